@@ -1,0 +1,319 @@
+//! The one place where programs are started.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use crate::wait::{Reason, wait};
+use crate::{ExecError, Interrupt, Invocation, Trace, TraceEntry, find_program};
+
+/// No more than this much of a program's output is read back: 256 MiB.
+const OUTPUT_LIMIT: u64 = 256 << 20;
+
+/// Starts programs, one at a time, and keeps account. Clones share the trace
+/// and the interrupt flag.
+#[derive(Debug, Clone, Default)]
+pub struct Executor {
+    /// What has run.
+    pub trace: Trace,
+    /// Raised when the user wants to stop.
+    pub interrupt: Interrupt,
+    raw: Option<PathBuf>,
+}
+
+/// What a program left behind.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// Exit code; 128 + signal where a signal ended it.
+    pub code: i32,
+    /// Its standard output.
+    pub stdout: Vec<u8>,
+    /// Its standard error.
+    pub stderr: Vec<u8>,
+    /// Wall-clock time from start to end.
+    pub elapsed: Duration,
+    /// Processor time in user space, waited-for children included.
+    pub user: Duration,
+    /// Processor time in the kernel on its behalf.
+    pub system: Duration,
+    /// Largest resident set of one process, in KiB.
+    pub max_rss_kib: u64,
+    /// The command line.
+    pub command: String,
+}
+
+impl Finished {
+    /// Standard output as text; bytes that are no UTF-8 are replaced.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// Standard error as text; bytes that are no UTF-8 are replaced.
+    pub fn error_text(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+
+    /// # Errors
+    /// [`ExecError::Failed`] where the exit code is not 0.
+    pub fn success(self) -> Result<Self, ExecError> {
+        if self.code == 0 {
+            return Ok(self);
+        }
+        let stderr = self.error_text();
+        let shown = if stderr.trim().is_empty() { self.text() } else { stderr };
+        Err(ExecError::Failed {
+            command: self.command,
+            status: status_words(self.code),
+            stderr: tail(&shown, 2000),
+        })
+    }
+}
+
+fn status_words(code: i32) -> String {
+    match code {
+        0 => "0".to_owned(),
+        129.. => format!("signal {}", code - 128),
+        _ => format!("exit code {code}"),
+    }
+}
+
+fn tail(text: &str, chars: usize) -> String {
+    let text = text.trim();
+    let skip = text.chars().count().saturating_sub(chars);
+    text.chars().skip(skip).collect()
+}
+
+impl Executor {
+    /// An executor that watches `interrupt`.
+    pub fn new(interrupt: Interrupt) -> Self {
+        Self { trace: Trace::default(), interrupt, raw: None }
+    }
+
+    /// One with a trace of its own that keeps raw outputs in `folder`.
+    #[must_use]
+    pub fn with_raw(&self, folder: &Path) -> Self {
+        Self {
+            trace: Trace::default(),
+            interrupt: self.interrupt.clone(),
+            raw: Some(folder.to_owned()),
+        }
+    }
+
+    /// The folder for raw outputs, if there is one.
+    pub fn raw_folder(&self) -> Option<&Path> {
+        self.raw.as_deref()
+    }
+
+    /// Runs a program to its end, whatever its exit code.
+    ///
+    /// # Errors
+    /// Where it is missing, cannot be started, exceeds its time limit, or the
+    /// user asked to stop.
+    pub fn run(&self, invocation: &Invocation) -> Result<Finished, ExecError> {
+        if !invocation.uninterruptible {
+            self.interrupt.check()?;
+        }
+        let program = &invocation.program;
+        let path = find_program(program).ok_or_else(|| ExecError::Missing(program.clone()))?;
+        let pipe = |source| ExecError::Pipe { program: program.clone(), source };
+        let mut stdout = capture("stdout").map_err(pipe)?;
+        let mut stderr = capture("stderr").map_err(pipe)?;
+        let stdin = if invocation.stdin.is_empty() {
+            Stdio::null()
+        } else {
+            let mut file = capture("stdin").map_err(pipe)?;
+            file.write_all(&invocation.stdin).and_then(|()| file.rewind()).map_err(pipe)?;
+            Stdio::from(file)
+        };
+        let mut command = Command::new(path);
+        command
+            .args(&invocation.args)
+            .envs(invocation.env.iter().map(|(k, v)| (k, v)))
+            .stdin(stdin)
+            .stdout(stdout.try_clone().map_err(pipe)?)
+            .stderr(stderr.try_clone().map_err(pipe)?)
+            // A group of its own: Ctrl-C reaches disklab only, which then
+            // decides what to stop.
+            .process_group(0);
+        if let Some(folder) = &invocation.cwd {
+            command.current_dir(folder);
+        }
+        die_with_parent(&mut command);
+
+        let at_seconds = self.trace.now_seconds();
+        let began = Instant::now();
+        tracing::debug!(command = invocation.command_line(), "run");
+        let child = command
+            .spawn()
+            .map_err(|source| ExecError::Start { program: program.clone(), source })?;
+        let interrupt = (!invocation.uninterruptible).then_some(&self.interrupt);
+        let ended = wait(child.id(), invocation.timeout, interrupt).map_err(pipe)?;
+        let elapsed = began.elapsed();
+        let code = ended.status.code().unwrap_or_else(|| 128 + ended.status.signal().unwrap_or(0));
+        self.trace.push(TraceEntry {
+            at_seconds,
+            argv: invocation.argv(),
+            cwd: invocation.cwd.as_ref().map(|c| c.display().to_string()),
+            status: status_words(code),
+            elapsed_seconds: elapsed.as_secs_f64(),
+        });
+        let finished = Finished {
+            code,
+            stdout: read_back(&mut stdout).map_err(pipe)?,
+            stderr: read_back(&mut stderr).map_err(pipe)?,
+            elapsed,
+            user: ended.user,
+            system: ended.system,
+            max_rss_kib: ended.max_rss_kib,
+            command: invocation.command_line(),
+        };
+        if let (Some(folder), Some(name)) = (&self.raw, &invocation.save_as) {
+            save(folder, name, &finished).map_err(pipe)?;
+        }
+        match ended.reason {
+            Reason::Exited => Ok(finished),
+            Reason::Interrupted => Err(ExecError::Interrupted),
+            Reason::TimedOut => Err(ExecError::TimedOut {
+                command: finished.command,
+                limit: invocation.timeout.unwrap_or_default(),
+            }),
+        }
+    }
+
+    /// Runs a program and asks for exit code 0.
+    ///
+    /// # Errors
+    /// As [`Executor::run`], and where the exit code is not 0.
+    pub fn check(&self, invocation: &Invocation) -> Result<Finished, ExecError> {
+        self.run(invocation)?.success()
+    }
+}
+
+/// Has the kernel kill the child when disklab dies, even by `kill -9`.
+#[allow(unsafe_code)]
+fn die_with_parent(command: &mut Command) {
+    // SAFETY: between fork and exec only an async-signal-safe system call is made.
+    unsafe {
+        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
+    }
+}
+
+/// A file in memory to catch output: unlike a pipe it cannot fill up and block,
+/// and a worker that outlives its parent cannot hold it open.
+fn capture(name: &str) -> io::Result<File> {
+    Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
+}
+
+fn read_back(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.take(OUTPUT_LIMIT).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn save(folder: &Path, name: &str, finished: &Finished) -> io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for (ending, bytes) in [("out", &finished.stdout), ("err", &finished.stderr)] {
+        if !bytes.is_empty() {
+            std::fs::write(folder.join(format!("{name}.{ending}")), bytes)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn executor() -> Executor {
+        Executor::new(Interrupt::new())
+    }
+
+    #[test]
+    fn output_and_trace_are_kept() {
+        let folder = tempfile::tempdir().expect("temp");
+        let executor = executor().with_raw(folder.path());
+        let echo = Invocation::new("echo").arg("two words").save_as("greeting");
+        let finished = executor.check(&echo).expect("echo");
+        assert_eq!(finished.text(), "two words\n");
+        assert_eq!(
+            std::fs::read_to_string(folder.path().join("greeting.out")).expect("raw"),
+            "two words\n"
+        );
+        let trace = executor.trace.take();
+        assert_eq!(trace.len(), 1);
+        assert_eq!(trace[0].command_line(), "echo 'two words'");
+        assert_eq!(trace[0].status, "0");
+    }
+
+    #[test]
+    fn standard_input_reaches_the_program() {
+        let cat = Invocation::new("cat").stdin("in and out");
+        assert_eq!(executor().check(&cat).expect("cat").text(), "in and out");
+    }
+
+    #[test]
+    fn failure_says_what_the_program_said() {
+        let ls = Invocation::new("ls").arg("/no/such/place");
+        let error = executor().check(&ls).expect_err("must fail").to_string();
+        assert!(error.contains("`ls /no/such/place` failed"), "{error}");
+        assert!(error.contains("No such file"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_program_is_named() {
+        let error = executor().check(&Invocation::new("no-such-tool")).expect_err("missing");
+        assert!(matches!(error, ExecError::Missing(name) if name == "no-such-tool"));
+    }
+
+    #[test]
+    fn a_time_limit_kills_the_whole_group() {
+        let sh = Invocation::new("sh")
+            .args(["-c", "sleep 1000 & echo $!; wait"])
+            .timeout(Duration::from_millis(300));
+        let executor = executor();
+        let folder = tempfile::tempdir().expect("temp");
+        let executor = executor.with_raw(folder.path());
+        let error = executor.run(&sh.save_as("sh")).expect_err("must time out");
+        assert!(matches!(error, ExecError::TimedOut { .. }), "{error}");
+        let pid = std::fs::read_to_string(folder.path().join("sh.out")).expect("pid");
+        let stat = PathBuf::from(format!("/proc/{}/stat", pid.trim()));
+        for _ in 0..100 {
+            let gone = std::fs::read_to_string(&stat).map_or(true, |s| s.contains(") Z "));
+            if gone {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("the worker {pid} outlived its group");
+    }
+
+    #[test]
+    fn an_interrupt_stops_it() {
+        let executor = executor();
+        let raiser = executor.interrupt.clone();
+        let thread = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            raiser.raise();
+        });
+        let error = executor.run(&Invocation::new("sleep").arg("1000")).expect_err("stopped");
+        assert!(matches!(error, ExecError::Interrupted));
+        thread.join().expect("thread");
+        let cleanup = Invocation::new("true").uninterruptible();
+        assert_eq!(executor.check(&cleanup).expect("cleanup still runs").code, 0);
+    }
+
+    #[test]
+    fn processor_time_includes_children() {
+        let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        let sh = Invocation::new("sh").args(["-c", &format!("sh -c '{busy}'; true")]);
+        let finished = executor().check(&sh).expect("busy loop");
+        assert!(finished.user + finished.system > Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,107 @@
+//! A command line to be run.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A program with its arguments and surroundings.
+#[derive(Debug, Clone)]
+pub struct Invocation {
+    pub(crate) program: String,
+    pub(crate) args: Vec<String>,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) stdin: Vec<u8>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) save_as: Option<String>,
+    pub(crate) uninterruptible: bool,
+}
+
+impl Invocation {
+    /// `program`, without arguments. `LC_ALL=C` is always set, so that output
+    /// can be parsed.
+    pub fn new(program: impl Into<String>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            cwd: None,
+            env: vec![("LC_ALL".to_owned(), "C".to_owned())],
+            stdin: Vec::new(),
+            timeout: None,
+            save_as: None,
+            uninterruptible: false,
+        }
+    }
+
+    /// Adds one argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_string_lossy().into_owned());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<I>(mut self, args: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: AsRef<OsStr>,
+    {
+        for arg in args {
+            self = self.arg(arg);
+        }
+        self
+    }
+
+    /// Runs it in this directory.
+    #[must_use]
+    pub fn cwd(mut self, folder: impl AsRef<Path>) -> Self {
+        self.cwd = Some(folder.as_ref().to_owned());
+        self
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn env(mut self, key: &str, value: &str) -> Self {
+        self.env.push((key.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Gives it this standard input; without, it reads an empty one.
+    #[must_use]
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// Kills it after this long.
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Some(limit);
+        self
+    }
+
+    /// Keeps its output as `NAME.out` and `NAME.err` in the executor's raw folder.
+    #[must_use]
+    pub fn save_as(mut self, name: &str) -> Self {
+        self.save_as = Some(name.to_owned());
+        self
+    }
+
+    /// Lets it finish even where the user asked to stop: for taking down.
+    #[must_use]
+    pub fn uninterruptible(mut self) -> Self {
+        self.uninterruptible = true;
+        self
+    }
+
+    /// Program and arguments.
+    pub fn argv(&self) -> Vec<String> {
+        std::iter::once(&self.program).chain(&self.args).cloned().collect()
+    }
+
+    /// The command line as one would type it.
+    pub fn command_line(&self) -> String {
+        shell_words::join(self.argv())
+    }
+}

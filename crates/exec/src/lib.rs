@@ -1,0 +1,20 @@
+//! Runs external programs, as they are, and keeps account of it.
+//!
+//! Every program that disklab starts goes through an [`Executor`]: its command
+//! line lands in the [`Trace`], its processor time is accounted, Ctrl-C stops
+//! it, and it dies with disklab. Nothing is ever passed through a shell.
+
+mod error;
+mod executor;
+mod interrupt;
+mod invocation;
+mod trace;
+mod wait;
+mod which;
+
+pub use error::ExecError;
+pub use executor::{Executor, Finished};
+pub use interrupt::Interrupt;
+pub use invocation::Invocation;
+pub use trace::{Trace, TraceEntry};
+pub use which::find_program;

@@ -1,0 +1,249 @@
+//! All that one cell measured, raw.
+
+use std::collections::BTreeMap;
+
+use disklab_exec::TraceEntry;
+use serde::{Deserialize, Serialize};
+
+use crate::Latency;
+
+/// All that one cell measured, raw.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Sample {
+    /// What the workload did, in order.
+    pub steps: Vec<Step>,
+    /// Time that the cell took outside its workload.
+    pub overhead: Overhead,
+    /// The surroundings, as they were for this cell.
+    pub environment: Environment,
+    /// What a reader should know: how lazy initialisation and resync were dealt
+    /// with, what was written beforehand, whether direct I/O was honoured.
+    pub notes: Vec<Note>,
+    /// Every command that ran, the layers' included.
+    pub trace: Vec<TraceEntry>,
+}
+
+/// One step of a workload: one run of one program, with counters around it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Step {
+    /// Its name within the workload, such as `rand-read-4k`, `cp`, `cached`.
+    pub name: String,
+    /// The figures it gave: one per direction, as a rule.
+    pub figures: Vec<Figure>,
+    /// Wall-clock nanoseconds from before the program started until it ended.
+    pub elapsed_ns: u64,
+    /// Processor time.
+    pub cpu: Cpu,
+    /// What each drive really did during the step.
+    pub drives: Vec<DriveTraffic>,
+    /// What each drive did, interval by interval.
+    pub series: Series,
+}
+
+/// What kind of work a figure counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Data read.
+    Read,
+    /// Data written.
+    Write,
+    /// Data discarded.
+    Trim,
+    /// Files copied: read and written.
+    Copy,
+    /// Files removed.
+    Remove,
+}
+
+impl Direction {
+    /// Its word in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Trim => "trim",
+            Self::Copy => "copy",
+            Self::Remove => "remove",
+        }
+    }
+}
+
+/// One measured result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Kind of work.
+    pub direction: Direction,
+    /// Bytes that the workload asked for and got.
+    pub bytes: u64,
+    /// Operations, where they are counted.
+    pub operations: Option<u64>,
+    /// Nanoseconds that the work took, as the program or disklab clocked it.
+    pub elapsed_ns: u64,
+    /// Bytes per second. Kept apart from `bytes / elapsed_ns` because programs
+    /// such as fio leave start-up out of it.
+    pub bytes_per_second: Option<f64>,
+    /// Operations per second.
+    pub operations_per_second: Option<f64>,
+    /// Distribution of the operations' latencies.
+    pub latency: Option<Latency>,
+}
+
+/// Processor time of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Cpu {
+    /// The program's time in user space, in nanoseconds.
+    pub user_ns: u64,
+    /// The kernel's time on the program's behalf, in nanoseconds.
+    pub system_ns: u64,
+    /// All processors' busy time, kernel threads included, in nanoseconds.
+    pub machine_busy_ns: u64,
+    /// Of that, time stolen by a hypervisor.
+    pub machine_steal_ns: u64,
+    /// How many processors there are.
+    pub processors: u32,
+}
+
+/// What a drive really did, from its own counters before and after.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DriveTraffic {
+    /// The drive's name in the study, or its device name.
+    pub drive: String,
+    /// Bytes read from it.
+    pub read_bytes: u64,
+    /// Read requests completed.
+    pub reads: u64,
+    /// Bytes written to it.
+    pub write_bytes: u64,
+    /// Write requests completed.
+    pub writes: u64,
+    /// Bytes discarded on it.
+    pub discard_bytes: u64,
+    /// Flush requests completed.
+    pub flushes: u64,
+    /// Nanoseconds during which it had work.
+    pub busy_ns: u64,
+    /// Request-nanoseconds spent waiting or in service.
+    pub queue_ns: u64,
+}
+
+/// Counters interval by interval.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Series {
+    /// Length of an interval in nanoseconds; 0 where there is no series.
+    pub interval_ns: u64,
+    /// One list per drive.
+    pub drives: Vec<DriveSeries>,
+}
+
+/// One drive's series; all lists have one entry per interval.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DriveSeries {
+    /// The drive's name.
+    pub drive: String,
+    /// Bytes read in each interval.
+    pub read_bytes: Vec<u64>,
+    /// Bytes written in each interval.
+    pub write_bytes: Vec<u64>,
+    /// Requests completed in each interval.
+    pub requests: Vec<u64>,
+}
+
+/// Seconds that a cell took outside its workload.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Overhead {
+    /// Making the drives ready and the layers, mkfs and mount included.
+    pub make_seconds: f64,
+    /// Waiting for a resync or a lazy initialisation.
+    pub settle_seconds: f64,
+    /// Syncing and dropping caches.
+    pub caches_seconds: f64,
+    /// Taking everything down.
+    pub take_down_seconds: f64,
+    /// Writing beforehand what the workload reads: part of the workload, not of
+    /// the overhead, but not measured.
+    pub prewrite_seconds: f64,
+}
+
+impl Overhead {
+    /// Everything but the pre-writing and the waiting for the stack to settle.
+    pub fn total_seconds(&self) -> f64 {
+        self.make_seconds + self.caches_seconds + self.take_down_seconds
+    }
+}
+
+/// A remark that belongs to a sample.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Note {
+    /// What it is about: a layer, a program, a drive.
+    pub about: String,
+    /// A sentence.
+    pub text: String,
+}
+
+/// The surroundings of a run or a cell. Absent values were not to be had.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Environment {
+    /// `uname -srvm`, such as `Linux 6.12.1 #1 SMP x86_64`.
+    pub kernel: String,
+    /// The distribution's name.
+    pub distribution: Option<String>,
+    /// The processor's name.
+    pub processor: Option<String>,
+    /// Processors online.
+    pub processors: u32,
+    /// Main memory in bytes.
+    pub memory_bytes: u64,
+    /// Whether a hypervisor is known to lie below.
+    pub virtual_machine: Option<String>,
+    /// Versions of the programs used.
+    pub tools: Vec<Tool>,
+    /// Mounts of the stack, as the kernel reports them: `/dev/md0 /mnt ext4 rw,relatime`.
+    pub mounts: Vec<String>,
+    /// The drives.
+    pub drives: Vec<DriveState>,
+    /// 1-minute load average before and after the cell.
+    pub load: Option<(f64, f64)>,
+    /// Bytes that block devices outside the stack moved during the cell.
+    pub foreign_bytes: Option<u64>,
+    /// Whatever else was found, by name.
+    pub extra: BTreeMap<String, String>,
+}
+
+/// A program and its version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// The program.
+    pub name: String,
+    /// What it says of its version, in one line.
+    pub version: String,
+}
+
+/// A drive as the kernel and the drive itself describe it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DriveState {
+    /// Its name in the study, or its device name.
+    pub drive: String,
+    /// Its device node.
+    pub device: String,
+    /// Model, where it tells one.
+    pub model: Option<String>,
+    /// Serial number, where it tells one.
+    pub serial: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
+    /// Capacity in bytes.
+    pub size_bytes: u64,
+    /// Logical and physical sector size in bytes.
+    pub sectors: Option<(u32, u32)>,
+    /// Whether the kernel takes it for a rotating disk.
+    pub rotational: Option<bool>,
+    /// The I/O scheduler in use.
+    pub scheduler: Option<String>,
+    /// `write back` or `write through`, as the kernel sees it.
+    pub write_cache: Option<String>,
+    /// The file behind a loop device.
+    pub backing_file: Option<String>,
+    /// What SMART said, as `smartctl --json` gives it, cut to what matters.
+    pub smart: Option<serde_json::Value>,
+}

@@ -1,0 +1,97 @@
+//! What a layer is.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+use disklab_exec::{ExecError, Executor, Finished, Invocation};
+use disklab_study::{LayerSpec, StudyError};
+
+use crate::{Ledger, Need, Shape, StackError};
+
+/// One step of a stack, with its options understood.
+pub trait Layer: Debug + Send + Sync {
+    /// What this layer makes of what lies below, without touching anything:
+    /// capacity, redundancy, write cost.
+    ///
+    /// # Errors
+    /// In words for the user, where it cannot stand on that: 'raid5 needs at
+    /// least 3 devices, got 2'.
+    fn shape(&self, below: &Shape) -> Result<Shape, String>;
+
+    /// Programs and kernel features it cannot do without.
+    fn needs(&self) -> Vec<Need>;
+
+    /// Makes it. Whatever must be taken down later is entered in the site's
+    /// ledger before it is made.
+    ///
+    /// # Errors
+    /// Where a program or a system call fails; the caller takes down.
+    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError>;
+}
+
+/// What stands at some height of a stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Form {
+    /// Block devices.
+    Devices(Vec<PathBuf>),
+    /// A ZFS pool, mounted at a directory.
+    Pool {
+        /// Its name.
+        name: String,
+        /// Where its root data set is mounted.
+        directory: PathBuf,
+    },
+    /// A mounted file system.
+    Directory(PathBuf),
+}
+
+/// Where a stack is being made, and with what.
+#[derive(Debug)]
+pub struct Site<'a> {
+    /// Runs the programs.
+    pub executor: &'a Executor,
+    /// Remembers what to take down.
+    pub ledger: &'a mut Ledger,
+    /// An existing, empty folder of this cell's own: mount points go here.
+    pub folder: &'a Path,
+    /// A short word of letters and digits, unique on this machine: names of
+    /// arrays, volume groups and pools are made from it.
+    pub tag: &'a str,
+    /// Seed for UUIDs and keys.
+    pub seed: u64,
+    /// Remarks for the sample: (what it is about, a sentence).
+    pub notes: Vec<(String, String)>,
+    /// Whether the drives are known to read as zeros all over, which makes the
+    /// parity of a new array right from the start.
+    pub drives_are_zero: bool,
+}
+
+impl Site<'_> {
+    /// Runs a program for `layer` and asks for exit code 0.
+    ///
+    /// # Errors
+    /// Where it fails.
+    pub fn run(&self, layer: &str, invocation: &Invocation) -> Result<Finished, StackError> {
+        self.executor
+            .check(invocation)
+            .map_err(|source: ExecError| StackError::Program { layer: layer.to_owned(), source })
+    }
+
+    /// Adds a remark to the sample.
+    pub fn note(&mut self, about: &str, text: impl Into<String>) {
+        self.notes.push((about.to_owned(), text.into()));
+    }
+}
+
+/// A kind of layer: one line of the table.
+#[derive(Debug)]
+pub struct LayerKind {
+    /// Its name in a study, such as `md-raid5`.
+    pub name: &'static str,
+    /// One line for `disklab list stacks`.
+    pub summary: &'static str,
+    /// Options and what they mean.
+    pub options: &'static [(&'static str, &'static str)],
+    /// Understands the options.
+    pub parse: fn(&LayerSpec) -> Result<Box<dyn Layer>, StudyError>,
+}

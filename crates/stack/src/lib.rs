@@ -1,0 +1,22 @@
+//! Stacks: layers that turn drives into a directory, bottom-up.
+//!
+//! Each kind of layer is one file in `layers/` and one line in [`LAYERS`]. What
+//! a layer makes it first enters in the [`Ledger`], so that it is taken down
+//! whatever happens: on an error, on Ctrl-C, and at the next start after a
+//! `kill -9`.
+
+mod error;
+mod layer;
+mod layers;
+mod ledger;
+mod machine;
+mod shape;
+mod stack;
+
+pub use error::StackError;
+pub use layer::{Form, Layer, LayerKind, Site};
+pub use layers::{LAYERS, find_layer};
+pub use ledger::{Ledger, Undo, recover};
+pub use machine::{Machine, Need};
+pub use shape::{Shape, Volume};
+pub use stack::{Made, Stack};

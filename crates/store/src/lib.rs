@@ -1,0 +1,9 @@
+//! Runs: one folder with a SQLite file and the raw outputs beside it.
+
+mod error;
+mod model;
+mod run;
+
+pub use error::StoreError;
+pub use model::{CellRecord, CellState, LeftOut, PlannedStack, RunInfo, Session};
+pub use run::Run;

@@ -1,0 +1,104 @@
+//! What a run remembers, besides its samples.
+
+use disklab_measure::Environment;
+use disklab_study::Cell;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// What a run is: fixed when it begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// disklab's version that began it.
+    pub disklab: String,
+    /// The study's id.
+    pub study: String,
+    /// The study's title.
+    pub title: String,
+    /// The study's file name as the user gave it.
+    pub study_file: String,
+    /// The study's whole text.
+    pub study_text: String,
+    /// The bench as on the command line: `loop`, `dir:/srv/x`, `disks:…`, `lab`.
+    pub bench: String,
+    /// The bench in a sentence.
+    pub bench_about: String,
+    /// By how much sizes were scaled: 1 is as the study says.
+    pub scale: f64,
+    /// Blocks.
+    pub repeats: u32,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// When it began.
+    pub created: Timestamp,
+    /// The stacks as planned on this bench, in the study's order.
+    pub stacks: Vec<PlannedStack>,
+    /// What this bench or machine cannot do.
+    pub left_out: Vec<LeftOut>,
+    /// Machine and programs at the beginning.
+    pub environment: Environment,
+}
+
+/// A stack on this bench.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedStack {
+    /// Its id.
+    pub id: String,
+    /// Its layers, bottom-up, in the study's notation.
+    pub layers: String,
+    /// The drives below it, by their names in the study.
+    pub drives: Vec<String>,
+    /// Predicted usable bytes.
+    pub capacity: u64,
+    /// How many drives may fail.
+    pub tolerates: u32,
+}
+
+/// A stack, a workload or a pair of them that does not run here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The stack; every stack where absent.
+    pub stack: Option<String>,
+    /// The workload; every workload where absent.
+    pub workload: Option<String>,
+    /// Why: `needs md (raid5) in the kernel`.
+    pub why: String,
+}
+
+/// How far a cell is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CellState {
+    /// Not run yet.
+    Waiting,
+    /// Run; there is a sample.
+    Done,
+    /// Tried and failed; there is an error instead of a sample.
+    Failed,
+}
+
+/// A cell and how far it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellRecord {
+    /// The cell.
+    pub cell: Cell,
+    /// How far it is.
+    pub state: CellState,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// When it ended.
+    pub ended: Option<Timestamp>,
+    /// Real seconds that it took, everything included.
+    pub seconds: Option<f64>,
+}
+
+/// One start of the program on this run: the first, or a resumption.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// When it began.
+    pub began: Timestamp,
+    /// The command line.
+    pub command: Vec<String>,
+    /// disklab's version.
+    pub disklab: String,
+    /// The kernel, as `uname -srvm` says.
+    pub kernel: String,
+}

@@ -1,0 +1,82 @@
+//! Errors that show the place.
+
+use std::fmt;
+
+use crate::Place;
+
+/// What is wrong in a study, where, and what was expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StudyError {
+    /// The file's name as the user gave it.
+    pub file: String,
+    /// Line, counted from 1.
+    pub line: usize,
+    /// Column in characters, counted from 1.
+    pub column: usize,
+    /// What is wrong and what was expected.
+    pub message: String,
+    excerpt: String,
+    width: usize,
+}
+
+impl StudyError {
+    /// An error at `place`.
+    pub fn new(place: &Place, message: impl Into<String>) -> Self {
+        let text = &place.source.text;
+        let start = floor(text, place.span.start);
+        let end = floor(text, place.span.end.max(start));
+        let line_start = text[..start].rfind('\n').map_or(0, |i| i + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |i| start + i);
+        Self {
+            file: place.source.name.clone(),
+            line: text[..start].matches('\n').count() + 1,
+            column: text[line_start..start].chars().count() + 1,
+            message: message.into(),
+            excerpt: text[line_start..line_end].trim_end().to_owned(),
+            width: text[start..end.min(line_end)].chars().count().max(1),
+        }
+    }
+}
+
+/// The nearest character boundary at or below `index`.
+fn floor(text: &str, index: usize) -> usize {
+    let mut index = index.min(text.len());
+    while !text.is_char_boundary(index) {
+        index -= 1;
+    }
+    index
+}
+
+impl fmt::Display for StudyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)?;
+        if !self.excerpt.trim().is_empty() {
+            let excerpt: String = self
+                .excerpt
+                .chars()
+                .map(|c| if c.is_control() { ' ' } else { c })
+                .take(200)
+                .collect();
+            let number = self.line.to_string();
+            let indent = " ".repeat(self.column - 1);
+            let marks = "^".repeat(self.width.min(80));
+            write!(f, "\n {number} | {excerpt}\n {} | ", " ".repeat(number.len()))?;
+            if self.column <= 200 {
+                write!(f, "{indent}{marks}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for StudyError {}
+
+/// ' (did you mean 'x'?)' where one of `known` is close to `word`, else nothing.
+pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    known
+        .into_iter()
+        .map(|k| (strsim::damerau_levenshtein(word, k), k))
+        .filter(|(distance, k)| *distance <= 1 + k.len() / 4)
+        .min()
+        .map_or_else(String::new, |(_, k)| format!(" (did you mean '{k}'?)"))
+}

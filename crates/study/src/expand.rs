@@ -1,0 +1,278 @@
+//! The matrix: layouts × file systems × options, and the workloads' parameters.
+
+use crate::error::did_you_mean;
+use crate::fields::one_of;
+use crate::load::check_id;
+use crate::node::Key;
+use crate::parameters::{combinations, fill};
+use crate::stack_text::parse_options;
+use crate::{
+    Caches, DriveSpec, Fields, LayerSpec, Node, StackSpec, StudyError, Value, WorkloadSpec,
+    matches, parse_layers,
+};
+
+/// A layout or a whole stack: layers and the drives below them.
+struct Layout {
+    id: String,
+    layers: Vec<LayerSpec>,
+    drives: Vec<usize>,
+    write_cache: Option<bool>,
+    key: Key,
+}
+
+struct FileSystem {
+    id: String,
+    layers: Vec<LayerSpec>,
+}
+
+/// `[layouts]` × `[file-systems]`, then `[stacks]`.
+pub(crate) fn stacks(
+    fields: &mut Fields<'_>,
+    drives: &[DriveSpec],
+) -> Result<Vec<StackSpec>, StudyError> {
+    let layouts = table(fields.take("layouts"))?
+        .iter()
+        .map(|entry| layout(entry, drives))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut file_systems = Vec::new();
+    for entry in table(fields.take("file-systems"))? {
+        file_systems.extend(file_system(entry)?);
+    }
+    let whole = fields.take("stacks");
+    let mut stacks = Vec::new();
+    for layout in &layouts {
+        for file_system in &file_systems {
+            stacks.push(StackSpec {
+                id: format!("{}/{}", layout.id, file_system.id),
+                layout: layout.id.clone(),
+                file_system: file_system.id.clone(),
+                layers: layout.layers.iter().chain(&file_system.layers).cloned().collect(),
+                drives: layout.drives.clone(),
+                write_cache: layout.write_cache,
+                place: layout.key.place.clone(),
+            });
+        }
+    }
+    for entry in table(whole)? {
+        let layout = layout(entry, drives)?;
+        if layout.layers.is_empty() {
+            return Err(entry.1.error(format!("stack '{}' has no layers", layout.id)));
+        }
+        stacks.push(StackSpec {
+            id: layout.id.clone(),
+            layout: layout.id,
+            file_system: String::new(),
+            layers: layout.layers,
+            drives: layout.drives,
+            write_cache: layout.write_cache,
+            place: layout.key.place,
+        });
+    }
+    for (index, stack) in stacks.iter().enumerate() {
+        if stacks[..index].iter().any(|s| s.id == stack.id) {
+            return Err(stack.place.error(format!("there are two stacks called '{}'", stack.id)));
+        }
+    }
+    if stacks.is_empty() {
+        let empty_layouts = !layouts.is_empty();
+        let missing = if empty_layouts { "[file-systems]" } else { "[layouts] or [stacks]" };
+        fields.require(if empty_layouts { "file-systems" } else { "layouts" }).map_err(
+            |mut e| {
+                e.message = format!("this study has no stacks; expected {missing}");
+                e
+            },
+        )?;
+    }
+    Ok(stacks)
+}
+
+fn table(node: Option<&Node>) -> Result<&[(Key, Node)], StudyError> {
+    node.map_or(Ok(&[]), Node::entries)
+}
+
+fn layout((key, node): &(Key, Node), drives: &[DriveSpec]) -> Result<Layout, StudyError> {
+    check_stack_id(key)?;
+    let all = || (0..drives.len()).collect();
+    if !matches!(node.value, Value::Table(_)) {
+        return Ok(Layout {
+            id: key.name.clone(),
+            layers: parse_layers(node)?,
+            drives: all(),
+            write_cache: None,
+            key: key.clone(),
+        });
+    }
+    let mut fields = Fields::new(node, "a layout")?;
+    let layers = fields.take("layers").map_or_else(|| Ok(Vec::new()), parse_layers)?;
+    let chosen = fields.take("drives").map_or_else(|| Ok(all()), |n| choose(n, drives))?;
+    let write_cache = fields.boolean("write-cache")?;
+    fields.finish()?;
+    Ok(Layout { id: key.name.clone(), layers, drives: chosen, write_cache, key: key.clone() })
+}
+
+/// `drives = 2` means the first two; a list of names means those, where a name
+/// also stands for all that came of one entry with a `count`.
+fn choose(node: &Node, drives: &[DriveSpec]) -> Result<Vec<usize>, StudyError> {
+    if let Value::Integer(n) = node.value {
+        let available = drives.len();
+        return usize::try_from(n)
+            .ok()
+            .filter(|n| (1..=available).contains(n))
+            .map(|n| (0..n).collect())
+            .ok_or_else(|| {
+                node.error(format!("`drives`: expected 1 to {available}, the study's drives"))
+            });
+    }
+    let mut chosen = Vec::new();
+    for item in node.items() {
+        let name = item.as_text()?;
+        let numbered = |d: &DriveSpec| {
+            d.name.strip_prefix(&name).is_some_and(|rest| {
+                rest.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok())
+            })
+        };
+        let before = chosen.len();
+        for (index, drive) in drives.iter().enumerate() {
+            if (drive.name == name || numbered(drive)) && !chosen.contains(&index) {
+                chosen.push(index);
+            }
+        }
+        if chosen.len() == before {
+            let names = drives.iter().map(|d| d.name.as_str());
+            return Err(item.error(format!(
+                "`drives`: '{name}' is no drive of this study, or stands here twice{}; known: {}",
+                did_you_mean(&name, names.clone()),
+                one_of(names)
+            )));
+        }
+    }
+    Ok(chosen)
+}
+
+/// A file system, once per entry of its `options`.
+fn file_system((key, node): &(Key, Node)) -> Result<Vec<FileSystem>, StudyError> {
+    check_stack_id(key)?;
+    let id = key.name.clone();
+    if !matches!(node.value, Value::Table(_)) {
+        return Ok(vec![FileSystem { id, layers: parse_layers(node)? }]);
+    }
+    let mut fields = Fields::new(node, "a file system")?;
+    let layers = parse_layers(fields.require("layers")?)?;
+    let options = fields.take("options");
+    fields.finish()?;
+    let Some(options) = options else { return Ok(vec![FileSystem { id, layers }]) };
+    options
+        .entries()?
+        .iter()
+        .map(|(name, value)| {
+            let mut layers = layers.clone();
+            let last =
+                layers.last_mut().ok_or_else(|| value.error("options need a layer to apply to"))?;
+            last.options.extend(parse_options(value, &value.as_text()?)?);
+            let id = if name.name.is_empty() { id.clone() } else { format!("{id}[{}]", name.name) };
+            Ok(FileSystem { id, layers })
+        })
+        .collect()
+}
+
+fn check_stack_id(key: &Key) -> Result<(), StudyError> {
+    let fits = |c: char| c.is_ascii_graphic() && !"*?\"'\\:".contains(c);
+    if !key.name.is_empty() && key.name.len() <= 100 && key.name.chars().all(fits) {
+        return Ok(());
+    }
+    Err(key.place.error(format!(
+        "'{}' is no name for a stack; expected visible characters without * ? : and quotes, \
+         such as 'raid5'",
+        key.name
+    )))
+}
+
+/// `[[workloads]]`, with `each` and `matrix` expanded.
+pub(crate) fn workloads(node: &Node) -> Result<Vec<WorkloadSpec>, StudyError> {
+    let mut workloads: Vec<WorkloadSpec> = Vec::new();
+    for item in node.items() {
+        let mut fields = Fields::new(item, "a workload")?;
+        for parameters in combinations(&mut fields)? {
+            let filled = fill(item, &parameters)?;
+            let mut fields = Fields::new(&filled, "a workload")?;
+            fields.take("each");
+            fields.take("matrix");
+            let id_node = fields.require("id")?;
+            let id = id_node.as_text()?;
+            check_id(id_node, &id)?;
+            let title = fields.text("title")?.unwrap_or_else(|| id.clone());
+            let caches = fields
+                .choice("caches", &[("drop", Caches::Drop), ("keep", Caches::Keep)])?
+                .unwrap_or_default();
+            let rest = fields.rest();
+            let [(kind, _, body)] = rest.as_slice() else {
+                let found = if rest.is_empty() {
+                    "found none".to_owned()
+                } else {
+                    let names: Vec<_> = rest.iter().map(|(name, ..)| format!("'{name}'")).collect();
+                    format!("found {}", names.join(" and "))
+                };
+                let place = rest.last().map_or(&item.place, |(_, place, _)| *place);
+                return Err(place.error(format!(
+                    "a workload has id, title, caches, each, matrix, and exactly one program \
+                     with its fields, such as fio = {{ … }} or dd = {{ … }}; {found}"
+                )));
+            };
+            if workloads.iter().any(|w| w.id == id) {
+                return Err(id_node.error(format!(
+                    "there are two workloads called '{id}'; an id of a workload with `each` or \
+                     `matrix` must name its parameters, such as 'dd-{{bs}}'"
+                )));
+            }
+            workloads.push(WorkloadSpec {
+                id,
+                title,
+                kind: (*kind).to_owned(),
+                body: (*body).clone(),
+                parameters,
+                caches,
+                place: id_node.place.clone(),
+            });
+        }
+    }
+    if workloads.is_empty() {
+        return Err(node.error("expected at least one workload"));
+    }
+    Ok(workloads)
+}
+
+/// `[[exclude]]`: pairs that match all the patterns given.
+pub(crate) fn excluded(
+    node: Option<&Node>,
+    stacks: &[StackSpec],
+    workloads: &[WorkloadSpec],
+) -> Result<Vec<(usize, usize)>, StudyError> {
+    let mut pairs = Vec::new();
+    for item in node.map_or(&[][..], Node::items) {
+        let mut fields = Fields::new(item, "an exclusion")?;
+        let stack = fields.texts("stacks")?;
+        let workload = fields.texts("workloads")?;
+        let _ = fields.text("because")?;
+        fields.finish()?;
+        if stack.is_none() && workload.is_none() {
+            return Err(item.error("an exclusion needs `stacks`, `workloads` or both"));
+        }
+        let hit = |patterns: &Option<Vec<String>>, id: &str| {
+            patterns.as_ref().is_none_or(|p| p.iter().any(|p| matches(p, id)))
+        };
+        let before = pairs.len();
+        for (s, spec) in stacks.iter().enumerate() {
+            for (w, work) in workloads.iter().enumerate() {
+                if hit(&stack, &spec.id) && hit(&workload, &work.id) {
+                    pairs.push((s, w));
+                }
+            }
+        }
+        if pairs.len() == before {
+            return Err(item.error("this exclusion matches nothing"));
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    Ok(pairs)
+}

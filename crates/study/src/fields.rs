@@ -1,0 +1,231 @@
+//! Reading a table field by field, with errors that say what was expected.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use disklab_units::{Bytes, parse_duration};
+
+use crate::error::did_you_mean;
+use crate::node::Key;
+use crate::{Node, Place, StudyError, Value};
+
+/// The fields of one table. Each is taken once; [`Fields::finish`] refuses
+/// whatever was not taken, so that a misspelt field is never silently ignored.
+#[derive(Debug)]
+pub struct Fields<'a> {
+    what: String,
+    place: &'a Place,
+    left: Vec<&'a (Key, Node)>,
+    asked: Vec<String>,
+}
+
+impl<'a> Fields<'a> {
+    /// The fields of `node`, called `what` in errors ('a workload', 'the study').
+    ///
+    /// # Errors
+    /// Where `node` is no table.
+    pub fn new(node: &'a Node, what: &str) -> Result<Self, StudyError> {
+        let entries = node.entries().map_err(|_| {
+            node.error(format!("expected {what} as a table, found {}", node.kind()))
+        })?;
+        Ok(Self {
+            what: what.to_owned(),
+            place: &node.place,
+            left: entries.iter().collect(),
+            asked: Vec::new(),
+        })
+    }
+
+    /// Takes a field, if it is there.
+    pub fn take(&mut self, name: &str) -> Option<&'a Node> {
+        self.asked.push(name.to_owned());
+        let index = self.left.iter().position(|(key, _)| key.name == name)?;
+        Some(&self.left.remove(index).1)
+    }
+
+    /// Takes a field that must be there.
+    ///
+    /// # Errors
+    /// Where it is missing.
+    pub fn require(&mut self, name: &str) -> Result<&'a Node, StudyError> {
+        self.take(name)
+            .ok_or_else(|| self.place.error(format!("{} needs a field '{name}'", self.what)))
+    }
+
+    /// A text, or a number or boolean as text.
+    ///
+    /// # Errors
+    /// Where it is a list or a table.
+    pub fn text(&mut self, name: &str) -> Result<Option<String>, StudyError> {
+        self.take(name).map(Node::as_text).transpose()
+    }
+
+    /// A text that must be there.
+    ///
+    /// # Errors
+    /// Where it is missing, a list or a table.
+    pub fn require_text(&mut self, name: &str) -> Result<String, StudyError> {
+        self.require(name)?.as_text()
+    }
+
+    /// One or several texts.
+    ///
+    /// # Errors
+    /// Where an entry is no text.
+    pub fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, StudyError> {
+        self.take(name).map(|node| node.items().iter().map(Node::as_text).collect()).transpose()
+    }
+
+    /// A value that reads itself from text; `expected` describes it.
+    ///
+    /// # Errors
+    /// Where it does not parse.
+    pub fn parse<T: FromStr>(
+        &mut self,
+        name: &str,
+        expected: &str,
+    ) -> Result<Option<T>, StudyError> {
+        self.take(name)
+            .map(|node| {
+                let text = node.as_text()?;
+                text.trim().parse().map_err(|_| {
+                    node.error(format!("`{name}`: expected {expected}, found '{text}'"))
+                })
+            })
+            .transpose()
+    }
+
+    /// A whole number within `range`.
+    ///
+    /// # Errors
+    /// Where it is none, or outside.
+    pub fn integer(
+        &mut self,
+        name: &str,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<Option<u64>, StudyError> {
+        let Some(node) = self.take(name) else { return Ok(None) };
+        let text = node.as_text()?;
+        let (low, high) = (range.start(), range.end());
+        let expected = if *high == u64::MAX {
+            format!("a whole number from {low}")
+        } else {
+            format!("a whole number from {low} to {high}")
+        };
+        text.trim()
+            .parse()
+            .ok()
+            .filter(|n| range.contains(n))
+            .map(Some)
+            .ok_or_else(|| node.error(format!("`{name}`: expected {expected}, found '{text}'")))
+    }
+
+    /// `true` or `false`.
+    ///
+    /// # Errors
+    /// Where it is neither.
+    pub fn boolean(&mut self, name: &str) -> Result<Option<bool>, StudyError> {
+        let Some(node) = self.take(name) else { return Ok(None) };
+        match node.as_text()?.as_str() {
+            "true" | "1" | "on" | "yes" => Ok(Some(true)),
+            "false" | "0" | "off" | "no" => Ok(Some(false)),
+            other => Err(node.error(format!("`{name}`: expected true or false, found '{other}'"))),
+        }
+    }
+
+    /// A size such as '4 KiB' or '10 TB'.
+    ///
+    /// # Errors
+    /// Where it is none.
+    pub fn bytes(&mut self, name: &str) -> Result<Option<Bytes>, StudyError> {
+        self.take(name).map(|node| bytes_of(node, name)).transpose()
+    }
+
+    /// A size that must be there.
+    ///
+    /// # Errors
+    /// Where it is missing or none.
+    pub fn require_bytes(&mut self, name: &str) -> Result<Bytes, StudyError> {
+        bytes_of(self.require(name)?, name)
+    }
+
+    /// A duration such as '30s'.
+    ///
+    /// # Errors
+    /// Where it is none.
+    pub fn duration(&mut self, name: &str) -> Result<Option<std::time::Duration>, StudyError> {
+        self.take(name)
+            .map(|node| {
+                parse_duration(&node.as_text()?).map_err(|e| node.error(format!("`{name}`: {e}")))
+            })
+            .transpose()
+    }
+
+    /// One of a few words.
+    ///
+    /// # Errors
+    /// Where it is another.
+    pub fn choice<T: Copy>(
+        &mut self,
+        name: &str,
+        choices: &[(&str, T)],
+    ) -> Result<Option<T>, StudyError> {
+        let Some(node) = self.take(name) else { return Ok(None) };
+        let text = node.as_text()?;
+        let known = choices.iter().map(|(word, _)| *word);
+        choices.iter().find(|(word, _)| *word == text).map(|(_, value)| Some(*value)).ok_or_else(
+            || {
+                let hint = did_you_mean(&text, known.clone());
+                node.error(format!(
+                    "`{name}`: expected {}, found '{text}'{hint}",
+                    one_of(known.clone())
+                ))
+            },
+        )
+    }
+
+    /// Takes all fields that are left, in the order of the file.
+    pub fn rest(&mut self) -> Vec<(&'a str, &'a Place, &'a Node)> {
+        std::mem::take(&mut self.left)
+            .into_iter()
+            .map(|(key, node)| (key.name.as_str(), &key.place, node))
+            .collect()
+    }
+
+    /// # Errors
+    /// Where a field was never asked for.
+    pub fn finish(self) -> Result<(), StudyError> {
+        let Some((key, _)) = self.left.first() else { return Ok(()) };
+        let known = self.asked.iter().map(String::as_str);
+        Err(key.place.error(format!(
+            "unknown field '{}' in {}{}; expected {}",
+            key.name,
+            self.what,
+            did_you_mean(&key.name, known.clone()),
+            one_of(known)
+        )))
+    }
+}
+
+fn bytes_of(node: &Node, name: &str) -> Result<Bytes, StudyError> {
+    if let Value::Integer(n) = node.value {
+        return u64::try_from(n)
+            .map(Bytes)
+            .map_err(|_| node.error(format!("`{name}`: a size cannot be negative")));
+    }
+    node.as_text()?.parse().map_err(|e| node.error(format!("`{name}`: {e}")))
+}
+
+/// 'one of a, b or c'.
+pub(crate) fn one_of<I, T>(words: I) -> String
+where
+    I: IntoIterator<Item = T>,
+    T: Display,
+{
+    let words: Vec<String> = words.into_iter().map(|w| format!("'{w}'")).collect();
+    match words.as_slice() {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,25 @@
+//! The study format: what is compared with what, on which drives, by which work.
+//!
+//! Pure: a text comes in, a [`Study`] goes out, or a [`StudyError`] that names
+//! the file, the line and what was expected. [`order`] lays a study's cells out
+//! in randomised complete blocks.
+
+mod error;
+mod expand;
+mod fields;
+mod load;
+mod node;
+mod order;
+mod parameters;
+mod pattern;
+mod stack_text;
+mod study;
+
+pub use error::StudyError;
+pub use fields::Fields;
+pub use load::load;
+pub use node::{Node, Place, Source, Value};
+pub use order::{Cell, cell_seed, order};
+pub use pattern::matches;
+pub use stack_text::{LayerSpec, parse_layers};
+pub use study::{Caches, Chart, DriveSpec, Measure, Question, StackSpec, Study, WorkloadSpec};

@@ -1,0 +1,180 @@
+//! From a text to a study.
+
+use std::sync::Arc;
+
+use disklab_units::Bytes;
+use sha2::{Digest, Sha256};
+
+use crate::expand::{excluded, stacks, workloads};
+use crate::fields::one_of;
+use crate::{
+    Chart, DriveSpec, Fields, Measure, Node, Question, Source, StackSpec, Study, StudyError,
+    WorkloadSpec, matches,
+};
+
+/// Reads a study. `name` is the file's name as the user gave it.
+///
+/// # Errors
+/// Where the text is no TOML or no study; the error shows the place.
+pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
+    let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
+    let root = Node::parse(&source)?;
+    let mut fields = Fields::new(&root, "the study")?;
+
+    let id_node = fields.require("id")?;
+    let id = id_node.as_text()?;
+    check_id(id_node, &id)?;
+    let title = fields.require_text("title")?;
+    let about = fields.text("about")?.unwrap_or_default();
+    let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
+    let drives = fields.take("drives").map_or_else(|| Ok(Vec::new()), drives)?;
+    let loop_drive_size = fields
+        .take("loop")
+        .map(|node| {
+            let mut fields = Fields::new(node, "'loop'")?;
+            let size = fields.bytes("drive-size")?;
+            fields.finish()?;
+            Ok(size)
+        })
+        .transpose()?
+        .flatten();
+    let stacks = stacks(&mut fields, &drives)?;
+    let workloads = workloads(fields.require("workloads")?)?;
+    let excluded = excluded(fields.take("exclude"), &stacks, &workloads)?;
+    let baseline = fields.take("baseline").map(|node| known_stack(node, &stacks)).transpose()?;
+    let questions = fields
+        .take("questions")
+        .map_or_else(|| Ok(Vec::new()), |node| questions(node, &stacks, &workloads))?;
+    fields.finish()?;
+
+    let digest = Sha256::digest(text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect();
+    Ok(Study {
+        id,
+        title,
+        about: about.trim().to_owned(),
+        repeats,
+        baseline,
+        drives,
+        loop_drive_size,
+        stacks,
+        workloads,
+        excluded,
+        questions,
+        source,
+        digest,
+    })
+}
+
+/// Ids become parts of file names.
+pub(crate) fn check_id(node: &Node, id: &str) -> Result<(), StudyError> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.=+".contains(c);
+    if !id.is_empty() && id.len() <= 100 && id.chars().all(fits) && !id.starts_with('.') {
+        return Ok(());
+    }
+    Err(node.error(format!(
+        "'{id}' is no id; expected letters, digits and any of - _ . = +, such as 'dd-write-4k'"
+    )))
+}
+
+fn drives(node: &Node) -> Result<Vec<DriveSpec>, StudyError> {
+    let mut drives: Vec<DriveSpec> = Vec::new();
+    for item in node.items() {
+        let mut fields = Fields::new(item, "a drive")?;
+        let model = fields.require_text("model")?;
+        let name = fields.text("name")?.unwrap_or_else(|| model.clone());
+        let count = fields.integer("count", 1..=64)?.unwrap_or(1);
+        let size = fields.require_bytes("size")?;
+        fields.finish()?;
+        if !(Bytes::mib(16)..=Bytes(100_000_000_000_000)).contains(&size) {
+            return Err(item.error(format!("a drive of {size}? expected 16 MiB to 100 TB")));
+        }
+        for number in 1..=count {
+            let name = if count == 1 { name.clone() } else { format!("{name}-{number}") };
+            if drives.iter().any(|d| d.name == name) {
+                return Err(item.error(format!(
+                    "there is a drive '{name}' already; give this one another `name`"
+                )));
+            }
+            drives.push(DriveSpec { name, model: model.clone(), size });
+        }
+    }
+    if drives.is_empty() {
+        return Err(node.error("expected at least one drive"));
+    }
+    Ok(drives)
+}
+
+fn known_stack(node: &Node, stacks: &[StackSpec]) -> Result<String, StudyError> {
+    let id = node.as_text()?;
+    if stacks.iter().any(|s| s.id == id) {
+        return Ok(id);
+    }
+    let hint = crate::error::did_you_mean(&id, stacks.iter().map(|s| s.id.as_str()));
+    Err(node.error(format!("'{id}' is no stack of this study{hint}")))
+}
+
+fn questions(
+    node: &Node,
+    stacks: &[StackSpec],
+    workloads: &[WorkloadSpec],
+) -> Result<Vec<Question>, StudyError> {
+    node.items()
+        .iter()
+        .map(|item| {
+            let mut fields = Fields::new(item, "a question")?;
+            let ask = fields.require_text("ask")?;
+            let workload_node = fields.require("workloads")?;
+            let patterns: Vec<String> =
+                workload_node.items().iter().map(Node::as_text).collect::<Result<_, _>>()?;
+            for pattern in &patterns {
+                let pattern = pattern.split(':').next().unwrap_or_default();
+                if !workloads.iter().any(|w| matches(pattern, &w.id)) {
+                    return Err(workload_node
+                        .error(format!("'{pattern}' matches no workload of this study")));
+                }
+            }
+            let stack_node = fields.take("stacks");
+            let stack_patterns: Vec<String> = stack_node.map_or_else(
+                || Ok(Vec::new()),
+                |n| n.items().iter().map(Node::as_text).collect(),
+            )?;
+            for pattern in &stack_patterns {
+                if !stacks.iter().any(|s| matches(pattern, &s.id)) {
+                    return Err(stack_node
+                        .unwrap_or(item)
+                        .error(format!("'{pattern}' matches no stack of this study")));
+                }
+            }
+            let measure = fields.choice("measure", &Measure::WORDS)?;
+            let over = fields.text("over")?;
+            let chart = match fields.take("chart") {
+                None => over.map_or(Chart::Bars, Chart::LinesOver),
+                Some(node) => match (node.as_text()?.as_str(), over) {
+                    ("bars", None) => Chart::Bars,
+                    ("lines", Some(over)) => Chart::LinesOver(over),
+                    ("distribution", None) => Chart::Distribution,
+                    ("lines", None) => {
+                        return Err(node.error("a chart of lines needs `over`, a parameter"));
+                    }
+                    (other, _) => {
+                        let known = one_of(["bars", "lines", "distribution"]);
+                        return Err(node.error(format!(
+                            "`chart`: expected {known}, found '{other}' (`over` goes with lines)"
+                        )));
+                    }
+                },
+            };
+            let baseline =
+                fields.take("baseline").map(|node| known_stack(node, stacks)).transpose()?;
+            fields.finish()?;
+            Ok(Question {
+                ask,
+                workloads: patterns,
+                stacks: stack_patterns,
+                measure,
+                chart,
+                baseline,
+            })
+        })
+        .collect()
+}

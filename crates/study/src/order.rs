@@ -1,0 +1,112 @@
+//! The order of cells: randomised complete blocks.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// One workload on one freshly made stack, once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Position in the run, from 0.
+    pub number: u32,
+    /// The block (repeat) it belongs to, from 0.
+    pub block: u32,
+    /// The stack's id.
+    pub stack: String,
+    /// The workload's id.
+    pub workload: String,
+    /// Seed of everything random in it.
+    pub seed: u64,
+}
+
+/// Lays cells out in `repeats` blocks. Each block holds every pair once, so
+/// that a drift of the machine hits all stacks alike; within a block the stacks
+/// are shuffled, and within a stack its workloads. ChaCha8 keeps the order the
+/// same for a seed on every machine.
+pub fn order(pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut stacks: Vec<&str> = Vec::new();
+    for (stack, _) in pairs {
+        if !stacks.contains(&stack.as_str()) {
+            stacks.push(stack);
+        }
+    }
+    let mut cells = Vec::with_capacity(pairs.len() * repeats as usize);
+    for block in 0..repeats {
+        stacks.shuffle(&mut random);
+        for stack in &stacks {
+            let mut workloads: Vec<&str> =
+                pairs.iter().filter(|(s, _)| s == stack).map(|(_, w)| w.as_str()).collect();
+            workloads.shuffle(&mut random);
+            for workload in workloads {
+                cells.push(Cell {
+                    number: cells.len() as u32,
+                    block,
+                    stack: (*stack).to_owned(),
+                    workload: workload.to_owned(),
+                    seed: cell_seed(seed, block, workload),
+                });
+            }
+        }
+    }
+    cells
+}
+
+/// The seed of a cell. It does not depend on the stack: within a block every
+/// stack is given the same work, so that differences are the stacks' own.
+pub fn cell_seed(seed: u64, block: u32, workload: &str) -> u64 {
+    let digest = Sha256::new()
+        .chain_update(seed.to_le_bytes())
+        .chain_update(block.to_le_bytes())
+        .chain_update(workload.as_bytes())
+        .finalize();
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&digest[..8]);
+    u64::from_le_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pairs(stacks: usize, workloads: usize) -> Vec<(String, String)> {
+        (0..stacks)
+            .flat_map(|s| (0..workloads).map(move |w| (format!("s{s}"), format!("w{w}"))))
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_block_is_complete(
+            stacks in 1_usize..6, workloads in 1_usize..6, repeats in 1_u32..5, seed: u64
+        ) {
+            let pairs = pairs(stacks, workloads);
+            let cells = order(&pairs, repeats, seed);
+            prop_assert_eq!(cells.len(), pairs.len() * repeats as usize);
+            for (block, cells) in cells.chunks(pairs.len()).enumerate() {
+                let seen: BTreeSet<_> =
+                    cells.iter().map(|c| (c.stack.clone(), c.workload.clone())).collect();
+                prop_assert_eq!(seen.len(), pairs.len());
+                prop_assert!(cells.iter().all(|c| c.block as usize == block));
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_fixes_the_order_and_another_changes_it() {
+        let pairs = pairs(5, 5);
+        assert_eq!(order(&pairs, 3, 7), order(&pairs, 3, 7));
+        assert_ne!(order(&pairs, 3, 7), order(&pairs, 3, 8));
+    }
+
+    #[test]
+    fn stacks_of_a_block_share_their_work() {
+        let cells = order(&pairs(3, 1), 1, 1);
+        assert!(cells.iter().all(|c| c.seed == cells[0].seed));
+    }
+}

@@ -1,0 +1,174 @@
+//! What a study is made of.
+
+use std::sync::Arc;
+
+use disklab_units::Bytes;
+use indexmap::IndexMap;
+
+use crate::{LayerSpec, Node, Place, Source};
+
+/// A study: stacks × workloads, the repeats, the questions.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// Short name, such as `synology-2018`.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// What it is about, where it comes from, how it differs from its source.
+    pub about: String,
+    /// How often each cell runs.
+    pub repeats: u32,
+    /// Stack that others are compared with, by default.
+    pub baseline: Option<String>,
+    /// The drives it stands on.
+    pub drives: Vec<DriveSpec>,
+    /// Size of a drive on the loop bench; computed from the workloads where absent.
+    pub loop_drive_size: Option<Bytes>,
+    /// The stacks, in the order of the file.
+    pub stacks: Vec<StackSpec>,
+    /// The workloads, expanded, in the order of the file.
+    pub workloads: Vec<WorkloadSpec>,
+    /// Pairs (stack, workload) that the study leaves out on purpose.
+    pub excluded: Vec<(usize, usize)>,
+    /// What the report answers; one question per figure where empty.
+    pub questions: Vec<Question>,
+    /// The file it came from.
+    pub source: Arc<Source>,
+    /// SHA-256 of the file's text, in hexadecimal.
+    pub digest: String,
+}
+
+/// One drive that a study stands on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DriveSpec {
+    /// Its name in the study, such as `hgst-1`.
+    pub name: String,
+    /// Id of the drive model, as in `drives/*.toml`.
+    pub model: String,
+    /// Capacity.
+    pub size: Bytes,
+}
+
+/// One stack: the layers, bottom-up, that turn drives into a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StackSpec {
+    /// Such as `raid5/btrfs[csum]`.
+    pub id: String,
+    /// The part before the file system, such as `raid5`.
+    pub layout: String,
+    /// The file system's part, such as `btrfs[csum]`; empty for whole stacks.
+    pub file_system: String,
+    /// Layers, bottom-up.
+    pub layers: Vec<LayerSpec>,
+    /// Which of the study's drives it stands on, by index.
+    pub drives: Vec<usize>,
+    /// Whether the drives' write cache must be on or off; as it is where absent.
+    pub write_cache: Option<bool>,
+    /// Where it is defined.
+    pub place: Place,
+}
+
+/// When the page cache is emptied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Caches {
+    /// Before each step.
+    #[default]
+    Drop,
+    /// Never.
+    Keep,
+}
+
+/// One workload, with its parameters filled in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkloadSpec {
+    /// Such as `dd-write-4k`.
+    pub id: String,
+    /// For people, such as `dd write bs=4k oflag=dsync`.
+    pub title: String,
+    /// The program: `fio`, `dd`, …; a word of the workload crate's table.
+    pub kind: String,
+    /// The kind's own fields.
+    pub body: Node,
+    /// What `each` and `matrix` set, such as `bs = 4k`.
+    pub parameters: IndexMap<String, String>,
+    /// When the page cache is emptied.
+    pub caches: Caches,
+    /// Where it is defined.
+    pub place: Place,
+}
+
+/// Which measure a question looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// Bytes per second.
+    Throughput,
+    /// Operations per second.
+    Iops,
+    /// A quantile of latency, in per mille: 500 is the median, 990 the 99th percentile.
+    Latency(u16),
+    /// Seconds.
+    Elapsed,
+}
+
+impl Measure {
+    /// Its words in a study file.
+    pub const WORDS: [(&'static str, Self); 6] = [
+        ("throughput", Self::Throughput),
+        ("iops", Self::Iops),
+        ("latency-p50", Self::Latency(500)),
+        ("latency-p99", Self::Latency(990)),
+        ("latency-p999", Self::Latency(999)),
+        ("elapsed", Self::Elapsed),
+    ];
+
+    /// Whether more is better.
+    pub fn higher_is_better(self) -> bool {
+        matches!(self, Self::Throughput | Self::Iops)
+    }
+}
+
+/// How a question is drawn.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Chart {
+    /// Grouped bars: layouts × file systems.
+    #[default]
+    Bars,
+    /// One line per stack over a parameter, such as `bs`.
+    LinesOver(String),
+    /// Latency distributions.
+    Distribution,
+}
+
+/// What a report answers with one chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The question, in words.
+    pub ask: String,
+    /// Patterns over workload ids, or `workload:step`.
+    pub workloads: Vec<String>,
+    /// Patterns over stack ids; all where empty.
+    pub stacks: Vec<String>,
+    /// What is compared; chosen from the samples where absent.
+    pub measure: Option<Measure>,
+    /// How it is drawn.
+    pub chart: Chart,
+    /// The stack that others are compared with; the study's where absent.
+    pub baseline: Option<String>,
+}
+
+impl Study {
+    /// Position of a stack.
+    pub fn stack_index(&self, id: &str) -> Option<usize> {
+        self.stacks.iter().position(|s| s.id == id)
+    }
+
+    /// Position of a workload.
+    pub fn workload_index(&self, id: &str) -> Option<usize> {
+        self.workloads.iter().position(|w| w.id == id)
+    }
+
+    /// Whether the study leaves this pair out on purpose.
+    pub fn is_excluded(&self, stack: usize, workload: usize) -> bool {
+        self.excluded.contains(&(stack, workload))
+    }
+}

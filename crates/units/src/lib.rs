@@ -1,0 +1,15 @@
+//! Quantities with their units.
+//!
+//! Two families of size units exist and must never be mixed up: SI (kB, MB,
+//! GB: powers of 1000) and IEC (KiB, MiB, GiB: powers of 1024). Everything here
+//! names the family it prints in.
+
+mod bytes;
+mod duration;
+mod number;
+mod rate;
+
+pub use bytes::{Bytes, ParseBytesError};
+pub use duration::{ParseDurationError, parse_duration, show_duration, show_nanoseconds};
+pub use number::significant;
+pub use rate::{BytesPerSecond, Iops};

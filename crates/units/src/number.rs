@@ -1,0 +1,50 @@
+//! Numbers for people.
+
+/// `value` with `digits` significant digits and no exponent: `12.3`, `0.0123`, `1230`.
+///
+/// Digits left of the point are never rounded away: 12345 with three digits is
+/// `12345`. Not-a-number and infinities are shown as `-`.
+pub fn significant(value: f64, digits: usize) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs().log10().floor() as i64;
+    let decimals = (digits as i64 - 1 - magnitude).clamp(0, 12) as usize;
+    let text = format!("{value:.decimals$}");
+    // 9.996 with three digits rounds to '10.00': one digit too many.
+    let shown = text.chars().filter(char::is_ascii_digit).count();
+    let leading_zeros = text
+        .trim_start_matches('-')
+        .chars()
+        .take_while(|c| *c == '0' || *c == '.')
+        .filter(|c| *c == '0')
+        .count();
+    if decimals > 0 && shown - leading_zeros > digits {
+        let decimals = decimals - 1;
+        return format!("{value:.decimals$}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::significant;
+
+    #[test]
+    fn keeps_the_asked_digits() {
+        for (value, shown) in [
+            (0.0, "0"),
+            (12.345, "12.3"),
+            (9.996, "10.0"),
+            (0.012_345, "0.0123"),
+            (12_345.6, "12346"),
+            (-3.0, "-3.00"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(significant(value, 3), shown, "{value}");
+        }
+    }
+}

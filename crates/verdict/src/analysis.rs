@@ -1,0 +1,174 @@
+//! What a report is made of.
+
+use disklab_measure::{Direction, LatencyHistogram};
+use disklab_stats::{Estimate, Interval};
+use disklab_study::{Measure, Question};
+
+/// Everything that a report says, worked out of a run in one pass over its samples.
+#[derive(Debug, Clone, Default)]
+pub struct Analysis {
+    /// One per stack, workload, step and direction, in the study's order.
+    pub groups: Vec<Group>,
+    /// One per question, in the study's order; made up, one per figure, where
+    /// the study asks none.
+    pub answers: Vec<Answer>,
+    /// What makes samples or comparisons doubtful, most severe first.
+    pub findings: Vec<Finding>,
+    /// Plain sentences, strongest first, each with its interval or 'once'.
+    pub summary: Vec<String>,
+}
+
+/// What a group's samples have in common.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupKey {
+    /// Stack id.
+    pub stack: String,
+    /// Workload id.
+    pub workload: String,
+    /// Step name.
+    pub step: String,
+    /// Kind of work.
+    pub direction: Direction,
+}
+
+/// All observations of one figure.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// What they have in common.
+    pub key: GroupKey,
+    /// One per finished cell, in block order.
+    pub observations: Vec<Observation>,
+    /// All latencies, merged; absent where none were measured.
+    pub latency: Option<LatencyHistogram>,
+}
+
+/// One figure of one cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// The cell's number.
+    pub cell: u32,
+    /// Its block.
+    pub block: u32,
+    /// Bytes per second.
+    pub throughput: Option<f64>,
+    /// Operations per second.
+    pub iops: Option<f64>,
+    /// Seconds.
+    pub elapsed: f64,
+    /// Median, 99th and 99.9th percentile of latency, in nanoseconds.
+    pub latency: Option<[f64; 3]>,
+    /// Bytes asked for.
+    pub bytes: u64,
+    /// Bytes that all drives together read during the step.
+    pub drive_read: u64,
+    /// Bytes that all drives together wrote during the step.
+    pub drive_write: u64,
+    /// (drive, bytes read, bytes written) during the step.
+    pub drives: Vec<(String, u64, u64)>,
+    /// Processor seconds of the whole machine during the step.
+    pub cpu_seconds: f64,
+}
+
+impl Observation {
+    /// The value of a measure, if it was measured. Latencies are in nanoseconds.
+    pub fn value(&self, measure: Measure) -> Option<f64> {
+        match measure {
+            Measure::Throughput => self.throughput,
+            Measure::Iops => self.iops,
+            Measure::Elapsed => Some(self.elapsed),
+            Measure::Latency(500) => self.latency.map(|l| l[0]),
+            Measure::Latency(990) => self.latency.map(|l| l[1]),
+            Measure::Latency(_) => self.latency.map(|l| l[2]),
+        }
+    }
+}
+
+/// The answer to one question: the points of a chart, and comparisons.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The question.
+    pub question: Question,
+    /// What was compared.
+    pub measure: Measure,
+    /// One point per stack and figure.
+    pub points: Vec<Point>,
+    /// Each stack against the baseline, per figure.
+    pub comparisons: Vec<Comparison>,
+    /// Plain sentences.
+    pub sentences: Vec<String>,
+}
+
+/// One bar, or one point of a line.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// The group it stands for, by index.
+    pub group: usize,
+    /// Layout part of the stack's id.
+    pub layout: String,
+    /// File-system part of the stack's id; the whole id for whole stacks.
+    pub file_system: String,
+    /// Name of the figure where a question covers several: workload, step, direction.
+    pub figure: String,
+    /// Position on a line chart: the parameter's value as written, such as `4k`.
+    pub x: Option<String>,
+    /// The figure.
+    pub estimate: Estimate,
+}
+
+/// One stack against the baseline.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// Stack compared.
+    pub stack: String,
+    /// Stack it is compared with.
+    pub baseline: String,
+    /// Name of the figure.
+    pub figure: String,
+    /// Stack ÷ baseline, paired over blocks.
+    pub ratio: f64,
+    /// Interval of the ratio; none for one pair.
+    pub interval: Option<Interval>,
+    /// What may be said.
+    pub outcome: Outcome,
+}
+
+/// What a comparison allows to be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Better than the baseline (for latency and elapsed time: less).
+    Better,
+    /// Worse than the baseline.
+    Worse,
+    /// The whole interval lies within ±5 %.
+    Level,
+    /// The samples don't say.
+    Inconclusive,
+    /// Measured once: no interval, no verdict.
+    Once,
+}
+
+/// Something that makes a sample or a comparison doubtful.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The audit's name, such as `zeros-compressed`.
+    pub audit: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What was found, in a sentence with the evidence.
+    pub text: String,
+    /// What to do about it.
+    pub advice: String,
+    /// The groups concerned, by index; all where empty.
+    pub groups: Vec<usize>,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The figure does not mean what it seems to mean.
+    Severe,
+    /// Take care.
+    Warning,
+    /// Good to know.
+    Remark,
+}

@@ -1,0 +1,7 @@
+//! From samples to statements: groups with intervals, comparisons, findings.
+
+mod analysis;
+
+pub use analysis::{
+    Analysis, Answer, Comparison, Finding, Group, GroupKey, Observation, Outcome, Point, Severity,
+};

@@ -1,0 +1,26 @@
+//! The kinds of workloads: one file each, and one line in the table.
+
+use disklab_study::{StudyError, WorkloadSpec};
+
+use crate::{Context, Workload, WorkloadKind};
+
+/// All kinds, in the order of `disklab list workloads`.
+pub static WORKLOADS: &[WorkloadKind] = &[];
+
+/// The kind with this name.
+pub fn find_workload(name: &str) -> Option<&'static WorkloadKind> {
+    WORKLOADS.iter().find(|kind| kind.name == name)
+}
+
+/// Understands a workload of a study.
+///
+/// # Errors
+/// Where its kind or a field is unknown or wrong; the error shows the place.
+pub fn read_workload(
+    spec: &WorkloadSpec,
+    context: &Context,
+) -> Result<Box<dyn Workload>, StudyError> {
+    let kind = find_workload(&spec.kind)
+        .ok_or_else(|| spec.body.error(format!("unknown program '{}'", spec.kind)))?;
+    (kind.read)(spec, context)
+}

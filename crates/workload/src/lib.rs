@@ -1,0 +1,14 @@
+//! Workloads: what is run on a stack.
+//!
+//! Each kind is one file and one line in [`WORKLOADS`]. A workload prepares its
+//! data, then runs its steps; the [`WorkSite`] puts counters around each step.
+
+mod error;
+mod kinds;
+mod site;
+mod workload;
+
+pub use error::WorkloadError;
+pub use kinds::{WORKLOADS, find_workload, read_workload};
+pub use site::{Outcome, WorkSite};
+pub use workload::{Context, Cost, Workload, WorkloadKind};

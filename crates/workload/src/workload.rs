@@ -1,0 +1,84 @@
+//! What a workload is.
+
+use std::fmt::Debug;
+use std::path::PathBuf;
+
+use disklab_study::{StudyError, WorkloadSpec};
+use disklab_units::Bytes;
+
+use crate::{WorkSite, WorkloadError};
+
+/// What is run on a stack, its fields understood.
+pub trait Workload: Debug + Send + Sync {
+    /// Programs it drives, each with the Debian package that has it.
+    fn programs(&self) -> Vec<(&'static str, &'static str)>;
+
+    /// Why it cannot run in this version of disklab at all, if so.
+    fn not_yet(&self) -> Option<String> {
+        None
+    }
+
+    /// Why it cannot run on a bench without a block device of its own, if so.
+    fn needs_device(&self) -> bool {
+        false
+    }
+
+    /// What it will cost, at the scale it was read with.
+    fn cost(&self) -> Cost;
+
+    /// Writes what the workload will read. Not measured.
+    ///
+    /// # Errors
+    /// Where a file cannot be written.
+    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError>;
+
+    /// Runs the steps, each through [`WorkSite::step`].
+    ///
+    /// # Errors
+    /// Where a program fails or its output cannot be understood.
+    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError>;
+}
+
+/// What a workload will cost on any stack, for predictions.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Cost {
+    /// Largest space taken in the directory at any time.
+    pub space: Bytes,
+    /// Bytes written before the measurement.
+    pub prewrite: Bytes,
+    /// Bytes read in large, mostly sequential pieces.
+    pub sequential_read: Bytes,
+    /// Bytes written in large, mostly sequential pieces.
+    pub sequential_write: Bytes,
+    /// Bytes written in small or random pieces.
+    pub random_write: Bytes,
+    /// Operations that each cost a positioning of the arm: random reads and
+    /// writes, synchronous writes, creations and removals of files.
+    pub seeks: u64,
+    /// Seconds that it takes whatever the drives do (`runtime`, start-up).
+    pub fixed_seconds: f64,
+    /// Upper bound in seconds where the job has one (`runtime` with `size`).
+    pub at_most_seconds: Option<f64>,
+}
+
+/// What reading a workload needs to know.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// By how much sizes are scaled: 1 is as published.
+    pub scale: f64,
+    /// The folder against which a workload's file names are resolved.
+    pub folder: PathBuf,
+}
+
+/// A kind of workload: one line of the table.
+#[derive(Debug)]
+pub struct WorkloadKind {
+    /// Its word in a study, such as `fio`.
+    pub name: &'static str,
+    /// One line for `disklab list workloads`.
+    pub summary: &'static str,
+    /// Fields and what they mean.
+    pub fields: &'static [(&'static str, &'static str)],
+    /// Understands the fields.
+    pub read: fn(&WorkloadSpec, &Context) -> Result<Box<dyn Workload>, StudyError>,
+}
