@@ -23,6 +23,9 @@ pub enum Method {
     Deterministic,
     /// Geometric mean with a t interval of the logarithms (2 to 5 observations).
     LogT,
+    /// Mean with a t interval of the observations themselves, where some are not
+    /// positive and have no logarithm (2 to 5 observations).
+    T,
     /// Median with the exact distribution-free interval (6 or more).
     Median,
 }
@@ -34,7 +37,7 @@ pub struct Estimate {
     pub n: usize,
     /// The figure.
     pub centre: f64,
-    /// Its interval; none for one observation.
+    /// Its interval; none for one observation, without width for equal ones.
     pub interval: Option<Interval>,
     /// How it was made.
     pub method: Method,

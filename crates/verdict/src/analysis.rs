@@ -107,7 +107,8 @@ pub struct Point {
     pub layout: String,
     /// File-system part of the stack's id; the whole id for whole stacks.
     pub file_system: String,
-    /// Name of the figure where a question covers several: workload, step, direction.
+    /// Name of the figure where a question covers several, made of what tells
+    /// them apart: workload, step, direction; empty where there is only one.
     pub figure: String,
     /// Position on a line chart: the parameter's value as written, such as `4k`.
     pub x: Option<String>,
@@ -122,12 +123,23 @@ pub struct Comparison {
     pub stack: String,
     /// Stack it is compared with.
     pub baseline: String,
-    /// Name of the figure.
+    /// The compared stack's group, by index: that of the [`Point`] it belongs to.
+    pub group: usize,
+    /// The baseline's group, by index.
+    pub baseline_group: usize,
+    /// Name of the figure, as in [`Point::figure`].
     pub figure: String,
+    /// Position on a line chart, as in [`Point::x`].
+    pub x: Option<String>,
+    /// Blocks in which both were measured.
+    pub pairs: usize,
     /// Stack ÷ baseline, paired over blocks.
     pub ratio: f64,
     /// Interval of the ratio; none for one pair.
     pub interval: Option<Interval>,
+    /// Probability of such a ratio where there is no difference, Holm-corrected
+    /// over the answer's comparisons; none for one pair.
+    pub p: Option<f64>,
     /// What may be said.
     pub outcome: Outcome,
 }
