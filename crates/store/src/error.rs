@@ -1,6 +1,6 @@
 //! What can go wrong with a run's folder.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a run could not be made, opened, written or read.
 #[derive(Debug, thiserror::Error)]
@@ -26,4 +26,16 @@ pub enum StoreError {
     /// There is no run, or one of another kind, or in use; in words for the user.
     #[error("{0}")]
     Other(String),
+}
+
+impl StoreError {
+    pub(crate) fn sqlite(path: &Path) -> impl Fn(rusqlite::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Sqlite { path: path.clone(), source }
+    }
+
+    pub(crate) fn io(what: &str, path: &Path) -> impl Fn(std::io::Error) -> Self + use<> {
+        let (what, path) = (what.to_owned(), path.to_owned());
+        move |source| Self::Io { what: what.clone(), path: path.clone(), source }
+    }
 }

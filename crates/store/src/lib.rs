@@ -2,7 +2,10 @@
 
 mod error;
 mod model;
+mod raw;
+mod rows;
 mod run;
+mod schema;
 
 pub use error::StoreError;
 pub use model::{CellRecord, CellState, LeftOut, PlannedStack, RunInfo, Session};

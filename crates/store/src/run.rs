@@ -1,26 +1,68 @@
 //! A run's folder.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use disklab_exec::TraceEntry;
 use disklab_measure::Sample;
 use disklab_study::Cell;
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rustix::fs::{FlockOperation, flock};
 
-use crate::{CellRecord, RunInfo, Session, StoreError};
+use crate::schema::{SCHEMA, VERSION};
+use crate::{CellRecord, CellState, RunInfo, Session, StoreError, raw, rows};
+
+/// Name of the database in a run's folder.
+const DATABASE: &str = "run.sqlite";
+/// Name of the file whose lock says that a run is being written.
+const LOCK: &str = "lock";
 
 /// A run, open. Readers may open it while it is being written.
 #[derive(Debug)]
 pub struct Run {
     folder: PathBuf,
+    connection: Connection,
+    /// Held by the one process that writes.
+    lock: Option<File>,
 }
 
 impl Run {
-    /// Makes a run in `folder`, which must not hold one already.
+    /// Makes a run in `folder`, which must not hold one already, and locks it.
     ///
     /// # Errors
     /// Where it does, or cannot be written.
     pub fn create(folder: &Path, info: &RunInfo, cells: &[Cell]) -> Result<Self, StoreError> {
-        let _ = (info, cells);
-        Ok(Self { folder: folder.to_owned() })
+        std::fs::create_dir_all(folder).map_err(StoreError::io("cannot make", folder))?;
+        let path = folder.join(DATABASE);
+        if path.exists() {
+            return Err(StoreError::Other(format!(
+                "{} holds a run already; choose another folder with --out, or go on with it by \
+                 --resume",
+                folder.display()
+            )));
+        }
+        let lock = Some(take_lock(folder)?);
+        // Built under another name, so that a folder never holds half a run.
+        let unfinished = folder.join("run.sqlite.new");
+        if unfinished.exists() {
+            std::fs::remove_file(&unfinished)
+                .map_err(StoreError::io("cannot remove", &unfinished))?;
+        }
+        let mut connection = connect(&unfinished, OpenFlags::default())?;
+        let result = (|| {
+            let transaction = connection.transaction()?;
+            transaction.execute_batch(SCHEMA)?;
+            rows::insert_info(&transaction, info)?;
+            for cell in cells {
+                rows::insert_cell(&transaction, cell)?;
+            }
+            transaction.commit()
+        })();
+        result.map_err(StoreError::sqlite(&unfinished))?;
+        connection.close().map_err(|(_, e)| StoreError::sqlite(&unfinished)(e))?;
+        std::fs::rename(&unfinished, &path).map_err(StoreError::io("cannot make", &path))?;
+        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        Ok(Self { folder: folder.to_owned(), connection, lock })
     }
 
     /// Opens a run for reading.
@@ -28,7 +70,27 @@ impl Run {
     /// # Errors
     /// Where there is none, or it is not readable.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        Ok(Self { folder: folder.to_owned() })
+        let path = existing(folder)?;
+        // Read-write where possible: only then can SQLite roll back what a
+        // killed writer left half done.
+        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+            .or_else(|_| connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
+        check_version(&path, &connection)?;
+        Ok(Self { folder: folder.to_owned(), connection, lock: None })
+    }
+
+    /// Opens a run to go on with it, and clears away the raw outputs of cells
+    /// that were cut off.
+    ///
+    /// # Errors
+    /// As [`Run::open`], and where another process is writing it.
+    pub fn resume(folder: &Path) -> Result<Self, StoreError> {
+        existing(folder)?;
+        let lock = take_lock(folder)?;
+        let mut run = Self::open(folder)?;
+        run.lock = Some(lock);
+        raw::clear_unfinished(folder, &run.cells()?)?;
+        Ok(run)
     }
 
     /// The run's folder.
@@ -41,7 +103,16 @@ impl Run {
     /// # Errors
     /// Where it cannot be read.
     pub fn info(&self) -> Result<RunInfo, StoreError> {
-        Err(StoreError::Other(String::new()))
+        let text: String = self
+            .connection
+            .query_row("SELECT info FROM run", [], |row| row.get(0))
+            .map_err(self.sqlite())?;
+        serde_json::from_str(&text).map_err(|e| {
+            StoreError::Other(format!(
+                "{} was written by another version of disklab: {e}",
+                self.folder.display()
+            ))
+        })
     }
 
     /// All cells, in order.
@@ -49,7 +120,7 @@ impl Run {
     /// # Errors
     /// Where they cannot be read.
     pub fn cells(&self) -> Result<Vec<CellRecord>, StoreError> {
-        Ok(Vec::new())
+        rows::cells(&self.connection).map_err(self.sqlite())
     }
 
     /// All starts of the program on this run.
@@ -57,7 +128,7 @@ impl Run {
     /// # Errors
     /// Where they cannot be read.
     pub fn sessions(&self) -> Result<Vec<Session>, StoreError> {
-        Ok(Vec::new())
+        rows::sessions(&self.connection).map_err(self.sqlite())
     }
 
     /// Calls `visit` with every finished cell and its sample, in order, one in
@@ -67,9 +138,153 @@ impl Run {
     /// Where one cannot be read.
     pub fn for_each_sample(
         &self,
-        visit: impl FnMut(&CellRecord, Sample),
+        mut visit: impl FnMut(&CellRecord, Sample),
     ) -> Result<(), StoreError> {
-        let _ = visit;
+        let mut statement = self
+            .connection
+            .prepare("SELECT json FROM sample WHERE cell = ?1")
+            .map_err(self.sqlite())?;
+        for record in self.cells()? {
+            if record.state != CellState::Done {
+                continue;
+            }
+            let json: Option<String> = statement
+                .query_row([record.cell.number], |row| row.get(0))
+                .optional()
+                .map_err(self.sqlite())?;
+            let number = record.cell.number;
+            let broken = |why: String| {
+                StoreError::Other(format!("{}: cell {number}: {why}", self.folder.display()))
+            };
+            let json = json.ok_or_else(|| broken("its sample is missing".to_owned()))?;
+            let sample = serde_json::from_str(&json).map_err(|e| broken(e.to_string()))?;
+            visit(&record, sample);
+        }
         Ok(())
     }
+
+    /// Notes that the program was started on this run.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn begin_session(&self, session: &Session) -> Result<(), StoreError> {
+        self.writable()?;
+        rows::insert_session(&self.connection, session).map_err(self.sqlite())
+    }
+
+    /// A fresh folder for the raw outputs of a cell that is about to run.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn begin_cell(&self, cell: &Cell) -> Result<PathBuf, StoreError> {
+        self.writable()?;
+        raw::begin(&self.folder, cell)
+    }
+
+    /// Records a finished cell: all of it, or nothing.
+    ///
+    /// # Errors
+    /// Where it cannot be written, or the cell has ended already.
+    pub fn record(&mut self, cell: &Cell, sample: &Sample, seconds: f64) -> Result<(), StoreError> {
+        self.writable()?;
+        raw::finish(&self.folder, cell, &sample.trace)?;
+        let json = serde_json::to_string(sample)
+            .map_err(|e| StoreError::Other(format!("cell {}: {e}", cell.number)))?;
+        let path = self.folder.join(DATABASE);
+        let result = (|| {
+            let transaction = self.connection.transaction()?;
+            rows::end_cell(&transaction, cell, None, seconds)?;
+            rows::insert_sample(&transaction, cell, sample, &json)?;
+            transaction.commit()
+        })();
+        result.map_err(StoreError::sqlite(&path))
+    }
+
+    /// Records that a cell failed, and why.
+    ///
+    /// # Errors
+    /// Where it cannot be written, or the cell has ended already.
+    pub fn fail(
+        &mut self,
+        cell: &Cell,
+        error: &str,
+        trace: &[TraceEntry],
+        seconds: f64,
+    ) -> Result<(), StoreError> {
+        self.writable()?;
+        raw::finish(&self.folder, cell, trace)?;
+        rows::end_cell(&self.connection, cell, Some(error), seconds).map_err(self.sqlite())
+    }
+
+    /// Puts failed cells back into the queue. Returns how many there were.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn retry_failed(&self) -> Result<usize, StoreError> {
+        self.writable()?;
+        rows::retry_failed(&self.connection).map_err(self.sqlite())
+    }
+
+    fn writable(&self) -> Result<(), StoreError> {
+        if self.lock.is_some() {
+            return Ok(());
+        }
+        Err(StoreError::Other(format!("{} is open for reading only", self.folder.display())))
+    }
+
+    fn sqlite(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
+        StoreError::sqlite(&self.folder.join(DATABASE))
+    }
+}
+
+fn existing(folder: &Path) -> Result<PathBuf, StoreError> {
+    let path = folder.join(DATABASE);
+    if path.is_file() {
+        return Ok(path);
+    }
+    Err(StoreError::Other(format!(
+        "{} is no run: it has no {DATABASE}; a run is the folder that `disklab run` names when it \
+         starts",
+        folder.display()
+    )))
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let wrap = StoreError::sqlite(path);
+    let connection = Connection::open_with_flags(path, flags).map_err(&wrap)?;
+    // FULL: a cell once recorded survives a power cut.
+    connection.pragma_update(None, "synchronous", "FULL").map_err(&wrap)?;
+    connection.busy_timeout(std::time::Duration::from_secs(20)).map_err(&wrap)?;
+    Ok(connection)
+}
+
+fn check_version(path: &Path, connection: &Connection) -> Result<(), StoreError> {
+    let version: i64 = connection
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .map_err(StoreError::sqlite(path))?;
+    if version == VERSION {
+        return Ok(());
+    }
+    Err(StoreError::Other(format!(
+        "{} has format {version}, and this disklab reads format {VERSION}; take the disklab that \
+         made it",
+        path.display()
+    )))
+}
+
+fn take_lock(folder: &Path) -> Result<File, StoreError> {
+    let path = folder.join(LOCK);
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(StoreError::io("cannot make", &path))?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
+        StoreError::Other(format!(
+            "{} is being written by another disklab; wait for it, or stop it",
+            folder.display()
+        ))
+    })?;
+    Ok(file)
 }

@@ -1,0 +1,145 @@
+//! Rows in and out.
+
+use disklab_measure::Sample;
+use disklab_study::Cell;
+use jiff::Timestamp;
+use rusqlite::{Connection, Result, Row, params};
+
+use crate::{CellRecord, CellState, RunInfo, Session};
+
+pub(crate) fn insert_info(connection: &Connection, info: &RunInfo) -> Result<()> {
+    connection.execute("INSERT INTO run (only, info) VALUES (1, ?1)", [to_json(info)?])?;
+    Ok(())
+}
+
+pub(crate) fn insert_session(connection: &Connection, session: &Session) -> Result<()> {
+    connection.execute("INSERT INTO session (json) VALUES (?1)", [to_json(session)?])?;
+    Ok(())
+}
+
+pub(crate) fn insert_cell(connection: &Connection, cell: &Cell) -> Result<()> {
+    // SQLite's integers are signed: the seed keeps its bits, not its sign.
+    connection.execute(
+        "INSERT INTO cell (number, block, stack, workload, seed) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![cell.number, cell.block, cell.stack, cell.workload, cell.seed as i64],
+    )?;
+    Ok(())
+}
+
+/// Ends a cell that waits; any other is an error, so that none is ever done twice.
+pub(crate) fn end_cell(
+    connection: &Connection,
+    cell: &Cell,
+    error: Option<&str>,
+    seconds: f64,
+) -> Result<()> {
+    let state = if error.is_some() { "failed" } else { "done" };
+    let changed = connection.execute(
+        "UPDATE cell SET state = ?1, error = ?2, ended = ?3, seconds = ?4
+         WHERE number = ?5 AND stack = ?6 AND workload = ?7 AND state = 'waiting'",
+        params![
+            state,
+            error,
+            Timestamp::now().to_string(),
+            seconds,
+            cell.number,
+            cell.stack,
+            cell.workload
+        ],
+    )?;
+    if changed == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(changed)) }
+}
+
+pub(crate) fn insert_sample(
+    connection: &Connection,
+    cell: &Cell,
+    sample: &Sample,
+    json: &str,
+) -> Result<()> {
+    connection
+        .execute("INSERT INTO sample (cell, json) VALUES (?1, ?2)", params![cell.number, json])?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO figure VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )?;
+    for step in &sample.steps {
+        let drive_read: u64 = step.drives.iter().map(|d| d.read_bytes).sum();
+        let drive_write: u64 = step.drives.iter().map(|d| d.write_bytes).sum();
+        for figure in &step.figures {
+            let quantile = |q| figure.latency.as_ref().map(|l| signed(l.histogram.quantile(q)));
+            insert.execute(params![
+                cell.number,
+                step.name,
+                figure.direction.word(),
+                signed(figure.bytes),
+                figure.operations.map(signed),
+                signed(figure.elapsed_ns),
+                figure.bytes_per_second,
+                figure.operations_per_second,
+                quantile(0.5),
+                quantile(0.99),
+                quantile(0.999),
+                signed(drive_read),
+                signed(drive_write),
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn retry_failed(connection: &Connection) -> Result<usize> {
+    connection.execute(
+        "UPDATE cell SET state = 'waiting', error = NULL, ended = NULL, seconds = NULL
+         WHERE state = 'failed'",
+        [],
+    )
+}
+
+pub(crate) fn cells(connection: &Connection) -> Result<Vec<CellRecord>> {
+    connection
+        .prepare(
+            "SELECT number, block, stack, workload, seed, state, error, ended, seconds
+             FROM cell ORDER BY number",
+        )?
+        .query_map([], cell)?
+        .collect()
+}
+
+pub(crate) fn sessions(connection: &Connection) -> Result<Vec<Session>> {
+    let texts: Vec<String> = connection
+        .prepare("SELECT json FROM session ORDER BY number")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_>>()?;
+    // A session that a later version described differently is no reason to fail.
+    Ok(texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect())
+}
+
+fn cell(row: &Row<'_>) -> Result<CellRecord> {
+    let state: String = row.get(5)?;
+    let ended: Option<String> = row.get(7)?;
+    Ok(CellRecord {
+        cell: Cell {
+            number: row.get(0)?,
+            block: row.get(1)?,
+            stack: row.get(2)?,
+            workload: row.get(3)?,
+            seed: row.get::<_, i64>(4)? as u64,
+        },
+        state: match state.as_str() {
+            "done" => CellState::Done,
+            "failed" => CellState::Failed,
+            _ => CellState::Waiting,
+        },
+        error: row.get(6)?,
+        ended: ended.and_then(|text| text.parse().ok()),
+        seconds: row.get(8)?,
+    })
+}
+
+fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
+}
+
+/// SQLite has no unsigned 64-bit integers; no count here comes near the limit.
+fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,183 @@
+//! A run's life: made, written, cut off, gone on with, read.
+#![allow(missing_docs)]
+
+use std::path::Path;
+
+use disklab_measure::{
+    Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, Sample, Step,
+};
+use disklab_store::{CellState, Run, RunInfo, Session};
+use disklab_study::{Cell, order};
+
+fn info() -> RunInfo {
+    RunInfo {
+        disklab: "0.1.0".into(),
+        study: "s".into(),
+        title: "S".into(),
+        study_file: "s.toml".into(),
+        study_text: String::new(),
+        bench: "dir:/x".into(),
+        bench_about: "a directory".into(),
+        scale: 0.5,
+        repeats: 2,
+        seed: u64::MAX,
+        created: "2026-01-02T03:04:05Z".parse().expect("time"),
+        stacks: Vec::new(),
+        left_out: Vec::new(),
+        environment: Environment::default(),
+    }
+}
+
+fn cells() -> Vec<Cell> {
+    let pairs = [("a/ext4", "w1"), ("a/ext4", "w2"), ("b[x,y=1]/xfs", "w1")];
+    order(&pairs.map(|(s, w)| (s.to_owned(), w.to_owned())), 2, u64::MAX)
+}
+
+fn sample(bytes: u64) -> Sample {
+    let mut histogram = LatencyHistogram::new();
+    histogram.record(1_000_000, 5);
+    Sample {
+        steps: vec![Step {
+            name: "only".into(),
+            figures: vec![Figure {
+                direction: Direction::Write,
+                bytes,
+                operations: Some(5),
+                elapsed_ns: 5_000_000,
+                bytes_per_second: Some(1e6),
+                operations_per_second: None,
+                latency: Some(Latency::from_histogram(histogram)),
+            }],
+            drives: vec![DriveTraffic { write_bytes: 2 * bytes, ..DriveTraffic::default() }],
+            ..Step::default()
+        }],
+        ..Sample::default()
+    }
+}
+
+fn raw_folders(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(folder.join("raw"))
+        .map(|entries| {
+            entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect()
+        })
+        .unwrap_or_default();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    for cell in &cells[..2] {
+        let raw = run.begin_cell(cell).expect("begin");
+        std::fs::write(raw.join("fio.out"), "raw").expect("write");
+        run.record(cell, &sample(u64::from(cell.number) + 1), 1.5).expect("record");
+    }
+    run.fail(&cells[2], "no space", &[], 0.5).expect("fail");
+    drop(run);
+
+    let run = Run::open(temp.path()).expect("open");
+    assert_eq!(run.info().expect("info"), info());
+    let records = run.cells().expect("cells");
+    let stored: Vec<_> = records.iter().map(|r| r.cell.clone()).collect();
+    assert_eq!(stored, cells, "seeds above 2^63 included");
+    assert_eq!(records[2].state, CellState::Failed);
+    assert_eq!(records[2].error.as_deref(), Some("no space"));
+    assert_eq!(records[3].state, CellState::Waiting);
+    let mut seen = Vec::new();
+    run.for_each_sample(|record, s| seen.push((record.cell.number, s))).expect("samples");
+    assert_eq!(seen, [(0, sample(1)), (1, sample(2))]);
+    let raw = raw_folders(temp.path());
+    assert_eq!(raw.len(), 3);
+    assert!(raw.iter().all(|name| !name.contains('/') && !name.contains('[')), "{raw:?}");
+    assert!(temp.path().join("raw").join(&raw[0]).join("fio.out").is_file());
+}
+
+#[test]
+fn a_cell_ends_only_once() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    run.record(&cells[0], &sample(1), 1.0).expect("first");
+    assert!(run.record(&cells[0], &sample(9), 1.0).is_err());
+    assert!(run.fail(&cells[0], "late", &[], 1.0).is_err());
+    let mut bytes = Vec::new();
+    run.for_each_sample(|_, s| bytes.push(s.steps[0].figures[0].bytes)).expect("samples");
+    assert_eq!(bytes, [1]);
+}
+
+#[test]
+fn resuming_clears_what_was_cut_off_and_keeps_what_was_done() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    run.begin_cell(&cells[0]).expect("begin");
+    run.record(&cells[0], &sample(1), 1.0).expect("record");
+    run.begin_cell(&cells[1]).expect("begin");
+    drop(run);
+    assert_eq!(raw_folders(temp.path()).len(), 2);
+    let run = Run::resume(temp.path()).expect("resume");
+    assert_eq!(raw_folders(temp.path()).len(), 1);
+    run.begin_session(&Session {
+        began: "2026-01-02T03:04:05Z".parse().expect("time"),
+        command: vec!["disklab".into()],
+        disklab: "0.1.0".into(),
+        kernel: "Linux".into(),
+    })
+    .expect("session");
+    assert_eq!(run.sessions().expect("sessions").len(), 1);
+}
+
+#[test]
+fn failed_cells_can_be_queued_again() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    run.fail(&cells[0], "no space", &[], 0.5).expect("fail");
+    assert_eq!(run.retry_failed().expect("retry"), 1);
+    run.record(&cells[0], &sample(1), 1.0).expect("record");
+}
+
+#[test]
+fn one_writer_many_readers() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    let error = Run::resume(temp.path()).expect_err("locked").to_string();
+    assert!(error.contains("is being written by another disklab"), "{error}");
+    let reader = Run::open(temp.path()).expect("open");
+    run.record(&cells[0], &sample(1), 1.0).expect("record");
+    assert_eq!(reader.cells().expect("cells")[0].state, CellState::Done);
+    let error = reader.begin_cell(&cells[1]).expect_err("reader").to_string();
+    assert!(error.contains("reading only"), "{error}");
+}
+
+#[test]
+fn a_second_run_does_not_go_into_the_same_folder() {
+    let temp = tempfile::tempdir().expect("temp");
+    drop(Run::create(temp.path(), &info(), &cells()).expect("create"));
+    let error = Run::create(temp.path(), &info(), &cells()).expect_err("twice").to_string();
+    assert!(error.contains("holds a run already"), "{error}");
+}
+
+#[test]
+fn what_is_no_run_is_refused() {
+    let temp = tempfile::tempdir().expect("temp");
+    let error = Run::open(temp.path()).expect_err("empty").to_string();
+    assert!(error.contains("is no run"), "{error}");
+    std::fs::write(temp.path().join("run.sqlite"), "not a database at all").expect("write");
+    assert!(Run::open(temp.path()).is_err());
+}
+
+#[test]
+fn another_format_is_refused_with_advice() {
+    let temp = tempfile::tempdir().expect("temp");
+    drop(Run::create(temp.path(), &info(), &cells()).expect("create"));
+    let connection = rusqlite::Connection::open(temp.path().join("run.sqlite")).expect("open");
+    connection.pragma_update(None, "user_version", 99).expect("pragma");
+    drop(connection);
+    let error = Run::open(temp.path()).expect_err("version").to_string();
+    assert!(error.contains("format 99"), "{error}");
+}
