@@ -7,6 +7,7 @@ mod rows;
 mod run;
 mod schema;
 
+pub use disklab_study::{LeftOut, PlannedStack};
 pub use error::StoreError;
-pub use model::{CellRecord, CellState, LeftOut, PlannedStack, RunInfo, Session};
+pub use model::{CellRecord, CellState, RunInfo, Session};
 pub use run::Run;

@@ -1,7 +1,7 @@
 //! What a run remembers, besides its samples.
 
 use disklab_measure::Environment;
-use disklab_study::Cell;
+use disklab_study::{Cell, LeftOut, PlannedStack};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -36,32 +36,6 @@ pub struct RunInfo {
     pub left_out: Vec<LeftOut>,
     /// Machine and programs at the beginning.
     pub environment: Environment,
-}
-
-/// A stack on this bench.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlannedStack {
-    /// Its id.
-    pub id: String,
-    /// Its layers, bottom-up, in the study's notation.
-    pub layers: String,
-    /// The drives below it, by their names in the study.
-    pub drives: Vec<String>,
-    /// Predicted usable bytes.
-    pub capacity: u64,
-    /// How many drives may fail.
-    pub tolerates: u32,
-}
-
-/// A stack, a workload or a pair of them that does not run here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
-    /// The stack; every stack where absent.
-    pub stack: Option<String>,
-    /// The workload; every workload where absent.
-    pub workload: Option<String>,
-    /// Why: `needs md (raid5) in the kernel`.
-    pub why: String,
 }
 
 /// How far a cell is.

@@ -12,6 +12,7 @@ mod node;
 mod order;
 mod parameters;
 mod pattern;
+mod plan;
 mod stack_text;
 mod study;
 
@@ -21,5 +22,6 @@ pub use load::load;
 pub use node::{Node, Place, Source, Value};
 pub use order::{Cell, cell_seed, order};
 pub use pattern::matches;
+pub use plan::{LeftOut, PlannedStack};
 pub use stack_text::{LayerSpec, parse_layers};
 pub use study::{Caches, Chart, DriveSpec, Measure, Question, StackSpec, Study, WorkloadSpec};
