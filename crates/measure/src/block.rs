@@ -1,0 +1,244 @@
+//! Block devices as the kernel knows them: names, and who stands on whom.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::SystemRoot;
+use crate::counters::{Counters, SECTOR_BYTES};
+use crate::mounts::{Mount, device_number, mount_of};
+
+/// Devices that hold no data of their own: they pass it on to others, to a file,
+/// to memory or over the network.
+const STACKED: [&str; 10] =
+    ["loop", "dm-", "md", "zram", "ram", "zd", "bcache", "nbd", "rbd", "drbd"];
+
+/// A block device (whole or partition), by its kernel name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockDevice {
+    root: SystemRoot,
+    name: String,
+}
+
+impl BlockDevice {
+    /// The device with a kernel name such as `sda`, `nvme0n1p2` or `dm-0`;
+    /// `None` where the kernel knows none.
+    pub fn named(root: &SystemRoot, name: &str) -> Option<Self> {
+        if name.is_empty() || name.contains('/') || name.starts_with('.') {
+            return None;
+        }
+        let device = Self { root: root.clone(), name: name.to_owned() };
+        root.path(device.folder()).is_dir().then_some(device)
+    }
+
+    /// The device with a number.
+    pub fn numbered(root: &SystemRoot, (major, minor): (u32, u32)) -> Option<Self> {
+        let link = root.path(format!("/sys/dev/block/{major}:{minor}"));
+        if let Ok(target) = std::fs::read_link(link) {
+            return Self::named(root, &target.file_name()?.to_string_lossy());
+        }
+        Self::all(root).into_iter().find(|device| device.number() == Some((major, minor)))
+    }
+
+    /// The device that a node or a link to one stands for, such as
+    /// `/dev/disk/by-id/…`.
+    pub fn at(root: &SystemRoot, path: &Path) -> Option<Self> {
+        let real = root.path(path).canonicalize().ok()?;
+        if let Ok(metadata) = real.metadata() {
+            if metadata.file_type().is_block_device() {
+                let number = metadata.rdev();
+                let number = (rustix::fs::major(number), rustix::fs::minor(number));
+                return Self::numbered(root, number);
+            }
+        }
+        // On this machine a node that is no block device is none; made-up trees
+        // have plain files for nodes.
+        if root.is_here() {
+            return None;
+        }
+        let name = real.file_name()?.to_string_lossy().replace('/', "!");
+        Self::named(root, &name)
+    }
+
+    /// All of them, partitions included, by name.
+    pub fn all(root: &SystemRoot) -> Vec<Self> {
+        root.names("/sys/class/block").iter().filter_map(|name| Self::named(root, name)).collect()
+    }
+
+    /// Its kernel name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its node under `/dev`, where nothing renamed it.
+    pub fn node(&self) -> PathBuf {
+        // sysfs writes `!` for a `/` in names such as cciss/c0d0.
+        Path::new("/dev").join(self.name.replace('!', "/"))
+    }
+
+    fn folder(&self) -> PathBuf {
+        Path::new("/sys/class/block").join(&self.name)
+    }
+
+    /// The text of one of its files in sysfs, such as `queue/rotational`; `None`
+    /// where there is none or it is empty.
+    pub fn attribute(&self, file: &str) -> Option<String> {
+        self.root.value(self.folder().join(file))
+    }
+
+    /// The bytes of one of its files in sysfs.
+    pub fn attribute_bytes(&self, file: &str) -> Option<Vec<u8>> {
+        self.root.bytes(self.folder().join(file))
+    }
+
+    /// Where one of its files in sysfs is.
+    pub fn attribute_path(&self, file: &str) -> PathBuf {
+        self.root.path(self.folder().join(file))
+    }
+
+    /// Its major and minor number.
+    pub fn number(&self) -> Option<(u32, u32)> {
+        device_number(&self.attribute("dev")?)
+    }
+
+    /// Its size in bytes; 0 where it is unknown, as for an empty card reader.
+    pub fn size_bytes(&self) -> u64 {
+        let sectors: u64 = self.attribute("size").and_then(|s| s.parse().ok()).unwrap_or(0);
+        sectors.saturating_mul(SECTOR_BYTES)
+    }
+
+    /// Its counters now.
+    pub fn counters(&self) -> Option<Counters> {
+        Counters::parse(&self.attribute("stat")?)
+    }
+
+    /// Whether it is a partition.
+    pub fn is_partition(&self) -> bool {
+        self.attribute_path("partition").exists()
+    }
+
+    /// The whole device that it is a partition of, or itself.
+    pub fn whole(&self) -> Self {
+        if !self.is_partition() {
+            return self.clone();
+        }
+        // /sys/class/block/sda1 links to …/block/sda/sda1.
+        let parent = self
+            .root
+            .path(self.folder())
+            .canonicalize()
+            .ok()
+            .and_then(|real| Some(real.parent()?.file_name()?.to_string_lossy().into_owned()));
+        parent.and_then(|name| Self::named(&self.root, &name)).unwrap_or_else(|| self.clone())
+    }
+
+    /// Its partitions.
+    pub fn partitions(&self) -> Vec<Self> {
+        if self.is_partition() {
+            return Vec::new();
+        }
+        self.root
+            .names(self.folder())
+            .iter()
+            .filter(|name| self.attribute_path(&format!("{name}/partition")).exists())
+            .filter_map(|name| Self::named(&self.root, name))
+            .collect()
+    }
+
+    /// Devices that stand directly on it: md, device-mapper, bcache. Loop
+    /// devices are not among them; see [`BlockDevice::backing_file`].
+    pub fn holders(&self) -> Vec<Self> {
+        self.related("holders")
+    }
+
+    /// Devices that it directly stands on.
+    pub fn slaves(&self) -> Vec<Self> {
+        self.related("slaves")
+    }
+
+    fn related(&self, folder: &str) -> Vec<Self> {
+        let names = self.root.names(self.folder().join(folder));
+        names.iter().filter_map(|name| Self::named(&self.root, name)).collect()
+    }
+
+    /// The file behind a loop device, as the kernel names it.
+    pub fn backing_file(&self) -> Option<PathBuf> {
+        let bytes = self.attribute_bytes("loop/backing_file")?;
+        let path = bytes.trim_ascii_end();
+        let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
+        // An empty attribute: the loop device is not attached.
+        (!path.is_empty()).then(|| PathBuf::from(OsString::from_vec(path.to_vec())))
+    }
+
+    /// Whether it is a whole device that holds data itself: no partition, no
+    /// loop, device-mapper, md, zram or RAM device, and no hidden path of a
+    /// multipath NVMe drive.
+    pub fn is_physical(&self) -> bool {
+        let stacked = STACKED.iter().any(|prefix| {
+            let rest = self.name.strip_prefix(prefix);
+            rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '_'))
+        });
+        !stacked && !self.is_partition() && self.attribute("hidden").as_deref() != Some("1")
+    }
+
+    /// The devices at the bottom of what it stands on, through md,
+    /// device-mapper and loop devices: whole drives or partitions; itself where
+    /// it stands on nothing known. `None` where something below is out of
+    /// sight, such as a loop device over a file on ZFS.
+    pub fn bottom(&self, mounts: &[Mount]) -> Option<Vec<Self>> {
+        let mut found = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut open = vec![self.clone()];
+        while let Some(device) = open.pop() {
+            if !seen.insert(device.name.clone()) {
+                continue;
+            }
+            let mut below = device.slaves();
+            // A partition of an md array or a loop device passes its I/O to that.
+            let whole = device.whole();
+            if device.is_partition() && !whole.is_physical() {
+                below.push(whole);
+            } else if let Some(file) = device.backing_file() {
+                below.extend(devices_under(&self.root, mounts, &file)?);
+            }
+            if below.is_empty() && (device.is_physical() || device.whole().is_physical()) {
+                found.push(device);
+            }
+            open.extend(below);
+        }
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        Some(found)
+    }
+}
+
+/// The block devices that the file system of `path` lies on: one as a rule,
+/// several for Btrfs, none for one in memory such as tmpfs. `None` where they
+/// cannot be told, as for ZFS, overlays and network file systems.
+pub fn devices_under(root: &SystemRoot, mounts: &[Mount], path: &Path) -> Option<Vec<BlockDevice>> {
+    let mount = mount_of(mounts, path)?;
+    if mount.device.0 != 0 {
+        return BlockDevice::numbered(root, mount.device).map(|device| vec![device]);
+    }
+    match mount.fs_type.as_str() {
+        "tmpfs" | "ramfs" | "devtmpfs" => Some(Vec::new()),
+        "btrfs" => {
+            let device = BlockDevice::at(root, &mount.source)?;
+            let family = btrfs_families(root).into_iter().find(|family| family.contains(&device));
+            Some(family.unwrap_or_else(|| vec![device]))
+        }
+        _ => None,
+    }
+}
+
+/// The devices of each mounted Btrfs, from `/sys/fs/btrfs/UUID/devices`:
+/// mountinfo shows only one of them.
+pub fn btrfs_families(root: &SystemRoot) -> Vec<Vec<BlockDevice>> {
+    let uuids = root.names("/sys/fs/btrfs");
+    let families = uuids.iter().map(|uuid| {
+        let names = root.names(format!("/sys/fs/btrfs/{uuid}/devices"));
+        names.iter().filter_map(|name| BlockDevice::named(root, name)).collect::<Vec<_>>()
+    });
+    families.filter(|family| !family.is_empty()).collect()
+}

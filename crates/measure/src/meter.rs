@@ -1,0 +1,245 @@
+//! What the drives and the processors do while a step of a workload runs.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::SystemRoot;
+use crate::block::BlockDevice;
+use crate::counters::Counters;
+use crate::foreign::Foreign;
+use crate::processors::ProcessorTime;
+use crate::sample::{Cpu, DriveSeries, DriveTraffic, Series};
+
+/// Shorter intervals are made this long: the counters of times have a grain of
+/// some milliseconds, and reading them must cost nothing that can be measured.
+const SHORTEST: Duration = Duration::from_millis(10);
+/// A `stat` file has 17 numbers of at most 20 digits.
+const STAT_BYTES: usize = 512;
+
+/// A drive to be watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watched {
+    /// Its name in the study, which the results carry.
+    pub name: String,
+    /// Its device node, or a link to it.
+    pub device: PathBuf,
+}
+
+/// What was measured between [`Meter::start`] and [`Meter::stop`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Measured {
+    /// The machine's processor time. The program's own (`user_ns`, `system_ns`)
+    /// is 0 here: whoever ran the program knows it.
+    pub cpu: Cpu,
+    /// What each watched drive did. A drive whose counters cannot be read is
+    /// left out.
+    pub drives: Vec<DriveTraffic>,
+    /// The same, interval by interval. The last interval is whatever was left
+    /// when the meter stopped, so it is mostly shorter: its length is `elapsed`
+    /// less the full intervals before it.
+    pub series: Series,
+    /// An estimate of the bytes that this machine's physical block devices moved
+    /// and the watched drives do not explain; see [`Meter`].
+    pub foreign_bytes: Option<u64>,
+    /// Time between start and stop.
+    pub elapsed: Duration,
+}
+
+/// Reads counters at the start, at the end, and at each interval in between.
+///
+/// The bytes of others are an estimate, for reads and writes apart: what all
+/// physical block devices moved, less what the watched drives moved, where
+/// these are such devices or partitions of them, and less what the watched loop
+/// devices moved of the disks under their files. A file system under the files
+/// adds its own metadata, the page cache keeps reads from the disk and puts
+/// writes off until after the end, and a RAID under the files writes more than
+/// it is given; so the estimate never goes below 0, and only a large value
+/// means something. It is `None` where the disks under a watched drive cannot
+/// be told.
+#[derive(Debug)]
+pub struct Meter {
+    root: SystemRoot,
+    probes: Vec<Probe>,
+    processors: Option<ProcessorTime>,
+    foreign: Option<Foreign>,
+    interval: Duration,
+    began: Instant,
+    /// Dropping it stops the sampler.
+    stop: Option<Sender<()>>,
+    sampler: Option<JoinHandle<Vec<DriveSeries>>>,
+}
+
+impl Meter {
+    /// Starts watching. `interval` is that of the series: 1 s as a rule, 10 ms
+    /// at least.
+    pub fn start(watched: &[Watched], interval: Duration) -> Self {
+        Self::start_in(&SystemRoot::here(), watched, interval)
+    }
+
+    /// The same, in a tree that may be made up.
+    pub fn start_in(root: &SystemRoot, watched: &[Watched], interval: Duration) -> Self {
+        let interval = interval.max(SHORTEST);
+        let devices: Vec<Option<BlockDevice>> =
+            watched.iter().map(|drive| BlockDevice::at(root, &drive.device)).collect();
+        let foreign = devices.iter().cloned().collect::<Option<Vec<_>>>();
+        let foreign = foreign.and_then(|devices| Foreign::start(root, &devices));
+        let (stop, stopped) = channel();
+        let processors = processor_time(root);
+        let began = Instant::now();
+        let probes = probes(watched, &devices);
+        let mut sampler = Sampler::new(&probes, began, interval);
+        let sampler = std::thread::Builder::new()
+            .name("meter".to_owned())
+            .spawn(move || sampler.run(&stopped))
+            .inspect_err(|error| tracing::warn!(%error, "no series: cannot start the sampler"))
+            .ok();
+        Self {
+            root: root.clone(),
+            probes,
+            processors,
+            foreign,
+            interval,
+            began,
+            stop: Some(stop),
+            sampler,
+        }
+    }
+
+    /// Stops at once and gives what was measured.
+    pub fn stop(mut self) -> Measured {
+        // The sampler takes its last sample first, so that the series and the
+        // totals end together as nearly as can be.
+        self.stop = None;
+        let series = self.sampler.take().and_then(|sampler| sampler.join().ok());
+        let elapsed = self.began.elapsed();
+        let drives = self.probes.iter().filter_map(Probe::traffic).collect();
+        let after = processor_time(&self.root);
+        let mut cpu = Cpu::default();
+        if let (Some(before), Some(after)) = (self.processors, after) {
+            (cpu.machine_busy_ns, cpu.machine_steal_ns) = after.since(&before);
+            cpu.processors = after.processors;
+        }
+        let series = series.map_or_else(Series::default, |drives| Series {
+            interval_ns: u64::try_from(self.interval.as_nanos()).unwrap_or(u64::MAX),
+            drives,
+        });
+        let foreign_bytes = self.foreign.take().and_then(|foreign| foreign.stop(&self.root));
+        Measured { cpu, drives, series, foreign_bytes, elapsed }
+    }
+}
+
+fn processor_time(root: &SystemRoot) -> Option<ProcessorTime> {
+    ProcessorTime::parse(&root.text("/proc/stat")?)
+}
+
+/// A watched drive, with its `stat` file held open: reading it again costs one
+/// system call.
+#[derive(Debug)]
+struct Probe {
+    name: String,
+    stat: File,
+    before: Counters,
+}
+
+fn probes(watched: &[Watched], devices: &[Option<BlockDevice>]) -> Vec<Probe> {
+    let mut probes = Vec::new();
+    for (drive, device) in watched.iter().zip(devices) {
+        let stat = device.as_ref().and_then(|d| File::open(d.attribute_path("stat")).ok());
+        let opened = stat.and_then(|stat| {
+            let before = read_counters(&stat)?;
+            Some(Probe { name: drive.name.clone(), stat, before })
+        });
+        if opened.is_none() {
+            let device = drive.device.display();
+            tracing::warn!(drive = drive.name, %device, "its counters cannot be read");
+        }
+        probes.extend(opened);
+    }
+    probes
+}
+
+impl Probe {
+    fn traffic(&self) -> Option<DriveTraffic> {
+        Some(read_counters(&self.stat)?.since(&self.before).traffic(&self.name))
+    }
+}
+
+fn read_counters(stat: &File) -> Option<Counters> {
+    let mut buffer = [0; STAT_BYTES];
+    let length = stat.read_at(&mut buffer, 0).ok()?;
+    Counters::parse(std::str::from_utf8(&buffer[..length]).ok()?)
+}
+
+/// The thread that fills the series.
+struct Sampler {
+    began: Instant,
+    interval: Duration,
+    /// How many intervals are filled.
+    filled: u32,
+    lanes: Vec<Lane>,
+}
+
+struct Lane {
+    stat: Option<File>,
+    last: Counters,
+    series: DriveSeries,
+}
+
+impl Sampler {
+    fn new(probes: &[Probe], began: Instant, interval: Duration) -> Self {
+        let lanes = probes.iter().map(|probe| Lane {
+            stat: probe.stat.try_clone().ok(),
+            last: probe.before,
+            series: DriveSeries { drive: probe.name.clone(), ..DriveSeries::default() },
+        });
+        Self { began, interval, filled: 0, lanes: lanes.collect() }
+    }
+
+    fn run(&mut self, stopped: &Receiver<()>) -> Vec<DriveSeries> {
+        loop {
+            let next = self.interval.saturating_mul(self.filled.saturating_add(1));
+            let left = next.saturating_sub(self.began.elapsed());
+            match stopped.recv_timeout(left) {
+                Err(RecvTimeoutError::Timeout) => self.sample(self.full_intervals()),
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        // The last, partial interval, and before it any full one that was missed.
+        self.sample(self.full_intervals().saturating_add(1));
+        self.lanes.drain(..).map(|lane| lane.series).collect()
+    }
+
+    fn full_intervals(&self) -> u32 {
+        let full = self.began.elapsed().as_nanos() / self.interval.as_nanos().max(1);
+        u32::try_from(full).unwrap_or(u32::MAX).max(self.filled)
+    }
+
+    /// Fills the series up to `count` intervals. Where the thread woke late, the
+    /// intervals that it missed share evenly what was done in them.
+    fn sample(&mut self, count: u32) {
+        let missed = u64::from(count.saturating_sub(self.filled));
+        if missed == 0 {
+            return;
+        }
+        for lane in &mut self.lanes {
+            // A drive that went away stands still.
+            let now = lane.stat.as_ref().and_then(read_counters).unwrap_or(lane.last);
+            let grown = now.since(&lane.last);
+            lane.last = now;
+            spread(&mut lane.series.read_bytes, grown.read_bytes(), missed);
+            spread(&mut lane.series.write_bytes, grown.write_bytes(), missed);
+            spread(&mut lane.series.requests, grown.requests(), missed);
+        }
+        self.filled = count;
+    }
+}
+
+/// Appends `total` in `parts` entries that differ by 1 at most.
+fn spread(list: &mut Vec<u64>, total: u64, parts: u64) {
+    let (share, rest) = (total / parts, total % parts);
+    list.extend((0..parts).map(|part| share + u64::from(part < rest)));
+}
