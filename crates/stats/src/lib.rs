@@ -1,44 +1,23 @@
 //! Statistics, pure: intervals and paired comparisons.
 //!
 //! One cell is one observation. Throughput and latency are analysed as
-//! logarithms, because what changes them multiplies them.
+//! logarithms, because what changes them multiplies them. One method is one
+//! file; each cites where it comes from and is tested with a published case.
 
-/// An interval with its confidence level (0.95, or what small samples allow).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-    /// Probability with which such intervals cover the truth.
-    pub confidence: f64,
-}
+mod autocorrelation;
+mod estimate;
+mod holm;
+mod interval;
+mod paired;
+mod ranks;
+mod student;
 
-/// How an [`Estimate`] was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// One observation: no interval.
-    Once,
-    /// All observations are equal: no interval is needed.
-    Deterministic,
-    /// Geometric mean with a t interval of the logarithms (2 to 5 observations).
-    LogT,
-    /// Mean with a t interval of the observations themselves, where some are not
-    /// positive and have no logarithm (2 to 5 observations).
-    T,
-    /// Median with the exact distribution-free interval (6 or more).
-    Median,
-}
+pub use autocorrelation::{effective_observations, lag_1};
+pub use estimate::{Estimate, Method, estimate};
+pub use holm::holm;
+pub use interval::Interval;
+pub use paired::{Ratio, paired_ratio};
+pub use ranks::{MedianRanks, QuantileRanks, median_ranks, quantile_interval, quantile_ranks};
 
-/// A figure with its interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
-    /// Observations.
-    pub n: usize,
-    /// The figure.
-    pub centre: f64,
-    /// Its interval; none for one observation, without width for equal ones.
-    pub interval: Option<Interval>,
-    /// How it was made.
-    pub method: Method,
-}
+/// The confidence that intervals are made for.
+pub const CONFIDENCE: f64 = 0.95;
