@@ -1,6 +1,6 @@
 //! What can go wrong while a stack is made or taken down.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use disklab_exec::ExecError;
 
@@ -31,6 +31,11 @@ pub enum StackError {
 }
 
 impl StackError {
+    /// An error of the system: what was tried, on what, and its reason.
+    pub(crate) fn io(what: &str, path: &Path, source: std::io::Error) -> Self {
+        Self::Io { what: what.to_owned(), path: path.to_owned(), source }
+    }
+
     /// Whether it is only that the user asked to stop.
     pub fn is_interrupt(&self) -> bool {
         matches!(self, Self::Program { source: ExecError::Interrupted, .. })

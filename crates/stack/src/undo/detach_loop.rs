@@ -1,0 +1,52 @@
+//! Detaching loop devices.
+
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use disklab_exec::Invocation;
+
+use super::{Hand, as_kernel_shows};
+use crate::StackError;
+use crate::loops::loops_on;
+
+/// How long a detached device may go on being attached: the kernel waits for
+/// its last user, such as udev having a look at it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Detaches every loop device whose backing file is `file`, and waits until it
+/// really is detached.
+pub(super) fn detach_loop(file: &Path, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+    let file = as_kernel_shows(file);
+    let devices = loops_on(&file);
+    let mut failure = None;
+    for device in &devices {
+        // While it is open, the kernel puts off the detaching. So nobody can
+        // attach it to another file between this look and losetup's work.
+        let open = File::open(device).map_err(|e| StackError::io("cannot open", device, e))?;
+        if !loops_on(&file).contains(device) {
+            continue;
+        }
+        let detach = Invocation::new("losetup").arg("-d").arg(device).uninterruptible();
+        failure = hand.executor.check(&detach).err().or(failure);
+        drop(open);
+    }
+    let began = Instant::now();
+    loop {
+        let left = loops_on(&file);
+        let Some(device) = left.first() else { return Ok(!devices.is_empty()) };
+        if began.elapsed() >= PATIENCE {
+            return Err(failure.map_or_else(
+                || {
+                    StackError::Other(format!(
+                        "{} is still in use and stays attached to {}",
+                        device.display(),
+                        file.display()
+                    ))
+                },
+                |source| StackError::Program { layer: "loop".to_owned(), source },
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

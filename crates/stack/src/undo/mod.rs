@@ -1,0 +1,127 @@
+//! Taking things down: one file for each kind of thing.
+//!
+//! Each is safe to do twice, and makes sure that the thing is the one that was
+//! entered: names such as `/dev/loop3` or `/dev/sdb` may mean something else by
+//! the time a ledger is recovered.
+
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+use disklab_exec::Executor;
+use serde::{Deserialize, Serialize};
+
+use crate::StackError;
+
+mod btrfs;
+mod detach_loop;
+mod partitions;
+mod remove;
+mod unmount;
+mod users;
+
+/// One thing to take down. Each is safe to do twice, and does nothing to a
+/// thing of the same name that is not ours.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Undo {
+    /// Unmount a directory, killing whatever still uses it.
+    Unmount(PathBuf),
+    /// Remove a folder that must be empty by now.
+    RemoveFolder(PathBuf),
+    /// Remove a file.
+    RemoveFile(PathBuf),
+    /// Detach the loop device whose backing file is this.
+    DetachLoop(PathBuf),
+    /// Remove the partition table with this GUID from a device, and its
+    /// partitions from the kernel.
+    RemovePartitions {
+        /// The whole device.
+        device: PathBuf,
+        /// The GUID of the table, in lower case.
+        guid: String,
+    },
+    /// Have the kernel's Btrfs forget devices that are no longer mounted.
+    ForgetBtrfs(Vec<PathBuf>),
+}
+
+/// What takes things down: the executor, and the list of what was not as it
+/// should be although the thing is gone.
+pub(crate) struct Hand<'a> {
+    /// Runs the programs; each invocation is to be uninterruptible.
+    pub executor: &'a Executor,
+    /// What the user must know, such as 'it was still in use'.
+    pub complaints: Vec<StackError>,
+}
+
+impl Undo {
+    /// Takes it down. Tells whether there was anything to do.
+    ///
+    /// # Errors
+    /// Where it still stands.
+    pub(crate) fn carry_out(&self, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+        match self {
+            Self::Unmount(path) => unmount::unmount(path, hand),
+            Self::RemoveFolder(path) => remove::folder(path),
+            Self::RemoveFile(path) => remove::file(path),
+            Self::DetachLoop(path) => detach_loop::detach_loop(path, hand),
+            Self::RemovePartitions { device, guid } => partitions::remove(device, guid, hand),
+            Self::ForgetBtrfs(devices) => Ok(btrfs::forget(devices, hand)),
+        }
+    }
+
+    /// The paths that it acts on.
+    fn paths(&self) -> Vec<&Path> {
+        match self {
+            Self::Unmount(path)
+            | Self::RemoveFolder(path)
+            | Self::RemoveFile(path)
+            | Self::DetachLoop(path)
+            | Self::RemovePartitions { device: path, .. } => vec![path],
+            Self::ForgetBtrfs(devices) => devices.iter().map(PathBuf::as_path).collect(),
+        }
+    }
+
+    /// Whether an entry read from a file can be ours at all: disklab enters
+    /// only absolute paths below some folder.
+    ///
+    /// # Errors
+    /// What is odd, in words.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for path in self.paths() {
+            let plain =
+                path.components().all(|c| matches!(c, Component::RootDir | Component::Normal(_)));
+            if !path.is_absolute() || !plain || path.components().count() < 3 {
+                return Err(format!("disklab never enters the path '{}'", path.display()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Undo {
+    /// The thing, in words: 'the mount at /x'.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unmount(path) => write!(f, "the mount at {}", path.display()),
+            Self::RemoveFolder(path) => write!(f, "the folder {}", path.display()),
+            Self::RemoveFile(path) => write!(f, "the file {}", path.display()),
+            Self::DetachLoop(path) => write!(f, "the loop device on {}", path.display()),
+            Self::RemovePartitions { device, .. } => {
+                write!(f, "the partitions of {}", device.display())
+            }
+            Self::ForgetBtrfs(devices) => {
+                let names: Vec<_> = devices.iter().map(|d| d.display().to_string()).collect();
+                write!(f, "the kernel's memory of Btrfs on {}", names.join(", "))
+            }
+        }
+    }
+}
+
+/// `path` as the kernel shows it in its tables: what leads to it resolved, but
+/// not the last part, which may be a mount that no longer answers.
+fn as_kernel_shows(path: &Path) -> PathBuf {
+    match (path.parent().map(Path::canonicalize), path.file_name()) {
+        (Some(Ok(parent)), Some(name)) => parent.join(name),
+        _ => path.to_owned(),
+    }
+}
