@@ -203,7 +203,10 @@ impl BlockDevice {
             } else if let Some(file) = device.backing_file() {
                 below.extend(devices_under(&self.root, mounts, &file)?);
             }
-            if below.is_empty() && (device.is_physical() || device.whole().is_physical()) {
+            if below.is_empty() && device.name.starts_with("zd") {
+                return None;
+            }
+            if below.is_empty() && device.whole().is_physical() {
                 found.push(device);
             }
             open.extend(below);
@@ -241,4 +244,82 @@ pub fn btrfs_families(root: &SystemRoot) -> Vec<Vec<BlockDevice>> {
         names.iter().filter_map(|name| BlockDevice::named(root, name)).collect::<Vec<_>>()
     });
     families.filter(|family| !family.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabricated::Fabricated;
+    use crate::mounts::mounts;
+
+    fn names(devices: &[BlockDevice]) -> Vec<&str> {
+        devices.iter().map(BlockDevice::name).collect()
+    }
+
+    fn machine() -> (tempfile::TempDir, Fabricated) {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));
+        tree.drive("sdb", (8, 16), "B").partition("sdb", "sdb1", (8, 17));
+        tree.stacked("md0", (9, 0), &["sda1", "sdb1"]).partition("md0", "md0p1", (259, 0));
+        tree.stacked("dm-0", (252, 0), &["md0p1"]);
+        (folder, tree)
+    }
+
+    #[test]
+    fn partitions_holders_and_bottoms_are_found() {
+        let (_folder, tree) = machine();
+        let root = tree.root();
+        let get = |name| BlockDevice::named(&root, name).expect("there");
+        assert_eq!(names(&get("sda").partitions()), ["sda1"]);
+        assert_eq!(get("sda1").whole(), get("sda"));
+        assert_eq!(names(&get("sda1").holders()), ["md0"]);
+        assert_eq!(names(&get("md0").slaves()), ["sda1", "sdb1"]);
+        assert_eq!(get("sda").size_bytes(), 1_000_204_886_016);
+        assert_eq!(names(&get("dm-0").bottom(&[]).expect("in sight")), ["sda1", "sdb1"]);
+        assert_eq!(names(&get("sda").bottom(&[]).expect("in sight")), ["sda"]);
+        let physical: Vec<_> = BlockDevice::all(&root);
+        let physical: Vec<_> = physical.iter().filter(|d| d.is_physical()).collect();
+        assert_eq!(physical, [&get("sda"), &get("sdb")]);
+    }
+
+    #[test]
+    fn devices_are_found_by_link_by_number_and_by_name() {
+        let (_folder, tree) = machine();
+        let root = tree.root();
+        let link = Path::new("/dev/disk/by-id/ata-TESTDRIVE_1000_B");
+        assert_eq!(BlockDevice::at(&root, link).expect("there").name(), "sdb");
+        assert_eq!(BlockDevice::numbered(&root, (259, 0)).expect("there").name(), "md0p1");
+        assert_eq!(BlockDevice::numbered(&root, (77, 0)), None);
+        for name in ["", "..", "sda/sda1", "sdz"] {
+            assert_eq!(BlockDevice::named(&root, name), None, "{name}");
+        }
+        assert_eq!(BlockDevice::at(&SystemRoot::here(), Path::new("/dev/null")), None);
+    }
+
+    #[test]
+    fn a_loop_device_stands_on_the_drive_under_its_file() {
+        let (_folder, tree) = machine();
+        tree.mount((252, 0), "/dev/dm-0", "/data", "ext4");
+        tree.mount((0, 50), "pool/x", "/pool", "zfs");
+        tree.looped("loop0", (7, 0), "/data/a (deleted)").looped("loop1", (7, 1), "/pool/a");
+        tree.looped("loop2", (7, 2), "/in-memory");
+        let root = tree.root();
+        let mounts = mounts(&root);
+        let bottom =
+            |name| BlockDevice::named(&root, name).expect("there").bottom(&mounts).map(|d| d.len());
+        assert_eq!(bottom("loop0"), Some(2));
+        assert_eq!(bottom("loop1"), None);
+        assert_eq!(bottom("loop2"), Some(0));
+    }
+
+    #[test]
+    fn a_btrfs_lies_on_all_its_devices() {
+        let (_folder, tree) = machine();
+        tree.drive("sdc", (8, 32), "C").drive("sdd", (8, 48), "D");
+        tree.btrfs("u-u-i-d", &["sdc", "sdd"]).mount((0, 60), "/dev/sdd", "/b", "btrfs");
+        let root = tree.root();
+        let under = devices_under(&root, &mounts(&root), Path::new("/b/file"));
+        assert_eq!(names(&under.expect("in sight")), ["sdc", "sdd"]);
+    }
 }

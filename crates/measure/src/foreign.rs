@@ -104,3 +104,49 @@ fn stands_on_loop(device: &BlockDevice) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabricated::Fabricated;
+
+    /// Sectors moved by: sda all in all, sdb, loop0; loop0's file is on sda1.
+    fn foreign(watched: &[&str], sda: u64, sdb: u64, loop0: u64) -> Option<u64> {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));
+        tree.drive("sdb", (8, 16), "B").mount((8, 1), "/dev/sda1", "/data", "ext4");
+        tree.looped("loop0", (7, 0), "/data/file");
+        tree.counters(&[("sda", 0, 50), ("sda1", 0, 50), ("sdb", 0, 9), ("loop0", 0, 3)]);
+        let root = tree.root();
+        let watched: Vec<_> =
+            watched.iter().filter_map(|name| BlockDevice::named(&root, name)).collect();
+        let foreign = Foreign::start(&root, &watched)?;
+        tree.counters(&[
+            ("sda", 0, 50 + sda),
+            ("sda1", 0, 50 + sda),
+            ("sdb", 0, 9 + sdb),
+            ("loop0", 0, 3 + loop0),
+        ]);
+        foreign.stop(&root)
+    }
+
+    #[test]
+    fn watched_drives_explain_their_own_traffic() {
+        assert_eq!(foreign(&["sdb"], 0, 1000, 0), Some(0));
+        assert_eq!(foreign(&["sdb"], 7, 1000, 0), Some(7 * 512));
+        assert_eq!(foreign(&["sda1"], 40, 2, 0), Some(2 * 512));
+    }
+
+    #[test]
+    fn loops_explain_the_disk_under_their_file_but_never_more() {
+        assert_eq!(foreign(&["loop0"], 110, 0, 100), Some(10 * 512));
+        assert_eq!(foreign(&["loop0"], 60, 0, 100), Some(0));
+        assert_eq!(foreign(&["loop0"], 60, 5, 100), Some(5 * 512));
+    }
+
+    #[test]
+    fn nothing_watched_means_all_is_foreign() {
+        assert_eq!(foreign(&[], 3, 4, 5), Some(7 * 512));
+    }
+}

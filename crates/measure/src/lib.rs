@@ -3,6 +3,8 @@
 
 mod block;
 mod counters;
+#[cfg(any(test, feature = "fabricated"))]
+pub mod fabricated;
 mod foreign;
 mod latency;
 mod meter;

@@ -243,3 +243,91 @@ fn spread(list: &mut Vec<u64>, total: u64, parts: u64) {
     let (share, rest) = (total / parts, total % parts);
     list.extend((0..parts).map(|part| share + u64::from(part < rest)));
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fabricated::Fabricated;
+
+    fn watched(name: &str, device: &str) -> Watched {
+        Watched { name: name.to_owned(), device: PathBuf::from(device) }
+    }
+
+    #[test]
+    fn totals_series_and_processors_agree() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sda", (8, 0), "A").drive("sdb", (8, 16), "B");
+        tree.counters(&[("sda", 10, 100), ("sdb", 0, 0)]);
+        let drives = [watched("d1", "/dev/disk/by-id/ata-TESTDRIVE_1000_A")];
+        let meter = Meter::start_in(&tree.root(), &drives, Duration::from_millis(20));
+        tree.counters(&[("sda", 14, 108), ("sdb", 1, 0)]);
+        std::thread::sleep(Duration::from_millis(90));
+        tree.counters(&[("sda", 20, 110), ("sdb", 1, 0)]);
+        tree.file("/proc/stat", "cpu  130 0 60 1000 0 0 0 7 0 0\ncpu0 1 0 0 0\n");
+        let measured = meter.stop();
+        assert_eq!(measured.drives.len(), 1);
+        let traffic = &measured.drives[0];
+        assert_eq!((traffic.drive.as_str(), traffic.read_bytes), ("d1", 10 * 512));
+        assert_eq!(traffic.write_bytes, 10 * 512);
+        let series = &measured.series.drives[0];
+        assert_eq!(measured.series.interval_ns, 20_000_000);
+        assert_eq!(series.read_bytes.iter().sum::<u64>(), traffic.read_bytes);
+        assert_eq!(series.write_bytes.iter().sum::<u64>(), traffic.write_bytes);
+        assert_eq!(series.requests.iter().sum::<u64>(), traffic.reads + traffic.writes);
+        // The meter counts its own intervals: one per 20 ms begun.
+        let begun = measured.elapsed.as_millis() / 20 + 1;
+        let entries = series.requests.len() as u128;
+        assert!(entries >= 5 && entries <= begun, "{entries} of {begun}");
+        assert_eq!(measured.foreign_bytes, Some(512));
+        assert_eq!(measured.cpu.processors, 1);
+        let tick_ns = 1_000_000_000 / crate::processors::ticks_per_second();
+        assert_eq!(measured.cpu.machine_busy_ns, 42 * tick_ns);
+        assert_eq!(measured.cpu.machine_steal_ns, 2 * tick_ns);
+    }
+
+    #[test]
+    fn a_drive_that_is_not_there_is_left_out() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        let meter =
+            Meter::start_in(&tree.root(), &[watched("d1", "/dev/sdx")], Duration::from_secs(1));
+        let measured = meter.stop();
+        assert!(measured.drives.is_empty() && measured.series.drives.is_empty());
+        assert_eq!(measured.foreign_bytes, None);
+    }
+
+    #[test]
+    fn a_drive_that_goes_away_leaves_what_was_counted() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sda", (8, 0), "A").counters(&[("sda", 1, 1)]);
+        let meter = Meter::start_in(&tree.root(), &[watched("d1", "/dev/sda")], SHORTEST);
+        // As when the driver gives an error: the file holds no counters.
+        tree.set("sda", "stat", "");
+        let measured = meter.stop();
+        assert!(measured.drives.is_empty());
+        assert_eq!(measured.series.drives[0].requests.iter().sum::<u64>(), 0);
+    }
+
+    #[test]
+    fn this_machine_can_be_metered_and_a_meter_dropped() {
+        drop(Meter::start(&[], Duration::from_secs(1000)));
+        let measured = Meter::start(&[], Duration::from_secs(1000)).stop();
+        assert!(measured.cpu.processors > 0);
+        assert!(measured.elapsed < Duration::from_secs(1000));
+    }
+
+    proptest! {
+        #[test]
+        fn spreading_loses_nothing(total in any::<u64>(), parts in 1u64..200) {
+            let mut list = vec![7];
+            spread(&mut list, total, parts);
+            prop_assert_eq!(list.len() as u64, parts + 1);
+            prop_assert_eq!(list[1..].iter().map(|n| u128::from(*n)).sum::<u128>(), u128::from(total));
+            prop_assert!(list[1] - list[list.len() - 1] <= 1);
+        }
+    }
+}
