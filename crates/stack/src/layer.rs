@@ -90,8 +90,15 @@ pub struct LayerKind {
     pub name: &'static str,
     /// One line for `disklab list stacks`.
     pub summary: &'static str,
-    /// Options and what they mean.
+    /// Options and what they mean. Any other is refused, unless there is one
+    /// called [`LayerKind::ANY_OPTION`].
     pub options: &'static [(&'static str, &'static str)],
-    /// Understands the options.
+    /// Understands the options. Without any, it must succeed: `disklab doctor`
+    /// asks such a layer for its needs.
     pub parse: fn(&LayerSpec) -> Result<Box<dyn Layer>, StudyError>,
+}
+
+impl LayerKind {
+    /// Stands in [`LayerKind::options`] for every option not named there.
+    pub const ANY_OPTION: &'static str = "*";
 }

@@ -15,12 +15,13 @@ mod mounts;
 mod shape;
 mod stack;
 mod undo;
+mod words;
 
 pub use error::StackError;
 pub use layer::{Form, Layer, LayerKind, Site};
 pub use layers::{LAYERS, find_layer};
 pub use ledger::{Ledger, recover};
-pub use machine::{Machine, Need};
+pub use machine::{Machine, Need, known_needs, needs_words};
 pub use mounts::{Mount, mounts};
 pub use shape::{Shape, Volume};
 pub use stack::{Made, Stack};

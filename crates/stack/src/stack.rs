@@ -1,16 +1,22 @@
 //! A whole stack.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use disklab_study::{StackSpec, StudyError};
+use disklab_exec::{ExecError, Invocation};
+use disklab_study::{LayerSpec, StackSpec, StudyError};
 use disklab_units::Bytes;
 
-use crate::{Layer, Need, Shape, Site, StackError, Volume};
+use crate::words::{did_you_mean, one_of};
+use crate::{Form, LAYERS, Layer, LayerKind, Need, Shape, Site, StackError, Volume, find_layer};
+
+/// The size of the drives on which [`Stack::parse`] tries whether the layers
+/// fit together: 1 PiB, too large to be the reason for a refusal.
+const AMPLE: Bytes = Bytes(1 << 50);
 
 /// A stack whose layers are understood.
 #[derive(Debug)]
 pub struct Stack {
-    layers: Vec<Box<dyn Layer>>,
+    layers: Vec<(LayerSpec, Box<dyn Layer>)>,
 }
 
 /// A stack that stands.
@@ -23,13 +29,42 @@ pub struct Made {
 }
 
 impl Stack {
-    /// Understands the layers of a stack.
+    /// Understands the layers of a stack, and sees that they fit on each other
+    /// and on the number of its drives.
     ///
     /// # Errors
-    /// Where a layer or an option is unknown; the error shows the place.
+    /// Where a layer or an option is unknown, or a layer cannot stand on what
+    /// is below it; the error shows the place.
     pub fn parse(spec: &StackSpec) -> Result<Self, StudyError> {
-        let _ = spec;
-        Ok(Self { layers: Vec::new() })
+        let mut layers = Vec::with_capacity(spec.layers.len());
+        for layer in &spec.layers {
+            let kind = find_layer(&layer.name).ok_or_else(|| {
+                let known = LAYERS.iter().map(|kind| kind.name);
+                layer.error(format!(
+                    "'{}' is no layer{}; known: {}",
+                    layer.name,
+                    did_you_mean(&layer.name, known.clone()),
+                    one_of(known)
+                ))
+            })?;
+            check_options(kind, layer)?;
+            layers.push((layer.clone(), (kind.parse)(layer)?));
+        }
+        let stack = Self { layers };
+        if !spec.drives.is_empty() {
+            stack.volume(&vec![AMPLE; spec.drives.len()]).map_err(|(index, why)| {
+                let place =
+                    index.and_then(|i| spec.layers.get(i)).map_or(&spec.place, |l| &l.place);
+                place.error(format!("stack '{}': {why}", spec.id))
+            })?;
+        }
+        Ok(stack)
+    }
+
+    /// The notation of its layers, bottom-up, as a study has it.
+    pub fn describe(&self) -> String {
+        let layers: Vec<_> = self.layers.iter().map(|(spec, _)| spec.to_string()).collect();
+        layers.join("/")
     }
 
     /// What it will be on drives of these sizes.
@@ -37,16 +72,33 @@ impl Stack {
     /// # Errors
     /// In words for the user, where it cannot stand on them.
     pub fn shape(&self, drives: &[Bytes]) -> Result<Volume, String> {
-        let _ = (drives, &self.layers);
-        match Shape::drives(drives) {
-            Shape::Devices(mut volumes) if !volumes.is_empty() => Ok(volumes.remove(0)),
-            other => Err(other.words()),
+        self.volume(drives).map_err(|(_, why)| why)
+    }
+
+    /// As [`Stack::shape`]; an error says which layer it was.
+    fn volume(&self, drives: &[Bytes]) -> Result<Volume, (Option<usize>, String)> {
+        let mut shape = Shape::drives(drives);
+        for (index, (_, layer)) in self.layers.iter().enumerate() {
+            shape = layer.shape(&shape).map_err(|why| (Some(index), why))?;
+        }
+        match shape {
+            Shape::Directory(volume) | Shape::Pool(volume) => Ok(volume),
+            Shape::Devices(_) => Err((None, no_directory(&shape.words()))),
         }
     }
 
     /// Everything that its layers cannot do without, each once.
     pub fn needs(&self) -> Vec<Need> {
-        Vec::new()
+        let mut needs = vec![Need::Root];
+        if !self.layers.is_empty() {
+            needs.push(WIPEFS);
+        }
+        for need in self.layers.iter().flat_map(|(_, layer)| layer.needs()) {
+            if !needs.contains(&need) {
+                needs.push(need);
+            }
+        }
+        needs
     }
 
     /// Makes it on `devices`, which hold nothing that is still wanted.
@@ -54,7 +106,75 @@ impl Stack {
     /// # Errors
     /// Where a layer fails. What was made so far is in the site's ledger.
     pub fn make(&self, devices: &[PathBuf], site: &mut Site<'_>) -> Result<Made, StackError> {
-        let _ = (devices, site);
-        Err(StackError::Other("no layers".to_owned()))
+        wipe(devices, site)?;
+        let mut form = Form::Devices(devices.to_vec());
+        let mut device = None;
+        for (spec, layer) in &self.layers {
+            site.executor.interrupt.check().map_err(|source: ExecError| StackError::Program {
+                layer: spec.name.clone(),
+                source,
+            })?;
+            let below = match &form {
+                Form::Devices(devices) => devices.clone(),
+                Form::Pool { .. } | Form::Directory(_) => Vec::new(),
+            };
+            tracing::debug!(layer = %spec, ?form, "make");
+            form = layer.make(form, site)?;
+            device = match (&form, below.as_slice()) {
+                (Form::Devices(_), _) => None,
+                (_, [one]) => Some(one.clone()),
+                // A layer that leaves a directory on a directory changes nothing.
+                (_, []) => device,
+                _ => None,
+            };
+        }
+        let (Form::Directory(directory) | Form::Pool { directory, .. }) = form else {
+            return Err(StackError::Other(no_directory("block devices")));
+        };
+        Ok(Made { directory, device })
     }
 }
+
+fn no_directory(words: &str) -> String {
+    format!("it ends in {words}, not in a directory; add a file system such as ext4")
+}
+
+const WIPEFS: Need = Need::Program { name: "wipefs", package: "util-linux" };
+
+/// Removes the signatures that an earlier stack left, so that no tool takes the
+/// devices for members of what no longer exists. wipefs refuses a device that
+/// is in use.
+fn wipe(devices: &[PathBuf], site: &Site<'_>) -> Result<(), StackError> {
+    if devices.is_empty() || site.drives_are_zero {
+        return Ok(());
+    }
+    let paths = devices.iter().map(PathBuf::as_path).collect::<Vec<&Path>>();
+    site.run("stack", &Invocation::new("wipefs").arg("--all").args(paths)).map(|_| ())
+}
+
+/// # Errors
+/// Where the kind of layer has no such option.
+fn check_options(kind: &LayerKind, layer: &LayerSpec) -> Result<(), StudyError> {
+    if kind.options.iter().any(|(name, _)| *name == LayerKind::ANY_OPTION) {
+        return Ok(());
+    }
+    let known = kind.options.iter().map(|(name, _)| *name);
+    for (option, _) in &layer.options {
+        if !known.clone().any(|name| name == option) {
+            let expected = if kind.options.is_empty() {
+                "it has none".to_owned()
+            } else {
+                format!("expected {}", one_of(known.clone()))
+            };
+            return Err(layer.error(format!(
+                "'{option}' is no option of {}{}; {expected}",
+                kind.name,
+                did_you_mean(option, known.clone()),
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
