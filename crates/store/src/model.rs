@@ -1,5 +1,7 @@
 //! What a run remembers, besides its samples.
 
+use std::collections::BTreeMap;
+
 use disklab_measure::Environment;
 use disklab_study::{Cell, LeftOut, PlannedStack};
 use jiff::Timestamp;
@@ -22,6 +24,9 @@ pub struct RunInfo {
     pub bench: String,
     /// The bench in a sentence.
     pub bench_about: String,
+    /// The bench's settings, by the names of their flags, such as `drive-size`.
+    #[serde(default)]
+    pub options: BTreeMap<String, String>,
     /// By how much sizes were scaled: 1 is as the study says.
     pub scale: f64,
     /// Blocks.

@@ -18,6 +18,7 @@ fn info() -> RunInfo {
         study_text: String::new(),
         bench: "dir:/x".into(),
         bench_about: "a directory".into(),
+        options: [("drive-size".to_owned(), "1 GiB".to_owned())].into(),
         scale: 0.5,
         repeats: 2,
         seed: u64::MAX,
