@@ -1,6 +1,7 @@
 //! What can go wrong while a workload runs.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use disklab_exec::ExecError;
 
@@ -18,7 +19,7 @@ pub enum WorkloadError {
         /// On what.
         path: PathBuf,
         /// The system's reason.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// A program's output could not be understood.
     #[error("cannot understand the output of {program}: {why}")]
@@ -34,6 +35,16 @@ pub enum WorkloadError {
 }
 
 impl WorkloadError {
+    /// What to call on the error of a system call: `.map_err(WorkloadError::io("cannot read", path))`.
+    pub(crate) fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { what: what.to_owned(), path: path.to_owned(), source }
+    }
+
+    /// An output of `program` that is not what it should be.
+    pub(crate) fn output(program: &str, why: impl Into<String>) -> Self {
+        Self::Output { program: program.to_owned(), why: why.into() }
+    }
+
     /// Whether it is only that the user asked to stop.
     pub fn is_interrupt(&self) -> bool {
         matches!(self, Self::Program(ExecError::Interrupted))

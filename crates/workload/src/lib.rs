@@ -3,12 +3,18 @@
 //! Each kind is one file and one line in [`WORKLOADS`]. A workload prepares its
 //! data, then runs its steps; the [`WorkSite`] puts counters around each step.
 
+mod caches;
+mod data;
 mod error;
 mod kinds;
+mod reader;
 mod site;
+#[cfg(test)]
+mod testing;
+mod tree;
 mod workload;
 
 pub use error::WorkloadError;
 pub use kinds::{WORKLOADS, find_workload, read_workload};
 pub use site::{Outcome, WorkSite};
-pub use workload::{Context, Cost, Workload, WorkloadKind};
+pub use workload::{Context, Cost, ReadWorkload, Workload, WorkloadKind};

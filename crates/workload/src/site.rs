@@ -1,13 +1,22 @@
 //! Where a workload runs, and what is measured around its steps.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use disklab_exec::{Executor, Finished};
-use disklab_measure::{Figure, Note, Step};
+use disklab_measure::{Cpu, Figure, Meter, Note, Step, Watched};
 use disklab_study::Caches;
 
 use crate::WorkloadError;
+use crate::caches::drop_caches;
+
+/// How often the drives' counters are read during a step.
+const SERIES_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A duration in whole nanoseconds; 584 years are the most.
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
 
 /// What a step gave: its figures, and the processor time of its programs.
 #[derive(Debug, Clone, Default)]
@@ -25,8 +34,8 @@ impl Outcome {
     pub fn of(finished: &Finished, figures: Vec<Figure>) -> Self {
         Self {
             figures,
-            user_ns: finished.user.as_nanos() as u64,
-            system_ns: finished.system.as_nanos() as u64,
+            user_ns: nanoseconds(finished.user),
+            system_ns: nanoseconds(finished.system),
         }
     }
 }
@@ -42,6 +51,8 @@ pub struct WorkSite<'a> {
     pub device: Option<PathBuf>,
     /// Whether that device is a drive that takes ATA commands, so that hdparm fits.
     pub device_is_ata: bool,
+    /// The drives whose counters are read around each step.
+    pub watched: Vec<Watched>,
     /// Seed of everything random.
     pub seed: u64,
     /// When the page cache is emptied.
@@ -52,6 +63,9 @@ pub struct WorkSite<'a> {
     pub notes: Vec<Note>,
     /// Seconds spent on syncing and dropping caches so far.
     pub caches_seconds: f64,
+    /// An estimate of the bytes that other work moved on this machine's drives
+    /// during the steps so far; see [`Meter`].
+    pub foreign_bytes: Option<u64>,
 }
 
 impl<'a> WorkSite<'a> {
@@ -66,22 +80,113 @@ impl<'a> WorkSite<'a> {
         work: impl FnOnce(&Executor) -> Result<Outcome, WorkloadError>,
     ) -> Result<(), WorkloadError> {
         self.executor.interrupt.check()?;
+        if self.caches == Caches::Drop {
+            let began = Instant::now();
+            let note = drop_caches(self.directory, self.executor)?;
+            self.caches_seconds += began.elapsed().as_secs_f64();
+            if let Some(note) = note {
+                self.note_once("caches", note);
+            }
+        }
+        let meter = Meter::start(&self.watched, SERIES_INTERVAL);
         let began = Instant::now();
         let outcome = work(self.executor)?;
-        let mut step = Step {
+        let elapsed = began.elapsed();
+        let measured = meter.stop();
+        if let Some(bytes) = measured.foreign_bytes {
+            self.foreign_bytes = Some(self.foreign_bytes.unwrap_or(0).saturating_add(bytes));
+        }
+        self.steps.push(Step {
             name: name.to_owned(),
             figures: outcome.figures,
-            elapsed_ns: began.elapsed().as_nanos() as u64,
-            ..Step::default()
-        };
-        step.cpu.user_ns = outcome.user_ns;
-        step.cpu.system_ns = outcome.system_ns;
-        self.steps.push(step);
+            elapsed_ns: nanoseconds(elapsed),
+            cpu: Cpu { user_ns: outcome.user_ns, system_ns: outcome.system_ns, ..measured.cpu },
+            drives: measured.drives,
+            series: measured.series,
+        });
         Ok(())
     }
 
     /// Adds a remark to the sample.
     pub fn note(&mut self, about: &str, text: impl Into<String>) {
         self.notes.push(Note { about: about.to_owned(), text: text.into() });
+    }
+
+    /// Adds a remark, unless it is there already.
+    pub(crate) fn note_once(&mut self, about: &str, text: impl Into<String>) {
+        let note = Note { about: about.to_owned(), text: text.into() };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_exec::Interrupt;
+
+    use super::*;
+
+    fn site<'a>(executor: &'a Executor, directory: &'a Path, caches: Caches) -> WorkSite<'a> {
+        WorkSite {
+            executor,
+            directory,
+            device: None,
+            device_is_ata: false,
+            watched: Vec::new(),
+            seed: 1,
+            caches,
+            steps: Vec::new(),
+            notes: Vec::new(),
+            caches_seconds: 0.0,
+            foreign_bytes: None,
+        }
+    }
+
+    #[test]
+    fn a_step_carries_what_its_work_gave() {
+        let folder = tempfile::tempdir().expect("temp");
+        let executor = Executor::new(Interrupt::new());
+        let mut site = site(&executor, folder.path(), Caches::Drop);
+        site.step("work", |_| Ok(Outcome { user_ns: 3, system_ns: 4, ..Outcome::default() }))
+            .expect("works");
+        assert_eq!(site.steps.len(), 1);
+        assert_eq!(site.steps[0].name, "work");
+        assert_eq!((site.steps[0].cpu.user_ns, site.steps[0].cpu.system_ns), (3, 4));
+        assert!(site.steps[0].cpu.processors > 0);
+        assert!(site.caches_seconds > 0.0);
+    }
+
+    #[test]
+    fn caches_are_kept_where_the_study_says_so() {
+        let folder = tempfile::tempdir().expect("temp");
+        let executor = Executor::new(Interrupt::new());
+        let mut site = site(&executor, folder.path(), Caches::Keep);
+        site.step("work", |_| Ok(Outcome::default())).expect("works");
+        assert_eq!(site.caches_seconds, 0.0);
+        assert!(executor.trace.take().is_empty());
+    }
+
+    #[test]
+    fn a_failed_step_is_not_added() {
+        let folder = tempfile::tempdir().expect("temp");
+        let executor = Executor::new(Interrupt::new());
+        let mut site = site(&executor, folder.path(), Caches::Keep);
+        let failed = site.step("work", |_| Err(WorkloadError::Other("no".to_owned())));
+        assert!(failed.is_err());
+        executor.interrupt.raise();
+        assert!(site.step("late", |_| Ok(Outcome::default())).is_err_and(|e| e.is_interrupt()));
+        assert!(site.steps.is_empty());
+    }
+
+    #[test]
+    fn a_remark_can_be_made_once_only() {
+        let folder = tempfile::tempdir().expect("temp");
+        let executor = Executor::new(Interrupt::new());
+        let mut site = site(&executor, folder.path(), Caches::Keep);
+        site.note_once("caches", "a");
+        site.note_once("caches", "a");
+        site.note("caches", "a");
+        assert_eq!(site.notes.len(), 2);
     }
 }

@@ -80,5 +80,8 @@ pub struct WorkloadKind {
     /// Fields and what they mean.
     pub fields: &'static [(&'static str, &'static str)],
     /// Understands the fields.
-    pub read: fn(&WorkloadSpec, &Context) -> Result<Box<dyn Workload>, StudyError>,
+    pub read: ReadWorkload,
 }
+
+/// Understands the fields of a workload, or says which is wrong and where.
+pub type ReadWorkload = fn(&WorkloadSpec, &Context) -> Result<Box<dyn Workload>, StudyError>;

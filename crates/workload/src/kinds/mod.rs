@@ -1,11 +1,18 @@
 //! The kinds of workloads: one file each, and one line in the table.
 
+mod backup;
+mod copy;
+mod dd;
+mod filebench;
+mod hdparm;
+
 use disklab_study::{StudyError, WorkloadSpec};
 
 use crate::{Context, Workload, WorkloadKind};
 
 /// All kinds, in the order of `disklab list workloads`.
-pub static WORKLOADS: &[WorkloadKind] = &[];
+pub static WORKLOADS: &[WorkloadKind] =
+    &[dd::DD, hdparm::HDPARM, copy::COPY_KIND, filebench::FILEBENCH, backup::BACKUP];
 
 /// The kind with this name.
 pub fn find_workload(name: &str) -> Option<&'static WorkloadKind> {

@@ -1,0 +1,97 @@
+//! Emptying the page cache, so that a step reads from the drives.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use disklab_exec::Executor;
+use rustix::fs::{Advice, fadvise, syncfs};
+
+use crate::WorkloadError;
+
+/// The kernel's switch (Documentation/admin-guide/sysctl/vm.rst): 3 drops the
+/// page cache, dentries and inodes. Dirty pages are not dropped, so a sync goes
+/// first.
+const SWITCH: &str = "/proc/sys/vm/drop_caches";
+
+/// Writes back everything and empties the page cache. Where the kernel's switch
+/// is not permitted, only the files below `directory` are dropped; the sentence
+/// that says so is returned.
+///
+/// # Errors
+/// Where `directory` cannot be synced.
+pub(crate) fn drop_caches(
+    directory: &Path,
+    executor: &Executor,
+) -> Result<Option<String>, WorkloadError> {
+    let folder = File::open(directory).map_err(WorkloadError::io("cannot open", directory))?;
+    syncfs(&folder)
+        .map_err(|e| WorkloadError::io("cannot sync the file system of", directory)(e.into()))?;
+    // Loop files and the caches of block devices belong to other file systems.
+    rustix::fs::sync();
+    executor.trace.note(&["sync"]);
+    match fs::write(SWITCH, "3") {
+        Ok(()) => {
+            executor.trace.note(&["sh", "-c", &format!("echo 3 > {SWITCH}")]);
+            Ok(None)
+        }
+        Err(error) => {
+            drop_files(directory);
+            Ok(Some(format!(
+                "caches dropped by fadvise only, file by file, since {SWITCH} cannot be written \
+                 ({error}); caches below the file system stay"
+            )))
+        }
+    }
+}
+
+/// Drops the pages of all files below `folder`, as far as they can be opened:
+/// a file that cannot is of another user, and not read by the workload.
+fn drop_files(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => drop_files(&entry.path()),
+            Ok(kind) if kind.is_file() => {
+                if let Ok(file) = File::open(entry.path()) {
+                    let _ = fadvise(&file, 0, None, Advice::DontNeed);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_exec::Interrupt;
+
+    use super::*;
+
+    #[test]
+    fn the_trace_tells() {
+        let folder = tempfile::tempdir().expect("temp");
+        let executor = Executor::new(Interrupt::new());
+        let note = drop_caches(folder.path(), &executor).expect("dropped");
+        let lines: Vec<_> = executor.trace.take().iter().map(|e| e.command_line()).collect();
+        assert_eq!(lines[0], "sync");
+        // Either the switch was written, or a sentence says that it was not.
+        assert_eq!(lines.len() == 2, note.is_none(), "{lines:?} {note:?}");
+    }
+
+    #[test]
+    fn files_can_be_dropped_one_by_one() {
+        let folder = tempfile::tempdir().expect("temp");
+        fs::create_dir(folder.path().join("inner")).expect("folder");
+        fs::write(folder.path().join("inner/file"), "content").expect("file");
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("cycle")).expect("link");
+        drop_files(folder.path());
+        assert_eq!(fs::read(folder.path().join("inner/file")).expect("kept"), b"content");
+    }
+
+    #[test]
+    fn a_missing_directory_is_an_error() {
+        let executor = Executor::new(Interrupt::new());
+        let error = drop_caches(Path::new("/no/such/place"), &executor).expect_err("missing");
+        assert!(error.to_string().contains("/no/such/place"), "{error}");
+    }
+}

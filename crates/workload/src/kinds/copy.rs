@@ -1,0 +1,284 @@
+//! Copy and remove: one large file, or a tree of small ones, by cp and rm.
+
+use disklab_exec::{Executor, Finished, Invocation};
+use disklab_measure::{Direction, Figure};
+use disklab_study::{Fields, StudyError, WorkloadSpec};
+use disklab_units::Bytes;
+
+use crate::data::{Content, Stream};
+use crate::site::nanoseconds;
+use crate::tree::Tree;
+use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+
+/// What is copied, written beforehand, and what it is copied to.
+const SOURCE: &str = "source";
+const COPY: &str = "copy";
+
+pub(super) const COPY_KIND: WorkloadKind = WorkloadKind {
+    name: "copy",
+    summary: "cp and rm: copy and remove a large file, or a tree of small ones",
+    fields: &[
+        ("size", "size of the file, or of all files of the tree together; scaled"),
+        ("files", "number of files, which makes it a tree; scaled, their mean size stays"),
+        ("folders", "number of folders they lie in (default: one for each 100 files)"),
+        ("content", "'random' (default) or 'zeros'"),
+        ("sync", "whether the time includes `sync -f` after each step (default false)"),
+        ("reflink", "'never' (default) or 'auto': whether cp may share the data"),
+    ],
+    read,
+};
+
+#[derive(Debug)]
+struct Copy {
+    size: Bytes,
+    tree: Option<Tree>,
+    content: Content,
+    sync: bool,
+    reflink: &'static str,
+    scaled: bool,
+}
+
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+    let mut fields = Fields::new(&spec.body, "the copy workload")?;
+    let size = fields.require_bytes("size")?;
+    let files = fields.integer("files", 1..=10_000_000)?;
+    let folders = fields.integer("folders", 1..=1_000_000)?;
+    let content = fields.choice("content", &Content::WORDS)?.unwrap_or_default();
+    let sync = fields.boolean("sync")?.unwrap_or(false);
+    let reflink = fields.choice("reflink", &[("never", "never"), ("auto", "auto")])?;
+    fields.finish()?;
+    let scale = context.scale;
+    let (size, tree) = match (files, folders) {
+        (None, None) => (size.scaled(scale, Bytes::kib(4)), None),
+        (None, Some(_)) => {
+            return Err(spec.body.error("`folders` goes with `files`, which makes it a tree"));
+        }
+        (Some(files), folders) => {
+            let scaled = Bytes(files).scaled(scale, Bytes(1)).0;
+            let size = size.scaled(scaled as f64 / files as f64, Bytes(1));
+            // No more folders than files: an empty one is no work.
+            let folders = folders.unwrap_or(scaled.div_ceil(100)).clamp(1, scaled);
+            (size, Some(Tree { files: scaled, folders, size }))
+        }
+    };
+    Ok(Box::new(Copy {
+        size,
+        tree,
+        content,
+        sync,
+        reflink: reflink.unwrap_or("never"),
+        scaled: scale != 1.0,
+    }))
+}
+
+impl Copy {
+    fn files(&self) -> u64 {
+        self.tree.as_ref().map_or(1, |tree| tree.files)
+    }
+
+    fn cp(&self) -> Invocation {
+        let cp = Invocation::new("cp");
+        let cp = if self.tree.is_some() { cp.arg("-r") } else { cp };
+        cp.arg(format!("--reflink={}", self.reflink)).args(["--sparse=never", SOURCE, COPY])
+    }
+
+    fn rm(&self) -> Invocation {
+        let rm = Invocation::new("rm");
+        if self.tree.is_some() { rm.args(["-rf", COPY]) } else { rm.arg(COPY) }
+    }
+
+    fn step(
+        &self,
+        site: &mut WorkSite<'_>,
+        name: &str,
+        direction: Direction,
+        program: &Invocation,
+    ) -> Result<(), WorkloadError> {
+        let sync = self.sync.then(|| Invocation::new("sync").args(["-f", "."]).cwd(site.directory));
+        site.step(name, |executor: &Executor| {
+            let mut finished = executor.check(program)?;
+            if let Some(sync) = &sync {
+                add(&mut finished, &executor.check(sync)?);
+            }
+            let seconds = finished.elapsed.as_secs_f64();
+            let rate = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
+            let figure = Figure {
+                direction,
+                bytes: self.size.0,
+                operations: Some(self.files()),
+                elapsed_ns: nanoseconds(finished.elapsed),
+                // Removing moves no data.
+                bytes_per_second: rate(self.size.0).filter(|_| direction == Direction::Copy),
+                operations_per_second: rate(self.files()).filter(|_| self.tree.is_some()),
+                latency: None,
+            };
+            Ok(Outcome::of(&finished, vec![figure]))
+        })
+    }
+}
+
+fn add(to: &mut Finished, other: &Finished) {
+    to.elapsed += other.elapsed;
+    to.user += other.user;
+    to.system += other.system;
+}
+
+impl Workload for Copy {
+    fn programs(&self) -> Vec<(&'static str, &'static str)> {
+        vec![("cp", "coreutils"), ("rm", "coreutils"), ("sync", "coreutils")]
+    }
+
+    fn cost(&self) -> Cost {
+        // Small files take at least a block of 4 KiB and an inode each.
+        let tree_files = self.tree.as_ref().map_or(0, |tree| tree.files);
+        let on_disk = self.size + Bytes::kib(8).saturating_mul(tree_files);
+        Cost {
+            space: on_disk.saturating_mul(2),
+            prewrite: self.size,
+            sequential_read: self.size,
+            sequential_write: self.size,
+            // A tree: the source is found, the copy created, the copy removed.
+            seeks: tree_files.saturating_mul(3),
+            ..Cost::default()
+        }
+    }
+
+    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        let source = site.directory.join(SOURCE);
+        let mut stream = Stream::new(self.content, site.seed);
+        match &self.tree {
+            Some(tree) => {
+                tree.write(&source, &mut stream, site.seed, &site.executor.interrupt)?;
+                site.note(
+                    "copy",
+                    format!(
+                        "{} files, {} together, in {} folders; their sizes spread evenly in their \
+                     logarithm, up to 128 times the smallest",
+                        tree.files, tree.size, tree.folders
+                    ),
+                );
+            }
+            None => {
+                stream.write_file(&source, self.size, true, &site.executor.interrupt)?;
+                let from = match self.content {
+                    Content::Random => "/dev/urandom",
+                    Content::Zeros => "/dev/zero",
+                };
+                let made = format!("head -c {} {from} > {SOURCE}", self.size.0);
+                site.executor.trace.note(&["sh", "-c", &made]);
+            }
+        }
+        if self.scaled {
+            let files = self.files();
+            site.note("copy", format!("scaled to {files} files, {} together", self.size));
+        }
+        if self.content == Content::Zeros {
+            site.note(
+                "copy",
+                "the data are zeros, of which a compressing file system stores \
+                               next to nothing",
+            );
+        }
+        site.note(
+            "copy",
+            match self.reflink {
+                "never" => "cp must copy: --reflink=never, --sparse=never",
+                _ => {
+                    "cp may share the data instead of copying it, where the file system can: \
+                  --reflink=auto"
+                }
+            },
+        );
+        site.note(
+            "copy",
+            if self.sync {
+                "the times include `sync -f`"
+            } else {
+                "the times include no sync: what the page cache holds back is not in them"
+            },
+        );
+        Ok(())
+    }
+
+    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        let cp = self.cp().cwd(site.directory).save_as("cp");
+        let rm = self.rm().cwd(site.directory).save_as("rm");
+        self.step(site, "cp", Direction::Copy, &cp)?;
+        self.step(site, "rm", Direction::Remove, &rm)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{read, run_in};
+
+    #[test]
+    fn a_file_is_copied_and_removed() {
+        let folder = tempfile::tempdir().expect("temp");
+        let workload = read("copy", "size = '1.2 MB'\nsync = true", 1.0).expect("valid");
+        let ran = run_in(&*workload, folder.path(), None).expect("ran");
+        let size = 1_200_000_u64.div_ceil(4096) * 4096;
+        let size = if size - 1_200_000 > 2048 { size - 4096 } else { size };
+        let steps: Vec<_> = ran
+            .steps
+            .iter()
+            .map(|s| (s.name.as_str(), s.figures[0].direction, s.figures[0].bytes))
+            .collect();
+        assert_eq!(steps, [("cp", Direction::Copy, size), ("rm", Direction::Remove, size)]);
+        assert!(ran.steps[0].figures[0].bytes_per_second.is_some());
+        assert!(ran.steps[1].figures[0].bytes_per_second.is_none());
+        let programs: Vec<_> = ran.commands[1..].iter().map(String::as_str).collect();
+        assert_eq!(
+            programs,
+            [
+                "cp '--reflink=never' '--sparse=never' source copy",
+                "sync -f .",
+                "rm copy",
+                "sync -f ."
+            ]
+        );
+        assert!(folder.path().join(SOURCE).exists() && !folder.path().join(COPY).exists());
+    }
+
+    #[test]
+    fn a_tree_is_copied_and_removed() {
+        let folder = tempfile::tempdir().expect("temp");
+        let body = "size = '1 MB'\nfiles = 200\nfolders = 5";
+        let workload = read("copy", body, 0.5).expect("valid");
+        let ran = run_in(&*workload, folder.path(), None).expect("ran");
+        let figure = &ran.steps[0].figures[0];
+        assert_eq!((figure.bytes, figure.operations), (500_000, Some(100)));
+        assert!(ran.steps[1].figures[0].operations_per_second.is_some());
+        assert!(ran.notes.iter().any(|n| n.text.starts_with("scaled to 100 files")));
+        assert!(folder.path().join(SOURCE).exists() && !folder.path().join(COPY).exists());
+    }
+
+    #[test]
+    fn wrong_fields_are_errors() {
+        for (body, part) in [
+            ("", "needs a field 'size'"),
+            ("size = '1 MB'\nfolders = 3", "goes with `files`"),
+            ("size = '1 MB'\nfiles = 0", "from 1"),
+            ("size = '1 MB'\nreflink = 'always'", "'never' or 'auto'"),
+            ("size = '1 MB'\ncontent = 'zero'", "did you mean 'zeros'"),
+        ] {
+            let error = read("copy", body, 1.0).expect_err(body).to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn space_holds_the_source_and_the_copy(
+            scale in 1e-9_f64..2.0, size in 0_u64..1 << 45, files in 1_u64..1 << 20, tree in any::<bool>(),
+        ) {
+            let files = if tree { format!("files = {files}") } else { String::new() };
+            let cost = read("copy", &format!("size = {size}\n{files}"), scale).expect("valid").cost();
+            prop_assert!(cost.space.0 >= 2 * cost.prewrite.0);
+            prop_assert!(cost.prewrite.0 > 0);
+        }
+    }
+}

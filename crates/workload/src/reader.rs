@@ -1,0 +1,192 @@
+//! Sequential reads by disklab itself, where hdparm does not fit.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use disklab_exec::Interrupt;
+use disklab_measure::{Direction, Figure};
+use rustix::fs::{Advice, OFlags, fadvise};
+
+use crate::site::nanoseconds;
+use crate::{Outcome, WorkloadError};
+
+/// hdparm reads 2 MiB at a time (TIMING_BUF_MB in its hdparm.c).
+const PIECE: usize = 2 << 20;
+/// Direct I/O wants memory aligned to the drive's sectors, of 4 KiB at most.
+const ALIGNMENT: usize = 4096;
+
+/// What is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of it from the start, once.
+    Forward,
+    /// Its first 2 MiB again and again, after a first time that is not counted:
+    /// what the caches give.
+    Start,
+}
+
+/// Reads the file or block device at `path` for `limit`, or to its end.
+///
+/// # Errors
+/// Where it cannot be read or is empty, or the user asked to stop.
+pub(crate) fn read_for(
+    path: &Path,
+    extent: Extent,
+    direct: bool,
+    limit: Duration,
+    interrupt: &Interrupt,
+) -> Result<Outcome, WorkloadError> {
+    let file = open(path, direct)?;
+    let mut memory = vec![0; PIECE + ALIGNMENT];
+    let start = memory.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+    let buffer = &mut memory[start..start + PIECE];
+    let mut read =
+        |offset: u64| file.read_at(buffer, offset).map_err(WorkloadError::io("cannot read", path));
+    match extent {
+        Extent::Start => {
+            read(0)?;
+        }
+        // As hdparm's BLKFLSBUF: what is cached already would not be read.
+        Extent::Forward => {
+            let _ = fadvise(&file, 0, None, Advice::DontNeed);
+        }
+    }
+    let cpu = thread_time();
+    let began = Instant::now();
+    let (mut bytes, mut operations) = (0_u64, 0_u64);
+    let elapsed = loop {
+        interrupt.check()?;
+        let count = read(if extent == Extent::Start { 0 } else { bytes })?;
+        bytes += count as u64;
+        let elapsed = began.elapsed();
+        if count == 0 {
+            break elapsed;
+        }
+        operations += 1;
+        // After a short piece an offset would be unaligned; it is the end anyway.
+        if elapsed >= limit || (extent == Extent::Forward && count < PIECE) {
+            break elapsed;
+        }
+    };
+    if operations == 0 {
+        return Err(WorkloadError::Other(format!(
+            "there is nothing to read in {}",
+            path.display()
+        )));
+    }
+    let used = thread_time();
+    let seconds = elapsed.as_secs_f64();
+    let figure = Figure {
+        direction: Direction::Read,
+        bytes,
+        operations: Some(operations),
+        elapsed_ns: nanoseconds(elapsed),
+        bytes_per_second: (seconds > 0.0).then(|| bytes as f64 / seconds),
+        operations_per_second: (seconds > 0.0).then(|| operations as f64 / seconds),
+        latency: None,
+    };
+    Ok(Outcome {
+        figures: vec![figure],
+        user_ns: used.0.saturating_sub(cpu.0),
+        system_ns: used.1.saturating_sub(cpu.1),
+    })
+}
+
+fn open(path: &Path, direct: bool) -> Result<File, WorkloadError> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    if direct {
+        options.custom_flags(OFlags::DIRECT.bits() as i32);
+    }
+    options.open(path).map_err(|error| {
+        if direct && error.kind() == ErrorKind::InvalidInput {
+            let path = path.display();
+            WorkloadError::Other(format!("{path}: this file system takes no direct I/O"))
+        } else {
+            WorkloadError::io("cannot open", path)(error)
+        }
+    })
+}
+
+/// This thread's processor time so far in user space and in the kernel, in
+/// nanoseconds: fields 14 and 15 of its `stat` (proc_pid_stat(5)), in ticks of
+/// USER_HZ, which is 100 per second on every architecture that Linux has today.
+fn thread_time() -> (u64, u64) {
+    const TICK_NS: u64 = 10_000_000;
+    let stat = fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
+    // The name, in brackets, may contain spaces.
+    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let mut fields = after_name.split_whitespace().skip(11).map(|f| f.parse().unwrap_or(0));
+    let mut next = || fields.next().unwrap_or(0_u64).saturating_mul(TICK_NS);
+    (next(), next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(size: usize) -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().expect("temp");
+        let path = folder.path().join("f");
+        fs::write(&path, vec![7; size]).expect("file");
+        (folder, path)
+    }
+
+    #[test]
+    fn reads_to_the_end() {
+        let (_folder, path) = file(5 << 20);
+        for direct in [false, true] {
+            let limit = Duration::from_secs(100);
+            let read = read_for(&path, Extent::Forward, direct, limit, &Interrupt::new());
+            if direct && read.is_err() {
+                eprintln!("skipped: needs a file system with direct I/O");
+                return;
+            }
+            let figure = &read.expect("read").figures[0];
+            assert_eq!((figure.bytes, figure.operations), (5 << 20, Some(3)));
+        }
+    }
+
+    #[test]
+    fn reads_the_start_until_time_is_up() {
+        let (_folder, path) = file(5 << 20);
+        let limit = Duration::from_millis(30);
+        let outcome =
+            read_for(&path, Extent::Start, false, limit, &Interrupt::new()).expect("read");
+        let figure = &outcome.figures[0];
+        assert_eq!(figure.bytes, figure.operations.expect("counted") * PIECE as u64);
+        assert!(figure.elapsed_ns >= 30_000_000);
+    }
+
+    #[test]
+    fn an_empty_file_is_an_error() {
+        let (_folder, path) = file(0);
+        for extent in [Extent::Start, Extent::Forward] {
+            let limit = Duration::from_secs(1);
+            let error = read_for(&path, extent, false, limit, &Interrupt::new());
+            assert!(error.expect_err("empty").to_string().contains("nothing to read"));
+        }
+    }
+
+    #[test]
+    fn an_interrupt_stops_it() {
+        let (_folder, path) = file(4096);
+        let interrupt = Interrupt::new();
+        interrupt.raise();
+        let read = read_for(&path, Extent::Start, false, Duration::from_secs(1000), &interrupt);
+        assert!(read.expect_err("stopped").is_interrupt());
+    }
+
+    #[test]
+    fn processor_time_is_found() {
+        let began = Instant::now();
+        let mut sum = 0_u64;
+        while thread_time() == (0, 0) && began.elapsed() < Duration::from_secs(20) {
+            sum = (0..1_000_000_u64).fold(sum, u64::wrapping_add);
+        }
+        assert_ne!(thread_time(), (0, 0), "{sum}");
+    }
+}

@@ -1,0 +1,80 @@
+//! What the tests of all kinds need.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use disklab_exec::{Executor, Interrupt};
+use disklab_measure::{Note, Step};
+use disklab_study::{Caches, Node, Source, StudyError, WorkloadSpec};
+
+use crate::{Context, WorkSite, Workload, WorkloadError, read_workload};
+
+/// The workload `kind` with these fields, written as TOML lines.
+pub fn read(kind: &str, body: &str, scale: f64) -> Result<Box<dyn Workload>, StudyError> {
+    read_in(kind, body, scale, Path::new("/nowhere"))
+}
+
+/// As [`read`], with the folder that file names are resolved against.
+pub fn read_in(
+    kind: &str,
+    body: &str,
+    scale: f64,
+    folder: &Path,
+) -> Result<Box<dyn Workload>, StudyError> {
+    let source = Arc::new(Source { name: "test.toml".to_owned(), text: body.to_owned() });
+    let body = Node::parse(&source)?;
+    let spec = WorkloadSpec {
+        id: "the-workload".to_owned(),
+        title: String::new(),
+        kind: kind.to_owned(),
+        place: body.place.clone(),
+        body,
+        parameters: Default::default(),
+        caches: Caches::Keep,
+    };
+    read_workload(&spec, &Context { scale, folder: PathBuf::from(folder) })
+}
+
+/// What a run left behind.
+#[derive(Debug, Default)]
+pub struct Ran {
+    pub steps: Vec<Step>,
+    pub notes: Vec<Note>,
+    pub commands: Vec<String>,
+}
+
+/// Prepares and runs a workload in `directory`.
+pub fn run_in(
+    workload: &dyn Workload,
+    directory: &Path,
+    device: Option<PathBuf>,
+) -> Result<Ran, WorkloadError> {
+    let executor = Executor::new(Interrupt::new());
+    let mut site = WorkSite {
+        executor: &executor,
+        directory,
+        device,
+        device_is_ata: false,
+        watched: Vec::new(),
+        seed: 42,
+        caches: Caches::Keep,
+        steps: Vec::new(),
+        notes: Vec::new(),
+        caches_seconds: 0.0,
+        foreign_bytes: None,
+    };
+    workload.prepare(&mut site)?;
+    workload.run(&mut site)?;
+    let (steps, notes) = (site.steps, site.notes);
+    let commands = executor.trace.take().iter().map(|e| e.command_line()).collect();
+    Ok(Ran { steps, notes, commands })
+}
+
+/// Whether the test must be left out for want of a program; says so.
+pub fn lacks(program: &str) -> bool {
+    let missing = disklab_exec::find_program(program).is_none();
+    if missing {
+        eprintln!("skipped: needs {program}");
+    }
+    missing
+}

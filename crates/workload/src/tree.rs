@@ -1,0 +1,132 @@
+//! A tree of small files.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use disklab_exec::Interrupt;
+use disklab_units::Bytes;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rustix::fs::syncfs;
+
+use crate::WorkloadError;
+use crate::data::Stream;
+
+/// File sizes spread over so many doublings, evenly in their logarithm, as
+/// sizes in real file systems roughly do around their middle (Agrawal and
+/// others, 'A five-year study of file-system metadata', FAST 2007).
+const OCTAVES: u32 = 7;
+
+/// A tree of files in folders: `00001/0000001` and so on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tree {
+    /// How many files.
+    pub files: u64,
+    /// How many folders they are dealt out to, all beside each other.
+    pub folders: u64,
+    /// The size of all files together, exactly.
+    pub size: Bytes,
+}
+
+impl Tree {
+    /// The files' sizes: the same for the same seed, on every machine.
+    pub fn sizes(&self, seed: u64) -> Vec<Bytes> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        // Whole numbers only, so that no platform's rounding plays a part. A
+        // weight is a power of two times 64 to 127 sixty-fourths.
+        let weights: Vec<u128> = (0..self.files)
+            .map(|_| {
+                u128::from(random.random_range(64..128_u64) << random.random_range(0..OCTAVES))
+            })
+            .collect();
+        let total: u128 = weights.iter().sum();
+        let size = u128::from(self.size.0);
+        // Rounding the running sum, not each size, makes the total exact.
+        let (mut sum, mut given) = (0_u128, 0_u128);
+        weights
+            .iter()
+            .map(|weight| {
+                sum += weight;
+                let until = size * sum / total;
+                let bytes = u64::try_from(until - given).unwrap_or(u64::MAX);
+                given = until;
+                Bytes(bytes)
+            })
+            .collect()
+    }
+
+    /// Writes the tree at `folder`, and returns once it is on the disk.
+    ///
+    /// # Errors
+    /// Where a file or folder cannot be made, or the user asked to stop.
+    pub fn write(
+        &self,
+        folder: &Path,
+        stream: &mut Stream,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<(), WorkloadError> {
+        let inner: Vec<_> =
+            (1..=self.folders).map(|number| folder.join(format!("{number:05}"))).collect();
+        for folder in &inner {
+            interrupt.check()?;
+            fs::create_dir_all(folder).map_err(WorkloadError::io("cannot make", folder))?;
+        }
+        for (number, size) in (1..).zip(self.sizes(seed)) {
+            let folder = &inner[(number - 1) % inner.len()];
+            stream.write_file(&folder.join(format!("{number:07}")), size, false, interrupt)?;
+        }
+        // One sync for all: one per file would take hours on a hard disk.
+        let file = File::open(folder).map_err(WorkloadError::io("cannot open", folder))?;
+        syncfs(&file).map_err(|e| WorkloadError::io("cannot sync", folder)(e.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::data::Content;
+
+    #[test]
+    fn the_tree_is_as_said() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Tree { files: 50, folders: 4, size: Bytes(300_000) };
+        let mut stream = Stream::new(Content::Random, 3);
+        let root = folder.path().join("tree");
+        tree.write(&root, &mut stream, 3, &Interrupt::new()).expect("written");
+        let (mut files, mut bytes) = (0, 0);
+        for inner in fs::read_dir(&root).expect("tree") {
+            for file in fs::read_dir(inner.expect("entry").path()).expect("folder") {
+                files += 1;
+                bytes += file.expect("entry").metadata().expect("file").len();
+            }
+        }
+        assert_eq!((files, bytes), (50, 300_000));
+        assert_eq!(fs::read_dir(&root).expect("tree").count(), 4);
+    }
+
+    #[test]
+    fn sizes_spread_and_depend_on_the_seed() {
+        let tree = Tree { files: 10_000, folders: 1, size: Bytes::gib(1) };
+        let mut sizes = tree.sizes(1);
+        assert_eq!(sizes, tree.sizes(1));
+        assert_ne!(sizes, tree.sizes(2));
+        sizes.sort_unstable();
+        let spread = sizes[9999].0 as f64 / sizes[0].0 as f64;
+        assert!((100.0..130.0).contains(&spread), "{spread}");
+        // Evenly in the logarithm: a quarter of the files per quarter of the octaves.
+        let quarter = sizes[2500].0 as f64 / sizes[0].0 as f64;
+        assert!((2.8..4.5).contains(&quarter), "{quarter}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_total_is_exact(files in 1_u64..2000, size in any::<u64>(), seed in any::<u64>()) {
+            let sizes = Tree { files, folders: 1, size: Bytes(size) }.sizes(seed);
+            prop_assert_eq!(sizes.len() as u64, files);
+            prop_assert_eq!(sizes.iter().map(|s| u128::from(s.0)).sum::<u128>(), u128::from(size));
+        }
+    }
+}
