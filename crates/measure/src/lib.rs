@@ -3,18 +3,32 @@
 
 mod block;
 mod counters;
+mod drive_state;
+mod environment;
+mod error;
 #[cfg(any(test, feature = "fabricated"))]
 pub mod fabricated;
+mod facts;
 mod foreign;
+mod host;
 mod latency;
 mod meter;
 mod mounts;
 mod processors;
 mod root;
 mod sample;
+mod smart;
+mod tools;
+mod write_cache;
 
 pub use block::{BlockDevice, btrfs_families, devices_under};
 pub use counters::{Counters, SECTOR_BYTES, parse_diskstats};
+pub use drive_state::{Identity, drive_state, drive_state_with_smart, identity};
+pub use environment::{
+    cell_environment, close_cell_environment, environment, environment_in, mounts_of,
+};
+pub use error::MeasureError;
+pub use facts::load_average;
 pub use latency::{Latency, LatencyHistogram};
 pub use meter::{Measured, Meter, Watched};
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo, unescape};
@@ -24,3 +38,6 @@ pub use sample::{
     Cpu, Direction, DriveSeries, DriveState, DriveTraffic, Environment, Figure, Note, Overhead,
     Sample, Series, Step, Tool,
 };
+pub use smart::smart;
+pub use tools::{tool_version, tool_versions};
+pub use write_cache::{set_write_cache, write_cache};

@@ -242,6 +242,12 @@ pub struct DriveState {
     pub scheduler: Option<String>,
     /// `write back` or `write through`, as the kernel sees it.
     pub write_cache: Option<String>,
+    /// World-wide name or another identifier that no two drives share.
+    pub wwid: Option<String>,
+    /// `host-aware` or `host-managed` where the kernel sees a zoned drive.
+    pub zoned: Option<String>,
+    /// Speed of its link as negotiated, such as `6.0 Gb/s`.
+    pub link_speed: Option<String>,
     /// The file behind a loop device.
     pub backing_file: Option<String>,
     /// What SMART said, as `smartctl --json` gives it, cut to what matters.
