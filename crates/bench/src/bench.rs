@@ -1,0 +1,112 @@
+//! What a bench is.
+
+use std::path::PathBuf;
+
+use disklab_exec::TraceEntry;
+use disklab_measure::{Environment, Sample};
+use disklab_study::Cell;
+
+use crate::{BenchError, Campaign, CellError, Medium, Survey};
+
+/// A place where studies run.
+pub trait Bench {
+    /// As on the command line: `loop`, `dir:/srv/x`.
+    fn name(&self) -> String;
+
+    /// One sentence on what it stands on.
+    fn about(&self) -> String;
+
+    /// What its drives are like, for predictions.
+    fn medium(&self) -> Medium;
+
+    /// What of a campaign can run here, and what cannot and why. Touches nothing.
+    fn survey(&self, campaign: &Campaign) -> Survey;
+
+    /// The machine and its programs, as they are at the beginning of a run.
+    fn environment(&self) -> Environment;
+
+    /// What the user must know before a run begins, such as which drives would
+    /// be erased; one line each.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Asks for the user's consent where the run destroys something; `yes` says
+    /// that it was given on the command line.
+    ///
+    /// # Errors
+    /// Where consent was not given; in words.
+    fn confirm(&self, yes: bool) -> Result<(), String> {
+        let _ = yes;
+        Ok(())
+    }
+
+    /// Carries out cells that all stand on the same stack, handing each sample
+    /// to `sink` as soon as it is there. A failed cell is handed over too, and
+    /// the next one begins.
+    ///
+    /// # Errors
+    /// Where going on makes no sense: the sink failed, or something could not
+    /// be taken down. [`CellError::is_interrupt`] cells are not handed over;
+    /// the bench returns [`disklab_exec::ExecError::Interrupted`] instead.
+    fn carry_out(
+        &mut self,
+        campaign: &Campaign,
+        cells: &[&Cell],
+        sink: &mut dyn Sink,
+    ) -> Result<(), BenchError>;
+}
+
+/// What a cell is doing, for progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Making the drives and the stack.
+    Make,
+    /// Writing what the workload will read.
+    Prepare,
+    /// Running the workload.
+    Measure,
+    /// Taking everything down.
+    TakeDown,
+}
+
+impl Phase {
+    /// Its words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Make => "making the stack",
+            Self::Prepare => "writing the data",
+            Self::Measure => "measuring",
+            Self::TakeDown => "taking down",
+        }
+    }
+}
+
+/// How a cell ended.
+#[derive(Debug)]
+pub struct CellOutcome {
+    /// The sample, or why there is none.
+    pub result: Result<Sample, CellError>,
+    /// Every command that ran (also in the sample, where there is one).
+    pub trace: Vec<TraceEntry>,
+    /// Real seconds from beginning to end.
+    pub seconds: f64,
+}
+
+/// Receives what cells give.
+pub trait Sink {
+    /// A cell begins; returns the folder for its raw outputs.
+    ///
+    /// # Errors
+    /// Where the folder cannot be made.
+    fn begin(&mut self, cell: &Cell) -> Result<PathBuf, String>;
+
+    /// A cell enters a phase.
+    fn phase(&mut self, cell: &Cell, phase: Phase);
+
+    /// A cell has ended and everything it made is gone.
+    ///
+    /// # Errors
+    /// Where it cannot be recorded.
+    fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), String>;
+}

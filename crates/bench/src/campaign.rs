@@ -1,0 +1,34 @@
+//! A study whose layers and workloads are understood.
+
+use disklab_stack::Stack;
+use disklab_study::{Study, StudyError};
+use disklab_workload::{Context, Workload, read_workload};
+
+/// A study together with its stacks and workloads, ready to be surveyed and run.
+#[derive(Debug)]
+pub struct Campaign {
+    /// The study.
+    pub study: Study,
+    /// Its stacks, by the same index.
+    pub stacks: Vec<Stack>,
+    /// Its workloads, by the same index.
+    pub workloads: Vec<Box<dyn Workload>>,
+    /// By how much sizes are scaled.
+    pub scale: f64,
+}
+
+impl Campaign {
+    /// Understands a study.
+    ///
+    /// # Errors
+    /// Where a layer, a program or one of their options is unknown or wrong.
+    pub fn new(study: Study, context: &Context) -> Result<Self, StudyError> {
+        let stacks = study.stacks.iter().map(Stack::parse).collect::<Result<_, _>>()?;
+        let workloads = study
+            .workloads
+            .iter()
+            .map(|spec| read_workload(spec, context))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { study, stacks, workloads, scale: context.scale })
+    }
+}

@@ -1,0 +1,138 @@
+//! One cell: make the stack, run the workload, take everything down.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use disklab_exec::Executor;
+use disklab_measure::{
+    Note, Sample, SystemRoot, Watched, cell_environment, close_cell_environment,
+};
+use disklab_stack::{Ledger, Site, Stack, Undo};
+use disklab_study::{Cell, Study, WorkloadSpec};
+use disklab_workload::{WorkSite, Workload};
+
+use crate::{BenchError, CellError, Drives, Phase};
+
+/// Everything a cell on drives needs.
+pub(crate) struct DeviceCell<'a> {
+    pub study: &'a Study,
+    pub stack_index: usize,
+    pub stack: &'a Stack,
+    pub spec: &'a WorkloadSpec,
+    pub workload: &'a dyn Workload,
+    pub cell: &'a Cell,
+    /// An existing folder in which the cell may make one of its own.
+    pub scratch: &'a Path,
+}
+
+impl DeviceCell<'_> {
+    /// Makes the stack and runs the workload. What was made is in the ledger.
+    pub(crate) fn run(
+        &self,
+        drives: &mut dyn Drives,
+        ledger: &mut Ledger,
+        executor: &Executor,
+        phase: &mut dyn FnMut(Phase),
+    ) -> Result<Sample, CellError> {
+        let mut sample = Sample::default();
+        let stack_spec = &self.study.stacks[self.stack_index];
+        phase(Phase::Make);
+        let began = Instant::now();
+        let tag = tag();
+        let folder = self.scratch.join(&tag);
+        ledger.enter(Undo::RemoveFolder(folder.clone()))?;
+        std::fs::create_dir_all(&folder)
+            .map_err(|e| CellError::Drives(BenchError::io("cannot make", &folder)(e)))?;
+        let ready = drives
+            .make_ready(self.study, &stack_spec.drives, stack_spec.write_cache, ledger, executor)
+            .map_err(CellError::Drives)?;
+        let devices: Vec<PathBuf> = ready.drives.iter().map(|d| d.device.clone()).collect();
+        let mut site = Site {
+            executor,
+            ledger,
+            folder: &folder,
+            tag: &tag,
+            seed: self.cell.seed,
+            notes: Vec::new(),
+            drives_are_zero: ready.are_zero,
+        };
+        let made = self.stack.make(&devices, &mut site)?;
+        let notes = site.notes;
+        sample.overhead.make_seconds = began.elapsed().as_secs_f64();
+        sample.notes = ready.notes;
+        sample.notes.extend(notes.into_iter().map(|(about, text)| Note { about, text }));
+
+        let watched: Vec<Watched> = ready
+            .drives
+            .iter()
+            .map(|d| Watched { name: d.name.clone(), device: d.device.clone() })
+            .collect();
+        let place = Place {
+            directory: &made.directory,
+            device: made.device.clone(),
+            device_is_ata: drives.are_ata(),
+            watched: &watched,
+        };
+        measure(self.spec, self.workload, self.cell, &place, executor, phase, &mut sample)?;
+        Ok(sample)
+    }
+}
+
+/// Where a workload runs.
+pub(crate) struct Place<'a> {
+    pub directory: &'a Path,
+    pub device: Option<PathBuf>,
+    pub device_is_ata: bool,
+    pub watched: &'a [Watched],
+}
+
+/// Prepares and runs a workload, and fills in the sample.
+pub(crate) fn measure(
+    spec: &WorkloadSpec,
+    workload: &dyn Workload,
+    cell: &Cell,
+    place: &Place<'_>,
+    executor: &Executor,
+    phase: &mut dyn FnMut(Phase),
+    sample: &mut Sample,
+) -> Result<(), CellError> {
+    let root = SystemRoot::here();
+    // SMART costs a second per drive, and loop devices have none.
+    let smart = place.device_is_ata.then_some(executor);
+    let mut environment = cell_environment(&root, smart, Some(place.directory), place.watched);
+    let mut site = WorkSite {
+        executor,
+        directory: place.directory,
+        device: place.device.clone(),
+        device_is_ata: place.device_is_ata,
+        watched: place.watched.to_vec(),
+        seed: cell.seed,
+        caches: spec.caches,
+        steps: Vec::new(),
+        notes: Vec::new(),
+        caches_seconds: 0.0,
+        foreign_bytes: None,
+    };
+    phase(Phase::Prepare);
+    let began = Instant::now();
+    workload.prepare(&mut site)?;
+    sample.overhead.prewrite_seconds = began.elapsed().as_secs_f64();
+    phase(Phase::Measure);
+    workload.run(&mut site)?;
+    let WorkSite { steps, notes, caches_seconds, foreign_bytes, .. } = site;
+    sample.steps = steps;
+    sample.notes.extend(notes);
+    sample.overhead.caches_seconds = caches_seconds;
+    close_cell_environment(&root, &mut environment);
+    environment.foreign_bytes = foreign_bytes;
+    sample.environment = environment;
+    Ok(())
+}
+
+/// A short word, unique on this machine, for names of arrays, pools and folders.
+pub(crate) fn tag() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("disklab{}x{count}", std::process::id())
+}

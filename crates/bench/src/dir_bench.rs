@@ -1,0 +1,164 @@
+//! A mounted directory as it is: only files are made.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use disklab_exec::Executor;
+use disklab_measure::{Environment, Sample, SystemRoot, Watched, environment, mounts_of};
+use disklab_stack::{Ledger, Undo};
+use disklab_study::{Cell, LeftOut, PlannedStack};
+use disklab_units::Bytes;
+
+use crate::cell::{Place, measure, tag};
+use crate::device_bench::hand_over;
+use crate::survey::runnable_workloads;
+use crate::{Bench, BenchError, Campaign, CellError, Medium, Phase, Sink, Survey};
+
+/// The id of the one stack of a directory.
+const AS_IT_IS: &str = "as-it-is";
+
+/// A directory that somebody else has made and mounted.
+#[derive(Debug)]
+pub struct DirBench {
+    directory: PathBuf,
+    watched: Vec<Watched>,
+    medium: Medium,
+    ledger: Ledger,
+    executor: Executor,
+}
+
+impl DirBench {
+    /// A bench in `directory`, which must exist and be writable. `watched` are
+    /// the block devices below it, where there are any.
+    pub fn new(
+        directory: &Path,
+        watched: Vec<Watched>,
+        medium: Medium,
+        ledger: Ledger,
+        executor: Executor,
+    ) -> Self {
+        Self { directory: directory.to_owned(), watched, medium, ledger, executor }
+    }
+
+    fn run_cell(
+        &mut self,
+        campaign: &Campaign,
+        work_index: usize,
+        cell: &Cell,
+        executor: &Executor,
+        phase: &mut dyn FnMut(Phase),
+    ) -> Result<Sample, CellError> {
+        let mut sample = Sample::default();
+        phase(Phase::Make);
+        let began = Instant::now();
+        let folder = self.directory.join(tag());
+        self.ledger.enter(Undo::RemoveTree(folder.clone()))?;
+        std::fs::create_dir(&folder)
+            .map_err(|e| CellError::Drives(BenchError::io("cannot make", &folder)(e)))?;
+        sample.overhead.make_seconds = began.elapsed().as_secs_f64();
+        let place = Place {
+            directory: &folder,
+            device: None,
+            device_is_ata: false,
+            watched: &self.watched,
+        };
+        let spec = &campaign.study.workloads[work_index];
+        let workload = campaign.workloads[work_index].as_ref();
+        measure(spec, workload, cell, &place, executor, phase, &mut sample)?;
+        Ok(sample)
+    }
+}
+
+impl Bench for DirBench {
+    fn name(&self) -> String {
+        format!("dir:{}", self.directory.display())
+    }
+
+    fn about(&self) -> String {
+        match mounts_of(&SystemRoot::here(), &self.directory).first() {
+            Some(mount) => {
+                format!("the directory {}, as it is mounted: {mount}", self.directory.display())
+            }
+            None => format!("the directory {}, as it is", self.directory.display()),
+        }
+    }
+
+    fn medium(&self) -> Medium {
+        self.medium
+    }
+
+    fn survey(&self, campaign: &Campaign) -> Survey {
+        let mut survey = Survey::default();
+        let free = free_space(&self.directory);
+        for index in runnable_workloads(campaign, false, &mut survey.left_out) {
+            let id = &campaign.study.workloads[index].id;
+            let space = campaign.workloads[index].cost().space;
+            if space > free {
+                survey.left_out.push(LeftOut {
+                    stack: None,
+                    workload: Some(id.clone()),
+                    why: format!(
+                        "needs {} and the directory has {} free; make the files smaller with \
+                         --scale",
+                        space.iec(),
+                        free.iec()
+                    ),
+                });
+                continue;
+            }
+            survey.pairs.push((AS_IT_IS.to_owned(), id.clone()));
+        }
+        let drives: Vec<String> = self.watched.iter().map(|w| w.name.clone()).collect();
+        survey.drive_writes = vec![vec![1.0; drives.len()]];
+        survey.stacks = vec![PlannedStack {
+            id: AS_IT_IS.to_owned(),
+            layers: String::new(),
+            drives,
+            capacity: free.0,
+            tolerates: 0,
+        }];
+        survey
+    }
+
+    fn environment(&self) -> Environment {
+        environment(&self.executor)
+    }
+
+    fn carry_out(
+        &mut self,
+        campaign: &Campaign,
+        cells: &[&Cell],
+        sink: &mut dyn Sink,
+    ) -> Result<(), BenchError> {
+        for cell in cells {
+            let index = campaign.study.workload_index(&cell.workload).ok_or_else(|| {
+                BenchError::Other(format!("'{}' is no workload of this study", cell.workload))
+            })?;
+            let raw = sink.begin(cell).map_err(BenchError::Sink)?;
+            let executor = self.executor.with_raw(&raw);
+            let began = Instant::now();
+            let mark = self.ledger.mark();
+            let mut result = self.run_cell(campaign, index, cell, &executor, &mut |phase| {
+                sink.phase(cell, phase);
+            });
+            sink.phase(cell, Phase::TakeDown);
+            let take_down = Instant::now();
+            let complaints = self.ledger.take_down_to(mark, &executor);
+            if !complaints.is_empty() {
+                let why: Vec<_> = complaints.iter().map(ToString::to_string).collect();
+                return Err(BenchError::TakeDown { cell: cell.number, why: why.join("; ") });
+            }
+            if let Ok(sample) = &mut result {
+                sample.overhead.take_down_seconds = take_down.elapsed().as_secs_f64();
+            }
+            hand_over(result, &executor, began, cell, sink)?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that an ordinary user may still write there; 0 where it cannot be told.
+pub fn free_space(directory: &Path) -> Bytes {
+    rustix::fs::statvfs(directory)
+        .map_or(Bytes::ZERO, |s| Bytes(s.f_bavail.saturating_mul(s.f_frsize)))
+}

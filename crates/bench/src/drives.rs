@@ -1,0 +1,85 @@
+//! Drives that a device bench makes ready for a cell.
+
+use std::path::PathBuf;
+
+use disklab_exec::Executor;
+use disklab_measure::Note;
+use disklab_stack::{Ledger, Need};
+use disklab_study::Study;
+use disklab_units::Bytes;
+
+use crate::{BenchError, Medium};
+
+/// A drive that is ready to carry a stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadyDrive {
+    /// Its name in the study.
+    pub name: String,
+    /// Its device node.
+    pub device: PathBuf,
+}
+
+/// The drives of a bench.
+pub trait Drives {
+    /// As on the command line.
+    fn name(&self) -> String;
+
+    /// One sentence on what they are.
+    fn about(&self) -> String;
+
+    /// What they are like.
+    fn medium(&self) -> Medium;
+
+    /// The size of each of the study's drives here, by the study's index; none
+    /// for those that this bench does not have.
+    fn sizes(&self, study: &Study) -> Vec<Option<Bytes>>;
+
+    /// What the user must know before a run begins; one line each.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Asks for consent where data would be destroyed.
+    ///
+    /// # Errors
+    /// Where it was not given; in words.
+    fn confirm(&self, yes: bool) -> Result<(), String> {
+        let _ = yes;
+        Ok(())
+    }
+
+    /// What they need of the machine.
+    fn needs(&self) -> Vec<Need>;
+
+    /// Whether their write cache can be switched.
+    fn write_cache_switchable(&self) -> bool;
+
+    /// Whether they take ATA commands.
+    fn are_ata(&self) -> bool;
+
+    /// Makes the drives with these indices ready: empty, and free for use. What
+    /// has to be undone is entered in the ledger. Returns them, whether they
+    /// read as zeros all over, and remarks.
+    ///
+    /// # Errors
+    /// Where one cannot be had.
+    fn make_ready(
+        &mut self,
+        study: &Study,
+        indices: &[usize],
+        write_cache: Option<bool>,
+        ledger: &mut Ledger,
+        executor: &Executor,
+    ) -> Result<Ready, BenchError>;
+}
+
+/// What [`Drives::make_ready`] gives.
+#[derive(Debug, Default)]
+pub struct Ready {
+    /// The drives, in the order asked for.
+    pub drives: Vec<ReadyDrive>,
+    /// Whether they read as zeros all over.
+    pub are_zero: bool,
+    /// Remarks for the sample.
+    pub notes: Vec<Note>,
+}

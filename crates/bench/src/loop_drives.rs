@@ -1,0 +1,128 @@
+//! Files of this machine as drives.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use disklab_exec::{Executor, Invocation};
+use disklab_measure::Note;
+use disklab_stack::{Ledger, Need, Undo};
+use disklab_study::Study;
+use disklab_units::Bytes;
+
+use crate::drives::Ready;
+use crate::{BenchError, Drives, Medium, ReadyDrive};
+
+/// Sparse files in a folder, attached as loop devices. Each cell gets new ones,
+/// which read as zeros.
+#[derive(Debug)]
+pub struct LoopDrives {
+    folder: PathBuf,
+    drive_size: Bytes,
+    medium: Medium,
+}
+
+impl LoopDrives {
+    /// Drives of `drive_size` in `folder`, which must exist.
+    pub fn new(folder: &Path, drive_size: Bytes, medium: Medium) -> Self {
+        // A loop device refuses a size that is no multiple of its sectors.
+        let drive_size = drive_size.round_up(Bytes::mib(1));
+        Self { folder: folder.to_owned(), drive_size, medium }
+    }
+}
+
+impl Drives for LoopDrives {
+    fn name(&self) -> String {
+        "loop".to_owned()
+    }
+
+    fn about(&self) -> String {
+        format!(
+            "loop devices of {} over sparse files in {}, all on the same disk of this machine",
+            self.drive_size.iec(),
+            self.folder.display()
+        )
+    }
+
+    fn medium(&self) -> Medium {
+        self.medium
+    }
+
+    fn sizes(&self, study: &Study) -> Vec<Option<Bytes>> {
+        // Drives that differ in size in the study differ here in proportion,
+        // so that SHR and Btrfs have something to chew on.
+        let largest = study.drives.iter().map(|d| d.size.0).max().unwrap_or(1).max(1);
+        study
+            .drives
+            .iter()
+            .map(|d| {
+                let share = d.size.0 as f64 / largest as f64;
+                Some(self.drive_size.scaled(share, Bytes::mib(1)))
+            })
+            .collect()
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::Root, Need::Loop, Need::Program { name: "losetup", package: "mount" }]
+    }
+
+    fn write_cache_switchable(&self) -> bool {
+        false
+    }
+
+    fn are_ata(&self) -> bool {
+        false
+    }
+
+    fn make_ready(
+        &mut self,
+        study: &Study,
+        indices: &[usize],
+        _write_cache: Option<bool>,
+        ledger: &mut Ledger,
+        executor: &Executor,
+    ) -> Result<Ready, BenchError> {
+        let sizes = self.sizes(study);
+        let mut ready = Ready { are_zero: true, ..Ready::default() };
+        for index in indices {
+            let size = sizes.get(*index).copied().flatten().unwrap_or(self.drive_size);
+            let name = study.drives.get(*index).map_or_else(String::new, |d| d.name.clone());
+            let path = self.folder.join(format!("{name}.img"));
+            ledger.enter(Undo::RemoveFile(path.clone()))?;
+            let file = File::create(&path).map_err(BenchError::io("cannot make", &path))?;
+            file.set_len(size.0).map_err(BenchError::io("cannot extend", &path))?;
+            drop(file);
+            ledger.enter(Undo::DetachLoop(path.clone()))?;
+            let (device, direct) = attach(executor, &path)?;
+            if !direct {
+                ready.notes.push(Note {
+                    about: name.clone(),
+                    text: "the loop device goes through the page cache: the file system below \
+                           does not take direct I/O"
+                        .to_owned(),
+                });
+            }
+            ready.drives.push(ReadyDrive { name, device });
+        }
+        ready.notes.dedup();
+        Ok(ready)
+    }
+}
+
+/// Attaches a file, with direct I/O where the file system below takes it: its
+/// page cache would otherwise be a second, hidden cache.
+fn attach(executor: &Executor, path: &Path) -> Result<(PathBuf, bool), BenchError> {
+    let losetup =
+        |direct: &str| Invocation::new("losetup").args(["--find", "--show", direct]).arg(path);
+    let direct = executor.run(&losetup("--direct-io=on"))?;
+    let (finished, direct) = if direct.code == 0 {
+        (direct, true)
+    } else {
+        executor.interrupt.check()?;
+        (executor.check(&losetup("--direct-io=off"))?, false)
+    };
+    let device = PathBuf::from(finished.text().trim());
+    if device.as_os_str().is_empty() {
+        return Err(BenchError::Other(format!("`{}` named no device", finished.command)));
+    }
+    Ok((device, direct))
+}

@@ -1,0 +1,119 @@
+//! What a run will cost: time, bytes written, space.
+
+use disklab_units::Bytes;
+use disklab_workload::Cost;
+
+/// What drives are like, for predictions before anything was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Medium {
+    /// Sequential bytes per second.
+    pub bytes_per_second: f64,
+    /// Seconds for one small operation at a random place, or one that waits for
+    /// the medium.
+    pub seek_seconds: f64,
+    /// Seconds that a cell takes outside its workload.
+    pub cell_seconds: f64,
+}
+
+impl Medium {
+    /// A 7200 rpm disk: 150 MB/s over the whole surface, 12 ms a seek with half
+    /// a turn (the middle of the drives in the research notes).
+    pub const HARD_DISK: Self =
+        Self { bytes_per_second: 150e6, seek_seconds: 0.012, cell_seconds: 3.0 };
+    /// A SATA or virtual solid-state drive.
+    pub const SOLID_STATE: Self =
+        Self { bytes_per_second: 400e6, seek_seconds: 0.0004, cell_seconds: 0.7 };
+
+    /// By what the kernel says of the drive.
+    pub fn of(rotational: Option<bool>) -> Self {
+        if rotational == Some(true) { Self::HARD_DISK } else { Self::SOLID_STATE }
+    }
+}
+
+/// What cells will cost together.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Prediction {
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Bytes written to each of the study's drives.
+    pub drive_writes: Vec<Bytes>,
+    /// Largest space that one cell takes over all drives.
+    pub space: Bytes,
+}
+
+/// What one cell costs: its seconds.
+pub fn cell_seconds(cost: &Cost, medium: Medium) -> f64 {
+    let bytes =
+        cost.prewrite.0 + cost.sequential_read.0 + cost.sequential_write.0 + cost.random_write.0;
+    let measured = cost.fixed_seconds
+        + bytes as f64 / medium.bytes_per_second
+        + cost.seeks as f64 * medium.seek_seconds;
+    let prewrite = cost.prewrite.0 as f64 / medium.bytes_per_second;
+    let bounded = cost.at_most_seconds.map_or(measured, |limit| measured.min(limit + prewrite));
+    medium.cell_seconds + bounded
+}
+
+/// What a run costs. `cells` gives each cell's cost and, per drive, the bytes
+/// written to it for one byte written to the stack.
+pub fn predict<'a>(
+    cells: impl IntoIterator<Item = (Cost, &'a [f64])>,
+    medium: Medium,
+) -> Prediction {
+    let mut total = Prediction::default();
+    for (cost, drive_writes) in cells {
+        total.seconds += cell_seconds(&cost, medium);
+        let written = cost.prewrite + cost.sequential_write + cost.random_write;
+        total.drive_writes.resize(total.drive_writes.len().max(drive_writes.len()), Bytes::ZERO);
+        let mut space = Bytes::ZERO;
+        for (sum, factor) in total.drive_writes.iter_mut().zip(drive_writes) {
+            *sum += Bytes((written.0 as f64 * factor) as u64);
+            // What lies on a drive at once: the data, and 2 % plus 32 MiB for
+            // inode tables, journals and trees.
+            let data = cost.space.0 as f64 * factor;
+            if *factor > 0.0 {
+                space += Bytes((data * 1.02) as u64) + Bytes::mib(32);
+            }
+        }
+        total.space = total.space.max(space);
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost() -> Cost {
+        Cost {
+            space: Bytes::gib(1),
+            prewrite: Bytes::gib(1),
+            sequential_read: Bytes::gib(2),
+            seeks: 1000,
+            ..Cost::default()
+        }
+    }
+
+    #[test]
+    fn a_hard_disk_pays_for_seeks_and_bytes() {
+        let seconds = cell_seconds(&cost(), Medium::HARD_DISK);
+        let expected = 3.0 + 3.0 * 1_073_741_824.0 / 150e6 + 12.0;
+        assert!((seconds - expected).abs() < 1e-6, "{seconds} {expected}");
+    }
+
+    #[test]
+    fn a_runtime_bounds_the_measurement_but_not_the_prewriting() {
+        let cost = Cost { at_most_seconds: Some(2.0), seeks: 1_000_000, ..cost() };
+        let seconds = cell_seconds(&cost, Medium::HARD_DISK);
+        assert!((seconds - (3.0 + 2.0 + 1_073_741_824.0 / 150e6)).abs() < 1e-6, "{seconds}");
+    }
+
+    #[test]
+    fn writes_are_shared_out_over_drives() {
+        let raid5 = [2.0 / 3.0 * 0.5; 4];
+        let total = predict([(cost(), &raid5[..]), (cost(), &raid5[..])], Medium::SOLID_STATE);
+        assert_eq!(total.drive_writes.len(), 4);
+        let each = (1_073_741_824.0_f64 / 3.0) as u64;
+        assert!(total.drive_writes.iter().all(|w| w.0.abs_diff(2 * each) <= 2));
+        assert!(total.space > Bytes::gib(1) && total.space < Bytes::gib(2));
+    }
+}

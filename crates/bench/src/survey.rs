@@ -1,0 +1,134 @@
+//! What of a campaign can run on a bench.
+
+use disklab_exec::find_program;
+use disklab_stack::Machine;
+use disklab_study::{LeftOut, PlannedStack};
+use disklab_units::Bytes;
+
+use crate::{Campaign, Drives};
+
+/// What can run, and what cannot and why.
+#[derive(Debug, Clone, Default)]
+pub struct Survey {
+    /// Stacks that can be made here, in the study's order.
+    pub stacks: Vec<PlannedStack>,
+    /// (stack id, workload id), in the study's order.
+    pub pairs: Vec<(String, String)>,
+    /// Bytes written to each of the study's drives per byte written to the
+    /// stack, by the order of [`Survey::stacks`].
+    pub drive_writes: Vec<Vec<f64>>,
+    /// What cannot run, and why.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Surveys a campaign for a bench that makes its stacks on drives.
+pub(crate) fn survey_devices(
+    campaign: &Campaign,
+    drives: &dyn Drives,
+    machine: &Machine,
+) -> Survey {
+    let study = &campaign.study;
+    let sizes = drives.sizes(study);
+    let mut survey = Survey::default();
+    let runnable = runnable_workloads(campaign, true, &mut survey.left_out);
+    for (index, (spec, stack)) in study.stacks.iter().zip(&campaign.stacks).enumerate() {
+        let mut leave_out = |why: String| {
+            survey.left_out.push(LeftOut { stack: Some(spec.id.clone()), workload: None, why });
+        };
+        let missing = machine.missing(&stack.needs());
+        if !missing.is_empty() {
+            let words: Vec<_> = missing.iter().map(ToString::to_string).collect();
+            leave_out(format!("needs {}", words.join(", ")));
+            continue;
+        }
+        if spec.write_cache.is_some() && !drives.write_cache_switchable() {
+            leave_out("needs drives whose write cache can be switched".to_owned());
+            continue;
+        }
+        let chosen: Option<Vec<Bytes>> =
+            spec.drives.iter().map(|d| sizes.get(*d).copied().flatten()).collect();
+        let Some(chosen) = chosen else {
+            let have = sizes.iter().flatten().count();
+            let wanted = spec.drives.iter().max().map_or(0, |d| d + 1);
+            leave_out(format!("needs {wanted} drives; this bench has {have}"));
+            continue;
+        };
+        let volume = match stack.shape(&chosen) {
+            Ok(volume) => volume,
+            Err(why) => {
+                leave_out(why);
+                continue;
+            }
+        };
+        let before = survey.pairs.len();
+        for workload in &runnable {
+            if study.is_excluded(index, *workload) {
+                continue;
+            }
+            let id = &study.workloads[*workload].id;
+            let space = campaign.workloads[*workload].cost().space;
+            // A twentieth is the usual reserve of ext4 and ZFS.
+            let usable = Bytes((volume.size.0 as f64 * 0.95) as u64);
+            if space > usable {
+                survey.left_out.push(LeftOut {
+                    stack: Some(spec.id.clone()),
+                    workload: Some(id.clone()),
+                    why: format!(
+                        "needs {} and the stack has {}; make the files smaller with --scale",
+                        space.iec(),
+                        usable.iec()
+                    ),
+                });
+                continue;
+            }
+            survey.pairs.push((spec.id.clone(), id.clone()));
+        }
+        if survey.pairs.len() > before {
+            let layers: Vec<_> = spec.layers.iter().map(ToString::to_string).collect();
+            survey.stacks.push(PlannedStack {
+                id: spec.id.clone(),
+                layers: layers.join("/"),
+                drives: spec.drives.iter().map(|d| study.drives[*d].name.clone()).collect(),
+                capacity: volume.size.0,
+                tolerates: volume.tolerates,
+            });
+            let mut writes = vec![0.0; study.drives.len()];
+            for (position, drive) in spec.drives.iter().enumerate() {
+                writes[*drive] = volume.drive_writes.get(position).copied().unwrap_or(0.0);
+            }
+            survey.drive_writes.push(writes);
+        }
+    }
+    survey
+}
+
+/// The workloads whose programs are here, by index; the others are left out.
+pub(crate) fn runnable_workloads(
+    campaign: &Campaign,
+    has_device: bool,
+    left_out: &mut Vec<LeftOut>,
+) -> Vec<usize> {
+    let mut runnable = Vec::new();
+    for (index, (spec, workload)) in
+        campaign.study.workloads.iter().zip(&campaign.workloads).enumerate()
+    {
+        let missing: Vec<String> = workload
+            .programs()
+            .iter()
+            .filter(|(program, _)| find_program(program).is_none())
+            .map(|(program, package)| format!("the program {program} (package {package})"))
+            .collect();
+        let why = if let Some(why) = workload.not_yet() {
+            why
+        } else if !missing.is_empty() {
+            format!("needs {}", missing.join(", "))
+        } else if workload.needs_device() && !has_device {
+            "needs a block device of its own".to_owned()
+        } else {
+            runnable.push(index);
+            continue;
+        };
+        left_out.push(LeftOut { stack: None, workload: Some(spec.id.clone()), why });
+    }
+    runnable
+}

@@ -1,0 +1,255 @@
+//! The command line: one definition for the parser, the help, the man pages and
+//! the shell completions.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use disklab_store::RunInfo;
+use disklab_units::Bytes;
+
+use crate::exit::Failure;
+use crate::on::On;
+
+const EXIT_CODES: &str = "Exit codes:
+  0    done
+  1    a cell failed, or a finding is severe (the report says which)
+  2    wrong use or bad input, before anything was touched
+  130  interrupted; go on with --resume
+
+Environment:
+  NO_COLOR        no colours
+  DISKLAB_LOG     what to log, such as 'debug'
+  XDG_STATE_HOME  where disklab remembers what it has made and must take down";
+
+/// Which file system, which RAID type, which options, on these disks, for this
+/// work? disklab measures it: a study is run on loop files, in a directory or on
+/// real disks, and ends in a report with intervals.
+#[derive(Debug, Parser)]
+#[command(name = "disklab", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    /// Answer in JSON, for programs.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Carry out a study, and write its report.
+    Run(RunArgs),
+    /// Say what a run would do and what it would cost. Touches nothing.
+    Plan(PlanArgs),
+    /// Write the report of a run.
+    Report(ReportArgs),
+    /// List what disklab knows.
+    List {
+        /// What to list.
+        what: Listed,
+    },
+    /// Say what this machine can do, what is missing and how to get it; take
+    /// down what a killed run left behind.
+    Doctor,
+    /// Write shell completions to standard output.
+    #[command(hide = true)]
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Write man pages into a folder.
+    #[command(hide = true)]
+    Man {
+        /// The folder, which must exist.
+        folder: PathBuf,
+    },
+}
+
+/// What a campaign is, for `run` and `plan` alike.
+#[derive(Debug, Args)]
+pub struct CampaignArgs {
+    /// Where to run: loop (files of this machine as disks), dir:PATH (a mounted
+    /// directory; only files are made), disks:/dev/disk/by-id/…,… (real disks,
+    /// erased). [default: loop]
+    #[arg(long, value_name = "BENCH")]
+    pub on: Option<On>,
+    /// How often each cell runs; the study says if absent.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeats: Option<u32>,
+    /// Seed of everything random, the order included; drawn if absent.
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+    /// Scale all file sizes by this: 1/16, 0.25, 2. [default: 1]
+    #[arg(long, value_name = "FACTOR", value_parser = parse_scale)]
+    pub scale: Option<f64>,
+    /// Only cells whose STACK:WORKLOAD matches, such as 'raid5/*:dd-*'; may be
+    /// given several times.
+    #[arg(long, value_name = "PATTERN")]
+    pub only: Vec<String>,
+    /// Size of a drive on the loop bench.
+    #[arg(long, value_name = "SIZE")]
+    pub drive_size: Option<Bytes>,
+    /// Folder for the loop bench's files and for mount points; in the run's
+    /// folder if absent.
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
+    /// On disks: erase the drive with this serial number although it carries
+    /// data; may be given several times.
+    #[arg(long, value_name = "SERIAL")]
+    pub erase: Vec<String>,
+}
+
+impl CampaignArgs {
+    /// The same as when a run was begun: what is left out now is taken from
+    /// then, and what is given must be the same.
+    pub fn as_begun(&self, info: &RunInfo) -> Result<Self, Failure> {
+        let differs = |flag: &str, now: &dyn std::fmt::Display, then: &dyn std::fmt::Display| {
+            Failure::wrong_use(format!(
+                "{flag} is {now}, but this run was begun with {then}; leave {flag} out to go on \
+                 with it, or start a new run"
+            ))
+        };
+        let on: On = info.bench.parse().map_err(Failure::wrong_use)?;
+        if self.on.as_ref().is_some_and(|now| *now != on) {
+            return Err(differs("--on", &self.on(), &on));
+        }
+        if self.scale.is_some_and(|now| now != info.scale) {
+            return Err(differs("--scale", &self.scale(), &info.scale));
+        }
+        if let Some(now) = self.seed.filter(|now| *now != info.seed) {
+            return Err(differs("--seed", &now, &info.seed));
+        }
+        if let Some(now) = self.repeats.filter(|now| *now != info.repeats) {
+            return Err(differs("--repeats", &now, &info.repeats));
+        }
+        if !self.only.is_empty() {
+            return Err(Failure::wrong_use(
+                "--only cannot be given with --resume: the cells were fixed when the run began",
+            ));
+        }
+        let then = |name: &str| info.options.get(name);
+        Ok(Self {
+            on: Some(on),
+            repeats: Some(info.repeats),
+            seed: Some(info.seed),
+            scale: Some(info.scale),
+            only: Vec::new(),
+            drive_size: then("drive-size").and_then(|text| text.parse().ok()),
+            scratch: then("scratch").map(PathBuf::from),
+            erase: self.erase.clone(),
+        })
+    }
+
+    /// The bench.
+    pub fn on(&self) -> On {
+        self.on.clone().unwrap_or(On::Loop)
+    }
+
+    /// By how much sizes are scaled.
+    pub fn scale(&self) -> f64 {
+        self.scale.unwrap_or(1.0)
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A shipped study's id (see `disklab list studies`) or a file. May be left
+    /// out with --resume.
+    pub study: Option<String>,
+    #[command(flatten)]
+    pub campaign: CampaignArgs,
+    /// The run's folder; named after the study and the time if absent.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Go on with the run in the folder given by --out.
+    #[arg(long, requires = "out")]
+    pub resume: bool,
+    /// With --resume: run the failed cells again.
+    #[arg(long, requires = "resume")]
+    pub retry_failed: bool,
+    /// On disks: do not ask before erasing.
+    #[arg(long)]
+    pub yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// A shipped study's id or a file.
+    pub study: String,
+    #[command(flatten)]
+    pub campaign: CampaignArgs,
+    /// Show every cell in its order.
+    #[arg(long)]
+    pub cells: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The run's folder.
+    pub run: PathBuf,
+    /// What to write.
+    #[arg(long, value_enum, default_value = "html")]
+    pub format: Format,
+    /// The file to write; standard output if '-'; in the run's folder if absent.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Format {
+    /// One self-contained page.
+    Html,
+    /// Fit to post in a forum.
+    Md,
+    /// Everything, for programs.
+    Json,
+    /// One line per observation.
+    Csv,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Listed {
+    /// The shipped studies.
+    Studies,
+    /// The layers of which stacks are made.
+    Stacks,
+    /// The kinds of workloads.
+    Workloads,
+    /// The block devices of this machine.
+    Drives,
+}
+
+fn parse_scale(text: &str) -> Result<f64, String> {
+    let value = match text.split_once('/') {
+        Some((top, bottom)) => top
+            .trim()
+            .parse::<f64>()
+            .ok()
+            .zip(bottom.trim().parse::<f64>().ok())
+            .map(|(top, bottom)| top / bottom),
+        None => text.trim().parse().ok(),
+    };
+    value
+        .filter(|v| v.is_finite() && *v > 0.0 && *v <= 1000.0)
+        .ok_or_else(|| "expected a factor from above 0 to 1000, such as 1/16 or 0.25".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn scales() {
+        assert_eq!(parse_scale("1/16"), Ok(0.0625));
+        assert_eq!(parse_scale("2"), Ok(2.0));
+        for text in ["0", "-1", "1/0", "x", "1/", "nan", "inf", "1e9"] {
+            assert!(parse_scale(text).is_err(), "{text}");
+        }
+    }
+}

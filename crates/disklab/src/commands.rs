@@ -1,0 +1,55 @@
+//! The commands, one file each.
+
+mod doctor;
+mod generate;
+mod list;
+mod plan;
+mod report;
+mod run;
+
+use disklab_study::LeftOut;
+
+use crate::cli::{Cli, Command};
+use crate::exit::Failure;
+
+/// Carries out the command and returns the exit code.
+pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
+    let json = cli.json;
+    match cli.command {
+        Command::Run(args) => run::run(args, json),
+        Command::Plan(args) => plan::plan(&args, json),
+        Command::Report(args) => report::report(&args),
+        Command::List { what } => list::list(what, json),
+        Command::Doctor => doctor::doctor(json),
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man { folder } => generate::man_pages(&folder),
+    }
+}
+
+/// One line on what does not run here.
+pub fn left_out_line(left_out: &LeftOut) -> String {
+    let what = match (&left_out.stack, &left_out.workload) {
+        (Some(stack), Some(workload)) => format!("{workload} on {stack}"),
+        (Some(one), None) | (None, Some(one)) => one.clone(),
+        (None, None) => "everything".to_owned(),
+    };
+    format!("{what}: {}", left_out.why)
+}
+
+/// Prints to standard output; a reader that has gone away is no error.
+pub fn print(text: &str) -> Result<(), Failure> {
+    use std::io::Write;
+    let result = std::io::stdout().lock().write_all(text.as_bytes());
+    match result {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("cannot write to standard output: {e}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints a value as JSON.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
+    print(&format!("{text}\n"))
+}

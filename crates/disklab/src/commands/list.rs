@@ -1,0 +1,117 @@
+//! `disklab list`: what disklab knows.
+
+use disklab_measure::{BlockDevice, SystemRoot, Watched, drive_state};
+use disklab_stack::LAYERS;
+use disklab_units::Bytes;
+use disklab_workload::WORKLOADS;
+use serde_json::{Value, json};
+
+use super::{print, print_json};
+use crate::cli::Listed;
+use crate::exit::{DONE, Failure};
+use crate::studies::{SHIPPED, find};
+
+/// Lists one kind of thing.
+pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
+    let rows = match what {
+        Listed::Studies => studies()?,
+        Listed::Stacks => LAYERS
+            .iter()
+            .map(|kind| Row::new(kind.name, kind.summary, options(kind.options)))
+            .collect(),
+        Listed::Workloads => WORKLOADS
+            .iter()
+            .map(|kind| Row::new(kind.name, kind.summary, options(kind.fields)))
+            .collect(),
+        Listed::Drives => drives(),
+    };
+    if as_json {
+        print_json(&rows.iter().map(Row::json).collect::<Vec<_>>())?;
+        return Ok(DONE);
+    }
+    let width = rows.iter().map(|r| r.name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in &rows {
+        text.push_str(&format!("{:width$}  {}\n", row.name, row.summary));
+        for (name, meaning) in &row.details {
+            text.push_str(&format!("{:width$}    {name}: {meaning}\n", ""));
+        }
+    }
+    if rows.is_empty() {
+        text.push_str("none\n");
+    }
+    print(&text)?;
+    Ok(DONE)
+}
+
+struct Row {
+    name: String,
+    summary: String,
+    details: Vec<(String, String)>,
+}
+
+impl Row {
+    fn new(name: &str, summary: &str, details: Vec<(String, String)>) -> Self {
+        Self { name: name.to_owned(), summary: summary.to_owned(), details }
+    }
+
+    fn json(&self) -> Value {
+        let details: serde_json::Map<String, Value> =
+            self.details.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
+        json!({ "name": self.name, "summary": self.summary, "details": details })
+    }
+}
+
+fn options(table: &[(&str, &str)]) -> Vec<(String, String)> {
+    table.iter().map(|(name, meaning)| ((*name).to_owned(), (*meaning).to_owned())).collect()
+}
+
+fn studies() -> Result<Vec<Row>, Failure> {
+    SHIPPED
+        .iter()
+        .map(|(id, _)| {
+            let study = find(id)?.study;
+            let size = format!(
+                "{} stacks × {} workloads × {} repeats",
+                study.stacks.len(),
+                study.workloads.len(),
+                study.repeats
+            );
+            Ok(Row::new(id, &study.title, vec![("size".to_owned(), size)]))
+        })
+        .collect()
+}
+
+fn drives() -> Vec<Row> {
+    let root = SystemRoot::here();
+    BlockDevice::all(&root)
+        .iter()
+        .filter(|device| !device.is_partition() && device.size_bytes() > 0)
+        .map(|device| {
+            let state = drive_state(
+                &root,
+                &Watched { name: device.name().to_owned(), device: device.node() },
+            );
+            let mut details = Vec::new();
+            let mut add = |name: &str, value: Option<String>| {
+                if let Some(value) = value {
+                    details.push((name.to_owned(), value));
+                }
+            };
+            add("serial", state.serial);
+            add("firmware", state.firmware);
+            add("scheduler", state.scheduler);
+            add("write cache", state.write_cache);
+            add("backing file", state.backing_file);
+            let kind = match state.rotational {
+                Some(true) => "rotating",
+                Some(false) => "not rotating",
+                None => "unknown kind",
+            };
+            let size = Bytes(state.size_bytes);
+            let model = state.model.unwrap_or_else(|| "no model".to_owned());
+            let summary = format!("{model}, {} ({}), {kind}", size.si(), size.iec());
+            Row::new(&state.device, &summary, details)
+        })
+        .collect()
+}

@@ -1,0 +1,157 @@
+//! `disklab plan`: what a run would do, and what it would cost.
+
+use std::time::Duration;
+
+use disklab_bench::Prediction;
+use disklab_study::Cell;
+use disklab_units::{Bytes, show_duration, significant};
+use serde_json::{Value, json};
+
+use super::{left_out_line, print, print_json};
+use crate::cli::PlanArgs;
+use crate::exit::{DONE, Failure};
+use crate::places::new_run_folder;
+use crate::setup::{Mode, Setup};
+use crate::{signals, studies};
+
+/// Prints the plan.
+pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
+    let interrupt = signals::interrupt()?;
+    let found = studies::find(&args.study)?;
+    let folder = new_run_folder(&found.study.id);
+    let scratch = folder.join("scratch");
+    let setup = Setup::new(found, &args.campaign, &scratch, Mode::Look, &interrupt)?;
+    let prediction = setup.predict(&setup.cells);
+    if as_json {
+        print_json(&describe(&setup, &prediction, args.cells))?;
+    } else {
+        print(&words(&setup, &prediction, args.cells))?;
+    }
+    setup.check()?;
+    Ok(DONE)
+}
+
+/// The plan in words, also shown when a run begins.
+pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String {
+    let study = &setup.campaign.study;
+    let mut text = format!("{} ({})\n", study.title, study.id);
+    let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<14}{value}\n"));
+    line("bench", format!("{}: {}", setup.bench.name(), setup.bench.about()));
+    let workloads: std::collections::BTreeSet<_> =
+        setup.survey.pairs.iter().map(|(_, w)| w).collect();
+    let stacks: std::collections::BTreeSet<_> =
+        setup.survey.pairs.iter().map(|(s, _)| s).collect();
+    line(
+        "cells",
+        format!(
+            "{}: {} stacks × {} workloads, {} repeats in randomised complete blocks, seed {}",
+            setup.cells.len(),
+            stacks.len(),
+            workloads.len(),
+            setup.repeats,
+            setup.seed
+        ),
+    );
+    if setup.campaign.scale != 1.0 {
+        line("scale", format!("file sizes are {} × the study's", scale_words(setup.campaign.scale)));
+    }
+    line("time", format!("about {}", show_duration(Duration::from_secs_f64(prediction.seconds))));
+    for (drive, written) in drive_names(setup).iter().zip(&prediction.drive_writes) {
+        if *written > Bytes::ZERO {
+            line("written to", format!("{drive}: about {} ({})", written.si(), written.iec()));
+        }
+    }
+    line(
+        "space",
+        format!(
+            "{} for the largest cell; {} is free in {}",
+            prediction.space.iec(),
+            setup.free.iec(),
+            setup.scratch.display()
+        ),
+    );
+    for warning in setup.bench.warnings() {
+        text.push_str(&format!("  {warning}\n"));
+    }
+    if !setup.survey.left_out.is_empty() {
+        text.push_str("  left out:\n");
+        for left_out in &setup.survey.left_out {
+            text.push_str(&format!("    {}\n", left_out_line(left_out)));
+        }
+    }
+    if with_cells {
+        text.push_str("  order:\n");
+        for cell in &setup.cells {
+            text.push_str(&format!("    {}\n", cell_line(setup, cell)));
+        }
+    }
+    text
+}
+
+fn cell_line(setup: &Setup, cell: &Cell) -> String {
+    format!(
+        "{:>5}  block {}  {} · {}  about {}",
+        cell.number + 1,
+        cell.block + 1,
+        cell.stack,
+        cell.workload,
+        show_duration(Duration::from_secs_f64(setup.seconds(cell)))
+    )
+}
+
+/// `1/16` where that is what it is, else three digits.
+pub fn scale_words(scale: f64) -> String {
+    let inverse = 1.0 / scale;
+    if scale < 1.0 && (inverse - inverse.round()).abs() < 1e-9 {
+        format!("1/{}", inverse.round())
+    } else {
+        significant(scale, 3)
+    }
+}
+
+fn drive_names(setup: &Setup) -> Vec<String> {
+    // A directory has drives of its own, the other benches have the study's.
+    match setup.survey.stacks.first() {
+        Some(stack) if setup.bench.name().starts_with("dir:") => stack.drives.clone(),
+        _ => setup.campaign.study.drives.iter().map(|d| d.name.clone()).collect(),
+    }
+}
+
+fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
+    let written: serde_json::Map<String, Value> = drive_names(setup)
+        .into_iter()
+        .zip(prediction.drive_writes.iter().map(|w| json!(w.0)))
+        .collect();
+    let mut value = json!({
+        "study": setup.campaign.study.id,
+        "bench": setup.bench.name(),
+        "bench_about": setup.bench.about(),
+        "cells": setup.cells.len(),
+        "repeats": setup.repeats,
+        "seed": setup.seed,
+        "scale": setup.campaign.scale,
+        "predicted_seconds": prediction.seconds,
+        "predicted_drive_write_bytes": written,
+        "space_bytes": prediction.space.0,
+        "free_bytes": setup.free.0,
+        "warnings": setup.bench.warnings(),
+        "stacks": setup.survey.stacks,
+        "left_out": setup.survey.left_out,
+    });
+    if with_cells {
+        value["order"] = json!(setup.cells);
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scale_words;
+
+    #[test]
+    fn scales_in_words() {
+        assert_eq!(scale_words(0.0625), "1/16");
+        assert_eq!(scale_words(0.3), "0.300");
+        assert_eq!(scale_words(2.0), "2.00");
+    }
+}

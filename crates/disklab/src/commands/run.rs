@@ -1,0 +1,260 @@
+//! `disklab run`: a study, carried out.
+
+use std::path::{Path, PathBuf};
+
+use disklab_bench::BenchError;
+use disklab_exec::{ExecError, Interrupt};
+use disklab_report::Report;
+use disklab_store::{CellState, Run, RunInfo, Session};
+use disklab_study::{Cell, load};
+use disklab_verdict::Severity;
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::{plan, print, print_json, report};
+use crate::cli::RunArgs;
+use crate::exit::{DONE, FAILED, Failure, INTERRUPTED};
+use crate::places::new_run_folder;
+use crate::progress::Progress;
+use crate::recorder::Recorder;
+use crate::setup::{Mode, Setup, take_down_leftovers};
+use crate::studies::Found;
+use crate::{signals, studies};
+
+/// Carries out a study, or goes on with one.
+pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
+    let interrupt = signals::interrupt()?;
+    let (setup, mut run, cells) =
+        if args.resume { resume(&args, &interrupt)? } else { begin(&args, &interrupt)? };
+    let Some((setup, cells)) = setup.zip(Some(cells)) else {
+        return finish(&run, 0, as_json);
+    };
+    run.begin_session(&session()).map_err(Failure::failed)?;
+    let outcome = carry_out(setup, &mut run, &cells);
+    match outcome {
+        Ok(failed) => finish(&run, failed, as_json),
+        Err(BenchError::Program(ExecError::Interrupted)) => {
+            let left = waiting(&run)?.len();
+            eprintln!(
+                "interrupted; {left} cells are left; everything that was made has been taken \
+                 down.\nGo on with: disklab run --resume --out {}",
+                shell_quote(run.folder())
+            );
+            Ok(INTERRUPTED)
+        }
+        Err(error) => Err(Failure::failed(format!(
+            "{error}\nWhat was measured is kept. Go on with: disklab run --resume --out {}",
+            shell_quote(run.folder())
+        ))),
+    }
+}
+
+type Started = (Option<Setup>, Run, Vec<Cell>);
+
+fn begin(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
+    let name = args.study.as_deref().ok_or_else(|| {
+        Failure::wrong_use("which study? `disklab list studies` shows those that are shipped")
+    })?;
+    let found = studies::find(name)?;
+    let folder = args.out.clone().unwrap_or_else(|| new_run_folder(&found.study.id));
+    if folder.join("run.sqlite").exists() {
+        return Err(Failure::wrong_use(format!(
+            "{} holds a run already; choose another folder with --out, or go on with it by \
+             --resume",
+            folder.display()
+        )));
+    }
+    // Checked once without touching anything, then made.
+    let scratch = folder.join("scratch");
+    for line in take_down_leftovers(interrupt)? {
+        eprintln!("left by a killed run: {line}");
+    }
+    let setup = Setup::new(found, &args.campaign, &scratch, Mode::Run, interrupt)?;
+    setup.check()?;
+    let prediction = setup.predict(&setup.cells);
+    eprint!("{}", plan::words(&setup, &prediction, false));
+    setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
+    setup.make_scratch()?;
+    let study = &setup.campaign.study;
+    let info = RunInfo {
+        disklab: env!("CARGO_PKG_VERSION").to_owned(),
+        study: study.id.clone(),
+        title: study.title.clone(),
+        study_file: study.source.name.clone(),
+        study_text: study.source.text.clone(),
+        bench: setup.bench.name(),
+        bench_about: setup.bench.about(),
+        options: setup.options.clone(),
+        scale: setup.campaign.scale,
+        repeats: setup.repeats,
+        seed: setup.seed,
+        created: Timestamp::now(),
+        stacks: setup.survey.stacks.clone(),
+        left_out: setup.survey.left_out.clone(),
+        environment: setup.bench.environment(),
+    };
+    let run = Run::create(&folder, &info, &setup.cells).map_err(Failure::wrong_use)?;
+    eprintln!("  folder        {}", folder.display());
+    let cells = setup.cells.clone();
+    Ok((Some(setup), run, cells))
+}
+
+/// Goes on with a run: the same study, bench, scale and machine, or not at all.
+fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
+    let folder = args.out.clone().unwrap_or_default();
+    for line in take_down_leftovers(interrupt)? {
+        eprintln!("left by a killed run: {line}");
+    }
+    let run = Run::resume(&folder).map_err(Failure::wrong_use)?;
+    if args.retry_failed {
+        run.retry_failed().map_err(Failure::failed)?;
+    }
+    let info = run.info().map_err(Failure::wrong_use)?;
+    let study = load(&info.study_file, &info.study_text).map_err(Failure::wrong_use)?;
+    if let Some(name) = &args.study {
+        let named = studies::find(name)?.study;
+        if named.digest != study.digest {
+            return Err(Failure::wrong_use(format!(
+                "the run in {} was begun with another '{name}' than there is now; leave the \
+                 study's name out to go on with the one it was begun with",
+                folder.display()
+            )));
+        }
+    }
+    let cells = waiting(&run)?;
+    if cells.is_empty() {
+        eprintln!("all cells of this run are done");
+        return Ok((None, run, cells));
+    }
+    let campaign = args.campaign.as_begun(&info)?;
+    let found = Found { study, folder: study_folder(&info.study_file) };
+    let mut setup =
+        Setup::new(found, &campaign, &folder.join("scratch"), Mode::Run, interrupt)?;
+    same_machine(&info, &setup)?;
+    setup.cells.clone_from(&cells);
+    setup.check()?;
+    setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
+    setup.make_scratch()?;
+    eprintln!("{} of {} cells are left", cells.len(), run.cells().map_err(Failure::failed)?.len());
+    Ok((Some(setup), run, cells))
+}
+
+/// A study's own files lie beside it.
+fn study_folder(file: &str) -> PathBuf {
+    Path::new(file).parent().map_or_else(|| PathBuf::from("."), Path::to_owned)
+}
+
+/// Samples of two kernels, machines or tool versions in one run would be
+/// compared with each other as if they were of one.
+fn same_machine(info: &RunInfo, setup: &Setup) -> Result<(), Failure> {
+    let now = setup.bench.environment();
+    let then = &info.environment;
+    let mut differences = Vec::new();
+    let mut compare = |what: &str, then: String, now: String| {
+        if then != now {
+            differences.push(format!("{what} was '{then}' and is '{now}'"));
+        }
+    };
+    compare("disklab", info.disklab.clone(), env!("CARGO_PKG_VERSION").to_owned());
+    compare("the bench", info.bench.clone(), setup.bench.name());
+    compare("the bench", info.bench_about.clone(), setup.bench.about());
+    compare("the kernel", then.kernel.clone(), now.kernel.clone());
+    let processor = |e: &disklab_measure::Environment| {
+        format!("{} × {}", e.processors, e.processor.clone().unwrap_or_default())
+    };
+    compare("the processor", processor(then), processor(&now));
+    compare("memory", then.memory_bytes.to_string(), now.memory_bytes.to_string());
+    for tool in &then.tools {
+        let version = now.tools.iter().find(|t| t.name == tool.name);
+        let version = version.map_or_else(|| "missing".to_owned(), |t| t.version.clone());
+        compare(&tool.name, tool.version.clone(), version);
+    }
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::wrong_use(format!(
+        "this run cannot be gone on with here, because it would mix two machines: {}; start a \
+         new run",
+        differences.join("; ")
+    )))
+}
+
+fn waiting(run: &Run) -> Result<Vec<Cell>, Failure> {
+    let records = run.cells().map_err(Failure::failed)?;
+    Ok(records
+        .into_iter()
+        .filter(|record| record.state == CellState::Waiting)
+        .map(|record| record.cell)
+        .collect())
+}
+
+/// Runs the cells, stack by stack as they follow each other. Returns how many failed.
+fn carry_out(mut setup: Setup, run: &mut Run, cells: &[Cell]) -> Result<usize, BenchError> {
+    let predicted: Vec<_> =
+        cells.iter().map(|cell| (cell.workload.clone(), setup.seconds(cell))).collect();
+    let mut recorder = Recorder::new(run, Progress::new(&predicted, false));
+    let mut result = Ok(());
+    for group in cells.chunk_by(|a, b| a.stack == b.stack && a.block == b.block) {
+        let group: Vec<&Cell> = group.iter().collect();
+        result = setup.bench.carry_out(&setup.campaign, &group, &mut recorder);
+        if result.is_err() {
+            break;
+        }
+    }
+    recorder.finish();
+    let failed = recorder.failed;
+    setup.remove_scratch();
+    result.map(|()| failed)
+}
+
+/// Writes the report and says where it is.
+fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Failure> {
+    let report = Report::gather(run).map_err(Failure::failed)?;
+    let page = report::write_both(run, &report)?;
+    let severe =
+        report.analysis.findings.iter().filter(|f| f.severity == Severity::Severe).count();
+    if as_json {
+        print_json(&json!({
+            "run": run.folder(),
+            "report": page,
+            "failed_cells": failed,
+            "severe_findings": severe,
+            "summary": report.analysis.summary,
+        }))?;
+    } else {
+        let mut text = String::new();
+        for sentence in &report.analysis.summary {
+            text.push_str(&format!("• {sentence}\n"));
+        }
+        for finding in report.analysis.findings.iter().filter(|f| f.severity == Severity::Severe) {
+            text.push_str(&format!("! {}\n", finding.text));
+        }
+        if failed > 0 {
+            text.push_str(&format!("! {failed} cells failed; the report says why\n"));
+        }
+        text.push_str(&format!("Report: {}\n", page.display()));
+        print(&text)?;
+    }
+    Ok(if failed > 0 || severe > 0 { FAILED } else { DONE })
+}
+
+fn session() -> Session {
+    let uname = rustix::system::uname();
+    let part = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
+    Session {
+        began: Timestamp::now(),
+        command: std::env::args().collect(),
+        disklab: env!("CARGO_PKG_VERSION").to_owned(),
+        kernel: [
+            part(uname.sysname()),
+            part(uname.release()),
+            part(uname.version()),
+            part(uname.machine()),
+        ]
+        .join(" "),
+    }
+}
+
+fn shell_quote(path: &Path) -> String {
+    shell_words::quote(&path.to_string_lossy()).into_owned()
+}

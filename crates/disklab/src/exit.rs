@@ -1,0 +1,38 @@
+//! Exit codes, and errors that carry one.
+
+use std::fmt;
+
+/// Done.
+pub const DONE: u8 = 0;
+/// A cell failed, or a finding is severe.
+pub const FAILED: u8 = 1;
+/// Wrong use or bad input; nothing was touched.
+pub const WRONG_USE: u8 = 2;
+/// Interrupted, resumable.
+pub const INTERRUPTED: u8 = 130;
+
+/// An error for the user, with the exit code it leads to.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub code: u8,
+    message: String,
+}
+
+impl Failure {
+    /// Wrong use or bad input.
+    pub fn wrong_use(message: impl fmt::Display) -> Self {
+        Self { code: WRONG_USE, message: message.to_string() }
+    }
+
+    /// Something went wrong on the way.
+    pub fn failed(message: impl fmt::Display) -> Self {
+        Self { code: FAILED, message: message.to_string() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,252 @@
+//! From the command line to a bench and the cells that will run on it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use disklab_bench::{
+    Bench, Campaign, DeviceBench, DirBench, LoopDrives, Medium, Prediction, Survey, cell_seconds,
+    free_space, predict,
+};
+use disklab_exec::{Executor, Interrupt};
+use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
+use disklab_stack::{Ledger, recover};
+use disklab_study::{Cell, matches, order};
+use disklab_units::Bytes;
+use disklab_workload::{Context, Cost};
+
+use crate::cli::CampaignArgs;
+use crate::exit::Failure;
+use crate::on::On;
+use crate::places::state_folder;
+use crate::studies::Found;
+
+/// Whether anything may be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// A plan: nothing is touched, and the machine may lack what a run needs.
+    Look,
+    /// A run.
+    Run,
+}
+
+/// A bench, a campaign on it, and its cells.
+pub struct Setup {
+    pub campaign: Campaign,
+    pub bench: Box<dyn Bench>,
+    pub survey: Survey,
+    pub cells: Vec<Cell>,
+    pub seed: u64,
+    pub repeats: u32,
+    /// The bench's settings, by the names of their flags.
+    pub options: BTreeMap<String, String>,
+    /// Where the bench keeps large files, and what is free there.
+    pub scratch: PathBuf,
+    pub free: Bytes,
+}
+
+impl Setup {
+    /// Understands the command line. Makes nothing yet.
+    pub fn new(
+        found: Found,
+        args: &CampaignArgs,
+        scratch: &Path,
+        mode: Mode,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Failure> {
+        let Found { study, folder } = found;
+        let context = Context { scale: args.scale(), folder };
+        let campaign = Campaign::new(study, &context).map_err(Failure::wrong_use)?;
+        let scratch = args.scratch.clone().unwrap_or_else(|| scratch.to_owned());
+        // The ledger and losetup want absolute paths.
+        let scratch = std::path::absolute(&scratch).map_err(Failure::wrong_use)?;
+        let mut options = BTreeMap::new();
+        if args.scratch.is_some() {
+            options.insert("scratch".to_owned(), scratch.display().to_string());
+        }
+        let bench = bench(args, &campaign, &scratch, mode, &mut options, interrupt)?;
+        let mut survey = bench.survey(&campaign);
+        if !args.only.is_empty() {
+            survey.pairs.retain(|(stack, workload)| {
+                let name = format!("{stack}:{workload}");
+                args.only.iter().any(|pattern| matches(pattern, &name))
+            });
+            options.insert("only".to_owned(), args.only.join(" "));
+        }
+        let repeats = args.repeats.unwrap_or(campaign.study.repeats);
+        let seed = match args.seed {
+            Some(seed) => seed,
+            None => draw_seed()?,
+        };
+        let cells = order(&survey.pairs, repeats, seed);
+        let free = free_space(match &args.on() {
+            On::Dir(path) => path,
+            _ => &existing_ancestor(&scratch),
+        });
+        Ok(Self { campaign, bench, survey, cells, seed, repeats, options, scratch, free })
+    }
+
+    /// What a cell will cost.
+    pub fn cost(&self, cell: &Cell) -> Cost {
+        self.campaign
+            .study
+            .workload_index(&cell.workload)
+            .map_or_else(Cost::default, |index| self.campaign.workloads[index].cost())
+    }
+
+    /// What a cell will take, in seconds.
+    pub fn seconds(&self, cell: &Cell) -> f64 {
+        cell_seconds(&self.cost(cell), self.bench.medium())
+    }
+
+    /// What these cells will cost together.
+    pub fn predict<'a>(&self, cells: impl IntoIterator<Item = &'a Cell>) -> Prediction {
+        let none: &[f64] = &[];
+        predict(
+            cells.into_iter().map(|cell| {
+                let stack = self.survey.stacks.iter().position(|s| s.id == cell.stack);
+                let writes = stack.map_or(none, |i| self.survey.drive_writes[i].as_slice());
+                (self.cost(cell), writes)
+            }),
+            self.bench.medium(),
+        )
+    }
+
+    /// Makes the folder for large files and mount points.
+    pub fn make_scratch(&self) -> Result<(), Failure> {
+        std::fs::create_dir_all(&self.scratch).map_err(|e| {
+            Failure::wrong_use(format!("cannot make {}: {e}", self.scratch.display()))
+        })
+    }
+
+    /// Removes that folder again, where it is empty: it may be the user's own.
+    pub fn remove_scratch(&self) {
+        let _ = std::fs::remove_dir(&self.scratch);
+    }
+
+    /// Refuses a run that has no cells or no room.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.cells.is_empty() {
+            let mut text = String::from("nothing of this study can run here:");
+            for left_out in &self.survey.left_out {
+                text.push_str(&format!("\n  {}", crate::commands::left_out_line(left_out)));
+            }
+            if self.survey.left_out.is_empty() {
+                text.push_str("\n  --only matches no cell");
+            }
+            return Err(Failure::wrong_use(text));
+        }
+        let space = self.predict(&self.cells).space;
+        if space > self.free {
+            return Err(Failure::wrong_use(format!(
+                "the largest cell takes {} in {}, and {} is free there; make the files smaller \
+                 with --scale, or take another place with --scratch",
+                space.iec(),
+                self.scratch.display(),
+                self.free.iec()
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn bench(
+    args: &CampaignArgs,
+    campaign: &Campaign,
+    scratch: &Path,
+    mode: Mode,
+    options: &mut BTreeMap<String, String>,
+    interrupt: &Interrupt,
+) -> Result<Box<dyn Bench>, Failure> {
+    let executor = Executor::new(interrupt.clone());
+    let ledger = || Ledger::open(&ledger_folder()).map_err(Failure::failed);
+    match &args.on() {
+        On::Loop => {
+            let size = args.drive_size.unwrap_or_else(|| loop_drive_size(campaign));
+            options.insert("drive-size".to_owned(), size.0.to_string());
+            let drives = LoopDrives::new(scratch, size, medium_below(&existing_ancestor(scratch)).0);
+            let bench = DeviceBench::new(drives, ledger()?, executor, scratch);
+            let missing = bench.missing();
+            if mode == Mode::Run && !missing.is_empty() {
+                return Err(Failure::wrong_use(format!(
+                    "the loop bench needs {}; `disklab doctor` says more, and --on dir:PATH works \
+                     without",
+                    missing.join(", ")
+                )));
+            }
+            Ok(Box::new(bench))
+        }
+        On::Dir(path) => {
+            let meta = path.metadata().map_err(|e| {
+                Failure::wrong_use(format!("--on dir:{}: {e}", path.display()))
+            })?;
+            if !meta.is_dir() {
+                return Err(Failure::wrong_use(format!(
+                    "--on dir:{0}: '{0}' is no directory",
+                    path.display()
+                )));
+            }
+            let path = path.canonicalize().map_err(Failure::wrong_use)?;
+            let (medium, watched) = medium_below(&path);
+            Ok(Box::new(DirBench::new(&path, watched, medium, ledger()?, executor)))
+        }
+        On::Disks(_) => Err(Failure::wrong_use("disks: not built yet")),
+    }
+}
+
+/// Twice the largest workload and room for a file system's own, and no less
+/// than the study asks for.
+fn loop_drive_size(campaign: &Campaign) -> Bytes {
+    let space = campaign.workloads.iter().map(|w| w.cost().space).max().unwrap_or_default();
+    let asked = campaign.study.loop_drive_size.unwrap_or(Bytes::gib(1));
+    (space.saturating_mul(2) + Bytes::mib(512)).max(asked).round_up(Bytes::mib(64))
+}
+
+/// The block devices below a folder, and what they are like.
+fn medium_below(folder: &Path) -> (Medium, Vec<Watched>) {
+    let root = SystemRoot::here();
+    let devices = devices_under(&root, &mounts(&root), folder).unwrap_or_default();
+    let rotational = devices.first().and_then(|d| d.attribute("queue/rotational"));
+    let watched = devices
+        .iter()
+        .map(|d| Watched { name: d.name().to_owned(), device: d.node() })
+        .collect();
+    (Medium::of(rotational.map(|r| r.trim() == "1")), watched)
+}
+
+/// The nearest folder that exists already, for free space and devices.
+fn existing_ancestor(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    absolute
+        .ancestors()
+        .find(|ancestor| ancestor.is_dir())
+        .map_or_else(|| PathBuf::from("/"), Path::to_owned)
+}
+
+/// Ledgers of things to take down.
+pub fn ledger_folder() -> PathBuf {
+    state_folder().join("ledger")
+}
+
+/// Takes down what killed runs left, and says so.
+pub fn take_down_leftovers(interrupt: &Interrupt) -> Result<Vec<String>, Failure> {
+    let executor = Executor::new(interrupt.clone());
+    let (done, failed) = recover(&ledger_folder(), &executor);
+    if failed.is_empty() {
+        return Ok(done);
+    }
+    let why: Vec<_> = failed.iter().map(ToString::to_string).collect();
+    Err(Failure::failed(format!(
+        "an earlier run was killed, and what it left cannot be taken down: {}",
+        why.join("; ")
+    )))
+}
+
+/// A seed from the kernel. It fits into 63 bits, so that every JSON reader and
+/// SQL client shows it as it is.
+fn draw_seed() -> Result<u64, Failure> {
+    let mut bytes = [0; 8];
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes))
+        .map_err(|e| Failure::failed(format!("cannot draw a seed from /dev/urandom: {e}")))?;
+    Ok(u64::from_le_bytes(bytes) >> 11)
+}

@@ -1,0 +1,82 @@
+//! The studies that come with disklab, and those in files.
+
+use std::path::{Path, PathBuf};
+
+use disklab_study::{Study, load};
+
+use crate::exit::Failure;
+
+/// The shipped studies: one line each.
+pub const SHIPPED: &[(&str, &str)] = &[
+    ("first-look", include_str!("../../../studies/first-look.toml")),
+    ("nas", include_str!("../../../studies/nas.toml")),
+    ("synology-2018", include_str!("../../../studies/synology-2018.toml")),
+    ("xpenology-2023", include_str!("../../../studies/xpenology-2023.toml")),
+    ("btrfs-raid1", include_str!("../../../studies/btrfs-raid1.toml")),
+    ("qiita-2014", include_str!("../../../studies/qiita-2014.toml")),
+    ("smr-2015", include_str!("../../../studies/smr-2015.toml")),
+];
+
+/// A study larger than this is none.
+const LARGEST: u64 = 4 << 20;
+
+/// A study, and the folder its own files are looked for in.
+pub struct Found {
+    pub study: Study,
+    pub folder: PathBuf,
+}
+
+/// Finds a study: a shipped one by its id, any other by its file.
+pub fn find(name: &str) -> Result<Found, Failure> {
+    if let Some((id, text)) = SHIPPED.iter().find(|(id, _)| *id == name) {
+        let study = load(&format!("studies/{id}.toml"), text).map_err(Failure::wrong_use)?;
+        return Ok(Found { study, folder: PathBuf::from(".") });
+    }
+    let path = Path::new(name);
+    let cannot = |e: std::io::Error| {
+        let known: Vec<_> = SHIPPED.iter().map(|(id, _)| *id).collect();
+        Failure::wrong_use(format!(
+            "cannot read the study '{name}': {e}; expected a file, or one of {}",
+            known.join(", ")
+        ))
+    };
+    let length = path.metadata().map_err(cannot)?.len();
+    if length > LARGEST {
+        return Err(Failure::wrong_use(format!(
+            "'{name}' is no study: it has {length} bytes, and a study has at most {LARGEST}"
+        )));
+    }
+    let bytes = std::fs::read(path).map_err(cannot)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::wrong_use(format!("'{name}' is no study: it is not UTF-8 text")))?;
+    let study = load(name, &text).map_err(Failure::wrong_use)?;
+    let folder = path.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
+    Ok(Found { study, folder })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_study_loads_and_is_named_after_its_file() {
+        for (id, _) in SHIPPED {
+            let found = find(id).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(found.study.id, *id);
+        }
+    }
+
+    #[test]
+    fn every_study_of_the_folder_is_shipped() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+        let mut files: Vec<_> = std::fs::read_dir(folder)
+            .expect("studies/")
+            .flatten()
+            .filter_map(|e| e.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
+            .collect();
+        files.sort();
+        let mut shipped: Vec<_> = SHIPPED.iter().map(|(id, _)| (*id).to_owned()).collect();
+        shipped.sort();
+        assert_eq!(files, shipped);
+    }
+}

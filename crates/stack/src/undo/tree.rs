@@ -1,0 +1,69 @@
+//! Removing a folder with all that is in it: only one that disklab itself has
+//! made inside somebody else's directory.
+
+use std::fs::remove_dir_all;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::as_kernel_shows;
+use super::users::kill_users;
+use crate::StackError;
+use crate::mounts::mounts;
+
+/// Every folder that may be removed so is named with this first.
+pub(crate) const PREFIX: &str = "disklab";
+
+/// Removes a tree that bears our prefix, is no link, and has nothing mounted in
+/// it. Programs that still write in it are killed first: fio's workers survive a
+/// `kill -9` of disklab.
+pub(super) fn tree(path: &Path) -> Result<bool, StackError> {
+    let refuse = |why: &str| {
+        Err(StackError::Other(format!("{} was left alone: {why}", path.display())))
+    };
+    let ours = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(PREFIX));
+    if !ours {
+        return refuse("its name is not one that disklab gives");
+    }
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => {}
+        Ok(_) => return refuse("it is no longer the folder that disklab made"),
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(e) => return Err(StackError::io("cannot look at", path, e)),
+    }
+    let shown = as_kernel_shows(path);
+    if mounts()?.iter().any(|mount| mount.point.starts_with(&shown)) {
+        return refuse("something is mounted in it");
+    }
+    kill_users(&shown);
+    match remove_dir_all(path) {
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(StackError::io("cannot remove", path, e)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_trees_are_removed() {
+        let temp = tempfile::tempdir().expect("temp");
+        let ours = temp.path().join("disklab1x0");
+        std::fs::create_dir_all(ours.join("a/b")).expect("make");
+        std::fs::write(ours.join("a/b/c"), "x").expect("write");
+        assert!(tree(&ours).expect("ours"));
+        assert!(!ours.exists());
+        assert!(!tree(&ours).expect("twice"));
+
+        let other = temp.path().join("holiday-photos");
+        std::fs::create_dir(&other).expect("make");
+        tree(&other).expect_err("another's");
+        assert!(other.exists());
+
+        let link = temp.path().join("disklab-link");
+        std::os::unix::fs::symlink(&other, &link).expect("link");
+        tree(&link).expect_err("a link");
+        assert!(other.exists());
+    }
+}
