@@ -10,10 +10,18 @@ mod layer;
 mod layers;
 mod ledger;
 mod loops;
+mod lvm_tools;
 mod machine;
+mod md_arrays;
 mod mounts;
+mod reading;
+mod redundancy;
+mod seeded;
 mod shape;
 mod stack;
+#[cfg(test)]
+mod test_support;
+mod udev;
 mod undo;
 mod words;
 

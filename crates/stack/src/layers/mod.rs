@@ -2,8 +2,44 @@
 
 use crate::LayerKind;
 
+mod btrfs;
+mod ext4;
+mod f2fs;
+mod file_system;
+mod loop_file;
+mod lvm;
+mod md;
+mod nilfs2;
+mod partition;
+mod shr;
+mod xfs;
+
 /// All kinds of layers, in the order of `disklab list stacks`.
-pub static LAYERS: &[LayerKind] = &[];
+pub static LAYERS: &[LayerKind] = &[
+    partition::KIND,
+    md::LINEAR,
+    md::RAID0,
+    md::RAID1,
+    md::RAID4,
+    md::RAID5,
+    md::RAID6,
+    md::RAID10,
+    loop_file::KIND,
+    ext4::KIND,
+    xfs::KIND,
+    btrfs::BTRFS,
+    btrfs::SINGLE,
+    btrfs::DUP,
+    btrfs::RAID0,
+    btrfs::RAID1,
+    btrfs::RAID1C3,
+    btrfs::RAID1C4,
+    btrfs::RAID10,
+    btrfs::RAID5,
+    btrfs::RAID6,
+    nilfs2::KIND,
+    f2fs::KIND,
+];
 
 /// The kind with this name.
 pub fn find_layer(name: &str) -> Option<&'static LayerKind> {

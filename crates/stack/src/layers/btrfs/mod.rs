@@ -1,0 +1,259 @@
+//! Btrfs over one or several devices.
+
+use disklab_exec::Invocation;
+use disklab_study::{LayerSpec, StudyError};
+use disklab_units::Bytes;
+
+use super::file_system::{
+    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, devices, label,
+};
+use crate::reading::Reading;
+use crate::redundancy::combine;
+use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo};
+
+mod allocate;
+mod profile;
+
+use allocate::allocate;
+use profile::Profile;
+
+/// A name of the family, with the profiles it stands for.
+#[derive(Debug)]
+struct Variant {
+    name: &'static str,
+    summary: &'static str,
+    data: Profile,
+    /// On several devices; `dup` on one.
+    metadata: Profile,
+}
+
+/// The family. Metadata follows mkfs.btrfs(8) where the profile has no copies,
+/// and the data where it has; on raid5 and raid6 it is mirrored as often as the
+/// parity allows drives to fail, as btrfs(5) recommends.
+const VARIANTS: [Variant; 10] = [
+    Variant {
+        name: "btrfs",
+        summary: "Btrfs on one device",
+        data: Profile::Single,
+        metadata: Profile::Dup,
+    },
+    Variant {
+        name: "btrfs-single",
+        summary: "Btrfs over all devices, one after the other",
+        data: Profile::Single,
+        metadata: Profile::Raid1,
+    },
+    Variant {
+        name: "btrfs-dup",
+        summary: "Btrfs with two copies of data on the same device",
+        data: Profile::Dup,
+        metadata: Profile::Dup,
+    },
+    Variant {
+        name: "btrfs-raid0",
+        summary: "Btrfs, striped over all devices",
+        data: Profile::Raid0,
+        metadata: Profile::Raid1,
+    },
+    Variant {
+        name: "btrfs-raid1",
+        summary: "Btrfs with two copies on different devices",
+        data: Profile::Raid1,
+        metadata: Profile::Raid1,
+    },
+    Variant {
+        name: "btrfs-raid1c3",
+        summary: "Btrfs with three copies on different devices",
+        data: Profile::Raid1c3,
+        metadata: Profile::Raid1c3,
+    },
+    Variant {
+        name: "btrfs-raid1c4",
+        summary: "Btrfs with four copies on different devices",
+        data: Profile::Raid1c4,
+        metadata: Profile::Raid1c4,
+    },
+    Variant {
+        name: "btrfs-raid10",
+        summary: "Btrfs with two copies, striped",
+        data: Profile::Raid10,
+        metadata: Profile::Raid10,
+    },
+    Variant {
+        name: "btrfs-raid5",
+        summary: "Btrfs, striped with one parity; metadata raid1",
+        data: Profile::Raid5,
+        metadata: Profile::Raid1,
+    },
+    Variant {
+        name: "btrfs-raid6",
+        summary: "Btrfs, striped with two parities; metadata raid1c3",
+        data: Profile::Raid6,
+        metadata: Profile::Raid1c3,
+    },
+];
+
+const OPTIONS: &[(&str, &str)] = &[
+    BLOCK_SIZE,
+    MKFS,
+    ("data", "profile of data, such as raid1; by the layer's name where absent"),
+    ("metadata", "profile of metadata, such as raid1c3; by the layer's name where absent"),
+    ("csum", "checksum: crc32c, xxhash, sha256 or blake2"),
+    ("nodesize", "size of a node of its trees, such as 16K"),
+    MOUNT_OPTIONS,
+];
+
+/// The checksums that mkfs.btrfs knows.
+const CHECKSUMS: [&str; 4] = ["crc32c", "xxhash", "sha256", "blake2"];
+
+const fn kind(index: usize) -> LayerKind {
+    LayerKind {
+        name: VARIANTS[index].name,
+        summary: VARIANTS[index].summary,
+        options: OPTIONS,
+        parse,
+    }
+}
+
+/// `btrfs`'s line in the table.
+pub(in crate::layers) const BTRFS: LayerKind = kind(0);
+/// `btrfs-single`'s line in the table.
+pub(in crate::layers) const SINGLE: LayerKind = kind(1);
+/// `btrfs-dup`'s line in the table.
+pub(in crate::layers) const DUP: LayerKind = kind(2);
+/// `btrfs-raid0`'s line in the table.
+pub(in crate::layers) const RAID0: LayerKind = kind(3);
+/// `btrfs-raid1`'s line in the table.
+pub(in crate::layers) const RAID1: LayerKind = kind(4);
+/// `btrfs-raid1c3`'s line in the table.
+pub(in crate::layers) const RAID1C3: LayerKind = kind(5);
+/// `btrfs-raid1c4`'s line in the table.
+pub(in crate::layers) const RAID1C4: LayerKind = kind(6);
+/// `btrfs-raid10`'s line in the table.
+pub(in crate::layers) const RAID10: LayerKind = kind(7);
+/// `btrfs-raid5`'s line in the table.
+pub(in crate::layers) const RAID5: LayerKind = kind(8);
+/// `btrfs-raid6`'s line in the table.
+pub(in crate::layers) const RAID6: LayerKind = kind(9);
+
+#[derive(Debug)]
+struct Btrfs {
+    name: &'static str,
+    options: Options,
+    data: Profile,
+    /// By the number of devices where absent.
+    metadata: Option<Profile>,
+    default_metadata: Profile,
+    checksum: Option<&'static str>,
+    node_size: Option<Bytes>,
+}
+
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+    let variant = VARIANTS.iter().find(|v| v.name == spec.name).unwrap_or(&VARIANTS[0]);
+    let profiles = Profile::ALL.map(|profile| (profile.name(), profile));
+    let mut reading = Reading::new(spec);
+    Ok(Box::new(Btrfs {
+        name: variant.name,
+        options: Options::parse(spec, &["data", "metadata", "csum", "nodesize"])?,
+        data: reading.word("data", &profiles)?.unwrap_or(variant.data),
+        metadata: reading.word("metadata", &profiles)?,
+        default_metadata: variant.metadata,
+        checksum: reading.word("csum", &CHECKSUMS.map(|name| (name, name)))?,
+        node_size: reading.power_of_two("nodesize", Bytes::kib(4), Bytes::kib(64))?,
+    }))
+}
+
+impl Btrfs {
+    fn metadata(&self, devices: usize) -> Profile {
+        match self.metadata {
+            Some(profile) => profile,
+            None if devices == 1 && self.default_metadata == Profile::Raid1 => Profile::Dup,
+            None => self.default_metadata,
+        }
+    }
+
+    /// The least size of a device, as mkfs.btrfs 6.2 says when it refuses.
+    fn minimum(&self, devices: usize) -> Bytes {
+        match (self.data, self.metadata(devices)) {
+            (Profile::Dup, _) => Bytes::mib(229),
+            (_, Profile::Dup | Profile::Single) => Bytes::mib(109),
+            _ => Bytes::mib(125),
+        }
+    }
+}
+
+impl Layer for Btrfs {
+    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+        let name = self.name;
+        let Shape::Devices(volumes) = below else {
+            return Err(format!("{name} needs devices, got {}", below.words()));
+        };
+        if name == "btrfs" && volumes.len() != 1 {
+            return Err(format!(
+                "btrfs stands on exactly 1 device, got {}; for several take btrfs-single, \
+                 btrfs-raid1, …",
+                below.words()
+            ));
+        }
+        let metadata = self.metadata(volumes.len());
+        for (what, profile) in [("data", self.data), ("metadata", metadata)] {
+            if volumes.len() < profile.least_devices() {
+                return Err(format!(
+                    "{name} ({what} {}) needs at least {} devices, got {}",
+                    profile.name(),
+                    profile.least_devices(),
+                    volumes.len()
+                ));
+            }
+        }
+        let minimum = self.minimum(volumes.len());
+        if let Some(small) = volumes.iter().find(|v| v.size < minimum) {
+            return Err(format!(
+                "{name} needs devices of at least {minimum}, got one of {}",
+                small.size
+            ));
+        }
+        let sizes: Vec<Bytes> = volumes.iter().map(|v| v.size).collect();
+        let (size, shares) = allocate(&sizes, self.data, metadata);
+        // The loss of the metadata is the loss of the data.
+        let survives = self.data.tolerates().min(metadata.tolerates());
+        Ok(Shape::Directory(combine(volumes, &shares, size, survives)))
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![
+            Need::FileSystem("btrfs"),
+            Need::Program { name: "mkfs.btrfs", package: "btrfs-progs" },
+            Need::Program { name: "btrfs", package: "btrfs-progs" },
+            MOUNT,
+        ]
+    }
+
+    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+        let devices = devices(self.name, below)?;
+        let point = MountPoint::new(site)?;
+        let mut mkfs = Invocation::new("mkfs.btrfs")
+            .args(["--force", "--quiet", "--uuid", &point.uuid, "--label", &label(site, 80)])
+            .args(["--data", self.data.name()])
+            .args(["--metadata", self.metadata(devices.len()).name()]);
+        if let Some(checksum) = self.checksum {
+            mkfs = mkfs.args(["--csum", checksum]);
+        }
+        if let Some(size) = self.node_size {
+            mkfs = mkfs.args(["--nodesize", &size.0.to_string()]);
+        }
+        if let Some(size) = self.options.block_size {
+            mkfs = mkfs.args(["--sectorsize", &size.0.to_string()]);
+        }
+        site.ledger.enter(Undo::ForgetBtrfs(devices.clone()))?;
+        site.run(self.name, &mkfs.args(&self.options.mkfs).args(&devices))?;
+        // Where there is no udev, nobody else tells the kernel which devices
+        // belong together.
+        let scan = Invocation::new("btrfs").args(["device", "scan"]).args(&devices);
+        site.run(self.name, &scan)?;
+        point.mount(site, "btrfs", &devices[0], &self.options.mount)
+    }
+}
+
+#[cfg(test)]
+mod tests;

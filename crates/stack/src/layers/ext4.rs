@@ -1,0 +1,245 @@
+//! ext4.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use disklab_exec::{Executor, Invocation};
+use disklab_study::{LayerSpec, StudyError};
+use disklab_units::Bytes;
+
+use super::file_system::{
+    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, label, one_device,
+    one_volume,
+};
+use crate::reading::Reading;
+use crate::seeded::uuid;
+use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
+
+/// ext4's line in the table.
+pub(super) const KIND: LayerKind = LayerKind {
+    name: "ext4",
+    summary: "ext4 on one device",
+    options: &[
+        BLOCK_SIZE,
+        MKFS,
+        (
+            "lazy-init",
+            "off: mkfs writes the inode tables and the journal (default); wait: the kernel writes \
+             them after mounting, and the test waits for it",
+        ),
+        MOUNT_OPTIONS,
+    ],
+    parse,
+};
+
+/// With less, mke2fs makes no journal (`EXT2_MIN_JOURNAL_BLOCKS`, 1024 blocks,
+/// in a device of 2048 at least), and nobody tests that.
+const MINIMUM: Bytes = Bytes::mib(8);
+
+/// While the kernel initialises, a group is done at least this often, even on a
+/// slow drive: a group's table is 2 MiB by default.
+const STALLED: Duration = Duration::from_secs(600);
+
+/// When inode tables and journal are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LazyInit {
+    /// By mkfs.
+    Off,
+    /// By the kernel, and then waited for.
+    Wait,
+}
+
+#[derive(Debug)]
+struct Ext4 {
+    options: Options,
+    lazy_init: LazyInit,
+}
+
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+    let lazy_init = Reading::new(spec)
+        .word("lazy-init", &[("off", LazyInit::Off), ("wait", LazyInit::Wait)])?
+        .unwrap_or(LazyInit::Off);
+    Ok(Box::new(Ext4 { options: Options::parse(spec, &["lazy-init"])?, lazy_init }))
+}
+
+impl Layer for Ext4 {
+    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+        let volume = one_volume("ext4", below, MINIMUM)?;
+        Ok(directory_on(volume, usable(volume.size)))
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![
+            Need::FileSystem("ext4"),
+            Need::Program { name: "mkfs.ext4", package: "e2fsprogs" },
+            MOUNT,
+        ];
+        if self.lazy_init == LazyInit::Wait {
+            needs.push(Need::Program { name: "dumpe2fs", package: "e2fsprogs" });
+        }
+        needs
+    }
+
+    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+        let device = one_device("ext4", below)?;
+        let point = MountPoint::new(site)?;
+        let lazy = u8::from(self.lazy_init == LazyInit::Wait);
+        let (more, extended) = take_extended(&self.options.mkfs);
+        let mut own = format!(
+            "lazy_itable_init={lazy},lazy_journal_init={lazy},hash_seed={}",
+            uuid(site, "ext4-hash-seed")
+        );
+        for text in extended {
+            own = format!("{own},{text}");
+        }
+        let mut mkfs = Invocation::new("mkfs.ext4").args([
+            "-F",
+            "-q",
+            "-U",
+            &point.uuid,
+            "-L",
+            &label(site, 16),
+            "-E",
+            &own,
+        ]);
+        if let Some(size) = self.options.block_size {
+            mkfs = mkfs.arg("-b").arg(size.0.to_string());
+        }
+        site.run("ext4", &mkfs.args(&more).arg(&device))?;
+        let mut mount = self.options.mount.clone();
+        if self.lazy_init == LazyInit::Wait {
+            // No pauses between groups (ext4(5)).
+            mount.push("init_itable=0".to_owned());
+        }
+        let form = point.mount(site, "ext4", &device, &mount)?;
+        match self.lazy_init {
+            LazyInit::Off => site.note("ext4", "lazy initialisation disabled at mkfs"),
+            LazyInit::Wait => {
+                let waited = wait_for_init(site.executor, &device)?;
+                site.note(
+                    "ext4",
+                    format!(
+                        "lazy initialisation waited for: {} s after mounting",
+                        waited.as_secs()
+                    ),
+                );
+            }
+        }
+        Ok(form)
+    }
+}
+
+/// What is left for files: less one 64th for inode tables (256 bytes for each
+/// 16 KiB, mke2fs.conf) and the journal. The blocks reserved for root count, as
+/// root does the writing.
+fn usable(size: Bytes) -> Bytes {
+    let tables = Bytes(size.0 / 64);
+    size.saturating_sub(tables).saturating_sub(journal(size))
+}
+
+/// The journal's size with blocks of 4 KiB (`ext2fs_default_journal_size` in
+/// e2fsprogs' lib/ext2fs/mkjournal.c).
+fn journal(size: Bytes) -> Bytes {
+    let blocks: u64 = match size.0 / 4096 {
+        0..32_768 => 1024,
+        32_768..262_144 => 4096,
+        262_144..524_288 => 8192,
+        524_288..4_194_304 => 16_384,
+        4_194_304..8_388_608 => 32_768,
+        8_388_608..16_777_216 => 65_536,
+        16_777_216..33_554_432 => 131_072,
+        _ => 262_144,
+    };
+    Bytes(blocks * 4096)
+}
+
+/// Separates `-E a=1` from other arguments: mke2fs listens to one `-E` only.
+fn take_extended(args: &[String]) -> (Vec<String>, Vec<String>) {
+    let (mut more, mut extended) = (Vec::new(), Vec::new());
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.strip_prefix("-E") {
+            Some("") => extended.extend(args.next().cloned()),
+            Some(text) => extended.push(text.to_owned()),
+            None => more.push(arg.clone()),
+        }
+    }
+    (more, extended)
+}
+
+/// Waits until the kernel has written all inode tables. The kernel's thread
+/// cannot be watched from within a container, and serves all file systems; the
+/// flag in each group's descriptor tells for this one.
+fn wait_for_init(executor: &Executor, device: &Path) -> Result<Duration, StackError> {
+    let program = |source| StackError::Program { layer: "ext4".to_owned(), source };
+    let began = Instant::now();
+    let mut nap = Duration::from_millis(100);
+    let (mut last, mut changed) = (usize::MAX, began);
+    loop {
+        let dump = executor.check(&Invocation::new("dumpe2fs").arg(device)).map_err(program)?;
+        let left = groups_left(&dump.text());
+        if left == 0 {
+            return Ok(began.elapsed());
+        }
+        if left != last {
+            (last, changed) = (left, Instant::now());
+        } else if changed.elapsed() > STALLED {
+            return Err(StackError::Other(format!(
+                "ext4: the kernel has stopped initialising {} with {left} block groups left; use \
+                 lazy-init=off",
+                device.display()
+            )));
+        }
+        executor.interrupt.sleep(nap).map_err(program)?;
+        nap = (nap * 2).min(Duration::from_secs(10));
+    }
+}
+
+/// How many groups in dumpe2fs's output lack a written inode table. Without
+/// checksums of groups there is no lazy initialisation.
+fn groups_left(dump: &str) -> usize {
+    let features = dump.lines().find(|l| l.starts_with("Filesystem features:")).unwrap_or_default();
+    if !["metadata_csum", "uninit_bg"].iter().any(|f| features.contains(f)) {
+        return 0;
+    }
+    dump.lines()
+        .filter(|l| l.starts_with("Group ") && l.contains("(Blocks"))
+        .fold(0, |n, line| n + usize::from(!line.contains("ITABLE_ZEROED")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extended_options_become_one() {
+        let args: Vec<String> = ["-O", "^has_journal", "-E", "stride=4", "-Estripe_width=8", "-E"]
+            .map(String::from)
+            .into();
+        let (more, extended) = take_extended(&args);
+        assert_eq!(more, ["-O", "^has_journal"]);
+        assert_eq!(extended, ["stride=4", "stripe_width=8"]);
+    }
+
+    #[test]
+    fn groups_without_tables_are_counted() {
+        let groups = "Group descriptor size:    64\n\
+            Group 0: (Blocks 0-32767) csum 0x2ac3 [ITABLE_ZEROED]\n\
+            Group 1: (Blocks 32768-65535) csum 0x9d45 [INODE_UNINIT, BLOCK_UNINIT]\n\
+            Group 2: (Blocks 65536-98303)\n";
+        let with = format!("Filesystem features:      has_journal metadata_csum\n{groups}");
+        assert_eq!(groups_left(&with), 2);
+        let without = format!("Filesystem features:      has_journal\n{groups}");
+        assert_eq!(groups_left(&without), 0);
+    }
+
+    #[test]
+    fn the_estimate_is_near_what_df_shows() {
+        // mke2fs 1.47 on sparse files, root's blocks included, in MiB.
+        for (size, shown) in [(1024, 974), (10 << 10, 9980), (100 << 10, 100_221)] {
+            let estimate = usable(Bytes::mib(size)).0 >> 20;
+            let error = (estimate as f64 / shown as f64 - 1.0).abs();
+            assert!(error < 0.02, "{size} MiB: {estimate}, df: {shown}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! F2FS.
+
+use disklab_exec::Invocation;
+use disklab_study::{LayerSpec, StudyError};
+use disklab_units::Bytes;
+
+use super::file_system::{
+    MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, label, one_device, one_volume,
+};
+use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
+
+/// F2FS's line in the table.
+pub(super) const KIND: LayerKind = LayerKind {
+    name: "f2fs",
+    summary: "F2FS, a log-structured file system for flash, on one device",
+    options: &[MKFS, MOUNT_OPTIONS],
+    parse,
+};
+
+/// The least that mkfs.f2fs of f2fs-tools 1.15 takes, found by trying.
+const MINIMUM: Bytes = Bytes::mib(52);
+
+#[derive(Debug)]
+struct F2fs {
+    options: Options,
+}
+
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+    let options = Options::parse(spec, &[])?;
+    if options.block_size.is_some() {
+        return Err(spec.error("f2fs has no `block-size`: its blocks are as large as a page"));
+    }
+    Ok(Box::new(F2fs { options }))
+}
+
+impl Layer for F2fs {
+    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+        let volume = one_volume("f2fs", below, MINIMUM)?;
+        // mkfs.f2fs chooses the overprovisioning; from 1 GB up it and the
+        // metadata stay below 7 %.
+        Ok(directory_on(volume, volume.size.scaled(0.93, Bytes::kib(4))))
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![
+            Need::FileSystem("f2fs"),
+            Need::Program { name: "mkfs.f2fs", package: "f2fs-tools" },
+            MOUNT,
+        ]
+    }
+
+    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+        let device = one_device("f2fs", below)?;
+        let point = MountPoint::new(site)?;
+        // -r fixes the seed of the checkpoint's version.
+        let mkfs = Invocation::new("mkfs.f2fs")
+            .args(["-f", "-q", "-r", "-U", &point.uuid, "-l", &label(site, 80)])
+            .args(&self.options.mkfs)
+            .arg(&device);
+        site.run("f2fs", &mkfs)?;
+        point.mount(site, "f2fs", &device, &self.options.mount)
+    }
+}

@@ -1,0 +1,182 @@
+//! What all file systems on block devices share: options, the mount point, and
+//! mounting.
+
+use std::path::{Path, PathBuf};
+
+use disklab_exec::Invocation;
+use disklab_study::{LayerSpec, StudyError};
+use disklab_units::Bytes;
+
+use crate::reading::Reading;
+use crate::seeded::uuid;
+use crate::{Form, LayerKind, Need, Shape, Site, StackError, Undo, Volume};
+
+/// `block-size`, as every file system's table of options has it.
+pub(super) const BLOCK_SIZE: (&str, &str) =
+    ("block-size", "size of a block, such as 4K; what mkfs chooses where absent");
+/// `mkfs`, as every file system's table of options has it.
+pub(super) const MKFS: (&str, &str) =
+    ("mkfs", "more arguments for mkfs, as in a shell; may stand several times");
+/// The line for mount options.
+pub(super) const MOUNT_OPTIONS: (&str, &str) =
+    (LayerKind::ANY_OPTION, "any other is a mount option, passed on as written");
+
+/// mount and umount.
+pub(super) const MOUNT: Need = Need::Program { name: "mount", package: "mount" };
+
+/// The options of a file system.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Options {
+    /// `block-size`, a power of two.
+    pub block_size: Option<Bytes>,
+    /// More arguments for mkfs.
+    pub mkfs: Vec<String>,
+    /// Mount options, in the order written.
+    pub mount: Vec<String>,
+}
+
+impl Options {
+    /// Reads the options of a layer, but for those in `own`, which the file
+    /// system reads by itself.
+    ///
+    /// # Errors
+    /// Where a block size or the arguments for mkfs cannot be read.
+    pub(super) fn parse(spec: &LayerSpec, own: &[&str]) -> Result<Self, StudyError> {
+        let mut options = Self::default();
+        let mut reading = Reading::new(spec);
+        options.block_size = reading.power_of_two("block-size", Bytes(512), Bytes::kib(64))?;
+        for (key, value) in &spec.options {
+            let text = value.as_deref().unwrap_or_default();
+            match key.as_str() {
+                "block-size" => {}
+                "mkfs" => options.mkfs.extend(shell_words::split(text).map_err(|e| {
+                    spec.error(format!("`mkfs`: '{text}' is no list of arguments: {e}"))
+                })?),
+                key if own.contains(&key) => {}
+                key => options.mount.push(match value {
+                    None => key.to_owned(),
+                    Some(value) => format!("{key}={value}"),
+                }),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// The one device that `name` stands on.
+///
+/// # Errors
+/// Where there are several, or none, or it is too small.
+pub(super) fn one_volume<'a>(
+    name: &str,
+    below: &'a Shape,
+    minimum: Bytes,
+) -> Result<&'a Volume, String> {
+    match below {
+        Shape::Devices(volumes) => match volumes.as_slice() {
+            [volume] if volume.size >= minimum => Ok(volume),
+            [volume] => Err(format!(
+                "{name} needs a device of at least {minimum}, got one of {}",
+                volume.size
+            )),
+            _ => Err(format!(
+                "{name} needs exactly 1 device, got {}; put an array or a volume manager below it",
+                below.words()
+            )),
+        },
+        Shape::Pool(_) => Err(format!(
+            "{name} needs a device, got {}; put a zvol or a loop-file below it",
+            below.words()
+        )),
+        Shape::Directory(_) => {
+            Err(format!("{name} needs a device, got {}; put a loop-file below it", below.words()))
+        }
+    }
+}
+
+/// The directory that a file system of `usable` bytes makes of `below`.
+pub(super) fn directory_on(below: &Volume, usable: Bytes) -> Shape {
+    Shape::Directory(Volume { size: usable, ..below.clone() })
+}
+
+/// The devices below, which [`Layer::shape`](crate::Layer::shape) promised.
+pub(super) fn devices(name: &str, below: Form) -> Result<Vec<PathBuf>, StackError> {
+    match below {
+        Form::Devices(devices) if !devices.is_empty() => Ok(devices),
+        other => Err(StackError::Other(format!("{name} needs block devices, got {other:?}"))),
+    }
+}
+
+/// The only device below.
+pub(super) fn one_device(name: &str, below: Form) -> Result<PathBuf, StackError> {
+    let mut devices = devices(name, below)?;
+    match (devices.pop(), devices.len()) {
+        (Some(device), 0) => Ok(device),
+        (_, more) => {
+            Err(StackError::Other(format!("{name} needs exactly 1 device, got {}", more + 1)))
+        }
+    }
+}
+
+/// A fresh directory to mount on.
+#[derive(Debug)]
+pub(super) struct MountPoint {
+    /// The directory.
+    pub directory: PathBuf,
+    /// A UUID for the file system.
+    pub uuid: String,
+}
+
+impl MountPoint {
+    /// Makes a fresh directory in the site's folder.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub(super) fn new(site: &mut Site<'_>) -> Result<Self, StackError> {
+        let folder = site
+            .folder
+            .canonicalize()
+            .map_err(|e| StackError::io("cannot find the folder", site.folder, e))?;
+        // A stack with a loop-file has a file system on a file system.
+        let name = (1_u32..)
+            .map(|n| if n == 1 { "mnt".to_owned() } else { format!("mnt-{n}") })
+            .find(|name| folder.join(name).symlink_metadata().is_err())
+            .unwrap_or_default();
+        let directory = folder.join(&name);
+        site.ledger.enter(Undo::RemoveFolder(directory.clone()))?;
+        std::fs::create_dir(&directory)
+            .map_err(|e| StackError::io("cannot make the folder", &directory, e))?;
+        Ok(Self { uuid: uuid(site, &name), directory })
+    }
+
+    /// Mounts `device` here.
+    ///
+    /// # Errors
+    /// Where mount fails.
+    pub(super) fn mount(
+        self,
+        site: &mut Site<'_>,
+        file_system: &str,
+        device: &Path,
+        options: &[String],
+    ) -> Result<Form, StackError> {
+        let mut mount = Invocation::new("mount");
+        // mount.nilfs2 would start a daemon, which the end of mount's process
+        // group may or may not kill; see nilfs2.rs.
+        if file_system == "nilfs2" {
+            mount = mount.arg("-i");
+        }
+        mount = mount.args(["-t", file_system]);
+        if !options.is_empty() {
+            mount = mount.arg("-o").arg(options.join(","));
+        }
+        site.ledger.enter(Undo::Unmount(self.directory.clone()))?;
+        site.run(file_system, &mount.arg(device).arg(&self.directory))?;
+        Ok(Form::Directory(self.directory))
+    }
+}
+
+/// The site's tag as a label of at most `length` bytes.
+pub(super) fn label(site: &Site<'_>, length: usize) -> String {
+    site.tag.chars().filter(char::is_ascii_alphanumeric).take(length).collect()
+}

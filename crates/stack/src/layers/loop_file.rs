@@ -1,0 +1,149 @@
+//! A file on a directory, used as a device.
+
+use std::fs::{File, OpenOptions, read_to_string};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use disklab_exec::Invocation;
+use disklab_study::{LayerSpec, StudyError};
+use disklab_units::Bytes;
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
+
+use crate::reading::Reading;
+use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo, Volume};
+
+/// The loop file's line in the table.
+pub(super) const KIND: LayerKind = LayerKind {
+    name: "loop-file",
+    summary: "a file on the directory or pool below, attached as a loop device",
+    options: &[
+        ("size", "size of the file, such as 10G (the default)"),
+        ("allocate", "sparse: blocks are given as they are written (default); full: at once"),
+    ],
+    parse,
+};
+
+#[derive(Debug)]
+struct LoopFile {
+    size: Bytes,
+    full: bool,
+}
+
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+    let mut reading = Reading::new(spec);
+    let size = reading.size("size")?.unwrap_or(Bytes::gib(10));
+    if size.0 % 4096 != 0 || !(1 << 20..=1 << 60).contains(&size.0) {
+        let expected = "a multiple of 4 KiB from 1 MiB to 1 EiB, such as 10G";
+        return Err(reading.expected("size", expected, spec.option("size").unwrap_or_default()));
+    }
+    let full = reading.word("allocate", &[("sparse", false), ("full", true)])?.unwrap_or(false);
+    Ok(Box::new(LoopFile { size, full }))
+}
+
+impl Layer for LoopFile {
+    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+        let (Shape::Directory(volume) | Shape::Pool(volume)) = below else {
+            return Err(format!("loop-file needs a directory or a pool, got {}", below.words()));
+        };
+        if self.size > volume.size {
+            return Err(format!(
+                "a loop-file of {} does not fit on the {} below it",
+                self.size, volume.size
+            ));
+        }
+        Ok(Shape::Devices(vec![Volume { size: self.size, ..volume.clone() }]))
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::Loop, Need::Program { name: "losetup", package: "mount" }]
+    }
+
+    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+        let (Form::Directory(directory) | Form::Pool { directory, .. }) = below else {
+            return Err(StackError::Other(format!("loop-file needs a directory, got {below:?}")));
+        };
+        let directory = directory
+            .canonicalize()
+            .map_err(|e| StackError::io("cannot find the folder", &directory, e))?;
+        let path = directory.join(format!("disklab-{}.img", site.tag));
+        site.ledger.enter(Undo::RemoveFile(path.clone()))?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|e| StackError::io("cannot make the file", &path, e))?;
+        let how = self
+            .allocate(&file)
+            .map_err(|e| StackError::io("cannot give its blocks to", &path, e))?;
+        drop(file);
+        site.ledger.enter(Undo::DetachLoop(path.clone()))?;
+        let device = attach(&path, site)?;
+        let direct = uses_direct_io(&device);
+        site.note(
+            "loop-file",
+            format!(
+                "{how}; {}",
+                if direct {
+                    "the loop device goes to it by direct I/O"
+                } else {
+                    "the loop device goes through the page cache, as the file system below \
+                     allows no direct I/O"
+                }
+            ),
+        );
+        Ok(Form::Devices(vec![device]))
+    }
+}
+
+impl LoopFile {
+    /// Gives the file its size and, if asked for, its blocks. Returns how.
+    fn allocate(&self, file: &File) -> io::Result<&'static str> {
+        file.set_len(self.size.0)?;
+        if !self.full {
+            return Ok("a sparse file");
+        }
+        match fallocate(file, FallocateFlags::empty(), 0, self.size.0) {
+            Ok(()) => Ok("a file allocated at once with fallocate, not yet written"),
+            // ZFS, for one, gives no blocks ahead.
+            Err(Errno::OPNOTSUPP) => {
+                write_zeros(file, self.size.0)?;
+                Ok("a file written with zeros")
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn write_zeros(mut file: &File, size: u64) -> io::Result<()> {
+    let zeros = vec![0; 1 << 20];
+    let mut left = size;
+    while left > 0 {
+        let part = usize::try_from(left).map_or(zeros.len(), |left| left.min(zeros.len()));
+        file.write_all(&zeros[..part])?;
+        left -= part as u64;
+    }
+    file.sync_all()
+}
+
+/// Attaches the file to a free loop device, with direct I/O if that works.
+/// Without, data would be cached twice, once above and once below.
+fn attach(path: &Path, site: &Site<'_>) -> Result<PathBuf, StackError> {
+    let losetup = Invocation::new("losetup").args(["--find", "--show"]);
+    let done = site.run("loop-file", &losetup.arg(path))?;
+    let device = PathBuf::from(done.text().trim());
+    // It is refused where the file system has no direct I/O. That is noted.
+    let direct = Invocation::new("losetup").arg("--direct-io=on").arg(&device);
+    match site.executor.run(&direct) {
+        Ok(_) => Ok(device),
+        Err(source) => Err(StackError::Program { layer: "loop-file".to_owned(), source }),
+    }
+}
+
+fn uses_direct_io(device: &Path) -> bool {
+    let name = device.file_name().unwrap_or_default();
+    let path = Path::new("/sys/block").join(name).join("loop/dio");
+    read_to_string(path).is_ok_and(|text| text.trim() == "1")
+}

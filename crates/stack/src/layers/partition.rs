@@ -1,0 +1,137 @@
+//! One GPT partition on each device.
+
+use std::ffi::OsString;
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use disklab_exec::Invocation;
+use disklab_study::{LayerSpec, StudyError};
+use disklab_units::Bytes;
+
+use super::file_system::devices;
+use crate::reading::Reading;
+use crate::seeded::uuid;
+use crate::udev::{kernel_name, nap, wait_for_node};
+use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo, Volume};
+
+/// The partition layer's line in the table.
+pub(super) const KIND: LayerKind = LayerKind {
+    name: "partition",
+    summary: "a GPT with one partition on each device, as most installers make",
+    options: &[("start", "where the partition begins, such as 1MiB (the default)")],
+    parse,
+};
+
+/// Where sfdisk, parted and Windows begin since 2008: a multiple of every
+/// sector and erase block size in use.
+const START: Bytes = Bytes::mib(1);
+
+/// The second table and the header at the end take 33 sectors (UEFI 2.10, 5.3.2);
+/// sfdisk also ends a partition at a multiple of 1 MiB.
+const END: Bytes = Bytes::mib(1);
+
+/// Linux file system data, in the list of GPT partition types of UAPI's
+/// discoverable partitions specification and util-linux.
+const LINUX_DATA: &str = "0FC63DAF-8483-4772-8E79-3D69D8477DE4";
+
+/// How long the kernel may take to show a partition.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+struct Partition {
+    start: Bytes,
+}
+
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+    let mut reading = Reading::new(spec);
+    let start = reading.size("start")?.unwrap_or(START);
+    // Before 17 KiB lies the table; sfdisk reads sizes in KiB.
+    if start.0 % 1024 != 0 || !(17 << 10..=1 << 40).contains(&start.0) {
+        let expected = "a multiple of 1 KiB from 17 KiB to 1 TiB, such as 1MiB";
+        return Err(reading.expected("start", expected, spec.option("start").unwrap_or_default()));
+    }
+    Ok(Box::new(Partition { start }))
+}
+
+impl Layer for Partition {
+    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+        let Shape::Devices(volumes) = below else {
+            return Err(format!("partition needs devices, got {}", below.words()));
+        };
+        let lost = self.start + END;
+        let cut = |volume: &Volume| {
+            if volume.size <= lost {
+                return Err(format!("partition: a device of {} is too small", volume.size));
+            }
+            Ok(Volume { size: volume.size.saturating_sub(lost), ..volume.clone() })
+        };
+        volumes.iter().map(cut).collect::<Result<_, _>>().map(Shape::Devices)
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![
+            Need::Program { name: "sfdisk", package: "fdisk" },
+            Need::Program { name: "partx", package: "util-linux" },
+            Need::Program { name: "blkid", package: "util-linux" },
+        ]
+    }
+
+    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+        let mut partitions = Vec::new();
+        for (index, device) in devices("partition", below)?.into_iter().enumerate() {
+            let guid = uuid(site, &format!("gpt {index}"));
+            let script = format!(
+                "label: gpt\nlabel-id: {guid}\nunit: sectors\nstart={}KiB, type={LINUX_DATA}, \
+                 uuid={}\n",
+                self.start.0 / 1024,
+                uuid(site, &format!("gpt {index} partition 1"))
+            );
+            site.ledger
+                .enter(Undo::RemovePartitions { device: device.clone(), guid: guid.clone() })?;
+            // The kernel is told below, by partx: its own look at the table
+            // fails on loop devices, which have partitions only on request.
+            let sfdisk = Invocation::new("sfdisk")
+                .args(["--quiet", "--wipe", "always", "--wipe-partitions", "always"])
+                .arg("--no-tell-kernel")
+                .arg(&device)
+                .stdin(script);
+            site.run("partition", &sfdisk)?;
+            site.run("partition", &Invocation::new("partx").arg("--update").arg(&device))?;
+            partitions.push(wait_for_partition(&device, site)?);
+        }
+        Ok(Form::Devices(partitions))
+    }
+}
+
+/// Waits until the kernel knows the first partition of `device`, and until it
+/// has a node, made by the kernel's devtmpfs or by udev.
+fn wait_for_partition(device: &Path, site: &Site<'_>) -> Result<PathBuf, StackError> {
+    let name = kernel_name(device).ok_or_else(|| {
+        StackError::Other(format!("partition: {} is no block device", device.display()))
+    })?;
+    let folder = Path::new("/sys/class/block").join(name);
+    let began = Instant::now();
+    loop {
+        if let Some(partition) = first_partition(&folder) {
+            return wait_for_node(site, "partition", &Path::new("/dev").join(partition));
+        }
+        if began.elapsed() > PATIENCE {
+            return Err(StackError::Other(format!(
+                "partition: the kernel shows no first partition of {}",
+                device.display()
+            )));
+        }
+        nap(site, "partition")?;
+    }
+}
+
+/// The name of the first partition of the device with this folder in sysfs.
+fn first_partition(folder: &Path) -> Option<OsString> {
+    std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .find(|e| read_to_string(e.path().join("partition")).is_ok_and(|n| n.trim() == "1"))
+        .map(|e| e.file_name())
+}

@@ -1,0 +1,87 @@
+//! XFS.
+
+use disklab_exec::Invocation;
+use disklab_study::{LayerSpec, StudyError};
+use disklab_units::Bytes;
+
+use super::file_system::{
+    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, label, one_device,
+    one_volume,
+};
+use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
+
+/// XFS's line in the table.
+pub(super) const KIND: LayerKind = LayerKind {
+    name: "xfs",
+    summary: "XFS on one device",
+    options: &[BLOCK_SIZE, MKFS, MOUNT_OPTIONS],
+    parse,
+};
+
+/// mkfs.xfs refuses less since xfsprogs 5.19.
+const MINIMUM: Bytes = Bytes::mib(300);
+
+#[derive(Debug)]
+struct Xfs {
+    options: Options,
+}
+
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+    Ok(Box::new(Xfs { options: Options::parse(spec, &[])? }))
+}
+
+impl Layer for Xfs {
+    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+        let volume = one_volume("xfs", below, MINIMUM)?;
+        Ok(directory_on(volume, usable(volume.size)))
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![
+            Need::FileSystem("xfs"),
+            Need::Program { name: "mkfs.xfs", package: "xfsprogs" },
+            MOUNT,
+        ]
+    }
+
+    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+        let device = one_device("xfs", below)?;
+        let point = MountPoint::new(site)?;
+        let mut mkfs = Invocation::new("mkfs.xfs").args([
+            "-f",
+            "-q",
+            "-m",
+            &format!("uuid={}", point.uuid),
+            "-L",
+            &label(site, 12),
+        ]);
+        if let Some(size) = self.options.block_size {
+            mkfs = mkfs.arg("-b").arg(format!("size={}", size.0));
+        }
+        site.run("xfs", &mkfs.args(&self.options.mkfs).arg(&device))?;
+        point.mount(site, "xfs", &device, &self.options.mount)
+    }
+}
+
+/// What is left for files: less the log, 1/2048 of the device but 64 MiB to
+/// 2 GiB (mkfs/xfs_mkfs.c, `calculate_log_size`), and 1 % kept for the
+/// reverse-mapping and reference-count trees.
+fn usable(size: Bytes) -> Bytes {
+    let log = Bytes((size.0 / 2048).clamp(64 << 20, 2 << 30));
+    size.saturating_sub(Bytes(size.0 / 100)).saturating_sub(log)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_estimate_is_near_what_df_shows() {
+        // xfsprogs 6.1 on sparse files, in MiB available.
+        for (size, shown) in [(1024, 922), (10 << 10, 10_073), (1_024_000, 1_016_332)] {
+            let estimate = usable(Bytes::mib(size)).0 >> 20;
+            let error = (estimate as f64 / shown as f64 - 1.0).abs();
+            assert!(error < 0.04, "{size} MiB: {estimate}, df: {shown}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What tests share.
+
+use std::sync::Arc;
+
+use disklab_study::{Node, Place, Source, StackSpec, Value, parse_layers};
+
+use crate::{Layer, find_layer};
+
+/// A stack on this many drives, as a study would have it.
+pub(crate) fn spec(text: &str, drives: usize) -> Result<StackSpec, String> {
+    let source = Arc::new(Source { name: "test.toml".to_owned(), text: text.to_owned() });
+    let place = Place { source, span: 0..text.len() };
+    let node = Node { value: Value::Text(text.to_owned()), place: place.clone() };
+    let layers = parse_layers(&node).map_err(|e| e.to_string())?;
+    Ok(StackSpec {
+        id: "test".to_owned(),
+        layout: "test".to_owned(),
+        file_system: String::new(),
+        layers,
+        drives: (0..drives).collect(),
+        write_cache: None,
+        place,
+    })
+}
+
+/// The first layer of a text.
+pub(crate) fn layer(text: &str) -> Result<Box<dyn Layer>, String> {
+    let spec = spec(text, 1)?;
+    let layer = spec.layers.first().ok_or("no layer")?;
+    let kind = find_layer(&layer.name).ok_or("unknown layer")?;
+    (kind.parse)(layer).map_err(|e| e.to_string())
+}
