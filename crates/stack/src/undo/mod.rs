@@ -16,8 +16,11 @@ mod btrfs;
 mod detach_loop;
 mod partitions;
 mod remove;
+mod stop_array;
+mod tree;
 mod unmount;
 mod users;
+mod volume_group;
 
 /// One thing to take down. Each is safe to do twice, and does nothing to a
 /// thing of the same name that is not ours.
@@ -28,6 +31,9 @@ pub enum Undo {
     Unmount(PathBuf),
     /// Remove a folder that must be empty by now.
     RemoveFolder(PathBuf),
+    /// Remove a folder that disklab has made in somebody else's directory, with
+    /// all that is in it.
+    RemoveTree(PathBuf),
     /// Remove a file.
     RemoveFile(PathBuf),
     /// Detach the loop device whose backing file is this.
@@ -42,6 +48,22 @@ pub enum Undo {
     },
     /// Have the kernel's Btrfs forget devices that are no longer mounted.
     ForgetBtrfs(Vec<PathBuf>),
+    /// Stop the md array with this UUID, and make its members forget it.
+    StopArray {
+        /// In the usual form, with or without separators.
+        uuid: String,
+        /// The devices it was made of.
+        members: Vec<PathBuf>,
+    },
+    /// Remove an LVM volume group and its physical volumes.
+    RemoveVolumeGroup {
+        /// Its name.
+        name: String,
+        /// The tag that makes it ours.
+        mark: String,
+        /// The devices it was made of, and their UUIDs as physical volumes.
+        volumes: Vec<(PathBuf, String)>,
+    },
 }
 
 /// What takes things down: the executor, and the list of what was not as it
@@ -62,10 +84,15 @@ impl Undo {
         match self {
             Self::Unmount(path) => unmount::unmount(path, hand),
             Self::RemoveFolder(path) => remove::folder(path),
+            Self::RemoveTree(path) => tree::tree(path),
             Self::RemoveFile(path) => remove::file(path),
             Self::DetachLoop(path) => detach_loop::detach_loop(path, hand),
             Self::RemovePartitions { device, guid } => partitions::remove(device, guid, hand),
             Self::ForgetBtrfs(devices) => Ok(btrfs::forget(devices, hand)),
+            Self::StopArray { uuid, members } => stop_array::stop_array(uuid, members, hand),
+            Self::RemoveVolumeGroup { name, mark, volumes } => {
+                volume_group::remove(name, mark, volumes, hand)
+            }
         }
     }
 
@@ -74,10 +101,16 @@ impl Undo {
         match self {
             Self::Unmount(path)
             | Self::RemoveFolder(path)
+            | Self::RemoveTree(path)
             | Self::RemoveFile(path)
             | Self::DetachLoop(path)
             | Self::RemovePartitions { device: path, .. } => vec![path],
-            Self::ForgetBtrfs(devices) => devices.iter().map(PathBuf::as_path).collect(),
+            Self::ForgetBtrfs(devices) | Self::StopArray { members: devices, .. } => {
+                devices.iter().map(PathBuf::as_path).collect()
+            }
+            Self::RemoveVolumeGroup { volumes, .. } => {
+                volumes.iter().map(|(device, _)| device.as_path()).collect()
+            }
         }
     }
 
@@ -104,17 +137,23 @@ impl fmt::Display for Undo {
         match self {
             Self::Unmount(path) => write!(f, "the mount at {}", path.display()),
             Self::RemoveFolder(path) => write!(f, "the folder {}", path.display()),
+            Self::RemoveTree(path) => write!(f, "the folder {} and what is in it", path.display()),
             Self::RemoveFile(path) => write!(f, "the file {}", path.display()),
             Self::DetachLoop(path) => write!(f, "the loop device on {}", path.display()),
             Self::RemovePartitions { device, .. } => {
                 write!(f, "the partitions of {}", device.display())
             }
             Self::ForgetBtrfs(devices) => {
-                let names: Vec<_> = devices.iter().map(|d| d.display().to_string()).collect();
-                write!(f, "the kernel's memory of Btrfs on {}", names.join(", "))
+                write!(f, "the kernel's memory of Btrfs on {}", list(devices))
             }
+            Self::StopArray { members, .. } => write!(f, "the md array on {}", list(members)),
+            Self::RemoveVolumeGroup { name, .. } => write!(f, "the volume group {name}"),
         }
     }
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// `path` as the kernel shows it in its tables: what leads to it resolved, but

@@ -1,0 +1,105 @@
+//! Making a volume group and its logical volume.
+
+use std::path::{Path, PathBuf};
+
+use crate::lvm_tools::{filter, lvm};
+use crate::udev::wait_for_node;
+use crate::{Site, StackError, Undo, seeded};
+
+/// The name of the one logical volume of a group.
+const VOLUME: &str = "data";
+
+/// A volume group that was made.
+#[derive(Debug)]
+pub(crate) struct Group {
+    layer: &'static str,
+    name: String,
+    filter: String,
+}
+
+impl Group {
+    /// Makes a volume group over `devices` for `layer`.
+    ///
+    /// # Errors
+    /// Where LVM fails.
+    pub(crate) fn create(
+        layer: &'static str,
+        devices: &[PathBuf],
+        site: &mut Site<'_>,
+    ) -> Result<Self, StackError> {
+        let number = site.ledger.mark();
+        let name = format!("disklab-{}-{number}", site.tag);
+        // A tag tells our group from one of the same name, and the UUIDs tell
+        // our physical volumes while they are in no group.
+        let mark = format!("disklab.{}", seeded::uuid(site, &format!("vg {number}")));
+        let volumes: Vec<(PathBuf, String)> = devices
+            .iter()
+            .enumerate()
+            .map(|(i, device)| {
+                (device.clone(), seeded::lvm_uuid(&seeded::uuid(site, &format!("pv {number} {i}"))))
+            })
+            .collect();
+        site.ledger.enter(Undo::RemoveVolumeGroup {
+            name: name.clone(),
+            mark: mark.clone(),
+            volumes: volumes.clone(),
+        })?;
+        let filter = filter(devices);
+        for (device, uuid) in &volumes {
+            let pvcreate = lvm("pvcreate", &filter)
+                .args(["--yes", "--force", "--norestorefile", "--uuid", uuid])
+                .arg(device);
+            site.run(layer, &pvcreate)?;
+        }
+        let vgcreate =
+            lvm("vgcreate", &filter).args(["--yes", "--addtag", &mark]).arg(&name).args(devices);
+        site.run(layer, &vgcreate)?;
+        Ok(Self { layer, name, filter })
+    }
+
+    /// Makes the logical volume, on `devices` alone where there are some, and
+    /// returns its node.
+    ///
+    /// # Errors
+    /// Where LVM fails, or the node does not appear.
+    pub(crate) fn volume(
+        &self,
+        options: &[String],
+        devices: &[PathBuf],
+        site: &Site<'_>,
+    ) -> Result<PathBuf, StackError> {
+        let lvcreate = lvm("lvcreate", &self.filter)
+            // What a new volume shows is what lies below; a study that wants
+            // zeros has drives of zeros.
+            .args(["--yes", "--wipesignatures", "n", "--zero", "n", "--name", VOLUME])
+            .args(options)
+            .arg(&self.name)
+            .args(devices);
+        site.run(self.layer, &lvcreate)?;
+        wait_for_node(site, self.layer, &self.node())
+    }
+
+    /// Device-mapper doubles the hyphens within a name (dmsetup(8)).
+    fn node(&self) -> PathBuf {
+        Path::new("/dev/mapper").join(format!("{}-{VOLUME}", self.name.replace('-', "--")))
+    }
+}
+
+/// Adds all of `devices` to the logical volume of `group`, in their order.
+///
+/// # Errors
+/// Where LVM fails.
+pub(crate) fn append_all(
+    group: &Group,
+    devices: &[PathBuf],
+    site: &Site<'_>,
+) -> Result<(), StackError> {
+    for device in devices {
+        let lvextend = lvm("lvextend", &group.filter)
+            .args(["--yes", "--extents", "+100%PVS"])
+            .arg(format!("{}/{VOLUME}", group.name))
+            .arg(device);
+        site.run(group.layer, &lvextend)?;
+    }
+    Ok(())
+}

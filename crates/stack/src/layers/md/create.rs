@@ -1,0 +1,172 @@
+//! Making an array with mdadm.
+
+use std::path::{Path, PathBuf};
+
+use disklab_exec::Invocation;
+
+use super::{Md, Resync};
+use crate::md_arrays::{array_uuid, arrays_over, same_uuid};
+use crate::udev::{kernel_name, wait_for_node};
+use crate::{Site, StackError, Undo, seeded};
+
+/// How mdadm is to make an array.
+#[derive(Debug)]
+struct Creation<'a> {
+    /// Becomes `/dev/md/NAME`.
+    name: &'a str,
+    /// In the usual form.
+    uuid: &'a str,
+    assume_clean: bool,
+    members: &'a [PathBuf],
+}
+
+impl Md {
+    /// Makes the array over `members` and returns its node, `/dev/mdN`.
+    ///
+    /// # Errors
+    /// Where mdadm fails or the resync does.
+    pub(crate) fn create(
+        &self,
+        members: &[PathBuf],
+        site: &mut Site<'_>,
+    ) -> Result<PathBuf, StackError> {
+        let number = site.ledger.mark();
+        let name = format!("disklab-{}-{number}", site.tag);
+        let uuid = seeded::uuid(site, &format!("md {number}"));
+        let resync =
+            self.resync.unwrap_or(if site.drives_are_zero { Resync::Skip } else { Resync::Wait });
+        let assume_clean = self.level.is_redundant() && resync == Resync::Skip;
+        site.ledger.enter(Undo::StopArray { uuid: uuid.clone(), members: members.to_vec() })?;
+        site.run(
+            self.layer,
+            &self.invocation(&Creation { name: &name, uuid: &uuid, assume_clean, members }),
+        )?;
+        let array = self.find(&uuid, members, site)?;
+        let node = wait_for_node(site, self.layer, &Path::new("/dev").join(&array))?;
+        if let Some(pages) = self.stripe_cache {
+            let path = Path::new("/sys/block").join(&array).join("md/stripe_cache_size");
+            std::fs::write(&path, pages.to_string())
+                .map_err(|e| StackError::io("cannot write", &path, e))?;
+        }
+        if self.level.is_redundant() {
+            self.agree(&array, resync, site)?;
+        }
+        self.note_what_was_made(&array, site);
+        Ok(node)
+    }
+
+    fn invocation(&self, creation: &Creation<'_>) -> Invocation {
+        let mut invocation = Invocation::new("mdadm")
+            .arg("--create")
+            .arg(format!("/dev/md/{}", creation.name))
+            // No question is asked, and no file of this machine has a say.
+            .args(["--run", "--config", "none", "--homehost", "any", "--metadata", "1.2"])
+            .args(["--name", creation.name])
+            .args(["--uuid", &mdadm_uuid(creation.uuid)])
+            .args(["--level", self.level.word()])
+            .args(["--raid-devices", &creation.members.len().to_string()]);
+        if let Some(chunk) = self.chunk {
+            invocation = invocation.args(["--chunk", &format!("{}K", chunk.0 / 1024)]);
+        }
+        if let Some(layout) = self.layout {
+            invocation = invocation.args(["--layout", layout]);
+        }
+        if self.level.is_redundant() {
+            // Said always: mdadm's own default depends on the array's size.
+            let bitmap = if self.bitmap { "internal" } else { "none" };
+            invocation = invocation.args(["--bitmap", bitmap]);
+        }
+        if creation.assume_clean {
+            invocation = invocation.arg("--assume-clean");
+        }
+        invocation.args(creation.members)
+    }
+
+    /// The kernel's name of the array that now holds `members`: with or without
+    /// udev, `/sys` knows it.
+    fn find(&self, uuid: &str, members: &[PathBuf], site: &Site<'_>) -> Result<String, StackError> {
+        let names: Vec<String> = members.iter().filter_map(|m| kernel_name(m)).collect();
+        let is_it = |array: &String| {
+            array_uuid(array, site.executor).is_some_and(|found| same_uuid(&found, uuid))
+        };
+        arrays_over(&names).into_iter().find(is_it).ok_or_else(|| {
+            StackError::Other(format!(
+                "{}: mdadm made no array with the UUID {uuid} that /sys/block shows",
+                self.layer
+            ))
+        })
+    }
+
+    fn note_what_was_made(&self, array: &str, site: &mut Site<'_>) {
+        let read = |name: &str| {
+            let path = format!("/sys/block/{array}/md/{name}");
+            std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
+        };
+        let mut words = Vec::new();
+        if self.level.has_chunks()
+            && let Ok(chunk) = read("chunk_size").parse()
+        {
+            words.push(format!("chunk {}", disklab_units::Bytes(chunk)));
+        }
+        if self.level.is_redundant() {
+            words.push(if self.bitmap { "internal bitmap" } else { "no bitmap" }.to_owned());
+        }
+        if self.level.has_parity() {
+            words.push(format!("stripe cache of {} pages", read("stripe_cache_size")));
+        }
+        if !words.is_empty() {
+            site.note(self.layer, words.join(", "));
+        }
+    }
+}
+
+/// As mdadm reads it: four groups of eight digits.
+fn mdadm_uuid(uuid: &str) -> String {
+    let digits: String = uuid.chars().filter(|c| *c != '-').collect();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && index % 8 == 0 {
+            text.push(':');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_units::Bytes;
+
+    use super::*;
+    use crate::layers::md::Level;
+
+    #[test]
+    fn command_lines() {
+        let members = ["/dev/sda", "/dev/sdb", "/dev/sdc"].map(PathBuf::from);
+        let creation = Creation {
+            name: "disklab-a1-0",
+            uuid: "00112233-4455-6677-8899-aabbccddeeff",
+            assume_clean: true,
+            members: &members,
+        };
+        let mut md = Md {
+            layer: "md-raid5",
+            level: Level::Raid5,
+            chunk: Some(Bytes::kib(64)),
+            layout: Some("left-symmetric"),
+            bitmap: false,
+            resync: None,
+            stripe_cache: None,
+        };
+        assert_eq!(
+            md.invocation(&creation).command_line(),
+            "mdadm --create /dev/md/disklab-a1-0 --run --config none --homehost any \
+             --metadata 1.2 --name disklab-a1-0 --uuid 00112233:44556677:8899aabb:ccddeeff \
+             --level raid5 --raid-devices 3 --chunk 64K --layout left-symmetric --bitmap none \
+             --assume-clean /dev/sda /dev/sdb /dev/sdc"
+        );
+        (md.level, md.chunk, md.layout) = (Level::Raid0, None, None);
+        let line = md.invocation(&Creation { assume_clean: false, ..creation }).command_line();
+        assert!(line.ends_with("--level raid0 --raid-devices 3 /dev/sda /dev/sdb /dev/sdc"));
+    }
+}

@@ -1,0 +1,273 @@
+//! RAID levels: what they need, hold, survive and write.
+
+use disklab_units::Bytes;
+
+use crate::Volume;
+use crate::redundancy::combine;
+
+/// A RAID level of md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// One member after the other (JBOD).
+    Linear,
+    /// Striped.
+    Raid0,
+    /// Every member a copy.
+    Raid1,
+    /// Striped, parity on the last member.
+    Raid4,
+    /// Striped, parity on all members in turn.
+    Raid5,
+    /// Striped, two parities on all members in turn.
+    Raid6,
+    /// Striped, with this many copies of each chunk.
+    Raid10(u32),
+}
+
+/// mdadm's chunk where none is asked for (mdadm(8), `--chunk`).
+pub(crate) const DEFAULT_CHUNK: Bytes = Bytes::kib(512);
+
+impl Level {
+    /// As mdadm, `/proc/mdstat` and the kernel call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Raid0 => "raid0",
+            Self::Raid1 => "raid1",
+            Self::Raid4 => "raid4",
+            Self::Raid5 => "raid5",
+            Self::Raid6 => "raid6",
+            Self::Raid10(_) => "raid10",
+        }
+    }
+
+    /// The fewest members that make sense. md itself would also take a RAID 5
+    /// of two, which is a mirror, and a stripe of one.
+    pub fn least_members(self) -> usize {
+        match self {
+            Self::Linear | Self::Raid0 | Self::Raid1 => 2,
+            Self::Raid4 | Self::Raid5 => 3,
+            Self::Raid6 => 4,
+            Self::Raid10(copies) => copies.max(2) as usize,
+        }
+    }
+
+    /// Whether data is cut into chunks.
+    pub fn has_chunks(self) -> bool {
+        !matches!(self, Self::Linear | Self::Raid1)
+    }
+
+    /// Whether members repeat each other, so that a new array may need a resync
+    /// and a bitmap may be of use.
+    pub fn is_redundant(self) -> bool {
+        !matches!(self, Self::Linear | Self::Raid0)
+    }
+
+    /// Whether it is RAID 10.
+    pub fn is_striped_copies(self) -> bool {
+        matches!(self, Self::Raid10(_))
+    }
+
+    /// Whether it calculates parity.
+    pub fn has_parity(self) -> bool {
+        matches!(self, Self::Raid4 | Self::Raid5 | Self::Raid6)
+    }
+
+    /// How many of `members` may be lost, whichever they are.
+    fn survives(self, members: u32) -> u32 {
+        match self {
+            Self::Linear | Self::Raid0 => 0,
+            Self::Raid1 => members.saturating_sub(1),
+            Self::Raid4 | Self::Raid5 => 1,
+            Self::Raid6 => 2,
+            Self::Raid10(copies) => copies.saturating_sub(1),
+        }
+    }
+
+    /// The array over `members` with this chunk.
+    ///
+    /// # Errors
+    /// In words for the user, where there are too few members or too little
+    /// room on them.
+    pub fn array(
+        self,
+        layer: &str,
+        members: &[Volume],
+        chunk: Option<Bytes>,
+    ) -> Result<Volume, String> {
+        let least = self.least_members();
+        if members.len() < least {
+            return Err(format!("{layer} needs at least {least} devices, got {}", members.len()));
+        }
+        let chunk = if self.has_chunks() { chunk.unwrap_or(DEFAULT_CHUNK) } else { Bytes::kib(4) };
+        let room: Vec<Bytes> = members
+            .iter()
+            .map(|m| m.size - data_offset(m.size, self.has_chunks().then_some(chunk)))
+            .map(|room| room.round_down(chunk))
+            .collect();
+        let least_room = room.iter().copied().min().unwrap_or(Bytes::ZERO);
+        if least_room == Bytes::ZERO {
+            let smallest = members.iter().map(|m| m.size).min().unwrap_or(Bytes::ZERO);
+            return Err(format!("{layer}: a device of {smallest} is too small for an md member"));
+        }
+        let count = members.len() as u64;
+        let n = members.len() as f64;
+        let (size, shares) = match self {
+            // md's raid0 goes on with fewer members where small ones are full,
+            // so it holds as much as linear (md(4), 'RAID0').
+            Self::Linear | Self::Raid0 => {
+                let total: Bytes = room.iter().copied().sum();
+                (total, room.iter().map(|r| r.0 as f64 / total.0 as f64).collect())
+            }
+            Self::Raid1 => (least_room, vec![1.0; members.len()]),
+            Self::Raid4 | Self::Raid5 => {
+                (least_room.saturating_mul(count - 1), vec![1.0 / (n - 1.0); members.len()])
+            }
+            Self::Raid6 => {
+                (least_room.saturating_mul(count - 2), vec![1.0 / (n - 2.0); members.len()])
+            }
+            Self::Raid10(copies) => {
+                let size = Bytes(least_room.saturating_mul(count).0 / u64::from(copies.max(1)));
+                (size.round_down(chunk), vec![f64::from(copies) / n; members.len()])
+            }
+        };
+        let survives = self.survives(u32::try_from(members.len()).unwrap_or(u32::MAX));
+        Ok(combine(members, &shares, size, survives))
+    }
+}
+
+/// Where data begins on a member with metadata 1.2: 1 MiB for the superblock,
+/// the bad block log and a bitmap, and headroom for a later reshape of up to
+/// 128 MiB or 1/1024 of the member (`super1.c` in mdadm, `validate_geometry1`).
+///
+/// Seen with mdadm 4.2: 2 MiB of 1 GiB, 9 MiB of 10 GiB, 65 MiB of 100 GiB,
+/// 129 MiB of 500 GiB and above.
+pub(crate) fn data_offset(member: Bytes, chunk: Option<Bytes>) -> Bytes {
+    const MOST: u64 = 128 << 20;
+    let least = chunk.map_or(0, |chunk| chunk.0.saturating_mul(2));
+    let mut headroom = MOST;
+    while headroom > member.0 / 1024 && headroom > least {
+        headroom /= 2;
+    }
+    // A little for the superblock and the bitmap, then to the next MiB.
+    Bytes(headroom + (12 << 10)).round_up(Bytes::mib(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Shape;
+
+    fn drives(sizes: &[Bytes]) -> Vec<Volume> {
+        match Shape::drives(sizes) {
+            Shape::Devices(volumes) => volumes,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    const LEVELS: [Level; 7] = [
+        Level::Linear,
+        Level::Raid0,
+        Level::Raid1,
+        Level::Raid4,
+        Level::Raid5,
+        Level::Raid6,
+        Level::Raid10(2),
+    ];
+
+    #[test]
+    fn offsets_are_those_that_mdadm_chose() {
+        let chunk = Some(DEFAULT_CHUNK);
+        for (member, offset) in [
+            (Bytes::mib(128), 2),
+            (Bytes::gib(1), 2),
+            (Bytes::gib(10), 9),
+            (Bytes::gib(100), 65),
+            (Bytes::gib(500), 129),
+            (Bytes::gib(10 << 10), 129),
+        ] {
+            assert_eq!(data_offset(member, chunk), Bytes::mib(offset), "{member}");
+        }
+        assert_eq!(data_offset(Bytes::mib(128), None), Bytes::mib(1));
+        assert_eq!(data_offset(Bytes::mib(128), Some(Bytes::kib(64))), Bytes::mib(1));
+    }
+
+    // Sizes in 512-byte sectors as seen in /sys/block/md*/size with mdadm 4.2 on
+    // Linux 6.12: three members of 128 MiB and one of 200 MiB, default chunk.
+    #[test]
+    fn sizes_are_those_that_mdadm_made() {
+        let mib = [128, 128, 128, 200].map(Bytes::mib);
+        for (level, sectors) in [
+            (Level::Linear, 1_187_840),
+            (Level::Raid0, 1_179_648),
+            (Level::Raid1, 260_096),
+            (Level::Raid4, 774_144),
+            (Level::Raid6, 516_096),
+            (Level::Raid10(2), 516_096),
+        ] {
+            let volume = level.array("x", &drives(&mib), None).expect("array");
+            assert_eq!(volume.size, Bytes(sectors * 512), "{level:?}");
+        }
+        for (gib, sectors) in [(1, 6_279_168), (10, 62_859_264), (4096, 25_769_011_200)] {
+            let volume = Level::Raid5.array("x", &drives(&[Bytes::gib(gib); 4]), None);
+            assert_eq!(volume.expect("array").size, Bytes(sectors * 512), "{gib} GiB");
+        }
+    }
+
+    #[test]
+    fn redundancy_and_writes_of_four_drives() {
+        let four = drives(&[Bytes::gib(10); 4]);
+        for (level, tolerates, each) in [
+            (Level::Linear, 0, 0.25),
+            (Level::Raid0, 0, 0.25),
+            (Level::Raid1, 3, 1.0),
+            (Level::Raid4, 1, 1.0 / 3.0),
+            (Level::Raid5, 1, 1.0 / 3.0),
+            (Level::Raid6, 2, 0.5),
+            (Level::Raid10(2), 1, 0.5),
+            (Level::Raid10(3), 2, 0.75),
+        ] {
+            let volume = level.array("x", &four, None).expect("array");
+            assert_eq!(volume.tolerates, tolerates, "{level:?}");
+            for write in volume.drive_writes {
+                assert!((write - each).abs() < 1e-9, "{level:?}: {write}");
+            }
+        }
+    }
+
+    #[test]
+    fn too_few_or_too_small() {
+        let two = drives(&[Bytes::gib(1); 2]);
+        let error = Level::Raid5.array("md-raid5", &two, None).expect_err("two");
+        assert_eq!(error, "md-raid5 needs at least 3 devices, got 2");
+        let small = drives(&[Bytes::kib(64); 2]);
+        let error = Level::Raid1.array("md-raid1", &small, None).expect_err("small");
+        assert!(error.contains("64 KiB is too small"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_held_and_what_is_written_agree(
+            sizes in prop::collection::vec(1_u64..1 << 45, 1..12),
+            chunk in 12_u32..25,
+        ) {
+            let sizes: Vec<_> = sizes.into_iter().map(Bytes).collect();
+            let members = drives(&sizes);
+            for level in LEVELS {
+                let Ok(volume) = level.array("x", &members, Some(Bytes(1 << chunk))) else {
+                    continue;
+                };
+                let raw: Bytes = sizes.iter().copied().sum();
+                prop_assert!(volume.size.0 > 0 && volume.size <= raw);
+                for (size, write) in sizes.iter().zip(&volume.drive_writes) {
+                    // Filling the volume never writes more than a drive holds.
+                    prop_assert!(write * volume.size.0 as f64 <= size.0 as f64 * (1.0 + 1e-9));
+                }
+                let copies: f64 = volume.drive_writes.iter().sum();
+                prop_assert!(copies >= 1.0 + f64::from(volume.tolerates.min(1)) / 12.0 - 1e-9);
+            }
+        }
+    }
+}

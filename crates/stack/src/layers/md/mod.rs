@@ -1,0 +1,260 @@
+//! Linux md: arrays over all devices below.
+
+use disklab_study::{LayerSpec, StudyError};
+use disklab_units::Bytes;
+
+use crate::reading::Reading;
+use crate::redundancy::{devices, members};
+use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
+
+mod create;
+mod level;
+mod resync;
+
+pub(crate) use level::Level;
+
+/// One array over all devices below.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Md {
+    /// The layer's name, for errors and notes.
+    pub layer: &'static str,
+    /// The RAID level.
+    pub level: Level,
+    /// Bytes on one member before the next one's turn; mdadm's default where absent.
+    pub chunk: Option<Bytes>,
+    /// As mdadm has it, such as `f2`; mdadm's default where absent.
+    pub layout: Option<&'static str>,
+    /// Whether there is an internal write-intent bitmap.
+    pub bitmap: bool,
+    /// Whether to wait for the first resync; see [`resync`] where absent.
+    pub resync: Option<Resync>,
+    /// Pages per member in the stripe cache; the kernel's 256 where absent.
+    pub stripe_cache: Option<u32>,
+}
+
+/// What happens to members that need not agree yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Resync {
+    /// They are taken as they are (`--assume-clean`).
+    Skip,
+    /// They are made to agree before anything else.
+    Wait,
+}
+
+const CHUNK: (&str, &str) = ("chunk", "bytes per member and turn, such as 64K (mdadm's: 512K)");
+pub(super) const BITMAP: (&str, &str) = ("bitmap", "write-intent bitmap: none (default), internal");
+pub(super) const RESYNC: (&str, &str) =
+    ("resync", "first resync: wait, or skip (default where the drives read as zeros)");
+pub(super) const STRIPE_CACHE: (&str, &str) =
+    ("stripe-cache", "pages per member in the stripe cache, 17 to 32768 (the kernel's: 256)");
+const PARITY_LAYOUT: (&str, &str) =
+    ("layout", "where parity goes: left-symmetric (mdadm's default), left-asymmetric, …");
+
+pub(super) const LINEAR: LayerKind =
+    kind("md-linear", "md: one device after the other (JBOD)", &[]);
+pub(super) const RAID0: LayerKind = kind("md-raid0", "md RAID 0: striped, no redundancy", &[CHUNK]);
+pub(super) const RAID1: LayerKind =
+    kind("md-raid1", "md RAID 1: every device a copy", &[BITMAP, RESYNC]);
+pub(super) const RAID4: LayerKind = kind(
+    "md-raid4",
+    "md RAID 4: striped, parity on the last device",
+    &[CHUNK, BITMAP, RESYNC, STRIPE_CACHE],
+);
+pub(super) const RAID5: LayerKind = kind(
+    "md-raid5",
+    "md RAID 5: striped, parity in turn; any device may fail",
+    &[CHUNK, PARITY_LAYOUT, BITMAP, RESYNC, STRIPE_CACHE],
+);
+pub(super) const RAID6: LayerKind = kind(
+    "md-raid6",
+    "md RAID 6: striped, two parities in turn; any two devices may fail",
+    &[CHUNK, PARITY_LAYOUT, BITMAP, RESYNC, STRIPE_CACHE],
+);
+pub(super) const RAID10: LayerKind = kind(
+    "md-raid10",
+    "md RAID 10: striped copies",
+    &[
+        CHUNK,
+        ("layout", "near2 (default), far2, offset2; or with 3 or 4 copies, such as near3"),
+        BITMAP,
+        RESYNC,
+    ],
+);
+
+const fn kind(
+    name: &'static str,
+    summary: &'static str,
+    options: &'static [(&'static str, &'static str)],
+) -> LayerKind {
+    LayerKind { name, summary, options, parse }
+}
+
+/// The kinds, their levels and mdadm's personalities.
+const LEVELS: [(&str, Level); 7] = [
+    (LINEAR.name, Level::Linear),
+    (RAID0.name, Level::Raid0),
+    (RAID1.name, Level::Raid1),
+    (RAID4.name, Level::Raid4),
+    (RAID5.name, Level::Raid5),
+    (RAID6.name, Level::Raid6),
+    (RAID10.name, Level::Raid10(2)),
+];
+
+/// Where parity goes (mdadm(8), `--layout`), in the words of a study and mdadm.
+const PARITY_LAYOUTS: [&str; 6] = [
+    "left-symmetric",
+    "left-asymmetric",
+    "right-symmetric",
+    "right-asymmetric",
+    "parity-first",
+    "parity-last",
+];
+
+/// RAID 10's: the word, mdadm's short form, how many copies.
+const COPIES_LAYOUTS: [(&str, (&str, u32)); 9] = [
+    ("near2", ("n2", 2)),
+    ("far2", ("f2", 2)),
+    ("offset2", ("o2", 2)),
+    ("near3", ("n3", 3)),
+    ("far3", ("f3", 3)),
+    ("offset3", ("o3", 3)),
+    ("near4", ("n4", 4)),
+    ("far4", ("f4", 4)),
+    ("offset4", ("o4", 4)),
+];
+
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+    Ok(Box::new(understand(spec)?))
+}
+
+fn understand(spec: &LayerSpec) -> Result<Md, StudyError> {
+    let found = LEVELS.iter().find(|(name, _)| *name == spec.name);
+    let (layer, mut level) = *found.ok_or_else(|| spec.error("no kind of md array"))?;
+    let mut reading = Reading::new(spec);
+    let chunk = if level.has_chunks() { chunk(&mut reading)? } else { None };
+    let layout = if level.is_striped_copies() {
+        reading.word("layout", &COPIES_LAYOUTS)?.map(|(short, copies)| {
+            level = Level::Raid10(copies);
+            short
+        })
+    } else if matches!(level, Level::Raid5 | Level::Raid6) {
+        reading.word("layout", &PARITY_LAYOUTS.map(|word| (word, word)))?
+    } else {
+        None
+    };
+    let (bitmap, resync) =
+        if level.is_redundant() { bitmap_and_resync(&mut reading)? } else { (false, None) };
+    let stripe_cache = if level.has_parity() { stripe_cache(&mut reading)? } else { None };
+    reading.finish()?;
+    Ok(Md { layer, level, chunk, layout, bitmap, resync, stripe_cache })
+}
+
+/// The option `chunk`: md takes powers of two from a page on
+/// (`drivers/md/raid5.c`, `setup_conf`).
+pub(super) fn chunk(reading: &mut Reading<'_>) -> Result<Option<Bytes>, StudyError> {
+    reading.power_of_two("chunk", Bytes::kib(4), Bytes::mib(64))
+}
+
+/// The options `bitmap` and `resync`.
+pub(super) fn bitmap_and_resync(
+    reading: &mut Reading<'_>,
+) -> Result<(bool, Option<Resync>), StudyError> {
+    let bitmap = reading.word("bitmap", &[("none", false), ("internal", true)])?.unwrap_or(false);
+    let resync = reading.word("resync", &[("skip", Resync::Skip), ("wait", Resync::Wait)])?;
+    Ok((bitmap, resync))
+}
+
+/// The option `stripe-cache`, with the limits of `raid5_set_cache_size` in
+/// `drivers/md/raid5.c`.
+pub(super) fn stripe_cache(reading: &mut Reading<'_>) -> Result<Option<u32>, StudyError> {
+    reading.integer("stripe-cache", 17..=32768)
+}
+
+/// The program, and the need for it.
+pub(super) const MDADM: Need = Need::Program { name: "mdadm", package: "mdadm" };
+
+impl Layer for Md {
+    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+        let members = members(self.layer, below)?;
+        Ok(Shape::Devices(vec![self.level.array(self.layer, members, self.chunk)?]))
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::Root, MDADM, Need::Md(self.level.word())]
+    }
+
+    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+        let members = devices(self.layer, below)?;
+        Ok(Form::Devices(vec![self.create(&members, site)?]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::reading::tests::spec;
+
+    #[test]
+    fn options_are_understood() {
+        let md = understand(&spec("md-raid5[chunk=64K,layout=left-asymmetric,resync=wait]"));
+        assert_eq!(
+            md.expect("raid5"),
+            Md {
+                layer: "md-raid5",
+                level: Level::Raid5,
+                chunk: Some(Bytes::kib(64)),
+                layout: Some("left-asymmetric"),
+                bitmap: false,
+                resync: Some(Resync::Wait),
+                stripe_cache: None,
+            }
+        );
+        let md = understand(&spec("md-raid10[layout=far3,bitmap=internal]")).expect("raid10");
+        assert_eq!((md.level, md.layout, md.bitmap), (Level::Raid10(3), Some("f3"), true));
+        let md = understand(&spec("md-raid6[stripe-cache=4096]")).expect("raid6");
+        assert_eq!(md.stripe_cache, Some(4096));
+    }
+
+    #[test]
+    fn each_level_takes_only_its_own_options() {
+        for (text, words) in [
+            ("md-raid1[chunk=64K]", "'chunk' is no option of md-raid1"),
+            ("md-raid0[bitmap=none]", "'bitmap' is no option of md-raid0"),
+            ("md-linear[resync=wait]", "'resync' is no option of md-linear"),
+            ("md-raid10[layout=left-symmetric]", "expected 'near2', 'far2'"),
+            ("md-raid5[layout=near2]", "expected 'left-symmetric'"),
+            ("md-raid5[chunk=48K]", "a power of two from 4 KiB"),
+            ("md-raid5[stripe-cache=3]", "a whole number from 17 to 32768"),
+        ] {
+            let error = understand(&spec(text)).expect_err(text);
+            assert!(error.message.contains(words), "{text}: {}", error.message);
+        }
+    }
+
+    // The tables of options that users see, and what is understood, are the same.
+    #[test]
+    fn every_listed_option_is_understood() {
+        for kind in [LINEAR, RAID0, RAID1, RAID4, RAID5, RAID6, RAID10] {
+            for (option, _) in kind.options {
+                let error = understand(&spec(&format!("{}[{option}=§]", kind.name)));
+                let message = error.expect_err("no value").message;
+                assert!(message.contains(&format!("`{option}`")), "{}: {message}", kind.name);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_option_panics(
+            level in 0_usize..LEVELS.len(),
+            key in "chunk|layout|bitmap|resync|stripe-cache|.{0,9}",
+            value in ".{0,12}",
+        ) {
+            let mut spec = spec(LEVELS[level].0);
+            spec.options = vec![(key, Some(value))];
+            let _ = understand(&spec);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! UUIDs and keys from a seed, so that two runs with the same seed make the
+//! same thing, and a thing that was made can be told from one of the same name.
+
+use sha2::{Digest, Sha256};
+
+use crate::Site;
+
+/// A UUID, version 4 in form (RFC 9562), that depends on the site's seed and
+/// tag and on `what` alone.
+pub(crate) fn uuid(site: &Site<'_>, what: &str) -> String {
+    let text = format!("{}/{}/{what}", site.seed, site.tag);
+    let mut bytes: Vec<u8> = Sha256::digest(text).iter().take(16).copied().collect();
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex = hex(&bytes);
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}
+
+/// An LVM UUID: 32 letters and digits in groups of 6-4-4-4-4-4-6
+/// (`lib/uuid/uuid.c` in LVM2).
+pub(crate) fn lvm_uuid(uuid: &str) -> String {
+    const LETTERS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let mut text = String::new();
+    for (index, byte) in Sha256::digest(uuid).iter().enumerate() {
+        if (6..=26).contains(&index) && (index - 6) % 4 == 0 {
+            text.push('-');
+        }
+        text.push(char::from(LETTERS[usize::from(*byte) % LETTERS.len()]));
+    }
+    text
+}
+
+/// A key of 64 hexadecimal digits. Not a secret: whoever has the run has it.
+pub(crate) fn key(uuid: &str) -> String {
+    hex(&Sha256::digest(uuid))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms() {
+        let lvm = lvm_uuid("a");
+        let groups: Vec<_> = lvm.split('-').map(str::len).collect();
+        assert_eq!(groups, [6, 4, 4, 4, 4, 4, 6], "{lvm}");
+        assert_ne!(lvm, lvm_uuid("b"));
+        assert_eq!(key("a").len(), 64);
+    }
+}

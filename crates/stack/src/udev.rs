@@ -1,0 +1,77 @@
+//! Whether udev makes the device nodes, and waiting for them.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use disklab_exec::Invocation;
+use rustix::fs::{FileType, stat};
+
+use crate::{Site, StackError};
+
+/// How long a device node may take to appear: udev's own limit for an event is
+/// longer, but an event that takes 10 s is a fault worth knowing about.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Whether udev runs. libudev asks for the same file
+/// (`udev_queue_get_udev_is_active`).
+pub(crate) fn is_running() -> bool {
+    Path::new("/run/udev/control").exists()
+}
+
+/// Tells the libraries of LVM and cryptsetup whether to wait for udev: where
+/// none runs, they make the nodes themselves.
+pub(crate) fn dm(invocation: Invocation) -> Invocation {
+    if is_running() { invocation } else { invocation.env("DM_DISABLE_UDEV", "1") }
+}
+
+/// Waits until `path` is a block device.
+///
+/// # Errors
+/// Where it does not appear, or the user asked to stop.
+pub(crate) fn wait_for_node(
+    site: &Site<'_>,
+    layer: &str,
+    path: &Path,
+) -> Result<PathBuf, StackError> {
+    let began = Instant::now();
+    while !is_block_device(path) {
+        if began.elapsed() > PATIENCE {
+            return Err(StackError::Other(format!(
+                "{layer}: {} did not appear within {} s",
+                path.display(),
+                PATIENCE.as_secs()
+            )));
+        }
+        nap(site, layer)?;
+    }
+    Ok(path.to_owned())
+}
+
+/// Sleeps for a moment.
+///
+/// # Errors
+/// Where the user asked to stop.
+pub(crate) fn nap(site: &Site<'_>, layer: &str) -> Result<(), StackError> {
+    site.executor
+        .interrupt
+        .sleep(Duration::from_millis(50))
+        .map_err(|source| StackError::Program { layer: layer.to_owned(), source })
+}
+
+/// Whether `path`, or what it leads to, is a block device.
+pub(crate) fn is_block_device(path: &Path) -> bool {
+    stat(path).is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::BlockDevice)
+}
+
+/// The kernel's name of a block device, such as `sda1` for
+/// `/dev/disk/by-id/…-part1`.
+pub(crate) fn kernel_name(path: &Path) -> Option<String> {
+    let node = stat(path).ok()?;
+    if FileType::from_raw_mode(node.st_mode) != FileType::BlockDevice {
+        return None;
+    }
+    // By number, because a node may have any name.
+    let (major, minor) = (rustix::fs::major(node.st_rdev), rustix::fs::minor(node.st_rdev));
+    let entry = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    Some(entry.file_name()?.to_str()?.to_owned())
+}

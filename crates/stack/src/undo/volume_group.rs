@@ -1,0 +1,66 @@
+//! Removing LVM volume groups.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::Hand;
+use crate::StackError;
+use crate::lvm_tools::{filter, lvm};
+use crate::udev;
+
+/// How long a logical volume may go on being busy.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Removes the volume group of this name that has this mark as a tag, and the
+/// physical volumes with these UUIDs.
+pub(super) fn remove(
+    name: &str,
+    mark: &str,
+    volumes: &[(PathBuf, String)],
+    hand: &mut Hand<'_>,
+) -> Result<bool, StackError> {
+    let program = |source| StackError::Program { layer: "lvm".to_owned(), source };
+    let devices: Vec<PathBuf> =
+        volumes.iter().map(|(d, _)| d.clone()).filter(|d| udev::is_block_device(d)).collect();
+    if devices.is_empty() {
+        return Ok(false);
+    }
+    let filter = filter(&devices);
+    let ours = format!("vg_name={name} && vg_tags={mark}");
+    let list = lvm("vgs", &filter)
+        .args(["--noheadings", "--options", "vg_name", "--select", &ours])
+        .uninterruptible();
+    let exists = |hand: &Hand<'_>| {
+        hand.executor.check(&list).map(|found| !found.text().trim().is_empty()).map_err(program)
+    };
+    let mut done = false;
+    let began = Instant::now();
+    while exists(hand)? {
+        done = true;
+        let remove = lvm("vgremove", &filter)
+            .args(["--yes", "--force", "--select", &ours])
+            .uninterruptible();
+        let failure = hand.executor.check(&remove).err();
+        if let Some(source) = failure {
+            if began.elapsed() > PATIENCE {
+                return Err(program(source));
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+    for (_, uuid) in volumes {
+        // Not ours any more, or in a group that is not ours: left alone.
+        let ours = format!("pv_uuid={uuid} && vg_name=\"\"");
+        let list = lvm("pvs", &filter)
+            .args(["--noheadings", "--options", "pv_name", "--select", &ours])
+            .uninterruptible();
+        let found = hand.executor.check(&list).map_err(program)?.text();
+        if found.trim().is_empty() {
+            continue;
+        }
+        let remove = lvm("pvremove", &filter).arg("--yes").arg(found.trim()).uninterruptible();
+        hand.executor.check(&remove).map_err(program)?;
+        done = true;
+    }
+    Ok(done)
+}
