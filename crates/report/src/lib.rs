@@ -1,1 +1,21 @@
-//! placeholder
+//! Reports: Markdown, HTML with charts, JSON and CSV out of a run.
+//!
+//! [`Report::gather`] reads a run in one pass over its samples; [`render`]
+//! turns the result into text and touches nothing. All charts are HTML and SVG
+//! with percentage coordinates: they need no script and no library, and their
+//! text keeps its size on a phone.
+
+mod chart;
+mod csv;
+mod facts;
+mod gather;
+mod html;
+mod json;
+mod markdown;
+mod quantity;
+mod report;
+mod view;
+
+pub use facts::{CellTrace, CountedNote, Facts, Spread, StackMounts, StackOverhead};
+pub use gather::Collector;
+pub use report::{Format, Report, ReportError, render};

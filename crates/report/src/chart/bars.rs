@@ -1,0 +1,146 @@
+//! Grouped bars: a group is a layout, a bar a file system.
+
+use disklab_study::Measure;
+use disklab_verdict::{Answer, Point};
+use maud::{Markup, html};
+
+use crate::Report;
+use crate::chart::scale::Scale;
+use crate::chart::{caption, colour_class, percent};
+use crate::quantity::{Quantity, Unit, better, measure_name};
+use crate::view::{Colours, Panel, comparison_of, stack_of};
+
+/// What all bars of a chart share.
+struct Bars<'a> {
+    report: &'a Report,
+    colours: &'a Colours,
+    answer: &'a Answer,
+    quantity: Quantity,
+    scale: Scale,
+    unit: Unit,
+    /// Whether more names than colours would make a colour mean two things.
+    plain: bool,
+}
+
+/// One figure of all its stacks.
+pub(crate) fn chart(
+    report: &Report,
+    colours: &Colours,
+    answer: &Answer,
+    panel: &Panel<'_>,
+) -> Markup {
+    let measure = answer.measure;
+    let quantity = Quantity::from(measure);
+    let ends = panel.points.iter().flat_map(|p| {
+        let e = p.estimate;
+        [Some(e.centre), e.interval.map(|i| i.low), e.interval.map(|i| i.high)]
+    });
+    let scale = Scale::fitting(ends.flatten());
+    let unit = quantity.unit_for(scale.ticks.last().copied().unwrap_or(1.0));
+    let plain = panel.points.iter().any(|p| colours.index(&p.file_system) >= crate::chart::SERIES);
+    let bars = Bars { report, colours, answer, quantity, scale, unit, plain };
+    html! {
+        figure.chart role="group" aria-label=(label(measure, panel.figure)) {
+            (caption(panel.figure, &about(measure, &bars)))
+            div.bars {
+                (axis(&bars))
+                @for (layout, points) in panel.by_layout() {
+                    (group(&bars, layout, &points))
+                }
+            }
+        }
+    }
+}
+
+fn label(measure: Measure, figure: &str) -> String {
+    let of = if figure.is_empty() { String::new() } else { format!(" of {figure}") };
+    format!("Bars: {}{of}, by layout and file system", measure_name(measure))
+}
+
+fn about(measure: Measure, bars: &Bars<'_>) -> String {
+    let name = measure_name(measure);
+    let better = better(measure);
+    if bars.scale.logarithmic {
+        format!("{name}, logarithmic axis, {better}")
+    } else {
+        let unit = match bars.unit.name {
+            "MB/s" => "MB/s (10⁶ bytes per second)",
+            other => other,
+        };
+        format!("{name} in {unit}, {better}")
+    }
+}
+
+fn axis(bars: &Bars<'_>) -> Markup {
+    let ticks = &bars.scale.ticks;
+    html! {
+        div.ticks aria-hidden="true" {
+            @for (index, tick) in ticks.iter().enumerate() {
+                span.end[index + 1 == ticks.len()].begin[index == 0]
+                    style={ "left:" (percent(bars.scale.percent(*tick))) } {
+                    @if bars.scale.logarithmic {
+                        (bars.quantity.tick(*tick, bars.quantity.unit_for(*tick)))
+                        " " (bars.quantity.unit_for(*tick).name)
+                    } @else {
+                        (bars.quantity.tick(*tick, bars.unit))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn group(bars: &Bars<'_>, layout: &str, points: &[&Point]) -> Markup {
+    // A whole stack is a group of its own; saying its name twice tells nothing.
+    let whole = points.iter().all(|p| p.file_system == p.layout);
+    html! {
+        div.group {
+            h4 style={ "--rows:" (points.len()) } { (layout) }
+            @for point in points { (bar(bars, point, whole)) }
+        }
+    }
+}
+
+fn bar(bars: &Bars<'_>, point: &Point, whole: bool) -> Markup {
+    let estimate = point.estimate;
+    let at = |value: f64| bars.scale.percent(value);
+    let unit =
+        if bars.scale.logarithmic { bars.quantity.unit_for(estimate.centre) } else { bars.unit };
+    let index = if bars.plain { 0 } else { bars.colours.index(&point.file_system) };
+    let stack = stack_of(&bars.report.analysis, point);
+    let is_baseline = comparison_of(bars.answer, point).map_or_else(
+        || bars.answer.comparisons.iter().any(|c| c.baseline_group == point.group),
+        |c| c.baseline == stack,
+    );
+    let ticks = &bars.scale.ticks;
+    html! {
+        div.bar.(colour_class(index)) {
+            span.name {
+                @if !whole { (point.file_system) }
+                @if is_baseline { " " small { "baseline" } }
+            }
+            svg.track aria-hidden="true" {
+                @for tick in ticks {
+                    line.grid x1=(percent(at(*tick))) x2=(percent(at(*tick))) y1="0" y2="100%" {}
+                }
+                @if bars.scale.logarithmic {
+                    line.stem x1="0" x2=(percent(at(estimate.centre))) y1="50%" y2="50%" {}
+                    circle.dot cx=(percent(at(estimate.centre))) cy="50%" r="4.5" {}
+                } @else {
+                    rect.fill x="0" y="16%" height="68%" width=(percent(at(estimate.centre))) {}
+                }
+                @if let Some(interval) = estimate.interval.filter(|i| i.low < i.high) {
+                    @let (low, high) = (percent(at(interval.low)), percent(at(interval.high)));
+                    line.whisker x1=(low) x2=(high) y1="50%" y2="50%" {}
+                    @for end in [&low, &high] {
+                        line.whisker x1=(end) x2=(end) y1="30%" y2="70%" {}
+                    }
+                }
+            }
+            span.value {
+                (unit.show(estimate.centre)) " " (unit.name) " "
+                small { (unit.show_interval(&estimate)) }
+            }
+        }
+    }
+}

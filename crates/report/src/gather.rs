@@ -1,0 +1,126 @@
+//! One pass over a run's samples, one sample in memory at a time.
+
+use std::collections::BTreeMap;
+
+use disklab_measure::{DriveState, Environment, Overhead, Sample, Tool};
+use disklab_store::{CellRecord, RunInfo};
+use disklab_study::Study;
+use indexmap::{IndexMap, IndexSet};
+
+use crate::{CellTrace, CountedNote, Facts, Spread, StackMounts, StackOverhead};
+
+/// Works [`Facts`] out of samples that pass by.
+#[derive(Debug, Default)]
+pub struct Collector {
+    overheads: IndexMap<String, Vec<Overhead>>,
+    notes: IndexMap<disklab_measure::Note, usize>,
+    mounts: IndexMap<String, IndexSet<String>>,
+    drives: IndexMap<DriveKey, DriveState>,
+    tools: IndexSet<(String, String)>,
+    kernels: IndexSet<String>,
+    loads: Vec<f64>,
+    foreign: Vec<f64>,
+    traces: BTreeMap<(String, String), CellTrace>,
+}
+
+/// What makes a drive's state another one: drive, model, serial number,
+/// scheduler and write cache. Its device node may change from cell to cell.
+type DriveKey = (String, [Option<String>; 4]);
+
+impl Collector {
+    /// Takes in what a finished cell measured.
+    pub fn add(&mut self, record: &CellRecord, sample: &Sample) {
+        let cell = &record.cell;
+        self.overheads.entry(cell.stack.clone()).or_default().push(sample.overhead);
+        let notes: IndexSet<_> = sample.notes.iter().collect();
+        for note in notes {
+            *self.notes.entry(note.clone()).or_default() += 1;
+        }
+        if !sample.environment.mounts.is_empty() {
+            let mounts = self.mounts.entry(cell.stack.clone()).or_default();
+            mounts.extend(sample.environment.mounts.iter().cloned());
+        }
+        self.add_environment(&sample.environment);
+        self.loads.extend(sample.environment.load.map(|(before, _)| before));
+        self.foreign.extend(sample.environment.foreign_bytes.map(|b| b as f64));
+        self.traces.entry((cell.stack.clone(), cell.workload.clone())).or_insert_with(|| {
+            CellTrace {
+                stack: cell.stack.clone(),
+                workload: cell.workload.clone(),
+                cell: cell.number,
+                entries: sample.trace.clone(),
+            }
+        });
+    }
+
+    fn add_environment(&mut self, environment: &Environment) {
+        if !environment.kernel.is_empty() {
+            self.kernels.insert(environment.kernel.clone());
+        }
+        for Tool { name, version } in &environment.tools {
+            self.tools.insert((name.clone(), version.clone()));
+        }
+        for drive in &environment.drives {
+            let key = [&drive.model, &drive.serial, &drive.scheduler, &drive.write_cache];
+            let key = (drive.drive.clone(), key.map(Clone::clone));
+            let known = self.drives.entry(key).or_insert_with(|| drive.clone());
+            // The latest that SMART said; counters only grow.
+            if drive.smart.is_some() {
+                known.smart.clone_from(&drive.smart);
+            }
+        }
+    }
+
+    /// The facts, in the order of the study.
+    pub fn finish(mut self, info: &RunInfo, study: &Study) -> Facts {
+        self.add_environment(&info.environment);
+        let stack = |id: &str| info.stacks.iter().position(|s| s.id == id).unwrap_or(usize::MAX);
+        let workload = |id: &str| study.workload_index(id).unwrap_or(usize::MAX);
+        let mut overheads: Vec<_> =
+            self.overheads.iter().map(|(id, all)| stack_overhead(id, all)).collect();
+        overheads.sort_by_key(|o| stack(&o.stack));
+        let mut mounts: Vec<_> = self
+            .mounts
+            .into_iter()
+            .map(|(stack, mounts)| StackMounts { stack, mounts: mounts.into_iter().collect() })
+            .collect();
+        mounts.sort_by_key(|m| stack(&m.stack));
+        let mut traces: Vec<_> = self.traces.into_values().collect();
+        traces.sort_by_key(|t| (stack(&t.stack), workload(&t.workload)));
+        let mut drives: Vec<_> = self.drives.into_values().collect();
+        drives.sort_by(|a, b| a.drive.cmp(&b.drive));
+        let mut tools: Vec<_> =
+            self.tools.into_iter().map(|(name, version)| Tool { name, version }).collect();
+        tools.sort_by(|a, b| a.name.cmp(&b.name));
+        Facts {
+            overheads,
+            notes: self
+                .notes
+                .into_iter()
+                .map(|(note, cells)| CountedNote { note, cells })
+                .collect(),
+            mounts,
+            drives,
+            tools,
+            kernels: self.kernels.into_iter().collect(),
+            load: Spread::of(&self.loads),
+            foreign_bytes: Spread::of(&self.foreign),
+            traces,
+        }
+    }
+}
+
+fn stack_overhead(stack: &str, all: &[Overhead]) -> StackOverhead {
+    let spread = |part: fn(&Overhead) -> f64| {
+        Spread::of(&all.iter().map(part).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    StackOverhead {
+        stack: stack.to_owned(),
+        make: spread(|o| o.make_seconds),
+        settle: spread(|o| o.settle_seconds),
+        caches: spread(|o| o.caches_seconds),
+        take_down: spread(|o| o.take_down_seconds),
+        total: spread(Overhead::total_seconds),
+        prewrite: spread(|o| o.prewrite_seconds),
+    }
+}

@@ -1,0 +1,51 @@
+//! What makes figures doubtful.
+
+use disklab_verdict::Finding;
+use maud::{Markup, html};
+
+use crate::Report;
+use crate::view::{Kind, kinds};
+
+/// Of one kind, this many findings stand open; the rest is folded.
+const OPEN: usize = 4;
+
+/// All findings.
+pub(crate) fn section(report: &Report) -> Markup {
+    let findings: Vec<&Finding> = report.analysis.findings.iter().collect();
+    html! {
+        section id="findings" {
+            h2 { "Findings" }
+            @if findings.is_empty() {
+                p { "The audits found nothing that makes these figures doubtful." }
+            } @else {
+                (list(&findings))
+            }
+        }
+    }
+}
+
+/// Findings, those of one kind together.
+pub(crate) fn list(findings: &[&Finding]) -> Markup {
+    html! {
+        @for Kind { severity, audit, advice, texts } in kinds(findings.iter().copied()) {
+            div.finding.(severity) {
+                h4 { span.badge { (severity) } " " span.audit { (audit) } }
+                (sentences(&texts[..texts.len().min(OPEN)]))
+                @if texts.len() > OPEN {
+                    details {
+                        summary { (texts.len() - OPEN) " more like these" }
+                        (sentences(&texts[OPEN..]))
+                    }
+                }
+                @if !advice.is_empty() { p.advice { (advice) } }
+            }
+        }
+    }
+}
+
+fn sentences(texts: &[&str]) -> Markup {
+    html! {
+        @if let [text] = texts { p { (text) } }
+        @else { ul { @for text in texts { li { (text) } } } }
+    }
+}

@@ -1,0 +1,138 @@
+//! How it was measured, and what the measuring itself cost.
+
+use disklab_units::significant;
+use maud::{Markup, html};
+
+use crate::view::{command_line, count, intervals, progress, scale};
+use crate::{Report, Spread};
+
+/// The section.
+pub(crate) fn section(report: &Report) -> Markup {
+    let info = &report.info;
+    html! {
+        section id="method" {
+            h2 { "How it was measured" }
+            ul {
+                li {
+                    "Each workload ran on each stack " (times(info.repeats)) ", each time on a \
+                     freshly made stack. The order is random within each repeat, from seed "
+                    code { (info.seed) } "; all stacks of a repeat were given the same work."
+                }
+                li { (progress(report)) }
+                li { (scale(info.scale)) }
+                @if !info.options.is_empty() {
+                    li {
+                        "Settings of the bench: "
+                        @for (n, (name, value)) in info.options.iter().enumerate() {
+                            @if n > 0 { ", " }
+                            code { (name) } " " (value)
+                        }
+                        "."
+                    }
+                }
+                li { (intervals(info)) }
+                li {
+                    "MB and GB are powers of 1000, MiB and GiB powers of 1024. Read and write \
+                     amplification are the bytes that the drives moved per byte that the \
+                     workload asked for, from the drives' own counters."
+                }
+                li {
+                    "To do it again: " code.command { (command_line(report)) }
+                    @if report.sessions.len() > 1 {
+                        " (resumed " (times(report.sessions.len() as u32 - 1)) ")"
+                    }
+                }
+            }
+            (notes(report))
+            (overhead(report))
+        }
+    }
+}
+
+fn times(n: u32) -> String {
+    match n {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{n} times"),
+    }
+}
+
+/// Of notes, this many stand open.
+const OPEN_NOTES: usize = 12;
+
+fn notes(report: &Report) -> Markup {
+    let notes = &report.facts.notes;
+    let list = |notes: &[crate::CountedNote]| {
+        html! {
+            ul {
+                @for counted in notes {
+                    li {
+                        strong { (counted.note.about) } ": " (counted.note.text) " "
+                        span.muted { "(" (count(counted.cells, "cell")) ")" }
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        @if !notes.is_empty() {
+            h3 { "Notes of the cells" }
+            (list(&notes[..notes.len().min(OPEN_NOTES)]))
+            @if notes.len() > OPEN_NOTES {
+                details {
+                    summary { (notes.len() - OPEN_NOTES) " more" }
+                    (list(&notes[OPEN_NOTES..]))
+                }
+            }
+        }
+    }
+}
+
+fn overhead(report: &Report) -> Markup {
+    let overheads = &report.facts.overheads;
+    if overheads.is_empty() {
+        return html! {};
+    }
+    let waited = overheads.iter().any(|o| o.settle.worst > 0.0);
+    let prewrote = overheads.iter().any(|o| o.prewrite.worst > 0.0);
+    html! {
+        h3 { "What a cell costs outside its workload" }
+        p { "Median seconds per cell, and the worst of all cells." }
+        div.scroll role="region" tabindex="0" aria-label="Overhead" {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "stack" }
+                        th.n scope="col" { "cells" }
+                        th.n scope="col" { "make, s" }
+                        th.n scope="col" { "caches, s" }
+                        th.n scope="col" { "take down, s" }
+                        th.n scope="col" { "together, s" }
+                        th.n scope="col" { "worst, s" }
+                        @if waited { th.n scope="col" { "waited to settle, s" } }
+                        @if prewrote { th.n scope="col" { "written beforehand, s" } }
+                    }
+                }
+                tbody {
+                    @for o in overheads {
+                        tr {
+                            th scope="row" { (o.stack) }
+                            td.n { (o.total.n) }
+                            td.n { (median(o.make)) }
+                            td.n { (median(o.caches)) }
+                            td.n { (median(o.take_down)) }
+                            td.n { strong { (median(o.total)) } }
+                            td.n { (significant(o.total.worst, 3)) }
+                            @if waited { td.n { (median(o.settle)) } }
+                            @if prewrote { td.n { (median(o.prewrite)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn median(spread: Spread) -> String {
+    significant(spread.median, 3)
+}

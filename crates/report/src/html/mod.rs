@@ -1,0 +1,103 @@
+//! One self-contained page: no script, no fonts, no pictures from elsewhere.
+
+mod commands;
+mod environment;
+mod findings;
+mod method;
+mod overview;
+mod question;
+mod style;
+mod table;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::Report;
+use crate::view::{Colours, all_absences};
+
+/// The whole page.
+pub(crate) fn page(report: &Report) -> String {
+    let colours = Colours::of(&report.study);
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="generator" content={ "disklab " (report.info.disklab) };
+                // Nothing may be loaded, whatever a name in the run contains.
+                meta http-equiv="Content-Security-Policy"
+                    content="default-src 'none'; style-src 'unsafe-inline'";
+                title { (report.info.title) }
+                style { (PreEscaped(style::sheet())) }
+            }
+            body {
+                (theme())
+                main {
+                    (overview::header(report))
+                    (overview::summary(report))
+                    (overview::contents(report))
+                    @for (number, answer) in report.analysis.answers.iter().enumerate() {
+                        (question::section(report, &colours, number, answer))
+                    }
+                    (absent(report))
+                    (findings::section(report))
+                    (method::section(report))
+                    (environment::section(report))
+                    (commands::section(report))
+                    (study(report))
+                }
+                (footer(report))
+            }
+        }
+    }
+    .into_string()
+}
+
+/// Light, dark or as the system says, for those whose browser does not ask it.
+fn theme() -> Markup {
+    html! {
+        fieldset.theme aria-label="Colours of the page" {
+            @for (id, name) in [("auto", "auto"), ("light", "light"), ("dark", "dark")] {
+                input type="radio" name="theme" id={ "theme-" (id) } checked[id == "auto"];
+                label for={ "theme-" (id) } { (name) }
+            }
+        }
+    }
+}
+
+fn absent(report: &Report) -> Markup {
+    let absences = all_absences(report);
+    if absences.is_empty() {
+        return html! {};
+    }
+    html! {
+        section id="absent" {
+            h2 { "Left out and failed" }
+            (question::absences(&absences, true))
+        }
+    }
+}
+
+fn study(report: &Report) -> Markup {
+    html! {
+        section id="study" {
+            h2 { "The study" }
+            @if !report.study.about.is_empty() { p.about { (report.study.about) } }
+            details {
+                summary { "The study's whole text (" code { (report.info.study_file) } ")" }
+                pre { code { (report.info.study_text) } }
+            }
+        }
+    }
+}
+
+fn footer(report: &Report) -> Markup {
+    html! {
+        footer {
+            p {
+                "Made by disklab " (report.info.disklab) " from the run of study "
+                code { (report.info.study) } ", begun " (report.info.created.to_string()) "."
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The top of the page: what was measured on what, and what came out.
+
+use disklab_verdict::Severity;
+use maud::{Markup, html};
+
+use crate::Report;
+use crate::html::findings;
+use crate::view::{bench_label, is_simulated, machine, measured, progress, scale};
+
+/// Title and what was measured on what.
+pub(crate) fn header(report: &Report) -> Markup {
+    let info = &report.info;
+    let simulated = is_simulated(&info.bench);
+    html! {
+        header {
+            h1 { (info.title) }
+            p.bench {
+                span.badge.simulated[simulated] {
+                    @if simulated { "simulated" } @else { "measured" }
+                }
+                " on " strong { (bench_label(&info.bench)) }
+                @if !info.bench_about.is_empty() { ": " (info.bench_about) }
+            }
+            p { (measured(report)) ". " (progress(report)) }
+            @if info.scale != 1.0 { p { (scale(info.scale)) } }
+            @let machine = machine(info);
+            @if !machine.is_empty() { p.muted { (machine.join(" · ")) } }
+        }
+    }
+}
+
+/// The summary, with what is severe beside it.
+pub(crate) fn summary(report: &Report) -> Markup {
+    let analysis = &report.analysis;
+    let severe: Vec<_> =
+        analysis.findings.iter().filter(|f| f.severity == Severity::Severe).collect();
+    html! {
+        section id="summary" {
+            h2 { "In short" }
+            @if analysis.summary.is_empty() {
+                p.empty { "Nothing can be said yet: see what was left out or failed." }
+            } @else {
+                ul.summary { @for sentence in &analysis.summary { li { (sentence) } } }
+            }
+            @if !severe.is_empty() {
+                div.callout role="note" {
+                    h3 { "Before you rely on these figures" }
+                    (findings::list(&severe))
+                }
+            }
+        }
+    }
+}
+
+/// Links to the questions.
+pub(crate) fn contents(report: &Report) -> Markup {
+    let answers = &report.analysis.answers;
+    html! {
+        @if answers.len() > 1 {
+            nav aria-label="Questions" {
+                ol {
+                    @for (number, answer) in answers.iter().enumerate() {
+                        li { a href={ "#q" (number + 1) } { (answer.question.ask) } }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! One question: a chart, its sentences, its figures, its doubts.
+
+use disklab_verdict::{Answer, Finding, Severity};
+use maud::{Markup, html};
+
+use crate::Report;
+use crate::chart::charts;
+use crate::html::{findings, table};
+use crate::view::{Absences, Colours, count};
+
+/// A long table is folded; one up to this many rows stands open.
+const OPEN_ROWS: usize = 12;
+
+/// The section of one question.
+pub(crate) fn section(
+    report: &Report,
+    colours: &Colours,
+    number: usize,
+    answer: &Answer,
+) -> Markup {
+    let rows = answer.points.len();
+    let absences_here = crate::view::absences(report, &answer.question);
+    let findings_here = findings_of(report, answer);
+    html! {
+        section.question id={ "q" (number + 1) } {
+            h2 { (answer.question.ask) }
+            (charts(report, colours, answer))
+            @if !answer.sentences.is_empty() {
+                ul.sentences { @for sentence in &answer.sentences { li { (sentence) } } }
+            }
+            @if rows > 0 {
+                details open[rows <= OPEN_ROWS] {
+                    summary { "Exact figures, " (count(rows, "row")) }
+                    (table::figures(report, answer))
+                }
+                (table::drives(report, answer))
+            }
+            (absences(&absences_here, false))
+            @if !findings_here.is_empty() {
+                div.doubts { (findings::list(&findings_here)) }
+            }
+        }
+    }
+}
+
+/// Findings about these figures; those about all figures have their own section.
+fn findings_of<'a>(report: &'a Report, answer: &Answer) -> Vec<&'a Finding> {
+    report
+        .analysis
+        .findings
+        .iter()
+        .filter(|f| f.severity != Severity::Remark)
+        .filter(|f| f.groups.iter().any(|g| answer.points.iter().any(|p| p.group == *g)))
+        .collect()
+}
+
+/// What is missing, and why.
+pub(crate) fn absences(absences: &Absences, whole: bool) -> Markup {
+    html! {
+        @if !absences.left_out.is_empty() {
+            details.absent open[whole] {
+                summary {
+                    "Left out here: "
+                    (absences.left_out.iter().map(|(_, what)| what.len()).sum::<usize>())
+                }
+                ul {
+                    @for (why, what) in &absences.left_out {
+                        li { strong { (why) } ": " (what.join(", ")) }
+                    }
+                }
+            }
+        }
+        @if !absences.failed.is_empty() {
+            details.absent.failed open[whole] {
+                summary {
+                    "Failed: "
+                    (count(absences.failed.iter().map(|(_, what)| what.len()).sum(), "cell"))
+                }
+                ul {
+                    @for (error, what) in &absences.failed {
+                        li { (what.join("; ")) ":" pre.error { (error) } }
+                    }
+                }
+            }
+        }
+        @if absences.waiting > 0 {
+            p.muted { (count(absences.waiting, "cell")) " not run yet." }
+        }
+    }
+}

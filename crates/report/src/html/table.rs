@@ -1,0 +1,191 @@
+//! The exact figures behind a chart.
+
+use disklab_study::{Chart, Measure};
+use disklab_verdict::{Answer, Point};
+use indexmap::IndexSet;
+use maud::{Markup, html};
+
+use crate::Report;
+use crate::quantity::{Quantity, Unit, level, measure_name, range, ratio};
+use crate::view::{Traffic, comparison_of, outcome, percentiles, stack_of, traffic};
+
+/// Percentiles of the table; 1 is the largest latency.
+const COLUMNS: [(f64, &str); 4] = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"), (1.0, "max")];
+
+/// One row per point: the figure with its interval, against the baseline, its
+/// latencies, and what the drives did.
+pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
+    let analysis = &report.analysis;
+    let quantity = Quantity::from(answer.measure);
+    let largest = answer.points.iter().map(|p| p.estimate.centre).fold(0.0, f64::max);
+    let unit = quantity.unit_for(largest);
+    let group = |p: &Point| analysis.groups.get(p.group);
+    let figures = answer.points.iter().any(|p| !p.figure.is_empty());
+    let over = match &answer.question.chart {
+        Chart::LinesOver(over) => Some(over),
+        _ => None,
+    };
+    let latencies = answer.points.iter().any(|p| group(p).is_some_and(|g| g.latency.is_some()));
+    let traffics: Vec<Option<Traffic>> =
+        answer.points.iter().map(|p| traffic(analysis, p.group)).collect();
+    let watched = traffics.iter().any(Option::is_some);
+    let binary = answer.measure == Measure::Throughput;
+    html! {
+        div.scroll role="region" tabindex="0" aria-label="Exact figures" {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "stack" }
+                        @if figures { th scope="col" { "figure" } }
+                        @if let Some(over) = over { th scope="col" { (over) } }
+                        th.n scope="col" { (measure_name(answer.measure)) ", " (unit.name) }
+                        th.n scope="col" { "95 % interval, " (unit.name) }
+                        @if binary { th.n scope="col" { "MiB/s" } }
+                        th.n scope="col" { "runs" }
+                        th scope="col" { "÷ baseline" }
+                        @if latencies {
+                            @for (_, name) in COLUMNS { th.n scope="col" { (name) " latency" } }
+                        }
+                        @if watched {
+                            th.n scope="col" { "drives read" }
+                            th.n scope="col" { "drives wrote" }
+                            th.n scope="col" title="bytes that the drives read per byte asked for" {
+                                "read ampl."
+                            }
+                            th.n scope="col" title="bytes that the drives wrote per byte asked for" {
+                                "write ampl."
+                            }
+                        }
+                    }
+                }
+                tbody {
+                    @for (point, traffic) in answer.points.iter().zip(&traffics) {
+                        tr {
+                            th scope="row" { (stack_of(analysis, point)) }
+                            @if figures { td { (point.figure) } }
+                            @if over.is_some() { td { (point.x.as_deref().unwrap_or("–")) } }
+                            (value(point, unit, binary))
+                            td { (against_baseline(answer, point)) }
+                            @if latencies {
+                                @let histogram = group(point).and_then(|g| g.latency.as_ref());
+                                @for (quantile, _) in COLUMNS {
+                                    td.n {
+                                        @match histogram {
+                                            Some(h) if h.count() > 0 => (quantile_text(h, quantile)),
+                                            _ => "–",
+                                        }
+                                    }
+                                }
+                            }
+                            @if watched { (moved(traffic.as_ref())) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn value(point: &Point, unit: Unit, binary: bool) -> Markup {
+    let e = &point.estimate;
+    html! {
+        td.n { strong { (unit.show(e.centre)) } }
+        td.n { (unit.show_interval(e)) }
+        @if binary {
+            td.n { (Unit { name: "MiB/s", size: 1_048_576.0 }.show(e.centre)) }
+        }
+        td.n { (e.n) }
+    }
+}
+
+fn quantile_text(histogram: &disklab_measure::LatencyHistogram, quantile: f64) -> String {
+    if quantile >= 1.0 {
+        return Quantity::Latency.show(histogram.quantile(1.0) as f64);
+    }
+    match percentiles(histogram, &[quantile]).first() {
+        Some(Some(ns)) => Quantity::Latency.show(*ns as f64),
+        _ => "–".to_owned(),
+    }
+}
+
+/// `0.52× (0.48–0.56), worse`.
+fn against_baseline(answer: &Answer, point: &Point) -> String {
+    let Some(c) = comparison_of(answer, point) else {
+        let is_baseline = answer.comparisons.iter().any(|c| c.baseline_group == point.group);
+        return if is_baseline { "baseline" } else { "–" }.to_owned();
+    };
+    let interval =
+        c.interval.map_or_else(String::new, |i| format!(" ({}{})", range(i.low, i.high), level(i)));
+    format!("{}{interval}, {}", ratio(c.ratio), outcome(c.outcome))
+}
+
+fn moved(traffic: Option<&Traffic>) -> Markup {
+    let amplification = |r: Option<f64>| r.map_or_else(|| "–".to_owned(), ratio);
+    html! {
+        @match traffic {
+            Some(t) => {
+                td.n { (Quantity::Size.show(t.read)) }
+                td.n { (Quantity::Size.show(t.written)) }
+                td.n { (amplification(t.read_ratio)) }
+                td.n { (amplification(t.written_ratio)) }
+            }
+            None => { @for _ in 0..4 { td.n { "–" } } }
+        }
+    }
+}
+
+/// What each drive did; folded, and only where there are several.
+pub(crate) fn drives(report: &Report, answer: &Answer) -> Markup {
+    let analysis = &report.analysis;
+    let rows: Vec<(&Point, Traffic)> = answer
+        .points
+        .iter()
+        .filter_map(|p| Some((p, traffic(analysis, p.group)?)))
+        .filter(|(_, t)| t.drives.len() > 1)
+        .collect();
+    let names: IndexSet<&str> =
+        rows.iter().flat_map(|(_, t)| t.drives.iter().map(|(d, ..)| d.as_str())).collect();
+    if rows.is_empty() {
+        return html! {};
+    }
+    html! {
+        details {
+            summary { "What each drive read and wrote, mean of the runs" }
+            div.scroll role="region" tabindex="0" aria-label="Traffic of each drive" {
+                table {
+                    thead {
+                        tr {
+                            th scope="col" { "stack" }
+                            th scope="col" { "figure" }
+                            @for name in &names { th.n scope="col" { (name) } }
+                        }
+                    }
+                    tbody {
+                        @for (point, traffic) in &rows {
+                            tr {
+                                th scope="row" { (stack_of(analysis, point)) }
+                                td { (point.figure) " " (point.x.as_deref().unwrap_or_default()) }
+                                @for name in &names {
+                                    td.n { (drive(traffic, name)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn drive(traffic: &Traffic, name: &str) -> String {
+    traffic.drives.iter().find(|(d, ..)| d == name).map_or_else(
+        || "–".to_owned(),
+        |(_, read, written)| {
+            format!(
+                "{} read, {} written",
+                Quantity::Size.show(*read),
+                Quantity::Size.show(*written)
+            )
+        },
+    )
+}

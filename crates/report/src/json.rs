@@ -1,0 +1,201 @@
+//! JSON: everything, for programs. The schema's name and version stand first.
+
+use disklab_stats::{Estimate, Interval, Method};
+use disklab_store::{CellRecord, CellState};
+use disklab_study::{Chart, Measure};
+use disklab_verdict::{Answer, Comparison, Finding, Group, Observation, Point};
+use serde_json::{Map, Value, json};
+
+use crate::Report;
+use crate::view::{
+    PERCENTILES, is_simulated, outcome, percentile_name, percentiles, severity_word,
+};
+
+/// The schema's name.
+const SCHEMA: &str = "disklab-report";
+/// Its version: raised when a field changes its meaning or goes; new fields do
+/// not raise it.
+const VERSION: u32 = 1;
+
+/// The whole report. Numbers that are not finite are null.
+pub(crate) fn text(report: &Report) -> String {
+    let analysis = &report.analysis;
+    let value = json!({
+        "schema": SCHEMA,
+        "version": VERSION,
+        "simulated": is_simulated(&report.info.bench),
+        "run": report.info,
+        "study": { "id": report.study.id, "title": report.study.title,
+                   "about": report.study.about, "sha256": report.study.digest },
+        "sessions": report.sessions,
+        "cells": report.cells.iter().map(cell).collect::<Value>(),
+        "summary": analysis.summary,
+        "findings": analysis.findings.iter().map(finding).collect::<Value>(),
+        "groups": analysis.groups.iter().map(|g| group(report, g)).collect::<Value>(),
+        "answers": analysis.answers.iter().map(answer).collect::<Value>(),
+        "facts": report.facts,
+    });
+    // Keys are text and numbers are finite or null, so this cannot fail.
+    let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn cell(record: &CellRecord) -> Value {
+    let state = match record.state {
+        CellState::Waiting => "waiting",
+        CellState::Done => "done",
+        CellState::Failed => "failed",
+    };
+    json!({
+        "number": record.cell.number,
+        "block": record.cell.block,
+        "stack": record.cell.stack,
+        "workload": record.cell.workload,
+        "seed": record.cell.seed,
+        "state": state,
+        "error": record.error,
+        "ended": record.ended,
+        "seconds": record.seconds,
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "audit": finding.audit,
+        "severity": severity_word(finding.severity),
+        "text": finding.text,
+        "advice": finding.advice,
+        "groups": finding.groups,
+    })
+}
+
+fn group(report: &Report, group: &Group) -> Value {
+    let spec = report.study.stack_index(&group.key.stack).map(|i| &report.study.stacks[i]);
+    let latency = group.latency.as_ref().map(|h| {
+        let mut map = Map::new();
+        map.insert("count".to_owned(), json!(h.count()));
+        map.insert("mean_ns".to_owned(), json!(h.mean()));
+        for (quantile, ns) in PERCENTILES.iter().zip(percentiles(h, &PERCENTILES)) {
+            let name = percentile_name(*quantile).replace('.', "");
+            map.insert(format!("{name}_ns"), json!(ns));
+        }
+        map.insert("max_ns".to_owned(), json!(h.quantile(1.0)));
+        map.insert("hdr_histogram_v2_deflate_base64".to_owned(), json!(h));
+        map
+    });
+    json!({
+        "stack": group.key.stack,
+        "layout": spec.map(|s| &s.layout),
+        "file_system": spec.map(|s| &s.file_system),
+        "workload": group.key.workload,
+        "step": group.key.step,
+        "direction": group.key.direction.word(),
+        "observations": group.observations.iter().map(observation).collect::<Value>(),
+        "latency": latency,
+    })
+}
+
+fn observation(o: &Observation) -> Value {
+    json!({
+        "cell": o.cell,
+        "block": o.block,
+        "throughput_bytes_per_second": o.throughput,
+        "iops": o.iops,
+        "elapsed_seconds": o.elapsed,
+        "p50_ns": o.latency.map(|l| l[0]),
+        "p99_ns": o.latency.map(|l| l[1]),
+        "p999_ns": o.latency.map(|l| l[2]),
+        "bytes": o.bytes,
+        "drive_read_bytes": o.drive_read,
+        "drive_write_bytes": o.drive_write,
+        "drives": o.drives.iter().map(|(drive, read, written)| json!({
+            "drive": drive, "read_bytes": read, "write_bytes": written,
+        })).collect::<Value>(),
+        "cpu_seconds": o.cpu_seconds,
+    })
+}
+
+fn answer(answer: &Answer) -> Value {
+    let (chart, over) = match &answer.question.chart {
+        Chart::Bars => ("bars", None),
+        Chart::LinesOver(over) => ("lines", Some(over)),
+        Chart::Distribution => ("distribution", None),
+    };
+    json!({
+        "ask": answer.question.ask,
+        "workloads": answer.question.workloads,
+        "stacks": answer.question.stacks,
+        "measure": measure(answer.measure),
+        "unit": unit(answer.measure),
+        "chart": chart,
+        "over": over,
+        "points": answer.points.iter().map(point).collect::<Value>(),
+        "comparisons": answer.comparisons.iter().map(comparison).collect::<Value>(),
+        "sentences": answer.sentences,
+    })
+}
+
+fn measure(measure: Measure) -> String {
+    Measure::WORDS
+        .iter()
+        .find(|(_, m)| *m == measure)
+        .map_or_else(|| format!("{measure:?}").to_lowercase(), |(word, _)| (*word).to_owned())
+}
+
+/// The unit of an answer's figures.
+fn unit(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Throughput => "bytes/s",
+        Measure::Iops => "1/s",
+        Measure::Latency(_) => "ns",
+        Measure::Elapsed => "s",
+    }
+}
+
+fn point(point: &Point) -> Value {
+    json!({
+        "group": point.group,
+        "layout": point.layout,
+        "file_system": point.file_system,
+        "figure": point.figure,
+        "x": point.x,
+        "estimate": estimate(point.estimate),
+    })
+}
+
+fn estimate(estimate: Estimate) -> Value {
+    let method = match estimate.method {
+        Method::Once => "once",
+        Method::Deterministic => "all-equal",
+        Method::LogT => "log-t",
+        Method::T => "t",
+        Method::Median => "median",
+    };
+    json!({
+        "n": estimate.n,
+        "centre": estimate.centre,
+        "interval": estimate.interval.map(interval),
+        "method": method,
+    })
+}
+
+fn interval(interval: Interval) -> Value {
+    json!({ "low": interval.low, "high": interval.high, "confidence": interval.confidence })
+}
+
+fn comparison(c: &Comparison) -> Value {
+    json!({
+        "stack": c.stack,
+        "baseline": c.baseline,
+        "group": c.group,
+        "baseline_group": c.baseline_group,
+        "figure": c.figure,
+        "x": c.x,
+        "pairs": c.pairs,
+        "ratio": c.ratio,
+        "interval": c.interval.map(interval),
+        "p_holm": c.p,
+        "outcome": outcome(c.outcome),
+    })
+}

@@ -1,0 +1,153 @@
+//! Markdown to post in a forum: short, and in tables that fit.
+
+mod escape;
+mod question;
+mod table;
+
+use std::fmt::Write as _;
+
+use disklab_verdict::Severity;
+
+use crate::Report;
+use crate::view::{
+    Absences, Kind, all_absences, bench_label, command_line, is_simulated, kinds, machine,
+    measured, progress, scale, smart_lines,
+};
+
+use escape::{code, text as escape};
+
+/// The whole text.
+pub(crate) fn text(report: &Report) -> String {
+    let mut md = String::new();
+    header(&mut md, report);
+    list(&mut md, &report.analysis.summary);
+    severe(&mut md, report);
+    for answer in &report.analysis.answers {
+        question::write(&mut md, report, answer);
+    }
+    absent(&mut md, &all_absences(report));
+    findings(&mut md, report);
+    environment(&mut md, report);
+    again(&mut md, report);
+    md
+}
+
+fn header(md: &mut String, report: &Report) {
+    let info = &report.info;
+    let kind = if is_simulated(&info.bench) { "**Simulated**" } else { "Measured" };
+    let _ = write!(md, "# {}\n\n", escape(&info.title));
+    let _ = write!(md, "{kind} on {}", escape(bench_label(&info.bench)));
+    if !info.bench_about.is_empty() {
+        let _ = write!(md, ": {}", escape(&info.bench_about));
+    }
+    let _ = write!(md, ". {}. {}", measured(report), progress(report));
+    if info.scale != 1.0 {
+        let _ = write!(md, " {}", scale(info.scale));
+    }
+    md.push_str("\n\n");
+}
+
+fn list(md: &mut String, sentences: &[String]) {
+    for sentence in sentences {
+        let _ = writeln!(md, "- {}", escape(sentence));
+    }
+    if !sentences.is_empty() {
+        md.push('\n');
+    }
+}
+
+fn severe(md: &mut String, report: &Report) {
+    let findings = &report.analysis.findings;
+    let severe = kinds(findings.iter().filter(|f| f.severity == Severity::Severe));
+    if !severe.is_empty() {
+        md.push_str("**Before you rely on these figures:**\n\n");
+        write_kinds(md, &severe);
+    }
+}
+
+fn findings(md: &mut String, report: &Report) {
+    let findings = &report.analysis.findings;
+    let rest = kinds(findings.iter().filter(|f| f.severity != Severity::Severe));
+    if !rest.is_empty() {
+        md.push_str("## Findings\n\n");
+        write_kinds(md, &rest);
+    }
+}
+
+/// Of one kind, this many findings are told in words; a forum post must end.
+const TOLD: usize = 3;
+
+fn write_kinds(md: &mut String, kinds: &[Kind<'_>]) {
+    for Kind { audit, advice, texts, .. } in kinds {
+        let _ = write!(md, "- *{}*:", escape(audit));
+        for text in texts.iter().take(TOLD) {
+            let _ = write!(md, " {}", escape(text));
+        }
+        if texts.len() > TOLD {
+            let _ = write!(md, " And {} more like these.", texts.len() - TOLD);
+        }
+        if !advice.is_empty() {
+            let _ = write!(md, " → {}", escape(advice));
+        }
+        md.push('\n');
+    }
+    md.push('\n');
+}
+
+fn absent(md: &mut String, absences: &Absences) {
+    if absences.left_out.is_empty() && absences.failed.is_empty() {
+        return;
+    }
+    md.push_str("## Left out and failed\n\n");
+    for (why, what) in &absences.left_out {
+        let _ = writeln!(md, "- {}: {}", escape(why), some(what));
+    }
+    for (error, what) in &absences.failed {
+        let first = error.lines().next().unwrap_or_default();
+        let _ = writeln!(md, "- failed: {}: {}", some(what), escape(first));
+    }
+    md.push('\n');
+}
+
+/// The first few, and how many more.
+fn some(what: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = what.iter().take(SHOWN).map(|w| escape(w)).collect::<Vec<_>>().join(", ");
+    if what.len() > SHOWN {
+        let _ = write!(text, " and {} more", what.len() - SHOWN);
+    }
+    text
+}
+
+fn environment(md: &mut String, report: &Report) {
+    md.push_str("## Environment\n\n");
+    for part in machine(&report.info) {
+        let _ = writeln!(md, "- {}", escape(&part));
+    }
+    for drive in &report.facts.drives {
+        let mut parts = vec![disklab_units::Bytes(drive.size_bytes).si()];
+        parts.extend(
+            [&drive.model, &drive.scheduler, &drive.write_cache].into_iter().flatten().cloned(),
+        );
+        parts.extend(drive.smart.as_ref().map(smart_lines).unwrap_or_default());
+        let _ = writeln!(md, "- drive {}: {}", escape(&drive.drive), escape(&parts.join(", ")));
+    }
+    let tools: Vec<String> =
+        report.facts.tools.iter().map(|t| format!("{} {}", t.name, t.version)).collect();
+    if !tools.is_empty() {
+        let _ = writeln!(md, "- {}", escape(&tools.join("; ")));
+    }
+    md.push('\n');
+}
+
+fn again(md: &mut String, report: &Report) {
+    let info = &report.info;
+    let _ = write!(
+        md,
+        "## How to do it again\n\n{}\n\nStudy {}, order seed {}, disklab {}.\n",
+        code(&command_line(report)),
+        code(&info.study),
+        info.seed,
+        escape(&info.disklab),
+    );
+}

@@ -1,0 +1,201 @@
+//! One question: its sentences and one table per figure.
+
+use std::fmt::Write as _;
+
+use disklab_stats::Estimate;
+use disklab_study::Chart;
+use disklab_verdict::{Answer, Point};
+use indexmap::IndexSet;
+
+use crate::Report;
+use crate::markdown::escape::text as escape;
+use crate::markdown::table::Table;
+use crate::quantity::{Quantity, Unit, better, measure_name, range, ratio};
+use crate::view::{
+    PERCENTILES, Panel, absences, comparison_of, count, outcome, panels, percentile_name,
+    percentiles, stack_of,
+};
+
+/// More columns than these do not fit into a post.
+const MOST_COLUMNS: usize = 6;
+
+/// Writes a question's part.
+pub(crate) fn write(md: &mut String, report: &Report, answer: &Answer) {
+    let _ = write!(md, "## {}\n\n", escape(&answer.question.ask));
+    super::list(md, &answer.sentences);
+    for panel in panels(answer) {
+        let quantity = Quantity::from(answer.measure);
+        let largest = panel.points.iter().map(|p| p.estimate.centre).fold(0.0, f64::max);
+        let unit = quantity.unit_for(largest);
+        let (what, table) = match &answer.question.chart {
+            Chart::Distribution => ("latency".to_owned(), distribution(report, &panel)),
+            Chart::LinesOver(over) => {
+                (figure(answer, unit), lines(report, answer, &panel, unit, over))
+            }
+            Chart::Bars => (figure(answer, unit), bars(report, answer, &panel, unit)),
+        };
+        let name = if panel.figure.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", escape(panel.figure))
+        };
+        let _ = write!(md, "**{name}{what}**\n\n");
+        table.write(md);
+    }
+    if answer.points.is_empty() {
+        md.push_str("No cell of this question has finished.\n\n");
+    }
+    missing(md, report, answer);
+}
+
+/// What the table shows, with its unit.
+fn figure(answer: &Answer, unit: Unit) -> String {
+    format!("{} in {}, {}", measure_name(answer.measure), unit.name, better(answer.measure))
+}
+
+fn missing(md: &mut String, report: &Report, answer: &Answer) {
+    let absences = absences(report, &answer.question);
+    let number =
+        |parts: &[(String, Vec<String>)]| parts.iter().map(|(_, w)| w.len()).sum::<usize>();
+    let (left_out, failed) = (number(&absences.left_out), number(&absences.failed));
+    let mut parts = Vec::new();
+    if left_out > 0 {
+        parts.push(format!("{left_out} left out"));
+    }
+    if failed > 0 {
+        parts.push(format!("{} failed", count(failed, "cell")));
+    }
+    if absences.waiting > 0 {
+        parts.push(format!("{} not run yet", count(absences.waiting, "cell")));
+    }
+    if !parts.is_empty() {
+        let _ = write!(md, "Missing here: {}.\n\n", parts.join(", "));
+    }
+}
+
+/// `113 (108–118)`, `113 (once)`.
+fn value(estimate: &Estimate, unit: Unit) -> String {
+    format!("{} ({})", unit.show(estimate.centre), unit.show_interval(estimate))
+}
+
+/// Layouts as rows and file systems as columns, where that fits; else one row
+/// per stack, with its ratio to the baseline.
+fn bars(report: &Report, answer: &Answer, panel: &Panel<'_>, unit: Unit) -> Table {
+    let file_systems: IndexSet<&str> =
+        panel.points.iter().map(|p| p.file_system.as_str()).collect();
+    let is_matrix = panel.points.iter().all(|p| p.file_system != p.layout);
+    let layouts = panel.by_layout();
+    if !is_matrix || file_systems.len() > MOST_COLUMNS || layouts.len() < 2 {
+        return stacks(report, answer, panel, unit);
+    }
+    let head = std::iter::once("layout".to_owned()).chain(file_systems.iter().map(|f| escape(f)));
+    let rows = layouts.iter().map(|(layout, points)| {
+        let cell = |file_system: &&str| {
+            points
+                .iter()
+                .find(|p| p.file_system == *file_system)
+                .map_or_else(|| "–".to_owned(), |p| value(&p.estimate, unit))
+        };
+        std::iter::once(escape(layout)).chain(file_systems.iter().map(cell)).collect()
+    });
+    Table { head: head.collect(), rows: rows.collect() }
+}
+
+fn stacks(report: &Report, answer: &Answer, panel: &Panel<'_>, unit: Unit) -> Table {
+    let head = ["stack", unit.name, "interval", "÷ baseline"].map(str::to_owned);
+    let row = |p: &&Point| {
+        vec![
+            escape(stack_of(&report.analysis, p)),
+            unit.show(p.estimate.centre),
+            unit.show_interval(&p.estimate),
+            against_baseline(answer, p),
+        ]
+    };
+    Table { head: head.to_vec(), rows: panel.points.iter().map(row).collect() }
+}
+
+fn against_baseline(answer: &Answer, point: &Point) -> String {
+    let Some(c) = comparison_of(answer, point) else {
+        let is_baseline = answer.comparisons.iter().any(|c| c.baseline_group == point.group);
+        return if is_baseline { "baseline" } else { "–" }.to_owned();
+    };
+    let interval = c.interval.map_or_else(String::new, |i| format!(" ({})", range(i.low, i.high)));
+    format!("{}{interval}, {}", ratio(c.ratio), outcome(c.outcome))
+}
+
+/// Stacks as rows, the parameter's values as columns; the other way round
+/// where there are many values and few stacks.
+fn lines(report: &Report, answer: &Answer, panel: &Panel<'_>, unit: Unit, over: &str) -> Table {
+    let series = panel.series(&report.analysis);
+    let xs: IndexSet<&str> = panel.points.iter().map(|p| p.x.as_deref().unwrap_or("–")).collect();
+    let cell = |points: &[&Point], x: &str| {
+        points
+            .iter()
+            .find(|p| p.x.as_deref().unwrap_or("–") == x)
+            .map_or_else(|| "–".to_owned(), |p| value(&p.estimate, unit))
+    };
+    if xs.len() <= MOST_COLUMNS || xs.len() <= series.len() {
+        // Too many values for columns: the first, the last and what lies evenly between.
+        let shown = thin(&xs);
+        let head = format!("stack ╲ {}", escape(over));
+        Table {
+            head: std::iter::once(head).chain(shown.iter().map(|x| escape(x))).collect(),
+            rows: series
+                .iter()
+                .map(|s| {
+                    std::iter::once(escape(s.stack))
+                        .chain(shown.iter().map(|x| cell(&s.points, x)))
+                        .collect()
+                })
+                .collect(),
+        }
+    } else if series.len() <= MOST_COLUMNS {
+        Table {
+            head: std::iter::once(escape(over))
+                .chain(series.iter().map(|s| escape(s.stack)))
+                .collect(),
+            rows: xs
+                .iter()
+                .map(|x| {
+                    std::iter::once(escape(x))
+                        .chain(series.iter().map(|s| cell(&s.points, x)))
+                        .collect()
+                })
+                .collect(),
+        }
+    } else {
+        stacks(report, answer, panel, unit)
+    }
+}
+
+/// At most [`MOST_COLUMNS`] values, ends included.
+fn thin<'a>(values: &IndexSet<&'a str>) -> Vec<&'a str> {
+    let n = values.len();
+    if n <= MOST_COLUMNS {
+        return values.iter().copied().collect();
+    }
+    (0..MOST_COLUMNS)
+        .filter_map(|i| values.get_index(i * (n - 1) / (MOST_COLUMNS - 1)).copied())
+        .collect()
+}
+
+fn distribution(report: &Report, panel: &Panel<'_>) -> Table {
+    let names = PERCENTILES.iter().map(|q| percentile_name(*q));
+    let head = std::iter::once("stack".to_owned()).chain(names).chain(["max".to_owned()]);
+    let row = |p: &&Point| {
+        let histogram = report.analysis.groups.get(p.group).and_then(|g| g.latency.as_ref());
+        let show = |ns: Option<u64>| {
+            ns.map_or_else(|| "–".to_owned(), |ns| Quantity::Latency.show(ns as f64))
+        };
+        let cells: Vec<String> = match histogram.filter(|h| h.count() > 0) {
+            Some(h) => percentiles(h, &PERCENTILES)
+                .into_iter()
+                .chain([Some(h.quantile(1.0))])
+                .map(show)
+                .collect(),
+            None => vec!["–".to_owned(); PERCENTILES.len() + 1],
+        };
+        std::iter::once(escape(stack_of(&report.analysis, p))).chain(cells).collect()
+    };
+    Table { head: head.collect(), rows: panel.points.iter().map(row).collect() }
+}

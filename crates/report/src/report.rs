@@ -1,0 +1,74 @@
+//! What a report is made of, and the forms that it comes in.
+
+use disklab_store::{CellRecord, RunInfo, Session, StoreError};
+use disklab_study::{Study, StudyError};
+use disklab_verdict::Analysis;
+
+use crate::Facts;
+
+/// Everything that a report says, in memory. Rendering it is pure.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// What the run is.
+    pub info: RunInfo,
+    /// All its cells.
+    pub cells: Vec<CellRecord>,
+    /// All starts of the program on it.
+    pub sessions: Vec<Session>,
+    /// Its study, read from the text that the run keeps.
+    pub study: Study,
+    /// Figures, answers, findings.
+    pub analysis: Analysis,
+    /// Surroundings, overhead, notes, commands.
+    pub facts: Facts,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The run cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The study that the run keeps cannot be read.
+    #[error("the run's own copy of its study cannot be read: {0}")]
+    Study(#[from] StudyError),
+}
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// One page that needs nothing else.
+    Html,
+    /// Text to post in a forum.
+    Markdown,
+    /// Everything, for programs.
+    Json,
+    /// One line per observation, for spreadsheets.
+    Csv,
+}
+
+impl Format {
+    /// Its words on the command line, which are also the files' extensions.
+    pub const WORDS: [(&'static str, Self); 4] =
+        [("html", Self::Html), ("md", Self::Markdown), ("json", Self::Json), ("csv", Self::Csv)];
+
+    /// Its word on the command line, which is also the file's extension.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Markdown => "md",
+            Self::Json => "json",
+            Self::Csv => "csv",
+        }
+    }
+}
+
+/// Renders a report.
+pub fn render(report: &Report, format: Format) -> String {
+    match format {
+        Format::Html => crate::html::page(report),
+        Format::Markdown => crate::markdown::text(report),
+        Format::Json => crate::json::text(report),
+        Format::Csv => crate::csv::text(report),
+    }
+}

@@ -1,0 +1,156 @@
+//! How it was measured, in sentences.
+
+use disklab_store::{CellState, RunInfo};
+use disklab_units::{Bytes, significant};
+
+use crate::Report;
+
+/// Whether the figures come from modelled drives in virtual time.
+pub(crate) fn is_simulated(bench: &str) -> bool {
+    bench.split(':').next() == Some("lab")
+}
+
+/// The bench as a label, such as `loop files`.
+pub(crate) fn bench_label(bench: &str) -> &str {
+    match bench.split(':').next().unwrap_or_default() {
+        "lab" => "simulated: modelled drives in virtual time",
+        "loop" => "loop files, not disks of their own",
+        "dir" => "a directory of this machine",
+        "disks" => "real disks",
+        _ => bench,
+    }
+}
+
+/// What was measured, in a sentence.
+pub(crate) fn measured(report: &Report) -> String {
+    let info = &report.info;
+    let times = match info.repeats {
+        1 => "once each".to_owned(),
+        n => format!("{n} times each"),
+    };
+    let workloads = count(report.study.workloads.len(), "workload");
+    let stacks = count(report.study.stacks.len(), "stack");
+    let simulated = if is_simulated(&info.bench) { ", simulated" } else { "" };
+    format!("{stacks} × {workloads}, {times}{simulated}")
+}
+
+/// `1 stack`, `36 stacks`.
+pub(crate) fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// How many cells are done, failed and waiting, in a sentence.
+pub(crate) fn progress(report: &Report) -> String {
+    let number = |state| report.cells.iter().filter(|c| c.state == state).count();
+    let (done, failed) = (number(CellState::Done), number(CellState::Failed));
+    let waiting = number(CellState::Waiting);
+    let all = report.cells.len();
+    let mut text = if done == all && all > 0 {
+        format!("All {all} cells finished")
+    } else {
+        format!("{done} of {all} cells finished")
+    };
+    if failed > 0 {
+        text.push_str(&format!(", {failed} failed"));
+    }
+    if waiting > 0 {
+        text.push_str(&format!(", {waiting} have not run yet"));
+    }
+    let seconds: f64 = report.cells.iter().filter_map(|c| c.seconds).filter(|s| *s > 0.0).sum();
+    if (1.0..1e12).contains(&seconds) {
+        let time = disklab_units::show_duration(std::time::Duration::from_secs_f64(seconds));
+        text.push_str(&format!(", in {time}"));
+    }
+    text.push('.');
+    text
+}
+
+/// How sizes were scaled, in a sentence.
+pub(crate) fn scale(scale: f64) -> String {
+    if scale == 1.0 {
+        return "Sizes are as the study says.".to_owned();
+    }
+    let inverse = 1.0 / scale;
+    let share = if inverse >= 1.5 && (inverse / inverse.round() - 1.0).abs() < 0.005 {
+        format!("1/{inverse:.0}")
+    } else {
+        format!("{} times", significant(scale, 3))
+    };
+    format!(
+        "Files and amounts are {share} of the study's size, to fit this bench: what a cache or a \
+         drive's faster zones can do for them may differ."
+    )
+}
+
+/// How intervals and verdicts were made.
+pub(crate) fn intervals(info: &RunInfo) -> &'static str {
+    if info.repeats == 1 {
+        return "Each figure was measured once, so none has an interval and no difference can be \
+                told from chance. Run the study with more repeats before you rely on a difference.";
+    }
+    "One cell is one observation. Intervals are at 95 % where no other level stands beside them: \
+     for up to five observations Student's t on the logarithms around the geometric mean, from six \
+     on the exact distribution-free interval of the median. Ratios are paired over repeats. \
+     'Level' means that the whole interval of the ratio lies within ±5 %; 'inconclusive' that the \
+     samples do not say."
+}
+
+/// The machine in a line: processor, memory, kernel, distribution.
+pub(crate) fn machine(info: &RunInfo) -> Vec<String> {
+    let environment = &info.environment;
+    let mut parts = Vec::new();
+    let processors = count(environment.processors as usize, "processor");
+    match (&environment.processor, environment.processors) {
+        (Some(name), 0) => parts.push(name.clone()),
+        (Some(name), _) => parts.push(format!("{name}, {processors}")),
+        (None, 0) => {}
+        (None, _) => parts.push(processors),
+    }
+    if environment.memory_bytes > 0 {
+        parts.push(format!("{} of memory", Bytes(environment.memory_bytes).iec()));
+    }
+    if !environment.kernel.is_empty() {
+        parts.push(environment.kernel.clone());
+    }
+    parts.extend(environment.distribution.clone());
+    parts.extend(environment.virtual_machine.as_ref().map(|v| format!("a virtual machine ({v})")));
+    parts
+}
+
+/// The command that began the run, as one would type it.
+pub(crate) fn command_line(report: &Report) -> String {
+    report.sessions.first().map_or_else(
+        || {
+            shell_words::join([
+                "disklab",
+                "run",
+                &report.info.study_file,
+                "--on",
+                &report.info.bench,
+            ])
+        },
+        |session| shell_words::join(&session.command),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_in_words() {
+        assert_eq!(scale(1.0), "Sizes are as the study says.");
+        assert!(scale(1.0 / 16.0).starts_with("Files and amounts are 1/16 of"));
+        assert!(scale(0.3).starts_with("Files and amounts are 0.300 times"));
+        assert!(!scale(0.0).contains("inf"));
+        assert!(!scale(f64::NAN).contains("NaN"));
+    }
+
+    #[test]
+    fn only_the_lab_is_simulated() {
+        assert!(is_simulated("lab"));
+        assert!(is_simulated("lab:x"));
+        assert!(!is_simulated("dir:/lab"));
+        assert_eq!(bench_label("dir:/lab"), "a directory of this machine");
+    }
+}

@@ -1,0 +1,19 @@
+//! What the forms of a report share: the same facts, picked and put in words.
+
+mod absent;
+mod finding;
+mod latency;
+mod method;
+mod panel;
+mod smart;
+mod traffic;
+
+pub(crate) use absent::{Absences, absences, all_absences};
+pub(crate) use finding::{Kind, kinds, severity_word};
+pub(crate) use latency::{PERCENTILES, curve, percentile_name, percentiles, position};
+pub(crate) use method::{
+    bench_label, command_line, count, intervals, is_simulated, machine, measured, progress, scale,
+};
+pub(crate) use panel::{Colours, Panel, Series, comparison_of, outcome, panels, stack_of};
+pub(crate) use smart::smart_lines;
+pub(crate) use traffic::{Traffic, traffic};

@@ -1,0 +1,74 @@
+//! What the drives did for what was asked of them.
+
+use disklab_measure::Direction;
+use disklab_verdict::{Analysis, Group};
+use indexmap::IndexMap;
+
+/// What all drives of a stack together moved in one step, and per drive.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Traffic {
+    /// Bytes read, the median of the cells.
+    pub(crate) read: f64,
+    /// Bytes written, the median of the cells.
+    pub(crate) written: f64,
+    /// Bytes read per byte asked for, over all cells; absent where the step's
+    /// bytes do not tell what to compare with.
+    pub(crate) read_ratio: Option<f64>,
+    /// Bytes written per byte asked for, likewise.
+    pub(crate) written_ratio: Option<f64>,
+    /// (drive, bytes read, bytes written), means of the cells.
+    pub(crate) drives: Vec<(String, f64, f64)>,
+}
+
+/// The drives' traffic in a group's step; nothing where no drive was watched.
+///
+/// The drives' counters cover the whole step. Where the step worked in several
+/// directions at once, only its own direction can be compared with what a group
+/// asked for: reads with reads, writes with writes.
+pub(crate) fn traffic(analysis: &Analysis, index: usize) -> Option<Traffic> {
+    let group = analysis.groups.get(index)?;
+    let watched: Vec<_> = group.observations.iter().filter(|o| !o.drives.is_empty()).collect();
+    if watched.is_empty() {
+        return None;
+    }
+    let sum = |part: fn(&disklab_verdict::Observation) -> u64| -> f64 {
+        watched.iter().map(|o| part(o) as f64).sum()
+    };
+    let median = |part: fn(&disklab_verdict::Observation) -> u64| {
+        let values: Vec<f64> = watched.iter().map(|o| part(o) as f64).collect();
+        crate::Spread::of(&values).unwrap_or_default().median
+    };
+    let asked = sum(|o| o.bytes);
+    let ratio = |moved: f64| (asked > 0.0).then_some(moved / asked);
+    let mixed = shares_its_step(analysis, group);
+    let direction = group.key.direction;
+    let compares = |own: Direction| match direction {
+        Direction::Copy => true,
+        Direction::Read | Direction::Write => !mixed || direction == own,
+        Direction::Trim | Direction::Remove => false,
+    };
+    let mut drives: IndexMap<&str, (f64, f64)> = IndexMap::new();
+    for (drive, read, written) in watched.iter().flat_map(|o| &o.drives) {
+        let entry = drives.entry(drive).or_default();
+        entry.0 += *read as f64 / watched.len() as f64;
+        entry.1 += *written as f64 / watched.len() as f64;
+    }
+    Some(Traffic {
+        read: median(|o| o.drive_read),
+        written: median(|o| o.drive_write),
+        read_ratio: ratio(sum(|o| o.drive_read)).filter(|_| compares(Direction::Read)),
+        written_ratio: ratio(sum(|o| o.drive_write)).filter(|_| compares(Direction::Write)),
+        drives: drives.into_iter().map(|(d, (r, w))| (d.to_owned(), r, w)).collect(),
+    })
+}
+
+/// Whether another group shares the step: it worked in several directions.
+fn shares_its_step(analysis: &Analysis, group: &Group) -> bool {
+    let key = &group.key;
+    analysis.groups.iter().any(|g| {
+        g.key.direction != key.direction
+            && g.key.step == key.step
+            && g.key.workload == key.workload
+            && g.key.stack == key.stack
+    })
+}
