@@ -1,0 +1,75 @@
+//! The last look, with the device held, just before the first write.
+
+use disklab_measure::SystemRoot;
+
+use super::inspect::inspect;
+use super::{Cause, Fingerprint, Hold, OpenError, Probe, Refusal, Target, Warning};
+
+/// A drive that was found free while it was held exclusively. It is held until
+/// this is dropped, which the caller does just before the first layer is made:
+/// mkfs and mdadm want the device for themselves.
+#[derive(Debug)]
+pub struct Claim {
+    /// The drive.
+    pub target: Target,
+    /// Remarks for the sample.
+    pub warnings: Vec<Warning>,
+    hold: Hold,
+}
+
+impl Claim {
+    /// The hold on the device.
+    pub fn hold(&self) -> &Hold {
+        &self.hold
+    }
+}
+
+/// Opens the drive exclusively and repeats all checks while holding it: that it
+/// is still the drive of the plan, and free.
+///
+/// # Errors
+/// All that speaks against it.
+pub fn claim(
+    root: &SystemRoot,
+    probe: &dyn Probe,
+    target: &Target,
+    erase: &[String],
+) -> Result<Claim, Vec<Refusal>> {
+    let refuse = |cause| vec![target.refuse(cause)];
+    let hold = match probe.open_exclusively(&target.device) {
+        Ok(hold) => hold,
+        Err(error) => {
+            // Why it is in use is better told than that it is.
+            let mut refusals = inspect(root, probe, target, erase, None).refusals;
+            if refusals.is_empty() {
+                refusals = refuse(match error {
+                    OpenError::Busy => Cause::Busy,
+                    OpenError::Other(why) => Cause::Unknown { why },
+                });
+            }
+            return Err(refusals);
+        }
+    };
+    let now = Fingerprint::of(root, &target.name, &target.device);
+    let mut differences = target.fingerprint.differences(&now);
+    if let Some(elsewhere) = leads_elsewhere(root, target) {
+        differences.push(elsewhere);
+    }
+    if !differences.is_empty() {
+        return Err(refuse(Cause::Changed { differences }));
+    }
+    let inspection = inspect(root, probe, target, erase, Some(&hold));
+    if !inspection.is_free() {
+        return Err(inspection.refusals);
+    }
+    Ok(Claim { target: target.clone(), warnings: inspection.warnings, hold })
+}
+
+/// Whether the stable name leads to another device by now.
+fn leads_elsewhere(root: &SystemRoot, target: &Target) -> Option<String> {
+    match disklab_measure::BlockDevice::at(root, &target.name) {
+        Some(device) if device == target.device => None,
+        Some(device) => Some(format!("its name leads to {} now", device.name())),
+        None => Some("its name leads nowhere now".to_owned()),
+    }
+}

@@ -1,0 +1,30 @@
+//! What keeps disklab from writing to a drive that it must not write to.
+//!
+//! A name on the command line becomes a [`Target`] by [`resolve`], which takes
+//! stable names of whole drives only. [`check`] finds out whether the drive is
+//! free, for the plan. [`claim`] asks again, with the device held exclusively,
+//! just before the first write. What needs the real kernel goes through a
+//! [`Probe`], so that all rules can be tested on machines that do not exist.
+
+mod claim;
+mod family;
+mod fingerprint;
+mod inspect;
+mod openers;
+mod probe;
+mod refusal;
+mod signature;
+mod target;
+
+#[cfg(test)]
+mod loop_tests;
+#[cfg(test)]
+mod tests;
+
+pub use claim::{Claim, claim};
+pub use fingerprint::Fingerprint;
+pub use inspect::{Inspection, check};
+pub use probe::{Hold, KernelProbe, OpenError, Probe};
+pub use refusal::{Cause, Refusal, Warning};
+pub use signature::Signature;
+pub use target::{Target, resolve};

@@ -1,0 +1,93 @@
+//! Processes that have a device open. A program that reads or writes a raw disk,
+//! as a virtual machine does, leaves no other trace.
+
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::PathBuf;
+
+use disklab_measure::{BlockDevice, SystemRoot};
+
+/// Programs that open every disk for a moment now and then, to look at it.
+const LOOKERS: [&str; 7] =
+    ["systemd-udevd", "(udev-worker)", "udevd", "smartd", "smartctl", "blkid", "udisksd"];
+
+/// A process and the device that it has open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Opener {
+    /// Such as `qemu-system-x86 (1234)`.
+    pub process: String,
+    /// The device's kernel name.
+    pub device: String,
+}
+
+/// All other processes that have one of `devices` open, as far as the rights
+/// suffice to see it.
+pub(crate) fn openers(root: &SystemRoot, devices: &[BlockDevice]) -> Vec<Opener> {
+    let own = std::process::id().to_string();
+    let numbers: Vec<_> = devices.iter().map(BlockDevice::number).collect();
+    let mut openers = Vec::new();
+    for pid in root.names("/proc") {
+        if !pid.bytes().all(|byte| byte.is_ascii_digit()) || (root.is_here() && pid == own) {
+            continue;
+        }
+        let name = root.text(format!("/proc/{pid}/comm")).unwrap_or_default();
+        if LOOKERS.iter().any(|looker| name.starts_with(looker)) {
+            continue;
+        }
+        let folder = format!("/proc/{pid}/fd");
+        for fd in root.names(&folder) {
+            let link = root.path(PathBuf::from(&folder).join(fd));
+            let Ok(target) = std::fs::read_link(&link) else { continue };
+            // Following a link to a dead network file system would hang.
+            if !target.starts_with("/dev") {
+                continue;
+            }
+            let open = if root.is_here() {
+                link.metadata().ok().filter(|m| m.file_type().is_block_device()).and_then(|m| {
+                    let number = (rustix::fs::major(m.rdev()), rustix::fs::minor(m.rdev()));
+                    devices.iter().zip(&numbers).find(|(_, n)| **n == Some(number)).map(|(d, _)| d)
+                })
+            } else {
+                let device = BlockDevice::at(root, &target);
+                devices.iter().find(|d| Some(*d) == device.as_ref())
+            };
+            if let Some(device) = open {
+                let process = format!("{name} ({pid})");
+                let opener = Opener { process, device: device.name().to_owned() };
+                if !openers.contains(&opener) {
+                    openers.push(opener);
+                }
+            }
+        }
+    }
+    openers
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::fabricated::Fabricated;
+
+    use super::*;
+
+    #[test]
+    fn users_are_found_and_lookers_forgiven() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sda", (8, 0), "A").drive("sdb", (8, 16), "B");
+        for (pid, name, target) in [
+            ("10", "qemu-system-x86", "/dev/sda"),
+            ("11", "systemd-udevd", "/dev/sda"),
+            ("12", "vlc", "/dev/sdb"),
+            ("13", "bash", "/home/x"),
+        ] {
+            tree.file(&format!("/proc/{pid}/comm"), name);
+            tree.link(&format!("/proc/{pid}/fd/3"), target);
+            tree.link(&format!("/proc/{pid}/fd/4"), target);
+        }
+        tree.link("/proc/self/fd/3", "/dev/sda");
+        let root = tree.root();
+        let device = BlockDevice::named(&root, "sda").expect("there");
+        let found = openers(&root, &[device]);
+        let process = "qemu-system-x86 (10)".to_owned();
+        assert_eq!(found, [Opener { process, device: "sda".to_owned() }]);
+    }
+}

@@ -1,0 +1,143 @@
+//! The program as its users meet it: what it lists, what it refuses.
+#![allow(missing_docs)]
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+fn disklab(home: &Path) -> Command {
+    let mut command = Command::cargo_bin("disklab").expect("the program is built");
+    command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);
+    command
+}
+
+const TINY: &str = r#"
+id = "tiny"
+title = "Tiny"
+[[drives]]
+model = "m"
+size = "1 GB"
+[layouts]
+single = { drives = 1 }
+[file-systems]
+ext4 = "ext4"
+[[workloads]]
+id = "dd"
+dd = { direction = "write", bs = "4k", count = 4 }
+"#;
+
+#[test]
+fn wrong_use_ends_with_2_and_touches_nothing() {
+    let temp = tempfile::tempdir().expect("temp");
+    let study = temp.path().join("tiny.toml");
+    std::fs::write(&study, TINY).expect("write");
+    let wrong = TINY.replace("\"ext4\"", "\"ext5\"");
+    let wrong_path = temp.path().join("wrong.toml");
+    std::fs::write(&wrong_path, wrong).expect("write");
+    std::fs::write(temp.path().join("binary.toml"), [0xff, 0xfe, 0]).expect("write");
+    let cases: &[(&[&str], &str)] = &[
+        (&["run"], "which study?"),
+        (&["run", "no-such-study"], "expected a file, or one of first-look"),
+        (&["run", "wrong.toml"], "wrong.toml:10:8: "),
+        (&["run", "binary.toml"], "not UTF-8"),
+        (&["run", "."], "cannot read the study"),
+        (&["run", "tiny.toml", "--on", "floppy"], "expected loop, dir:PATH or disks:"),
+        (&["run", "tiny.toml", "--on", "dir:/no/such/place"], "/no/such/place"),
+        (&["run", "tiny.toml", "--on", "dir:tiny.toml"], "is no directory"),
+        (&["run", "tiny.toml", "--on", "disks:/dev/sda"], "/dev/sda"),
+        (&["run", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "matches no cell"),
+        (&["run", "tiny.toml", "--repeats", "0"], "--repeats"),
+        (&["run", "tiny.toml", "--scale", "1/0"], "--scale"),
+        (&["run", "--resume"], "--out"),
+        (&["run", "--resume", "--out", "nowhere"], "is no run"),
+        (&["report", "nowhere"], "is no run"),
+        (&["plan", "tiny.toml", "--drive-size", "big"], "is not a size"),
+        (&["list", "potatoes"], "potatoes"),
+        (&["frobnicate"], "frobnicate"),
+    ];
+    let before = listing(temp.path());
+    for (args, expected) in cases {
+        disklab(temp.path())
+            .args(*args)
+            .assert()
+            .code(2)
+            .stderr(contains(*expected))
+            .stderr(contains("panicked").not());
+    }
+    assert_eq!(listing(temp.path()), before, "something was made");
+}
+
+/// Names below a folder, without what disklab keeps its own books in.
+fn listing(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .expect("folder")
+        .flatten()
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .filter(|name| name != "disklab")
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_plan_costs_nothing_and_says_what_a_run_would() {
+    let temp = tempfile::tempdir().expect("temp");
+    std::fs::write(temp.path().join("tiny.toml"), TINY).expect("write");
+    let out = disklab(temp.path())
+        .args(["plan", "tiny.toml", "--on", "dir:.", "--seed", "5", "--cells", "--json"])
+        .assert()
+        .success();
+    let plan: serde_json::Value =
+        serde_json::from_slice(&out.get_output().stdout).expect("JSON");
+    assert_eq!(plan["cells"], 3);
+    assert_eq!(plan["seed"], 5);
+    assert_eq!(plan["order"].as_array().map(Vec::len), Some(3));
+    assert!(plan["predicted_seconds"].as_f64().is_some_and(|s| s > 0.0));
+    assert_eq!(listing(temp.path()), ["tiny.toml"]);
+}
+
+#[test]
+fn lists_are_for_people_and_programs() {
+    let temp = tempfile::tempdir().expect("temp");
+    for (what, word) in [
+        ("studies", "synology-2018"),
+        ("stacks", "md-raid5"),
+        ("workloads", "fio"),
+        ("drives", ""),
+    ] {
+        disklab(temp.path()).args(["list", what]).assert().success().stdout(contains(word));
+        let out = disklab(temp.path()).args(["list", what, "--json"]).assert().success();
+        let rows: serde_json::Value =
+            serde_json::from_slice(&out.get_output().stdout).expect("JSON");
+        assert!(rows.is_array());
+    }
+}
+
+#[test]
+fn completions_and_man_pages_know_every_command() {
+    let temp = tempfile::tempdir().expect("temp");
+    for shell in ["bash", "zsh", "fish"] {
+        disklab(temp.path())
+            .args(["completions", shell])
+            .assert()
+            .success()
+            .stdout(contains("doctor").and(contains("retry-failed")));
+    }
+    disklab(temp.path()).args(["man", "."]).assert().success();
+    let page = std::fs::read_to_string(temp.path().join("disklab-run.1")).expect("man page");
+    assert!(page.contains("resume"), "{page}");
+}
+
+#[test]
+fn doctor_names_what_is_missing_and_its_package() {
+    let temp = tempfile::tempdir().expect("temp");
+    let out = disklab(temp.path()).args(["doctor", "--json"]).assert().success();
+    let answer: serde_json::Value =
+        serde_json::from_slice(&out.get_output().stdout).expect("JSON");
+    let needs = answer["needs"].as_array().expect("a list");
+    let fio = needs.iter().find(|n| n["name"] == "fio").expect("fio is asked for");
+    assert!(fio["here"].is_boolean());
+    assert_eq!(fio["remedy"], "apt-get install fio");
+}
