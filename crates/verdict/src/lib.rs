@@ -1,7 +1,30 @@
 //! From samples to statements: groups with intervals, comparisons, findings.
+//!
+//! [`analyse`] makes one pass over a run's samples. [`Analyser`] is its pure
+//! core: samples go in one by one, and an [`Analysis`] comes out. Audits are one
+//! file each in `audits/` and one line in [`AUDITS`].
 
+mod analyse;
+mod analyser;
 mod analysis;
+mod answer;
+mod asked;
+mod audits;
+mod choice;
+mod compare;
+mod describe;
+mod evidence;
+mod figures;
+mod nature;
+mod sentences;
+mod summary;
+#[cfg(test)]
+mod testing;
+mod words;
 
+pub use analyse::{AnalyseError, analyse};
+pub use analyser::Analyser;
 pub use analysis::{
     Analysis, Answer, Comparison, Finding, Group, GroupKey, Observation, Outcome, Point, Severity,
 };
+pub use audits::{AUDITS, Audit};

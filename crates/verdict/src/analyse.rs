@@ -1,0 +1,35 @@
+//! From a run's folder to an analysis.
+
+use disklab_store::{CellState, Run, StoreError};
+
+use crate::{Analyser, Analysis};
+
+/// Why a run could not be analysed.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalyseError {
+    /// The run could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// This version of disklab does not understand the study that the run holds.
+    #[error("the run's study is not understood by this version of disklab: {0}")]
+    Study(#[from] disklab_study::StudyError),
+}
+
+/// Works out everything that a report says, in one pass over the run's samples.
+/// Only what figures and findings need is kept of a sample, so that a run of any
+/// length fits into memory.
+///
+/// # Errors
+/// Where the run cannot be read or its study is not understood.
+pub fn analyse(run: &Run) -> Result<Analysis, AnalyseError> {
+    let info = run.info()?;
+    let study = disklab_study::load(&info.study_file, &info.study_text)?;
+    let mut analyser = Analyser::new(study, info);
+    for record in run.cells()? {
+        if record.state != CellState::Done {
+            analyser.add_unfinished(&record);
+        }
+    }
+    run.for_each_sample(|record, sample| analyser.add(record, sample))?;
+    Ok(analyser.finish())
+}

@@ -1,0 +1,302 @@
+//! Gathers samples into groups.
+
+use std::collections::HashMap;
+
+use disklab_measure::{Figure, LatencyHistogram, Sample, Step};
+use disklab_store::{CellRecord, CellState, RunInfo};
+use disklab_study::Study;
+
+use crate::answer::answers;
+use crate::asked::asked;
+use crate::audits::audit;
+use crate::evidence::{CellFacts, Detail, Evidence, Unfinished};
+use crate::summary::summary;
+use crate::{Analysis, Group, GroupKey, Observation};
+
+/// The pure core of [`analyse`](crate::analyse): takes samples one by one, keeps
+/// what figures and findings need of them, and gives the analysis.
+#[derive(Debug)]
+pub struct Analyser {
+    study: Study,
+    info: RunInfo,
+    groups: Vec<Group>,
+    details: Vec<Vec<Detail>>,
+    by_key: HashMap<GroupKey, usize>,
+    /// Step names per workload, in the order in which they first appeared.
+    steps: HashMap<String, Vec<String>>,
+    cells: Vec<CellFacts>,
+    unfinished: Vec<Unfinished>,
+}
+
+impl Analyser {
+    /// One for a run of this study.
+    pub fn new(study: Study, info: RunInfo) -> Self {
+        Self {
+            study,
+            info,
+            groups: Vec::new(),
+            details: Vec::new(),
+            by_key: HashMap::new(),
+            steps: HashMap::new(),
+            cells: Vec::new(),
+            unfinished: Vec::new(),
+        }
+    }
+
+    /// Adds a finished cell. Cells may come in any order.
+    pub fn add(&mut self, record: &CellRecord, sample: Sample) {
+        let cell = &record.cell;
+        let traffic = |step: &Step| -> u64 {
+            step.drives.iter().map(|d| d.read_bytes.saturating_add(d.write_bytes)).sum()
+        };
+        self.cells.push(CellFacts {
+            stack: cell.stack.clone(),
+            workload: cell.workload.clone(),
+            foreign_bytes: sample.environment.foreign_bytes,
+            own_bytes: sample.steps.iter().map(traffic).sum(),
+        });
+        for step in sample.steps {
+            let observed = Observed::of(&step);
+            let detail = Detail {
+                program_seconds: seconds(step.cpu.user_ns.saturating_add(step.cpu.system_ns)),
+                step_seconds: seconds(step.elapsed_ns),
+                processors: step.cpu.processors,
+            };
+            for figure in step.figures {
+                let index = self.group(record, &step.name, &figure);
+                let (observation, latency) = observed.observation(record, figure);
+                let group = &mut self.groups[index];
+                group.observations.push(observation);
+                self.details[index].push(detail);
+                match (&mut group.latency, latency) {
+                    (Some(merged), Some(latency)) => merged.merge(&latency),
+                    (none @ None, latency) => *none = latency,
+                    (Some(_), None) => {}
+                }
+            }
+        }
+    }
+
+    /// Adds a cell that failed or has not run. Finished ones are ignored here.
+    pub fn add_unfinished(&mut self, record: &CellRecord) {
+        if record.state == CellState::Done {
+            return;
+        }
+        let error = (record.state == CellState::Failed)
+            .then(|| record.error.clone().unwrap_or_else(|| "no reason was recorded".to_owned()));
+        self.unfinished.push(Unfinished {
+            stack: record.cell.stack.clone(),
+            workload: record.cell.workload.clone(),
+            error,
+        });
+    }
+
+    /// The group of a figure. Where a cell gives a step and direction twice, the
+    /// second belongs to a step `name#2`: two results of one cell are no repeats.
+    fn group(&mut self, record: &CellRecord, step: &str, figure: &Figure) -> usize {
+        let cell = &record.cell;
+        for time in 1_u32.. {
+            let name = if time == 1 { step.to_owned() } else { format!("{step}#{time}") };
+            let key = GroupKey {
+                stack: cell.stack.clone(),
+                workload: cell.workload.clone(),
+                step: name,
+                direction: figure.direction,
+            };
+            let Some(&index) = self.by_key.get(&key) else {
+                let steps = self.steps.entry(cell.workload.clone()).or_default();
+                if !steps.contains(&key.step) {
+                    steps.push(key.step.clone());
+                }
+                self.by_key.insert(key.clone(), self.groups.len());
+                self.groups.push(Group { key, observations: Vec::new(), latency: None });
+                self.details.push(Vec::new());
+                return self.groups.len() - 1;
+            };
+            // A cell's figures come together: the last observation tells.
+            if self.groups[index].observations.last().is_none_or(|o| o.cell != cell.number) {
+                return index;
+            }
+        }
+        unreachable!("a cell has fewer figures than there are numbers")
+    }
+
+    /// Works everything out.
+    pub fn finish(self) -> Analysis {
+        let Self { study, info, groups, details, steps, cells, unfinished, .. } = self;
+        let (groups, details) = in_study_order(&study, &steps, groups, details);
+        let evidence = Evidence {
+            study: &study,
+            info: &info,
+            groups: &groups,
+            details: &details,
+            cells: &cells,
+            unfinished: &unfinished,
+        };
+        let findings = audit(&evidence);
+        let answers = answers(&study, &groups, &findings, asked(&study, &groups));
+        let summary = summary(&study, &groups, &answers, &findings);
+        Analysis { groups, answers, findings, summary }
+    }
+}
+
+/// Sorts groups by stack, workload, step and direction, and each group's
+/// observations by block.
+fn in_study_order(
+    study: &Study,
+    steps: &HashMap<String, Vec<String>>,
+    groups: Vec<Group>,
+    details: Vec<Vec<Detail>>,
+) -> (Vec<Group>, Vec<Vec<Detail>>) {
+    let stacks: HashMap<&str, usize> =
+        study.stacks.iter().enumerate().map(|(i, s)| (s.id.as_str(), i)).collect();
+    let workloads: HashMap<&str, usize> =
+        study.workloads.iter().enumerate().map(|(i, w)| (w.id.as_str(), i)).collect();
+    let position = |group: &Group| {
+        let key = &group.key;
+        let of = |map: &HashMap<&str, usize>, id: &str| map.get(id).copied().unwrap_or(usize::MAX);
+        let step = steps.get(&key.workload).and_then(|s| s.iter().position(|s| *s == key.step));
+        (of(&stacks, &key.stack), of(&workloads, &key.workload), step, key.direction)
+    };
+    let mut both: Vec<_> = groups.into_iter().zip(details).collect();
+    both.sort_by_cached_key(|(group, _)| position(group));
+    both.into_iter()
+        .map(|(mut group, details)| {
+            let mut pairs: Vec<_> = group.observations.drain(..).zip(details).collect();
+            pairs.sort_by_key(|(o, _)| (o.block, o.cell));
+            let (observations, details): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+            group.observations = observations;
+            (group, details)
+        })
+        .unzip()
+}
+
+/// What all figures of a step share.
+struct Observed {
+    drives: Vec<(String, u64, u64)>,
+    read: u64,
+    write: u64,
+    cpu_seconds: f64,
+}
+
+impl Observed {
+    fn of(step: &Step) -> Self {
+        let drives: Vec<_> =
+            step.drives.iter().map(|d| (d.drive.clone(), d.read_bytes, d.write_bytes)).collect();
+        Self {
+            read: drives.iter().fold(0, |sum, d| sum.saturating_add(d.1)),
+            write: drives.iter().fold(0, |sum, d| sum.saturating_add(d.2)),
+            drives,
+            cpu_seconds: seconds(step.cpu.machine_busy_ns),
+        }
+    }
+
+    fn observation(
+        &self,
+        record: &CellRecord,
+        figure: Figure,
+    ) -> (Observation, Option<LatencyHistogram>) {
+        let elapsed = seconds(figure.elapsed_ns);
+        let usable = |rate: &f64| rate.is_finite() && *rate >= 0.0;
+        let per_second = |count: u64| (elapsed > 0.0 && count > 0).then(|| count as f64 / elapsed);
+        let histogram = figure.latency.map(|l| l.histogram).filter(|h| h.count() > 0);
+        let observation = Observation {
+            cell: record.cell.number,
+            block: record.cell.block,
+            throughput: figure.bytes_per_second.filter(usable).or_else(|| per_second(figure.bytes)),
+            iops: figure
+                .operations_per_second
+                .filter(usable)
+                .or_else(|| figure.operations.and_then(per_second)),
+            elapsed,
+            latency: histogram
+                .as_ref()
+                .map(|h| [0.5, 0.99, 0.999].map(|quantile| h.quantile(quantile) as f64)),
+            bytes: figure.bytes,
+            drive_read: self.read,
+            drive_write: self.write,
+            drives: self.drives.clone(),
+            cpu_seconds: self.cpu_seconds,
+        };
+        (observation, histogram)
+    }
+}
+
+fn seconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::{Direction, Latency};
+
+    use super::*;
+    use crate::testing::{Bed, figure, step};
+
+    #[test]
+    fn groups_stand_in_the_studys_order_whatever_the_order_of_cells() {
+        let mut bed = Bed::new("");
+        for (stack, block) in [("raid1/ext4", 1), ("single/ext4", 0), ("raid1/ext4", 0)] {
+            bed.sample(
+                stack,
+                "copy",
+                block,
+                vec![
+                    step("cp", vec![figure(Direction::Copy, 1 << 20, 1.0)]),
+                    step("rm", vec![figure(Direction::Remove, 0, 0.1)]),
+                ],
+            );
+        }
+        bed.measured("single/ext4", "dd-4k", 0, 1e6);
+        let analysis = bed.analyse();
+        let keys: Vec<_> = analysis
+            .groups
+            .iter()
+            .map(|g| (g.key.stack.as_str(), g.key.workload.as_str(), g.key.step.as_str()))
+            .collect();
+        assert_eq!(
+            keys,
+            [
+                ("single/ext4", "dd-4k", "dd-4k"),
+                ("single/ext4", "copy", "cp"),
+                ("single/ext4", "copy", "rm"),
+                ("raid1/ext4", "copy", "cp"),
+                ("raid1/ext4", "copy", "rm"),
+            ]
+        );
+        let blocks: Vec<_> = analysis.groups[3].observations.iter().map(|o| o.block).collect();
+        assert_eq!(blocks, [0, 1]);
+    }
+
+    #[test]
+    fn two_results_of_one_cell_are_no_repeats() {
+        let mut bed = Bed::new("");
+        for block in 0..2 {
+            let twice = || step("cp", vec![figure(Direction::Copy, 1 << 20, 1.0)]);
+            bed.sample("single/ext4", "copy", block, vec![twice(), twice()]);
+        }
+        let analysis = bed.analyse();
+        let steps: Vec<_> = analysis.groups.iter().map(|g| g.key.step.as_str()).collect();
+        assert_eq!(steps, ["cp", "cp#2"]);
+        assert!(analysis.groups.iter().all(|g| g.observations.len() == 2));
+    }
+
+    #[test]
+    fn latencies_are_merged_and_rates_worked_out() {
+        let mut bed = Bed::new("");
+        for (block, ns) in [(0, 1_000_000), (1, 3_000_000)] {
+            let mut histogram = LatencyHistogram::new();
+            histogram.record(ns, 100);
+            let mut read = figure(Direction::Read, 409_600, 2.0);
+            read.operations = Some(100);
+            read.latency = Some(Latency::from_histogram(histogram));
+            bed.sample("single/ext4", "fio", block, vec![step("fio", vec![read])]);
+        }
+        let analysis = bed.analyse();
+        let group = &analysis.groups[0];
+        assert_eq!(group.latency.as_ref().map(LatencyHistogram::count), Some(200));
+        let first = &group.observations[0];
+        assert_eq!((first.throughput, first.iops), (Some(204_800.0), Some(50.0)));
+        assert!(first.latency.is_some_and(|l| (l[0] / 1e6 - 1.0).abs() < 0.001));
+    }
+}

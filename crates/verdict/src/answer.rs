@@ -1,0 +1,156 @@
+//! The answer to a question: points, comparisons, sentences.
+
+use disklab_stats::{Ratio, estimate};
+use disklab_study::{Measure, Study};
+
+use crate::asked::Asked;
+use crate::compare::{comparisons, outcome, ratio};
+use crate::figures::{FigureSet, figures};
+use crate::sentences::sentences;
+use crate::{Answer, Finding, Group, Outcome, Point, Severity, choice};
+
+/// Answers all questions.
+pub(crate) fn answers(
+    study: &Study,
+    groups: &[Group],
+    findings: &[Finding],
+    asked: Vec<Asked>,
+) -> Vec<Answer> {
+    let doubts = Doubts::of(findings);
+    asked.into_iter().map(|asked| answer(study, groups, &doubts, asked)).collect()
+}
+
+fn answer(study: &Study, groups: &[Group], doubts: &Doubts<'_>, asked: Asked) -> Answer {
+    let figures = figures(study, groups, &asked);
+    let covered: Vec<&Group> =
+        figures.iter().flat_map(|f| &f.groups).map(|g| &groups[*g]).collect();
+    let question = asked.question;
+    let measure =
+        question.measure.unwrap_or_else(|| choice::measure(study, &covered, &question.chart));
+    let points = points(study, groups, &figures, measure);
+    let comparisons = comparisons(study, groups, &question, &figures, measure);
+    let mut answer = Answer { question, measure, points, comparisons, sentences: Vec::new() };
+    answer.sentences = sentences(study, groups, doubts, &answer);
+    answer
+}
+
+fn points(study: &Study, groups: &[Group], figures: &[FigureSet], measure: Measure) -> Vec<Point> {
+    let mut points = Vec::new();
+    for figure in figures {
+        for &index in &figure.groups {
+            let group = &groups[index];
+            let values: Vec<f64> =
+                group.observations.iter().filter_map(|o| o.value(measure)).collect();
+            let Some(estimate) = estimate(&values) else { continue };
+            let id = &group.key.stack;
+            let spec = study.stacks.iter().find(|s| s.id == *id);
+            let (layout, file_system) = spec.map_or((id, id), |s| {
+                (&s.layout, if s.file_system.is_empty() { id } else { &s.file_system })
+            });
+            points.push(Point {
+                group: index,
+                layout: layout.clone(),
+                file_system: file_system.clone(),
+                figure: figure.name.clone(),
+                x: figure.x.clone(),
+                estimate,
+            });
+        }
+    }
+    points
+}
+
+/// The best two stacks of one figure.
+#[derive(Debug)]
+pub(crate) struct Lead<'a> {
+    /// The best.
+    pub first: &'a Point,
+    /// The next.
+    pub second: &'a Point,
+    /// First ÷ second, paired over blocks.
+    pub ratio: Ratio,
+    /// What may be said of it: `Better` where the first surely is.
+    pub outcome: Outcome,
+    /// How many stacks have this figure.
+    pub stacks: usize,
+}
+
+/// The lead of each figure that at least two stacks have, in order.
+pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
+    let mut leads = Vec::new();
+    for points in answer.points.chunk_by(|a, b| a.figure == b.figure && a.x == b.x) {
+        let mut ranked: Vec<&Point> = points.iter().collect();
+        ranked.sort_by(|a, b| a.estimate.centre.total_cmp(&b.estimate.centre));
+        if answer.measure.higher_is_better() {
+            ranked.reverse();
+        }
+        let [first, second, ..] = ranked.as_slice() else { continue };
+        let Some(ratio) = ratio(&groups[first.group], &groups[second.group], answer.measure) else {
+            continue;
+        };
+        let outcome = outcome(answer.measure, ratio.centre, ratio.interval, ratio.p);
+        leads.push(Lead { first, second, ratio, outcome, stacks: points.len() });
+    }
+    leads
+}
+
+/// Which groups' figures a severe finding makes doubtful.
+#[derive(Debug)]
+pub(crate) struct Doubts<'a>(Vec<&'a Finding>);
+
+impl<'a> Doubts<'a> {
+    /// From the findings.
+    pub fn of(findings: &'a [Finding]) -> Self {
+        Self(findings.iter().filter(|f| f.severity == Severity::Severe).collect())
+    }
+
+    /// The audits that doubt one of these groups, each once.
+    pub fn about(&self, groups: &[usize]) -> Vec<&'static str> {
+        let mut audits = Vec::new();
+        for finding in &self.0 {
+            let concerned =
+                finding.groups.is_empty() || groups.iter().any(|g| finding.groups.contains(g));
+            if concerned && !audits.contains(&finding.audit) {
+                audits.push(finding.audit);
+            }
+        }
+        audits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Bed;
+
+    #[test]
+    fn points_carry_layout_and_file_system() {
+        let mut bed = Bed::new("[stacks]\n\"zfs-mirror\" = \"zfs-mirror\"");
+        bed.repeats("raid1/btrfs", "dd-4k", &[1e6, 1.1e6]);
+        bed.repeats("zfs-mirror", "dd-4k", &[1e6]);
+        let analysis = bed.analyse();
+        let got: Vec<_> = analysis.answers[0]
+            .points
+            .iter()
+            .map(|p| (p.layout.as_str(), p.file_system.as_str(), p.estimate.n))
+            .collect();
+        assert_eq!(got, [("raid1", "btrfs", 2), ("zfs-mirror", "zfs-mirror", 1)]);
+        assert_eq!(analysis.answers[0].points[0].x.as_deref(), Some("4k"));
+    }
+
+    #[test]
+    fn a_lead_counts_only_where_the_samples_show_it() {
+        let mut bed = Bed::new("[[questions]]\nask = \"?\"\nworkloads = [\"dd-4k\", \"dd-1M\"]");
+        bed.repeats("single/ext4", "dd-4k", &[100e3, 200e3, 100e3]);
+        bed.repeats("raid1/ext4", "dd-4k", &[201e3, 403e3, 199e3]);
+        bed.repeats("single/ext4", "dd-1M", &[100e3, 300e3, 100e3]);
+        bed.repeats("raid1/ext4", "dd-1M", &[201e3, 203e3, 199e3]);
+        let analysis = bed.analyse();
+        let leads = leads(&analysis.groups, &analysis.answers[0]);
+        let got: Vec<_> = leads
+            .iter()
+            .map(|l| (analysis.groups[l.first.group].key.stack.as_str(), l.outcome))
+            .collect();
+        assert_eq!(got, [("raid1/ext4", Outcome::Better), ("raid1/ext4", Outcome::Inconclusive)]);
+    }
+}

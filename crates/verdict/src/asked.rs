@@ -1,0 +1,208 @@
+//! The questions: the study's own, or made up where it asks none.
+
+use disklab_measure::Direction;
+use disklab_study::{Chart, Question, Study, WorkloadSpec};
+
+use crate::describe::{Described, describe};
+use crate::{Group, GroupKey};
+
+/// A line needs this many points to be worth drawing.
+const POINTS_OF_A_LINE: usize = 3;
+/// Parameters that lines are drawn over rather than over any other.
+const PREFERRED: [&str; 3] = ["bs", "block-size", "size"];
+
+/// A question, and the direction it is about where it is about one alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub question: Question,
+    pub direction: Option<Direction>,
+}
+
+/// The study's questions; where it asks none, one per workload, step and
+/// direction that has data. Workloads that one parameter tells apart, with three
+/// values or more, share one question with a line over that parameter.
+pub(crate) fn asked(study: &Study, groups: &[Group]) -> Vec<Asked> {
+    if !study.questions.is_empty() {
+        let own = |question: &Question| Asked { question: question.clone(), direction: None };
+        return study.questions.iter().map(own).collect();
+    }
+    let mut works: Vec<&GroupKey> = Vec::new();
+    for group in groups {
+        let key = &group.key;
+        if !works.iter().any(|w| same_work(w, key)) {
+            works.push(key);
+        }
+    }
+    let of_workload = |w: &WorkloadSpec| -> Vec<&GroupKey> {
+        works.iter().filter(|k| k.workload == w.id).copied().collect()
+    };
+    let mut done: Vec<&str> = Vec::new();
+    let mut all = Vec::new();
+    for workload in &study.workloads {
+        if done.contains(&workload.id.as_str()) {
+            continue;
+        }
+        let line = line_of(study, workload);
+        if let Some((over, family)) = line {
+            // Steps of the others differ at most in the parameter's value.
+            let keys: Vec<_> = family.iter().flat_map(|w| of_workload(w)).collect();
+            done.extend(family.iter().map(|w| w.id.as_str()));
+            if let Some(first) = keys.first() {
+                let question = line_question(study, groups, first, &family, over);
+                all.push(Asked { question, direction: None });
+            }
+            continue;
+        }
+        for key in of_workload(workload) {
+            all.push(single_question(study, groups, key));
+        }
+    }
+    all
+}
+
+fn same_work(a: &GroupKey, b: &GroupKey) -> bool {
+    a.workload == b.workload && a.step == b.step && a.direction == b.direction
+}
+
+fn single_question(study: &Study, groups: &[Group], key: &GroupKey) -> Asked {
+    let ask = match describe(study, groups, key) {
+        Described { noun, plural: true, .. } => format!("How fast are {noun}?"),
+        Described { noun, .. } => format!("How fast is {noun}?"),
+    };
+    let question = Question {
+        ask,
+        workloads: vec![format!("{}:{}", key.workload, key.step)],
+        stacks: Vec::new(),
+        measure: None,
+        chart: Chart::Bars,
+        baseline: None,
+    };
+    Asked { question, direction: Some(key.direction) }
+}
+
+fn line_question(
+    study: &Study,
+    groups: &[Group],
+    first: &GroupKey,
+    family: &[&WorkloadSpec],
+    over: &str,
+) -> Question {
+    let what = match (over, describe(study, groups, first).sizeless) {
+        ("bs" | "block-size", Some(noun)) => format!("How fast are {noun} of each block size?"),
+        (_, Some(noun)) => format!("How do {noun} depend on '{over}'?"),
+        (_, None) => {
+            let value = family.first().and_then(|w| w.parameters.get(over));
+            let label =
+                value.map_or_else(String::new, |v| crate::figures::without(&first.workload, v));
+            format!("How does '{label}' depend on '{over}'?")
+        }
+    };
+    Question {
+        ask: what,
+        workloads: family.iter().map(|w| w.id.clone()).collect(),
+        stacks: Vec::new(),
+        measure: None,
+        chart: Chart::LinesOver(over.to_owned()),
+        baseline: None,
+    }
+}
+
+/// The parameter that a line through this workload runs over, and the workloads
+/// on it: those of the same entry of the study whose other parameters are the
+/// same, apart from those that the one determines (such as a `count` that goes
+/// with each `bs`).
+fn line_of<'a>(
+    study: &'a Study,
+    workload: &WorkloadSpec,
+) -> Option<(&'a str, Vec<&'a WorkloadSpec>)> {
+    let siblings: Vec<&WorkloadSpec> =
+        study.workloads.iter().filter(|w| w.place == workload.place).collect();
+    let mut names: Vec<&str> = siblings.first()?.parameters.keys().map(String::as_str).collect();
+    names.sort_by_key(|n| PREFERRED.iter().position(|p| p == n).unwrap_or(PREFERRED.len()));
+    let value = |w: &'a WorkloadSpec, name: &str| w.parameters.get(name).map(String::as_str);
+    names.into_iter().find_map(|over| {
+        // What `over` determines has the same value wherever `over` has.
+        let determined = |other: &str| {
+            siblings.iter().all(|a| {
+                siblings
+                    .iter()
+                    .all(|b| value(a, over) != value(b, over) || value(a, other) == value(b, other))
+            })
+        };
+        let free: Vec<&String> =
+            workload.parameters.keys().filter(|name| *name != over && !determined(name)).collect();
+        let family: Vec<&WorkloadSpec> = siblings
+            .iter()
+            .copied()
+            .filter(|w| free.iter().all(|n| w.parameters.get(*n) == workload.parameters.get(*n)))
+            .collect();
+        (family.len() >= POINTS_OF_A_LINE).then_some((over, family))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bed, STUDY, figure, step};
+
+    #[test]
+    fn without_questions_each_figure_has_one() {
+        let mut bed = Bed::new("");
+        for workload in ["dd-4k", "dd-64k", "dd-1M", "buffered"] {
+            bed.measured("single/ext4", workload, 0, 1e6);
+        }
+        let both = vec![figure(Direction::Read, 1, 1.0), figure(Direction::Write, 1, 1.0)];
+        bed.sample("single/ext4", "fio", 0, vec![step("fio", both)]);
+        let groups = bed.analyse().groups;
+        let got = asked(&bed.study, &groups);
+        let asks: Vec<_> = got.iter().map(|a| a.question.ask.as_str()).collect();
+        assert_eq!(
+            asks,
+            [
+                "How fast are synchronous writes of each block size?",
+                "How fast are 4 KiB random reads?",
+                "How fast are 4 KiB random writes?",
+                "How fast are 1 MiB writes?",
+            ]
+        );
+        assert_eq!(got[0].question.chart, Chart::LinesOver("bs".to_owned()));
+        assert_eq!(got[0].question.workloads, ["dd-4k", "dd-64k", "dd-1M"]);
+        assert_eq!(
+            (got[1].direction, got[2].direction),
+            (Some(Direction::Read), Some(Direction::Write))
+        );
+    }
+
+    #[test]
+    fn the_studys_questions_stand_as_they_are() {
+        let bed = Bed::new("[[questions]]\nask = \"Well?\"\nworkloads = \"dd-*\"");
+        let got = asked(&bed.study, &[]);
+        assert_eq!(got.len(), 1);
+        assert_eq!(got[0].question, bed.study.questions[0]);
+    }
+
+    #[test]
+    fn a_second_free_parameter_makes_a_second_line() {
+        let text = STUDY.replacen(
+            r#"id = "dd-{bs}""#,
+            "id = \"dd-{bs}-{flags}\"\nmatrix = { flags = [\"dsync\", \"direct\"] }",
+            1,
+        );
+        let study = disklab_study::load("x", &text).expect("valid");
+        let line = |id: &str| {
+            let workload = &study.workloads[study.workload_index(id).expect(id)];
+            line_of(&study, workload).map(|(over, family)| {
+                (over, family.iter().map(|w| w.id.as_str()).collect::<Vec<_>>())
+            })
+        };
+        assert_eq!(
+            line("dd-4k-dsync"),
+            Some(("bs", vec!["dd-4k-dsync", "dd-64k-dsync", "dd-1M-dsync"]))
+        );
+        assert_eq!(
+            line("dd-1M-direct"),
+            Some(("bs", vec!["dd-4k-direct", "dd-64k-direct", "dd-1M-direct"]))
+        );
+        assert_eq!(line("copy"), None);
+    }
+}

@@ -1,0 +1,79 @@
+//! Cells that failed.
+
+use crate::Severity;
+use crate::audits::{Audit, Found};
+use crate::evidence::Evidence;
+use crate::words::{count, list};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "failed-cells",
+    severity: Severity::Warning,
+    detects: "cells that failed, whose figures are missing",
+    check,
+};
+
+/// Characters of an error that are quoted.
+const QUOTED: usize = 200;
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let failed: Vec<(String, &str)> = evidence
+        .unfinished
+        .iter()
+        .filter_map(|cell| {
+            Some((format!("{} with {}", cell.workload, cell.stack), cell.error.as_deref()?))
+        })
+        .collect();
+    let Some((_, first)) = failed.first() else { return Vec::new() };
+    let mut names: Vec<&str> = failed.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let line = first.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
+    let quoted: String = line.chars().take(QUOTED).collect();
+    vec![Found {
+        severity: Severity::Warning,
+        text: format!(
+            "{} failed: {}. The first said: {quoted}",
+            count(failed.len(), "cell"),
+            list(names, 6)
+        ),
+        advice: "Remove the cause and run the study again with --resume, which repeats only what \
+                 is missing."
+            .to_owned(),
+        groups: evidence
+            .groups
+            .iter()
+            .enumerate()
+            .filter(|(_, group)| {
+                evidence.unfinished.iter().any(|cell| {
+                    cell.error.is_some()
+                        && cell.stack == group.key.stack
+                        && cell.workload == group.key.workload
+                })
+            })
+            .map(|(index, _)| index)
+            .collect(),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_store::CellState;
+
+    use crate::testing::Bed;
+
+    #[test]
+    fn failures_are_named_with_their_reason() {
+        let mut bed = Bed::new("");
+        bed.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
+        bed.unfinished("single/ext4", "dd-1M", 0, CellState::Waiting);
+        assert_eq!(bed.findings("failed-cells"), []);
+        bed.unfinished("single/ext4", "dd-4k", 3, CellState::Failed);
+        let found = bed.findings("failed-cells");
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            found[0].text,
+            "1 cell failed: dd-4k with single/ext4. The first said: no space left"
+        );
+        assert_eq!(found[0].groups, [0]);
+    }
+}

@@ -1,0 +1,67 @@
+//! Figures with too few repeats for an interval that says much.
+
+use crate::Severity;
+use crate::audits::{Audit, Found};
+use crate::evidence::Evidence;
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "few-repeats",
+    severity: Severity::Warning,
+    detects: "figures measured once or twice",
+    check,
+};
+
+/// With two observations a t interval is 12.7 standard errors wide to each side,
+/// with three 4.3.
+const ENOUGH: usize = 3;
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let few: Vec<usize> = (0..evidence.groups.len())
+        .filter(|g| evidence.groups[*g].observations.len() < ENOUGH)
+        .collect();
+    if few.is_empty() {
+        return Vec::new();
+    }
+    let all = evidence.groups.len();
+    let once = few.iter().filter(|g| evidence.groups[**g].observations.len() == 1).count();
+    let twice = few.len() - once;
+    let text = if once == all {
+        "Every figure was measured once: there are no intervals, and no verdicts.".to_owned()
+    } else if twice == all {
+        "Every figure was measured twice: intervals of two are very wide.".to_owned()
+    } else {
+        format!("Of {all} figures, {once} were measured once and {twice} twice.")
+    };
+    vec![Found {
+        severity: Severity::Warning,
+        text,
+        advice: "Run the study with at least three repeats, better six: then an interval needs no \
+                 assumption about the distribution."
+            .to_owned(),
+        groups: few,
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Bed;
+
+    #[test]
+    fn once_and_twice_are_told() {
+        let mut bed = Bed::new("");
+        bed.repeats("single/ext4", "dd-4k", &[1e6]);
+        let text = |bed: &Bed| bed.findings("few-repeats").first().map(|f| f.text.clone());
+        assert!(text(&bed).is_some_and(|t| t.starts_with("Every figure was measured once")));
+        bed.repeats("raid1/ext4", "dd-4k", &[1e6, 1e6]);
+        bed.repeats("raid1/ext4", "dd-1M", &[1e6, 1e6, 1e6]);
+        assert_eq!(text(&bed).as_deref(), Some("Of 3 figures, 1 were measured once and 1 twice."));
+        assert_eq!(bed.findings("few-repeats")[0].groups, [0, 1]);
+    }
+
+    #[test]
+    fn three_are_enough() {
+        let mut bed = Bed::new("");
+        bed.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
+        assert_eq!(bed.findings("few-repeats"), []);
+    }
+}

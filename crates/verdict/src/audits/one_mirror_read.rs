@@ -1,0 +1,103 @@
+//! A mirror whose reads came from one drive.
+
+use disklab_measure::Direction;
+use disklab_study::StackSpec;
+
+use crate::audits::{Audit, Found};
+use crate::evidence::Evidence;
+use crate::words::per_cents;
+use crate::{Group, Severity};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "one-mirror-read",
+    severity: Severity::Remark,
+    detects: "mirrors whose reads came from one drive alone",
+    check,
+};
+
+/// Layers whose every drive holds all data.
+const MIRRORS: [&str; 5] =
+    ["md-raid1", "btrfs-raid1", "btrfs-raid1c3", "btrfs-raid1c4", "zfs-mirror"];
+/// One drive's share of the bytes read from which it read alone.
+const SHARE: f64 = 0.9;
+/// Fewer bytes read may be those of metadata.
+const LEAST: u64 = 1 << 20;
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let suspects = evidence.suspects(|_, group| {
+        let reads = group.key.direction == Direction::Read;
+        (reads && evidence.stack(group).is_some_and(is_mirror)).then(|| alone(group)).flatten()
+    });
+    suspects
+        .iter()
+        .map(|suspects| Found {
+            severity: Severity::Remark,
+            text: format!(
+                "{} with {}: {} of what the drives read came from one drive, though each holds \
+                 all data. A single reader gets one drive's speed here.",
+                suspects.figure,
+                suspects.stacks(),
+                per_cents(suspects.range())
+            ),
+            advice: "Btrfs chooses the mirror by the reader's process id, md keeps a sequential \
+                     reader on one drive: several readers at once (numjobs in fio) show what a \
+                     mirror can do."
+                .to_owned(),
+            groups: suspects.groups(),
+        })
+        .collect()
+}
+
+/// Two drives or more, with a mirror as the lowest layer that joins them.
+fn is_mirror(stack: &StackSpec) -> bool {
+    stack.drives.len() > 1
+        && stack
+            .layers
+            .iter()
+            .find(|layer| layer.name != "partition")
+            .is_some_and(|layer| MIRRORS.contains(&layer.name.as_str()))
+}
+
+/// The smallest share, over all observations, of the drive that read most; none
+/// where drives shared the work in one of them, or hardly anything was read.
+fn alone(group: &Group) -> Option<f64> {
+    let shares: Option<Vec<f64>> = group
+        .observations
+        .iter()
+        .map(|o| {
+            let most = o.drives.iter().map(|(_, read, _)| *read).max()?;
+            let share = most as f64 / o.drive_read as f64;
+            (o.drives.len() > 1 && o.drive_read >= LEAST && share >= SHARE).then_some(share)
+        })
+        .collect();
+    shares?.into_iter().reduce(f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bed, figure, on_drives, step};
+
+    fn found(stack: &str, traffic: &[(u64, u64)]) -> Vec<String> {
+        let mut bed = Bed::new("[stacks]\nbtrfs-raid1 = \"btrfs-raid1\"");
+        let bytes: u64 = traffic.iter().map(|(read, _)| read).sum();
+        let read = figure(Direction::Read, bytes, 1.0);
+        bed.sample(stack, "fio", 0, vec![on_drives(step("fio", vec![read]), traffic)]);
+        bed.findings(AUDIT.name).into_iter().map(|f| f.text).collect()
+    }
+
+    #[test]
+    fn one_reading_drive_is_told() {
+        let texts = found("btrfs-raid1", &[(64 << 20, 0), (1 << 20, 0)]);
+        assert_eq!(texts.len(), 1);
+        assert!(texts[0].starts_with("fio (read) with btrfs-raid1: 98 % of"), "{}", texts[0]);
+        assert_eq!(found("raid1/ext4", &[(0, 0), (64 << 20, 0)]).len(), 1);
+    }
+
+    #[test]
+    fn shared_reads_little_reads_and_other_layouts_are_clean() {
+        assert!(found("raid1/ext4", &[(32 << 20, 0), (32 << 20, 0)]).is_empty());
+        assert!(found("raid1/ext4", &[(1 << 19, 0), (0, 0)]).is_empty());
+        assert!(found("single/ext4", &[(64 << 20, 0)]).is_empty());
+    }
+}

@@ -1,0 +1,94 @@
+//! Reads that the drives never saw.
+
+use disklab_measure::Direction;
+use disklab_study::Caches;
+
+use crate::audits::{Audit, Found};
+use crate::evidence::{Evidence, drive_share};
+use crate::words::per_cents;
+use crate::{Group, Severity};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "read-from-cache",
+    severity: Severity::Severe,
+    detects: "reads of which the drives delivered less than half: the rest came from memory",
+    check,
+};
+
+/// Below this share of the bytes asked for, memory rather than the drives set
+/// the figure.
+const SHARE: f64 = 0.5;
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let mut all = Vec::new();
+    for kept in [false, true] {
+        let suspects = evidence.suspects(|_, group| {
+            let reads = matches!(group.key.direction, Direction::Read | Direction::Copy);
+            if !reads || is_meant(evidence, group) || keeps(evidence, group) != kept {
+                return None;
+            }
+            drive_share(group, |o| o.drive_read).filter(|share| *share < SHARE)
+        });
+        all.extend(suspects.iter().map(|suspects| {
+            Found {
+                severity: if kept { Severity::Remark } else { Severity::Severe },
+                text: format!(
+                    "{} with {}: the drives delivered {} of the bytes that the workload read; the \
+                 rest came from memory, or took no space on the drives. {}",
+                    suspects.figure,
+                    suspects.stacks(),
+                    per_cents(suspects.range()),
+                    if kept {
+                        "The study keeps the caches, so this may be meant."
+                    } else {
+                        "The figure is not that of the drives."
+                    }
+                ),
+                advice: "Read files larger than the memory, with caches = \"drop\" and data that \
+                     cannot be compressed; on ZFS limit the ARC (primarycache=metadata)."
+                    .to_owned(),
+                groups: suspects.groups(),
+            }
+        }));
+    }
+    all
+}
+
+/// `hdparm -T` measures the memory on purpose.
+fn is_meant(evidence: &Evidence<'_>, group: &Group) -> bool {
+    evidence.workload(group).is_some_and(|w| w.kind == "hdparm")
+        && group.key.step.starts_with("cached")
+}
+
+fn keeps(evidence: &Evidence<'_>, group: &Group) -> bool {
+    evidence.workload(group).is_some_and(|w| w.caches == Caches::Keep)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bed, figure, on_drives, step};
+
+    fn found(workload: &str, name: &str, direction: Direction, read: u64) -> Vec<Severity> {
+        let mut bed = Bed::new("");
+        let one = figure(direction, 1 << 20, 1.0);
+        let step = on_drives(step(name, vec![one]), &[(read / 2, 1 << 20), (read / 2, 1 << 20)]);
+        bed.sample("raid1/ext4", workload, 0, vec![step]);
+        bed.findings(AUDIT.name).iter().map(|f| f.severity).collect()
+    }
+
+    #[test]
+    fn reads_that_the_drives_did_not_see_are_severe() {
+        assert_eq!(found("fio", "fio", Direction::Read, 1 << 10), [Severity::Severe]);
+        assert_eq!(found("copy", "cp", Direction::Copy, 0), [Severity::Severe]);
+        assert_eq!(found("kept", "kept", Direction::Read, 0), [Severity::Remark]);
+    }
+
+    #[test]
+    fn real_reads_writes_and_cache_tests_are_clean() {
+        assert_eq!(found("fio", "fio", Direction::Read, 1 << 20), []);
+        assert_eq!(found("fio", "fio", Direction::Write, 0), []);
+        assert_eq!(found("hdparm", "cached", Direction::Read, 0), []);
+        assert_eq!(found("hdparm", "device", Direction::Read, 0), [Severity::Severe]);
+    }
+}

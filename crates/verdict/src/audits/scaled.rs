@@ -1,0 +1,76 @@
+//! The run's sizes are not the study's.
+
+use disklab_units::significant;
+
+use crate::Severity;
+use crate::audits::{Audit, Found};
+use crate::evidence::Evidence;
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "scaled",
+    severity: Severity::Remark,
+    detects: "sizes that were scaled to fit the bench",
+    check,
+};
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let scale = evidence.info.scale;
+    if scale == 1.0 || !scale.is_finite() || scale <= 0.0 {
+        return Vec::new();
+    }
+    let advice = if scale < 1.0 {
+        "Small files fit into caches and onto the outer tracks of disks: compare stacks with each \
+         other here rather than with figures of the full size."
+    } else {
+        "Compare stacks with each other rather than with figures of the study's own size."
+    };
+    vec![Found {
+        severity: Severity::Remark,
+        text: format!("Files are {} the study's size.", factor(scale)),
+        advice: advice.to_owned(),
+        groups: Vec::new(),
+    }]
+}
+
+/// `1/16 of`, `0.3 of` or `4 times`.
+fn factor(scale: f64) -> String {
+    let inverse = 1.0 / scale;
+    if scale > 1.0 {
+        format!("{} times", plain(scale))
+    } else if (inverse / inverse.round() - 1.0).abs() < 0.005 {
+        format!("1/{:.0} of", inverse.round())
+    } else {
+        format!("{} of", plain(scale))
+    }
+}
+
+/// Two digits, without zeros that say nothing.
+fn plain(value: f64) -> String {
+    let text = significant(value, 2);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Bed;
+
+    #[test]
+    fn the_factor_is_named() {
+        let mut bed = Bed::new("");
+        bed.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
+        for (scale, expected) in [
+            (1.0, None),
+            (f64::NAN, None),
+            (0.0625, Some("Files are 1/16 of the study's size.")),
+            (0.3, Some("Files are 0.3 of the study's size.")),
+            (4.0, Some("Files are 4 times the study's size.")),
+        ] {
+            bed.info.scale = scale;
+            let found = bed.findings("scaled");
+            assert_eq!(found.first().map(|f| f.text.as_str()), expected, "{scale}");
+        }
+    }
+}

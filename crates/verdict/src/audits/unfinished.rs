@@ -1,0 +1,51 @@
+//! Cells that have not run.
+
+use crate::Severity;
+use crate::audits::{Audit, Found};
+use crate::evidence::Evidence;
+use crate::words::count;
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "unfinished",
+    severity: Severity::Warning,
+    detects: "a run that was interrupted before all its cells had run",
+    check,
+};
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let waiting = evidence.unfinished.iter().filter(|cell| cell.error.is_none()).count();
+    if waiting == 0 {
+        return Vec::new();
+    }
+    let all = evidence.cells.len() + evidence.unfinished.len();
+    vec![Found {
+        severity: Severity::Warning,
+        text: format!(
+            "{waiting} of {} {} not run: the run was interrupted, and some stacks may have fewer \
+             repeats than others.",
+            count(all, "cell"),
+            if waiting == 1 { "has" } else { "have" }
+        ),
+        advice: "Go on with --resume.".to_owned(),
+        groups: Vec::new(),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_store::CellState;
+
+    use crate::testing::Bed;
+
+    #[test]
+    fn waiting_cells_are_counted() {
+        let mut bed = Bed::new("");
+        bed.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
+        bed.unfinished("single/ext4", "dd-4k", 3, CellState::Failed);
+        assert_eq!(bed.findings("unfinished"), []);
+        bed.unfinished("single/ext4", "dd-4k", 4, CellState::Waiting);
+        let found = bed.findings("unfinished");
+        assert_eq!(found.len(), 1);
+        assert!(found[0].text.starts_with("1 of 5 cells has not run"), "{}", found[0].text);
+    }
+}

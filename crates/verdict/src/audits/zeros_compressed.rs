@@ -1,0 +1,154 @@
+//! Writes that never reached the drives.
+
+use disklab_measure::Direction;
+use disklab_study::StackSpec;
+
+use crate::audits::{Audit, Found};
+use crate::evidence::{Evidence, drive_share};
+use crate::words::per_cents;
+use crate::{Group, Severity};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "zeros-compressed",
+    severity: Severity::Severe,
+    detects: "writes of which the drives saw less than half: compressed, deduplicated or never \
+              written",
+    check,
+};
+
+/// Below this share of the bytes asked for, something else than the drives set
+/// the figure. Copies and parity only ever raise the share.
+const SHARE: f64 = 0.5;
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let mut all = Vec::new();
+    for severity in [Severity::Severe, Severity::Warning] {
+        let suspects = evidence.suspects(|_, group| {
+            let nature = evidence.nature(group);
+            let stack = evidence.stack(group);
+            let share = drive_share(group, |o| o.drive_write)?;
+            let known = nature.zeros && stack.is_some_and(compresses);
+            let matches = known == (severity == Severity::Severe);
+            let writes = group.key.direction == Direction::Write;
+            (writes && surely_written(evidence, group) && matches && share < SHARE).then_some(share)
+        });
+        all.extend(suspects.iter().map(|suspects| Found {
+            severity,
+            text: format!(
+                "{} with {}: the drives were written {} of the bytes that the workload wrote. {}",
+                suspects.figure,
+                suspects.stacks(),
+                per_cents(suspects.range()),
+                if severity == Severity::Severe {
+                    "They were zeros, which the stack compresses away: the figure tells how fast \
+                     nothing is written."
+                } else {
+                    "The rest was compressed, deduplicated, overwritten in memory or never written."
+                }
+            ),
+            advice: "Write data that cannot be compressed, such as source = \"random\" for dd or \
+                     refill_buffers for fio, or compare only stacks that do not compress."
+                .to_owned(),
+            groups: suspects.groups(),
+        }));
+    }
+    all
+}
+
+/// Whether a stack compresses or deduplicates by its own options. ZFS does so
+/// unless told not to: OpenZFS turns zeros into holes with any compression on.
+fn compresses(stack: &StackSpec) -> bool {
+    let off = |value: &str| matches!(value, "off" | "no" | "none" | "0");
+    stack.layers.iter().any(|layer| {
+        let options = ["compress", "compress-force", "compression", "dedup"];
+        let set: Vec<&str> = options.iter().filter_map(|name| layer.option(name)).collect();
+        let zfs = layer.name.starts_with("zfs") && layer.option("off").is_none();
+        set.iter().any(|value| !off(value)) || zfs && set.is_empty()
+    })
+}
+
+/// OpenZFS took O_DIRECT for a hint until 2.3 and kept such writes in memory.
+fn buffers_direct(stack: &StackSpec) -> bool {
+    stack.layers.iter().any(|layer| layer.name.starts_with("zfs"))
+}
+
+/// Whether a group's writes surely were on the drives when the clock stopped.
+pub(super) fn surely_written(evidence: &Evidence<'_>, group: &Group) -> bool {
+    let nature = evidence.nature(group);
+    nature.synced || nature.direct && !evidence.stack(group).is_some_and(buffers_direct)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bed, figure, on_drives, step};
+
+    fn bed(stack: &str, workload: &str, direction: Direction, written: u64) -> Bed {
+        let mut bed = Bed::new("");
+        for block in 0..3 {
+            let one = figure(direction, 1 << 20, 1.0);
+            bed.sample(
+                stack,
+                workload,
+                block,
+                vec![on_drives(step(workload, vec![one]), &[(0, written)])],
+            );
+        }
+        bed
+    }
+
+    #[test]
+    fn zeros_on_a_compressing_stack_are_severe() {
+        let found = bed("raid1/btrfs", "dd-4k", Direction::Write, 1 << 15).findings(AUDIT.name);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].severity, Severity::Severe);
+        assert!(
+            found[0]
+                .text
+                .contains("dd-4k (write) with raid1/btrfs: the drives were written 3.1 % of"),
+            "{}",
+            found[0].text
+        );
+        assert_eq!(found[0].groups, [0]);
+    }
+
+    #[test]
+    fn without_a_known_cause_it_is_a_warning() {
+        let found = bed("single/ext4", "dd-4k", Direction::Write, 1 << 15).findings(AUDIT.name);
+        assert_eq!(found.iter().map(|f| f.severity).collect::<Vec<_>>(), [Severity::Warning]);
+    }
+
+    #[test]
+    fn full_writes_reads_and_writes_in_memory_are_clean() {
+        for (stack, workload, direction, written) in [
+            ("raid1/btrfs", "dd-4k", Direction::Write, 2 << 20),
+            ("raid1/btrfs", "dd-4k", Direction::Read, 0),
+            ("raid1/btrfs", "buffered", Direction::Write, 0),
+        ] {
+            assert_eq!(bed(stack, workload, direction, written).findings(AUDIT.name), []);
+        }
+        // Nothing is known where no drive was watched.
+        let mut unwatched = Bed::new("");
+        let one = figure(Direction::Write, 1 << 20, 1.0);
+        unwatched.sample("raid1/btrfs", "dd-4k", 0, vec![step("s", vec![one])]);
+        assert_eq!(unwatched.findings(AUDIT.name), []);
+    }
+
+    #[test]
+    fn zfs_compresses_unless_told_not_to() {
+        for (layers, expected) in [
+            ("zfs", true),
+            ("zfs-mirror[lz4]", true),
+            ("zfs[compression=off]", false),
+            ("zfs[off]", false),
+            ("zfs[compression=zstd]", true),
+            ("ext4[noatime]", false),
+            ("btrfs[compress-force=zstd:3]", true),
+            ("btrfs[compress=no]", false),
+        ] {
+            let bed = Bed::new(&format!("[stacks]\nx = \"{layers}\""));
+            let stack = bed.study.stacks.last().expect("a stack");
+            assert_eq!(compresses(stack), expected, "{layers}");
+        }
+    }
+}

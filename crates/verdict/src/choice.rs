@@ -1,0 +1,95 @@
+//! Which measure a question looks at where the study does not say.
+
+use disklab_measure::Direction;
+use disklab_study::{Chart, Measure, Study};
+
+use crate::Group;
+
+/// Operations below this size in bytes are told in IOPS, those from it on in
+/// bytes per second: the time of small ones goes into positioning and flushing,
+/// that of large ones into the transfer.
+const SMALL_OPERATION: f64 = 65536.0;
+
+/// Programs that tell bytes per second whatever the block size, and whose
+/// figures are published so.
+const TELL_THROUGHPUT: [&str; 2] = ["dd", "hdparm"];
+
+/// The measure that fits these groups best: elapsed time for copying and
+/// removing files, a high percentile of latency for a chart of distributions,
+/// IOPS where the median operation is small, otherwise throughput; along a line
+/// always throughput, so that its points can be compared.
+pub(crate) fn measure(study: &Study, groups: &[&Group], chart: &Chart) -> Measure {
+    if *chart == Chart::Distribution {
+        return Measure::Latency(990);
+    }
+    let files = |g: &Group| matches!(g.key.direction, Direction::Copy | Direction::Remove);
+    if groups.iter().all(|g| files(g)) {
+        return Measure::Elapsed;
+    }
+    let has =
+        |m: Measure| groups.iter().any(|g| g.observations.iter().any(|o| o.value(m).is_some()));
+    let (throughput, iops) = (has(Measure::Throughput), has(Measure::Iops));
+    let along_a_line = matches!(chart, Chart::LinesOver(_));
+    match (throughput, iops) {
+        (true, true) if !along_a_line && small(study, groups) => Measure::Iops,
+        (true, _) => Measure::Throughput,
+        (false, true) => Measure::Iops,
+        (false, false) => Measure::Elapsed,
+    }
+}
+
+/// Whether the median operation is small, in work that is told in operations.
+fn small(study: &Study, groups: &[&Group]) -> bool {
+    let tells_throughput = |g: &Group| {
+        study
+            .workloads
+            .iter()
+            .any(|w| w.id == g.key.workload && TELL_THROUGHPUT.contains(&w.kind.as_str()))
+    };
+    let mut sizes: Vec<f64> = groups
+        .iter()
+        .filter(|g| !tells_throughput(g))
+        .flat_map(|g| &g.observations)
+        .filter_map(|o| Some(o.throughput? / o.iops?))
+        .filter(|size| size.is_finite())
+        .collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.get(sizes.len() / 2).is_some_and(|median| *median < SMALL_OPERATION)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bed, figure, step};
+
+    fn chosen(
+        workload: &str,
+        direction: Direction,
+        operations: Option<u64>,
+        chart: &Chart,
+    ) -> Measure {
+        let mut bed = Bed::new("");
+        let mut one = figure(direction, 1 << 20, 1.0);
+        one.operations = operations;
+        bed.sample("single/ext4", workload, 0, vec![step("s", vec![one])]);
+        let analysis = bed.analyse();
+        measure(&bed.study, &analysis.groups.iter().collect::<Vec<_>>(), chart)
+    }
+
+    #[test]
+    fn the_measure_fits_the_work() {
+        let over = Chart::LinesOver("bs".to_owned());
+        for (workload, direction, operations, chart, expected) in [
+            ("fio", Direction::Read, Some(256), &Chart::Bars, Measure::Iops),
+            ("fio", Direction::Read, Some(16), &Chart::Bars, Measure::Throughput),
+            ("fio", Direction::Read, Some(256), &over, Measure::Throughput),
+            ("fio", Direction::Read, None, &Chart::Bars, Measure::Throughput),
+            ("fio", Direction::Read, Some(256), &Chart::Distribution, Measure::Latency(990)),
+            ("dd-4k", Direction::Write, Some(256), &Chart::Bars, Measure::Throughput),
+            ("copy", Direction::Copy, None, &Chart::Bars, Measure::Elapsed),
+            ("copy", Direction::Remove, None, &Chart::Bars, Measure::Elapsed),
+        ] {
+            assert_eq!(chosen(workload, direction, operations, chart), expected, "{workload}");
+        }
+    }
+}

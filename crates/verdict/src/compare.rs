@@ -1,0 +1,217 @@
+//! Each stack against the baseline, paired over blocks.
+
+use std::collections::HashMap;
+
+use disklab_stats::{CONFIDENCE, Interval, Ratio, holm, paired_ratio};
+use disklab_study::{Measure, Question, Study};
+
+use crate::figures::FigureSet;
+use crate::{Comparison, Group, Outcome};
+
+/// Two figures whose ratio surely lies between 1/1.05 and 1.05 are level: what
+/// nobody would choose a stack for.
+const LEVEL: f64 = 1.05;
+
+/// The comparisons of one answer. A stack is better or worse where the
+/// Holm-corrected p-value stays below 5 %, so that all claims of an answer
+/// together hold with a probability of 95 %; level where the whole interval lies
+/// within ±5 %.
+pub(crate) fn comparisons(
+    study: &Study,
+    groups: &[Group],
+    question: &Question,
+    figures: &[FigureSet],
+    measure: Measure,
+) -> Vec<Comparison> {
+    let wanted = wanted_baseline(study, groups, question, figures, measure);
+    let mut all = Vec::new();
+    for figure in figures {
+        let with_data: Vec<usize> =
+            figure.groups.iter().copied().filter(|g| has_data(&groups[*g], measure)).collect();
+        let named = with_data.iter().find(|g| Some(groups[**g].key.stack.as_str()) == wanted);
+        let Some(&baseline_group) = named.or(with_data.first()) else { continue };
+        for group in with_data.into_iter().filter(|g| *g != baseline_group) {
+            let Some(ratio) = ratio(&groups[group], &groups[baseline_group], measure) else {
+                continue;
+            };
+            all.push(Comparison {
+                stack: groups[group].key.stack.clone(),
+                baseline: groups[baseline_group].key.stack.clone(),
+                group,
+                baseline_group,
+                figure: figure.name.clone(),
+                x: figure.x.clone(),
+                pairs: ratio.pairs,
+                ratio: ratio.centre,
+                interval: ratio.interval,
+                p: ratio.p,
+                outcome: Outcome::Once,
+            });
+        }
+    }
+    correct(&mut all);
+    for comparison in &mut all {
+        comparison.outcome = outcome(measure, comparison.ratio, comparison.interval, comparison.p);
+    }
+    all
+}
+
+/// The baseline: the question's, else the study's, else the first stack that has
+/// data; the first two only where they have data here.
+fn wanted_baseline<'a>(
+    study: &'a Study,
+    groups: &'a [Group],
+    question: &'a Question,
+    figures: &[FigureSet],
+    measure: Measure,
+) -> Option<&'a str> {
+    let mut present = figures
+        .iter()
+        .flat_map(|f| &f.groups)
+        .map(|g| &groups[*g])
+        .filter(|g| has_data(g, measure))
+        .map(|g| g.key.stack.as_str());
+    let named = [question.baseline.as_deref(), study.baseline.as_deref()];
+    let here = |id: &&str| present.clone().any(|s| s == *id);
+    named.into_iter().flatten().find(here).or_else(|| present.next())
+}
+
+fn has_data(group: &Group, measure: Measure) -> bool {
+    group.observations.iter().any(|o| o.value(measure).is_some())
+}
+
+/// The ratio of two groups, paired over the blocks that both have.
+pub(crate) fn ratio(group: &Group, baseline: &Group, measure: Measure) -> Option<Ratio> {
+    let by_block: HashMap<u32, f64> =
+        baseline.observations.iter().filter_map(|o| Some((o.block, o.value(measure)?))).collect();
+    let pairs: Vec<(f64, f64)> = group
+        .observations
+        .iter()
+        .filter_map(|o| Some((o.value(measure)?, *by_block.get(&o.block)?)))
+        .collect();
+    paired_ratio(&pairs)
+}
+
+/// Puts Holm's adjusted p-values in place of the raw ones.
+fn correct(comparisons: &mut [Comparison]) {
+    let raw: Vec<f64> = comparisons.iter().filter_map(|c| c.p).collect();
+    let with_p = comparisons.iter_mut().filter_map(|c| c.p.as_mut());
+    for (p, adjusted) in with_p.zip(holm(&raw)) {
+        *p = adjusted;
+    }
+}
+
+/// What a ratio allows to be said.
+pub(crate) fn outcome(
+    measure: Measure,
+    ratio: f64,
+    interval: Option<Interval>,
+    p: Option<f64>,
+) -> Outcome {
+    let (Some(interval), Some(p)) = (interval, p) else { return Outcome::Once };
+    if interval.lies_within(1.0 / LEVEL, LEVEL) {
+        Outcome::Level
+    } else if p > 1.0 - CONFIDENCE || interval.contains(1.0) {
+        Outcome::Inconclusive
+    } else if (ratio > 1.0) == measure.higher_is_better() {
+        Outcome::Better
+    } else {
+        Outcome::Worse
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Bed;
+
+    const ASK: &str = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"\nmeasure = \"throughput\"";
+
+    fn compared(bed: &Bed) -> Vec<Comparison> {
+        bed.analyse().answers.remove(0).comparisons
+    }
+
+    #[test]
+    fn each_outcome_has_its_case() {
+        let mut bed = Bed::new(ASK);
+        bed.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 99e3]);
+        bed.repeats("single/btrfs", "dd-4k", &[20e3, 20.1e3, 20e3]);
+        bed.repeats("raid1/ext4", "dd-4k", &[100e3, 101.1e3, 99e3]);
+        bed.repeats("raid1/btrfs", "dd-4k", &[90e3, 140e3, 70e3]);
+        let got: Vec<_> = compared(&bed).iter().map(|c| (c.stack.clone(), c.outcome)).collect();
+        assert_eq!(
+            got,
+            [
+                ("single/btrfs".to_owned(), Outcome::Worse),
+                ("raid1/ext4".to_owned(), Outcome::Level),
+                ("raid1/btrfs".to_owned(), Outcome::Inconclusive),
+            ]
+        );
+    }
+
+    #[test]
+    fn less_time_is_better() {
+        let mut bed = Bed::new(&ASK.replace("throughput", "elapsed"));
+        bed.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 99e3]);
+        bed.repeats("single/btrfs", "dd-4k", &[20e3, 20.1e3, 20e3]);
+        let got = compared(&bed);
+        assert_eq!(got[0].outcome, Outcome::Worse);
+        assert!(got[0].ratio > 4.0);
+    }
+
+    #[test]
+    fn one_block_gives_no_verdict() {
+        let mut bed = Bed::new(ASK);
+        bed.repeats("single/ext4", "dd-4k", &[100e3]);
+        bed.repeats("single/btrfs", "dd-4k", &[20e3]);
+        let got = compared(&bed);
+        assert_eq!((got[0].outcome, got[0].interval, got[0].p), (Outcome::Once, None, None));
+    }
+
+    #[test]
+    fn only_shared_blocks_are_paired() {
+        let mut bed = Bed::new(ASK);
+        bed.measured("single/ext4", "dd-4k", 0, 100e3);
+        bed.measured("single/ext4", "dd-4k", 2, 300e3);
+        bed.measured("single/btrfs", "dd-4k", 1, 999e3);
+        bed.measured("single/btrfs", "dd-4k", 2, 30e3);
+        let got = compared(&bed);
+        assert_eq!(got[0].pairs, 1);
+        assert!((got[0].ratio - 0.1).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_baseline_is_the_questions_then_the_studys_then_the_first() {
+        for (question, study, expected) in [
+            ("baseline = \"raid1/ext4\"", None, "raid1/ext4"),
+            ("baseline = \"raid1/ext4\"", Some("raid1/btrfs"), "raid1/ext4"),
+            ("", Some("raid1/btrfs"), "raid1/btrfs"),
+            ("", None, "single/ext4"),
+            ("stacks = \"raid1/*\"", Some("single/ext4"), "raid1/ext4"),
+        ] {
+            let mut bed = Bed::new(&format!("{ASK}\n{question}"));
+            bed.study.baseline = study.map(str::to_owned);
+            for stack in ["single/ext4", "single/btrfs", "raid1/ext4", "raid1/btrfs"] {
+                bed.repeats(stack, "dd-4k", &[1e6, 2e6]);
+            }
+            let got = compared(&bed);
+            assert!(got.iter().all(|c| c.baseline == expected), "{question} {study:?}");
+        }
+    }
+
+    #[test]
+    fn many_comparisons_need_stronger_evidence() {
+        let rates = [[100e3, 108e3, 95e3], [130e3, 124e3, 121e3]];
+        let mut few = Bed::new(ASK);
+        few.repeats("single/ext4", "dd-4k", &rates[0]);
+        few.repeats("single/btrfs", "dd-4k", &rates[1]);
+        let alone = compared(&few).remove(0);
+        let mut many = few.clone();
+        many.repeats("raid1/ext4", "dd-4k", &[100e3, 101e3, 103e3]);
+        many.repeats("raid1/btrfs", "dd-4k", &[90e3, 101e3, 103e3]);
+        let among = compared(&many).remove(0);
+        assert_eq!(alone.interval, among.interval);
+        let (alone, among) = (alone.p.expect("three pairs"), among.p.expect("three pairs"));
+        assert!((among / alone - 3.0).abs() < 1e-9, "{alone} {among}");
+    }
+}

@@ -1,0 +1,124 @@
+//! What a figure measures, in a few words: '4 KiB synchronous writes'.
+
+use disklab_measure::Direction;
+use disklab_study::{Study, WorkloadSpec};
+use disklab_units::Bytes;
+
+use crate::nature::{Nature, field};
+use crate::{Group, GroupKey};
+
+/// A figure in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Described {
+    /// '4 KiB synchronous writes', or the workload's title in quotes.
+    pub noun: String,
+    /// Whether the noun is a plural.
+    pub plural: bool,
+    /// The noun without its size, where it has one: 'synchronous writes'.
+    pub sizeless: Option<String>,
+    /// The figure's id where it is not the noun already: `dd-4k`, `copy:cp`.
+    id: Option<String>,
+}
+
+impl Described {
+    /// The noun with the id: '4 KiB synchronous writes (dd-4k)'.
+    pub fn full(&self) -> String {
+        match &self.id {
+            Some(id) => format!("{} ({id})", self.noun),
+            None => self.noun.clone(),
+        }
+    }
+}
+
+/// A group's figure in words. What dd and single fio jobs do is told by their
+/// fields; for all else the workload's title is quoted.
+pub(crate) fn describe(study: &Study, groups: &[Group], key: &GroupKey) -> Described {
+    let of_workload = || groups.iter().map(|g| &g.key).filter(|k| k.workload == key.workload);
+    let steps = of_workload().any(|k| k.step != key.step);
+    let directions = of_workload().any(|k| k.step == key.step && k.direction != key.direction);
+    let id = if steps { format!("{}:{}", key.workload, key.step) } else { key.workload.clone() };
+    let spec = study.workloads.iter().find(|w| w.id == key.workload);
+    if let Some((size, sizeless)) =
+        spec.filter(|_| !steps).and_then(|s| by_fields(s, key.direction))
+    {
+        let noun = format!("{size} {sizeless}");
+        return Described { noun, plural: true, sizeless: Some(sizeless), id: Some(id) };
+    }
+    let title = spec.map_or(key.workload.as_str(), |s| s.title.as_str());
+    let mut noun = format!("'{title}'");
+    if steps {
+        noun = format!("{noun}, step {}", key.step);
+    }
+    if directions {
+        noun = format!("{noun} ({})", key.direction.word());
+    }
+    let named = title == key.workload;
+    Described { noun, plural: false, sizeless: None, id: (!named).then_some(id) }
+}
+
+/// Size, and kind of operation in the plural.
+fn by_fields(spec: &WorkloadSpec, direction: Direction) -> Option<(String, String)> {
+    let work = match direction {
+        Direction::Read => "reads",
+        Direction::Write => "writes",
+        Direction::Trim | Direction::Copy | Direction::Remove => return None,
+    };
+    let body = &spec.body;
+    let nature = Nature::of(spec);
+    let (size, order) = match spec.kind.as_str() {
+        "dd" => (field(body, "bs").unwrap_or_else(|| "512".to_owned()), ""),
+        // Options of a single job in the study; a job file may hold anything.
+        "fio" if field(body, "job").is_none() && field(body, "job-file").is_none() => {
+            let rw = field(body, "rw").or_else(|| field(body, "readwrite"))?;
+            let order = if rw.starts_with("rand") { "random " } else { "" };
+            let size = field(body, "bs").or_else(|| field(body, "blocksize"));
+            (size.unwrap_or_else(|| "4k".to_owned()), order)
+        }
+        _ => return None,
+    };
+    // fio knows sizes that are ranges or differ by direction: no single number.
+    let size: Bytes = size.parse().ok()?;
+    // An fsync at the end makes the file safe, not each write.
+    let each_safe = match spec.kind.as_str() {
+        "dd" => field(body, "flags").is_some_and(|f| f.contains("sync")),
+        _ => field(body, "sync").is_some_and(|s| !matches!(s.as_str(), "0" | "none" | "false")),
+    };
+    let manner = match (direction, each_safe, nature.direct) {
+        (Direction::Write, true, _) => "synchronous ",
+        (_, _, true) if spec.kind == "dd" => "direct ",
+        _ => "",
+    };
+    Some((size.iec(), format!("{manner}{order}{work}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bed, figure, step};
+
+    #[test]
+    fn fields_or_the_title_say_what_was_measured() {
+        let mut bed = Bed::new("");
+        let mut add = |workload: &str, steps: &[(&str, Direction)]| {
+            let steps = steps.iter().map(|(s, d)| step(s, vec![figure(*d, 1, 1.0)])).collect();
+            bed.sample("single/ext4", workload, 0, steps);
+        };
+        add("dd-4k", &[("dd-4k", Direction::Write)]);
+        add("fio", &[("fio", Direction::Read)]);
+        add("copy", &[("cp", Direction::Copy), ("rm", Direction::Remove)]);
+        add("hdparm", &[("cached", Direction::Read)]);
+        let groups = bed.analyse().groups;
+        let full: Vec<_> =
+            groups.iter().map(|g| describe(&bed.study, &groups, &g.key).full()).collect();
+        assert_eq!(
+            full,
+            [
+                "4 KiB synchronous writes (dd-4k)",
+                "4 KiB random reads (fio)",
+                "'copy a tree', step cp (copy:cp)",
+                "'copy a tree', step rm (copy:rm)",
+                "'hdparm'",
+            ]
+        );
+    }
+}

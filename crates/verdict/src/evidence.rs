@@ -1,0 +1,146 @@
+//! What audits look at: more of each sample than a report shows.
+
+use disklab_store::RunInfo;
+use disklab_study::{StackSpec, Study, WorkloadSpec};
+
+use crate::nature::Nature;
+use crate::{Group, Observation};
+
+/// What an observation does not carry: processor time of its step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Detail {
+    /// Seconds of processor time of the step's programs, kernel included.
+    pub program_seconds: f64,
+    /// Wall-clock seconds of the step.
+    pub step_seconds: f64,
+    /// Processors of the machine; 0 where unknown.
+    pub processors: u32,
+}
+
+/// A finished cell as a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CellFacts {
+    /// Stack id.
+    pub stack: String,
+    /// Workload id.
+    pub workload: String,
+    /// Bytes that block devices outside the stack moved meanwhile.
+    pub foreign_bytes: Option<u64>,
+    /// Bytes that the stack's own drives moved in all steps.
+    pub own_bytes: u64,
+}
+
+/// A cell without a sample.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Unfinished {
+    /// Stack id.
+    pub stack: String,
+    /// Workload id.
+    pub workload: String,
+    /// Why it failed; none where it has not run yet.
+    pub error: Option<String>,
+}
+
+/// All that audits may look at.
+#[derive(Debug)]
+pub(crate) struct Evidence<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// The run.
+    pub info: &'a RunInfo,
+    /// The groups.
+    pub groups: &'a [Group],
+    /// One list per group, one detail per observation.
+    pub details: &'a [Vec<Detail>],
+    /// The finished cells.
+    pub cells: &'a [CellFacts],
+    /// The others.
+    pub unfinished: &'a [Unfinished],
+}
+
+/// Groups of one figure: the same workload, step and direction on several stacks.
+#[derive(Debug)]
+pub(crate) struct Suspects<'a> {
+    /// Name of the figure: `workload`, or `workload:step`.
+    pub figure: String,
+    /// The groups with what the audit measured of each.
+    pub found: Vec<(usize, &'a Group, f64)>,
+}
+
+impl Suspects<'_> {
+    /// Indices of the groups.
+    pub fn groups(&self) -> Vec<usize> {
+        self.found.iter().map(|(index, ..)| *index).collect()
+    }
+
+    /// The stacks, at most six by name.
+    pub fn stacks(&self) -> String {
+        crate::words::list(self.found.iter().map(|(_, group, _)| group.key.stack.as_str()), 6)
+    }
+
+    /// Smallest and largest of what the audit measured.
+    pub fn range(&self) -> (f64, f64) {
+        self.found.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (.., value)| {
+            (low.min(*value), high.max(*value))
+        })
+    }
+}
+
+impl<'a> Evidence<'a> {
+    /// The stack of a group as the study has it.
+    pub fn stack(&self, group: &Group) -> Option<&'a StackSpec> {
+        self.study.stacks.iter().find(|s| s.id == group.key.stack)
+    }
+
+    /// The workload of a group as the study has it.
+    pub fn workload(&self, group: &Group) -> Option<&'a WorkloadSpec> {
+        self.study.workloads.iter().find(|w| w.id == group.key.workload)
+    }
+
+    /// What is known of a group's workload.
+    pub fn nature(&self, group: &Group) -> Nature {
+        self.workload(group).map_or_else(Nature::default, Nature::of)
+    }
+
+    /// Groups in which `measure` finds something, figure by figure in the
+    /// study's order, so that one finding stands for all stacks it concerns.
+    pub fn suspects(
+        &self,
+        mut measure: impl FnMut(usize, &'a Group) -> Option<f64>,
+    ) -> Vec<Suspects<'a>> {
+        let mut all: Vec<Suspects<'a>> = Vec::new();
+        let mut keys = Vec::new();
+        for (index, group) in self.groups.iter().enumerate() {
+            let Some(value) = measure(index, group) else { continue };
+            let key = (&group.key.workload, &group.key.step, group.key.direction);
+            let place = keys.iter().position(|k| *k == key).unwrap_or_else(|| {
+                keys.push(key);
+                all.push(Suspects { figure: self.figure(group), found: Vec::new() });
+                all.len() - 1
+            });
+            all[place].found.push((index, group, value));
+        }
+        all
+    }
+
+    /// `workload`, or `workload:step` where the step has another name.
+    fn figure(&self, group: &Group) -> String {
+        let key = &group.key;
+        if key.step == key.workload || key.step.is_empty() {
+            format!("{} ({})", key.workload, key.direction.word())
+        } else {
+            format!("{}:{} ({})", key.workload, key.step, key.direction.word())
+        }
+    }
+}
+
+/// What all observations' drives moved, as a share of what was asked for; none
+/// where nothing was asked for or no drive was watched.
+pub(crate) fn drive_share(group: &Group, moved: fn(&Observation) -> u64) -> Option<f64> {
+    if group.observations.iter().any(|o| o.drives.is_empty()) {
+        return None;
+    }
+    let asked: u64 = group.observations.iter().map(|o| o.bytes).sum();
+    let moved: u64 = group.observations.iter().map(moved).sum();
+    (asked > 0).then(|| moved as f64 / asked as f64)
+}

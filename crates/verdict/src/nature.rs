@@ -1,0 +1,147 @@
+//! What a study says of a workload, as far as audits need it.
+//!
+//! The fields are read as written: the workload crate's understanding of them
+//! lies upstream of a run and is not needed to judge its samples.
+
+use disklab_study::{Node, WorkloadSpec};
+
+/// What a study says of a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Nature {
+    /// Writes go around the page cache (`O_DIRECT`).
+    pub direct: bool,
+    /// Writes are safe on the drives before the clock stops (`O_DSYNC`, `fsync`).
+    pub synced: bool,
+    /// What is written is zeros.
+    pub zeros: bool,
+}
+
+/// A field of a table as text; nothing where it is absent or no plain value.
+pub(crate) fn field(body: &Node, name: &str) -> Option<String> {
+    let (_, node) = body.entries().ok()?.iter().find(|(key, _)| key.name == name)?;
+    node.as_text().ok()
+}
+
+/// All of a field's texts, one for a plain value.
+fn words(body: &Node, name: &str) -> Vec<String> {
+    let Some((_, node)) =
+        body.entries().ok().and_then(|e| e.iter().find(|(key, _)| key.name == name))
+    else {
+        return Vec::new();
+    };
+    let texts = node.items().iter().filter_map(|n| n.as_text().ok());
+    texts.flat_map(|t| t.split([',', ' ']).map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+impl Nature {
+    /// Reads it from a workload's fields. Kinds that are not known here are taken
+    /// for neither direct nor synced, so that no audit accuses them wrongly.
+    pub fn of(spec: &WorkloadSpec) -> Self {
+        let body = &spec.body;
+        match spec.kind.as_str() {
+            "dd" => {
+                let (flags, conv) = (words(body, "flags"), words(body, "conv"));
+                let has = |list: &[String], names: &[&str]| {
+                    list.iter().any(|word| names.contains(&word.as_str()))
+                };
+                Self {
+                    direct: has(&flags, &["direct"]),
+                    synced: has(&flags, &["dsync", "sync"]) || has(&conv, &["fsync", "fdatasync"]),
+                    zeros: field(body, "source").is_none_or(|s| s == "zero"),
+                }
+            }
+            "copy" => Self {
+                direct: false,
+                synced: field(body, "sync").is_some_and(|v| truthy(&v)),
+                zeros: field(body, "content").is_some_and(|c| c == "zeros"),
+            },
+            "fio" => match field(body, "job") {
+                Some(job) => Self::of_fio(&|name| job_value(&job, name)),
+                None => Self::of_fio(&|name| field(body, name)),
+            },
+            _ => Self::default(),
+        }
+    }
+
+    fn of_fio(value: &dyn Fn(&str) -> Option<String>) -> Self {
+        let on = |name: &str| value(name).is_some_and(|v| truthy(&v));
+        Self {
+            direct: on("direct") || value("buffered").is_some_and(|v| v == "0"),
+            synced: ["sync", "fsync", "fdatasync", "end_fsync", "fsync_on_close"]
+                .map(on)
+                .contains(&true),
+            zeros: on("zero_buffers")
+                || value("buffer_compress_percentage").is_some_and(|v| v == "100")
+                || value("buffer_pattern").is_some_and(|v| {
+                    let digits = v.trim_start_matches("0x");
+                    !digits.is_empty() && digits.chars().all(|c| c == '0')
+                }),
+        }
+    }
+}
+
+/// fio's and TOML's ways to say yes; an option without a value is set.
+fn truthy(value: &str) -> bool {
+    !matches!(value, "0" | "false" | "none" | "no")
+}
+
+/// The value of an option that a job file sets the same way throughout; nothing
+/// where it is absent or set differently from section to section.
+fn job_value(job: &str, name: &str) -> Option<String> {
+    let mut found: Option<&str> = None;
+    for line in job.lines() {
+        let line = line.split([';', '#']).next().unwrap_or_default().trim();
+        let (key, value) = line.split_once('=').unwrap_or((line, "1"));
+        if key.trim() == name {
+            let value = value.trim();
+            if found.is_some_and(|f| f != value) {
+                return None;
+            }
+            found = Some(value);
+        }
+    }
+    found.map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn nature(workload: &str) -> Nature {
+        let text = format!(
+            "id = \"x\"\ntitle = \"x\"\n[stacks]\na = \"ext4\"\n[[workloads]]\nid = \"w\"\n{workload}\n"
+        );
+        Nature::of(&disklab_study::load("x", &text).expect(workload).workloads[0])
+    }
+
+    #[test]
+    fn fields_are_read_as_written() {
+        for (workload, direct, synced, zeros) in [
+            (r#"dd = { direction = "write", bs = "4k", flags = "dsync" }"#, false, true, true),
+            (r#"dd = { flags = "direct,dsync", source = "random" }"#, true, true, false),
+            (r#"dd = { conv = "fdatasync" }"#, false, true, true),
+            (r#"copy = { size = "1G" }"#, false, false, false),
+            (r#"copy = { size = "1G", sync = true, content = "zeros" }"#, false, true, true),
+            (r#"fio = { rw = "write", direct = 1 }"#, true, false, false),
+            (r#"fio = { rw = "write", direct = 0, fsync = 1 }"#, false, true, false),
+            (r#"fio = { rw = "write", zero_buffers = true, end_fsync = 1 }"#, false, true, true),
+            (r#"fio = { job = "[global]\ndirect=1\n[a]\nrw=write\n" }"#, true, false, false),
+            (r#"fio = { job = "[a]\ndirect=1\n[b]\ndirect=0\n" }"#, false, false, false),
+            (r#"fio = { job = "[a]\nzero_buffers\nfsync=8 ; often\n" }"#, false, true, true),
+            (r#"hdparm = { direct = true }"#, false, false, false),
+        ] {
+            assert_eq!(nature(workload), Nature { direct, synced, zeros }, "{workload}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_job_text_is_read(job in "(\\PC|\n){0,200}", name in "[a-z_]{1,8}") {
+            if let Some(value) = job_value(&job, &name) {
+                prop_assert!(job.contains(&name) && (value == "1" || job.contains(&value)));
+            }
+        }
+    }
+}

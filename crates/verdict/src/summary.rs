@@ -1,0 +1,319 @@
+//! What a run says as a whole.
+
+use disklab_study::Study;
+
+use crate::answer::{Doubts, Lead, leads};
+use crate::describe::describe;
+use crate::sentences::{Teller, strength};
+use crate::words::{count, list};
+use crate::{Answer, Comparison, Finding, Group, Outcome};
+
+/// Sentences of comparisons, and as many of leads.
+const SENTENCES: usize = 8;
+/// Before others have had their turn, one question has this many.
+const OF_ONE_QUESTION: usize = 2;
+/// Names in a list.
+const NAMES: usize = 4;
+
+/// The summary: the strongest comparisons over all questions, who is surely
+/// fastest, then what makes no difference, what is open and what is doubtful.
+pub(crate) fn summary(
+    study: &Study,
+    groups: &[Group],
+    answers: &[Answer],
+    findings: &[Finding],
+) -> Vec<String> {
+    let doubts = Doubts::of(findings);
+    let tellers: Vec<Teller<'_>> =
+        answers.iter().map(|answer| Teller { study, groups, doubts: &doubts, answer }).collect();
+    let chosen = strongest(&tellers);
+    let mut all: Vec<String> =
+        chosen.iter().filter_map(|(t, c)| tellers[*t].full_difference(c)).collect();
+    all.extend(fastest(&tellers, &chosen));
+    all.extend(level(&tellers));
+    all.extend(open(&tellers));
+    all.extend(once(answers));
+    all.extend(doubtful(&tellers));
+    all
+}
+
+fn comparisons<'a>(
+    tellers: &'a [Teller<'_>],
+    outcomes: &'a [Outcome],
+) -> impl Iterator<Item = (usize, &'a Comparison)> {
+    tellers
+        .iter()
+        .enumerate()
+        .flat_map(|(t, teller)| teller.answer.comparisons.iter().map(move |c| (t, c)))
+        .filter(move |(_, c)| outcomes.contains(&c.outcome))
+}
+
+fn is_doubtful(teller: &Teller<'_>, comparison: &Comparison) -> bool {
+    !teller.doubts.about(&[comparison.group, comparison.baseline_group]).is_empty()
+}
+
+/// The strongest differences without doubt, at first no more than two of one
+/// question and one of one stack there; then whatever is left, if there is room.
+fn strongest<'a>(tellers: &'a [Teller<'_>]) -> Vec<(usize, &'a Comparison)> {
+    let mut sure: Vec<(usize, &Comparison)> =
+        comparisons(tellers, &[Outcome::Better, Outcome::Worse])
+            .filter(|(t, c)| !is_doubtful(&tellers[*t], c))
+            .collect();
+    // The same figure may answer several questions.
+    let mut seen = Vec::new();
+    sure.retain(|(t, c)| {
+        let key = (tellers[*t].answer.measure, c.group, c.baseline_group);
+        let new = !seen.contains(&key);
+        seen.push(key);
+        new
+    });
+    let by_strength = |a: &(usize, &Comparison), b: &(usize, &Comparison)| {
+        strength(b.1.interval).total_cmp(&strength(a.1.interval))
+    };
+    sure.sort_by(by_strength);
+    let mut chosen: Vec<(usize, &Comparison)> = Vec::new();
+    let mut rest = Vec::new();
+    for candidate in sure {
+        let (teller, comparison) = candidate;
+        let of_question = chosen.iter().filter(|(t, _)| *t == teller);
+        let room = of_question.clone().count() < OF_ONE_QUESTION
+            && !of_question.clone().any(|(_, c)| c.stack == comparison.stack);
+        if room && chosen.len() < SENTENCES { chosen.push(candidate) } else { rest.push(candidate) }
+    }
+    let left = SENTENCES.saturating_sub(chosen.len());
+    chosen.extend(rest.into_iter().take(left));
+    chosen.sort_by(by_strength);
+    chosen
+}
+
+/// Who is surely fastest, strongest first, where no comparison told it already.
+fn fastest(tellers: &[Teller<'_>], told: &[(usize, &Comparison)]) -> Vec<String> {
+    let mut all: Vec<(usize, Lead<'_>)> = Vec::new();
+    for (index, teller) in tellers.iter().enumerate() {
+        for lead in leads(teller.groups, teller.answer) {
+            let pair = [lead.first.group, lead.second.group];
+            let is_told = told
+                .iter()
+                .any(|(_, c)| pair.contains(&c.group) && pair.contains(&c.baseline_group));
+            let sure = lead.outcome == Outcome::Better && teller.doubts.about(&pair).is_empty();
+            if sure && !is_told {
+                all.push((index, lead));
+            }
+        }
+    }
+    all.sort_by(|(_, a), (_, b)| strength(b.ratio.interval).total_cmp(&strength(a.ratio.interval)));
+    let mut named: Vec<usize> = Vec::new();
+    let mut sentences = Vec::new();
+    for (teller, lead) in &all {
+        if named.contains(teller) || sentences.len() == SENTENCES {
+            continue;
+        }
+        named.push(*teller);
+        sentences.extend(tellers[*teller].lead(lead));
+    }
+    sentences
+}
+
+/// The question's figures of these comparisons, each once, in words.
+fn subjects<'a>(
+    tellers: &[Teller<'_>],
+    comparisons: impl Iterator<Item = (usize, &'a Comparison)>,
+) -> (usize, String) {
+    let mut nouns: Vec<String> = Vec::new();
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    let mut number = 0;
+    for (t, comparison) in comparisons {
+        number += 1;
+        let teller = &tellers[t];
+        let key = &teller.groups[comparison.group].key;
+        let work = (key.workload.as_str(), key.step.as_str());
+        if !told.contains(&work) {
+            told.push(work);
+            nouns.push(describe(teller.study, teller.groups, key).full());
+        }
+    }
+    (number, list(nouns.iter().map(String::as_str), NAMES))
+}
+
+fn level(tellers: &[Teller<'_>]) -> Option<String> {
+    let all =
+        comparisons(tellers, &[Outcome::Level]).filter(|(t, c)| !is_doubtful(&tellers[*t], c));
+    let (number, nouns) = subjects(tellers, all);
+    (number > 0).then(|| {
+        format!(
+            "No difference beyond 5 % in {} with the baseline, of {nouns}.",
+            count(number, "comparison")
+        )
+    })
+}
+
+fn open(tellers: &[Teller<'_>]) -> Option<String> {
+    let (number, nouns) = subjects(tellers, comparisons(tellers, &[Outcome::Inconclusive]));
+    let total: usize = tellers.iter().map(|t| t.answer.comparisons.len()).sum();
+    (number > 0).then(|| {
+        format!(
+            "Open: {number} of {} with the baseline {} undecided by these samples, of {nouns}.",
+            count(total, "comparison"),
+            if number == 1 { "is" } else { "are" }
+        )
+    })
+}
+
+fn once(answers: &[Answer]) -> Option<String> {
+    let all: Vec<&Comparison> = answers.iter().flat_map(|a| &a.comparisons).collect();
+    let once = all.iter().filter(|c| c.outcome == Outcome::Once).count();
+    if once == 0 {
+        return None;
+    }
+    Some(if once == all.len() {
+        "Every figure was measured once: whether the stacks differ is open.".to_owned()
+    } else {
+        format!(
+            "Measured once, so without a verdict: {} of {}.",
+            count(once, "comparison"),
+            all.len()
+        )
+    })
+}
+
+fn doubtful(tellers: &[Teller<'_>]) -> Option<String> {
+    let mut audits: Vec<&str> = Vec::new();
+    let outcomes = [Outcome::Better, Outcome::Worse, Outcome::Level];
+    let mut number = 0;
+    for (t, comparison) in comparisons(tellers, &outcomes) {
+        let about = tellers[t].doubts.about(&[comparison.group, comparison.baseline_group]);
+        number += usize::from(!about.is_empty());
+        for audit in about {
+            if !audits.contains(&audit) {
+                audits.push(audit);
+            }
+        }
+    }
+    (number > 0).then(|| {
+        format!(
+            "Left out here, because a finding makes it doubtful what they mean ({}): {}.",
+            audits.join(", "),
+            count(number, "comparison")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::Direction;
+
+    use crate::testing::{Bed, figure, on_drives, step};
+
+    const ASK: &str = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"";
+
+    #[test]
+    fn the_strongest_difference_stands_first_with_its_interval() {
+        let mut bed = Bed::new(ASK);
+        bed.repeats("single/ext4", "dd-4k", &[180e3, 178e3, 182e3]);
+        bed.repeats("single/btrfs", "dd-4k", &[20.5e3, 20.7e3, 20.9e3]);
+        bed.repeats("raid1/ext4", "dd-4k", &[155e3, 157e3, 158e3]);
+        let analysis = bed.analyse();
+        let first = &analysis.summary[0];
+        assert!(
+            first.starts_with(
+                "For 4 KiB synchronous writes (dd-4k), single/ext4 reaches 180 kB/s ["
+            ),
+            "{first}"
+        );
+        assert!(
+            first.contains("8.7 times [") && first.contains("as fast as single/btrfs"),
+            "{first}"
+        );
+        let second = &analysis.summary[1];
+        assert!(
+            second.contains("raid1/ext4 reaches 157 kB/s [") && second.contains("% ["),
+            "{second}"
+        );
+        assert!(second.contains("slower than single/ext4"), "{second}");
+        assert_eq!(analysis.summary.len(), 2, "{:?}", analysis.summary);
+    }
+
+    #[test]
+    fn once_is_no_verdict() {
+        let mut bed = Bed::new(ASK);
+        bed.repeats("single/ext4", "dd-4k", &[180e3]);
+        bed.repeats("single/btrfs", "dd-4k", &[20e3]);
+        let analysis = bed.analyse();
+        assert_eq!(
+            analysis.summary,
+            ["Every figure was measured once: whether the stacks differ is open."]
+        );
+        assert_eq!(
+            analysis.answers[0].sentences,
+            ["Measured once, so chance may explain the differences: single/ext4 180 kB/s and \
+              single/btrfs 20.0 kB/s."]
+        );
+    }
+
+    #[test]
+    fn the_fastest_is_named_only_where_it_surely_is() {
+        let mut bed = Bed::new(ASK);
+        bed.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 102e3]);
+        bed.repeats("raid1/ext4", "dd-4k", &[150e3, 152e3, 153e3]);
+        bed.repeats("raid1/btrfs", "dd-4k", &[130e3, 131e3, 133e3]);
+        let named = |bed: &Bed| {
+            let summary = bed.analyse().summary;
+            summary.into_iter().find(|s| s.contains("is the fastest of 3 stacks"))
+        };
+        let sentence = named(&bed).expect("raid1/ext4 leads");
+        assert!(
+            sentence.contains("raid1/ext4 is the fastest of 3 stacks: 152 kB/s ["),
+            "{sentence}"
+        );
+        assert!(sentence.contains("faster than raid1/btrfs, the next."), "{sentence}");
+        bed.measured("raid1/btrfs", "dd-4k", 3, 180e3);
+        bed.measured("raid1/ext4", "dd-4k", 3, 150e3);
+        assert_eq!(named(&bed), None);
+    }
+
+    #[test]
+    fn what_is_doubtful_is_not_summed_up() {
+        let mut bed = Bed::new(ASK);
+        bed.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 102e3]);
+        // Zeros on a compressing stack: the drives were hardly written to.
+        for block in 0..3 {
+            let write = figure(Direction::Write, 1 << 20, 1.0 + f64::from(block) / 100.0);
+            let step = on_drives(step("dd-4k", vec![write]), &[(0, 1 << 12)]);
+            bed.sample("single/btrfs", "dd-4k", block, vec![step]);
+        }
+        let analysis = bed.analyse();
+        assert_eq!(
+            analysis.summary,
+            ["Left out here, because a finding makes it doubtful what they mean \
+              (zeros-compressed): 1 comparison."]
+        );
+        let sentence = &analysis.answers[0].sentences[0];
+        assert!(sentence.ends_with("(doubtful: zeros-compressed)."), "{sentence}");
+    }
+
+    #[test]
+    fn a_long_study_has_a_short_summary() {
+        let mut bed = Bed::new("");
+        for (s, stack) in
+            ["single/ext4", "single/btrfs", "raid1/ext4", "raid1/btrfs"].iter().enumerate()
+        {
+            for workload in
+                ["dd-4k", "dd-64k", "dd-1M", "fio", "buffered", "copy", "kept", "hdparm"]
+            {
+                let rate = 1e6 * (1.0 + s as f64);
+                bed.repeats(stack, workload, &[rate, rate * 1.01, rate * 0.99]);
+            }
+        }
+        let analysis = bed.analyse();
+        assert!(analysis.summary.len() <= 2 * super::SENTENCES + 4, "{:#?}", analysis.summary);
+        assert!(analysis.summary.iter().all(|s| s.contains('[')), "{:#?}", analysis.summary);
+    }
+
+    #[test]
+    fn a_run_without_samples_says_nothing() {
+        assert!(Bed::new("").analyse().summary.is_empty());
+        let analysis = Bed::new(ASK).analyse();
+        assert!(analysis.summary.is_empty());
+        assert_eq!(analysis.answers[0].sentences.len(), 1);
+    }
+}

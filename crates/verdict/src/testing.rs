@@ -1,0 +1,191 @@
+//! Runs made up for unit tests.
+
+use disklab_measure::{Cpu, Direction, DriveTraffic, Environment, Figure, Sample, Step};
+use disklab_store::{CellRecord, CellState, RunInfo};
+use disklab_study::{Cell, Study};
+use jiff::Timestamp;
+
+use crate::{Analyser, Analysis, Finding};
+
+/// Two drives; four stacks; dd at three block sizes, fio, copy.
+pub(crate) const STUDY: &str = r#"
+id = "test"
+title = "Test"
+
+[[drives]]
+model = "m"
+name = "d"
+count = 2
+size = "1 TB"
+
+[layouts]
+single = { drives = 1 }
+raid1 = "md-raid1"
+
+[file-systems]
+ext4 = "ext4"
+btrfs = "btrfs[compress=zlib]"
+
+[[workloads]]
+id = "dd-{bs}"
+each = [{ bs = "4k", count = 64 }, { bs = "64k", count = 16 }, { bs = "1M", count = 8 }]
+dd = { direction = "write", bs = "{bs}", count = "{count}", flags = "dsync" }
+
+[[workloads]]
+id = "fio"
+fio = { rw = "randread", bs = "4k", direct = 1 }
+
+[[workloads]]
+id = "buffered"
+title = "write a large file"
+fio = { rw = "write", bs = "1M" }
+
+[[workloads]]
+id = "copy"
+title = "copy a tree"
+copy = { size = "1G" }
+
+[[workloads]]
+id = "kept"
+caches = "keep"
+fio = { rw = "read", bs = "1M" }
+
+[[workloads]]
+id = "hdparm"
+hdparm = { cached = true }
+"#;
+
+/// A run in the making.
+#[derive(Debug, Clone)]
+pub(crate) struct Bed {
+    pub study: Study,
+    pub info: RunInfo,
+    pub cells: Vec<(CellRecord, Option<Sample>)>,
+}
+
+impl Bed {
+    /// [`STUDY`] with more text (questions) at its end.
+    pub fn new(more: &str) -> Self {
+        let text = format!("{STUDY}\n{more}");
+        let study = disklab_study::load("test.toml", &text).expect("valid");
+        let info = RunInfo {
+            disklab: "0".to_owned(),
+            study: "test".to_owned(),
+            title: "Test".to_owned(),
+            study_file: "test.toml".to_owned(),
+            study_text: text,
+            bench: "lab".to_owned(),
+            bench_about: "modelled drives".to_owned(),
+            options: std::collections::BTreeMap::new(),
+            scale: 1.0,
+            repeats: 3,
+            seed: 1,
+            created: Timestamp::UNIX_EPOCH,
+            stacks: Vec::new(),
+            left_out: Vec::new(),
+            environment: Environment::default(),
+        };
+        Self { study, info, cells: Vec::new() }
+    }
+
+    fn record(&self, stack: &str, workload: &str, block: u32, state: CellState) -> CellRecord {
+        CellRecord {
+            cell: Cell {
+                number: self.cells.len() as u32,
+                block,
+                stack: stack.to_owned(),
+                workload: workload.to_owned(),
+                seed: 1,
+            },
+            state,
+            error: (state == CellState::Failed).then(|| "no space left".to_owned()),
+            ended: None,
+            seconds: None,
+        }
+    }
+
+    /// Adds a finished cell.
+    pub fn sample(&mut self, stack: &str, workload: &str, block: u32, steps: Vec<Step>) {
+        self.full_sample(stack, workload, block, Sample { steps, ..Sample::default() });
+    }
+
+    /// Adds a finished cell with everything.
+    pub fn full_sample(&mut self, stack: &str, workload: &str, block: u32, sample: Sample) {
+        let record = self.record(stack, workload, block, CellState::Done);
+        self.cells.push((record, Some(sample)));
+    }
+
+    /// Adds a cell without a sample.
+    pub fn unfinished(&mut self, stack: &str, workload: &str, block: u32, state: CellState) {
+        let record = self.record(stack, workload, block, state);
+        self.cells.push((record, None));
+    }
+
+    /// Adds a cell of one write of 1 MiB whose throughput is this (bytes per
+    /// second), with operations of 4 KiB and without anything suspicious.
+    pub fn measured(&mut self, stack: &str, workload: &str, block: u32, rate: f64) {
+        let bytes = 1 << 20;
+        let mut write = figure(Direction::Write, bytes, bytes as f64 / rate);
+        write.operations = Some(bytes / 4096);
+        let step = on_drives(step(workload, vec![write]), &[(0, bytes)]);
+        self.sample(stack, workload, block, vec![step]);
+    }
+
+    /// Adds one cell per rate, in blocks from 0.
+    pub fn repeats(&mut self, stack: &str, workload: &str, rates: &[f64]) {
+        for (block, rate) in rates.iter().enumerate() {
+            self.measured(stack, workload, block as u32, *rate);
+        }
+    }
+
+    /// Works it out.
+    pub fn analyse(&self) -> Analysis {
+        let mut analyser = Analyser::new(self.study.clone(), self.info.clone());
+        for (record, sample) in &self.cells {
+            match sample {
+                Some(sample) => analyser.add(record, sample.clone()),
+                None => analyser.add_unfinished(record),
+            }
+        }
+        analyser.finish()
+    }
+
+    /// The findings of one audit.
+    pub fn findings(&self, audit: &str) -> Vec<Finding> {
+        self.analyse().findings.into_iter().filter(|f| f.audit == audit).collect()
+    }
+}
+
+/// A step of one second on a machine with four idle processors.
+pub(crate) fn step(name: &str, figures: Vec<Figure>) -> Step {
+    let cpu = Cpu { processors: 4, ..Cpu::default() };
+    Step { name: name.to_owned(), figures, elapsed_ns: 1_000_000_000, cpu, ..Step::default() }
+}
+
+/// A figure without operations or latency.
+pub(crate) fn figure(direction: Direction, bytes: u64, seconds: f64) -> Figure {
+    Figure {
+        direction,
+        bytes,
+        operations: None,
+        elapsed_ns: (seconds * 1e9) as u64,
+        bytes_per_second: None,
+        operations_per_second: None,
+        latency: None,
+    }
+}
+
+/// Puts traffic of (bytes read, bytes written) on drives d-1, d-2, …
+pub(crate) fn on_drives(mut step: Step, traffic: &[(u64, u64)]) -> Step {
+    step.drives = traffic
+        .iter()
+        .enumerate()
+        .map(|(index, (read, write))| DriveTraffic {
+            drive: format!("d-{}", index + 1),
+            read_bytes: *read,
+            write_bytes: *write,
+            ..DriveTraffic::default()
+        })
+        .collect();
+    step
+}

@@ -1,0 +1,213 @@
+//! Values, ratios and lists in words.
+
+use disklab_stats::{Estimate, Interval};
+use disklab_study::Measure;
+use disklab_units::significant;
+
+/// From this ratio on a difference is told as a factor, below it in per cent.
+const FACTOR_FROM: f64 = 1.5;
+
+/// (smallest value it is used for, what it is divided by, name), ascending.
+type Units = &'static [(f64, f64, &'static str)];
+
+/// SI, as [`disklab_units::BytesPerSecond::si`]; here because an interval must
+/// stand in the unit of its figure.
+const RATES: Units = &[
+    (0.0, 1.0, "B/s"),
+    (999.5, 1e3, "kB/s"),
+    (999.5e3, 1e6, "MB/s"),
+    (999.5e6, 1e9, "GB/s"),
+    (999.5e9, 1e12, "TB/s"),
+];
+const OPERATIONS: Units = &[(0.0, 1.0, "IOPS")];
+/// Of nanoseconds.
+const TIMES: Units = &[
+    (0.0, 1.0, "ns"),
+    (999.5, 1e3, "µs"),
+    (999.5e3, 1e6, "ms"),
+    (999.5e6, 1e9, "s"),
+    (120e9, 60e9, "min"),
+    (7200e9, 3600e9, "h"),
+];
+
+/// A figure in its unit, with its interval in the same, or 'once':
+/// `180 kB/s [171, 190]`, `8.33 ms (once)`.
+pub(crate) fn value(measure: Measure, estimate: &Estimate) -> String {
+    let (units, to_base) = match measure {
+        Measure::Throughput => (RATES, 1.0),
+        Measure::Iops => (OPERATIONS, 1.0),
+        Measure::Latency(_) => (TIMES, 1.0),
+        Measure::Elapsed => (TIMES, 1e9),
+    };
+    let centre = estimate.centre * to_base;
+    let (_, divisor, unit) =
+        units.iter().rev().find(|(from, ..)| centre.abs() >= *from).unwrap_or(&units[0]);
+    let shown = |x: f64| significant(x * to_base / divisor, 3);
+    let figure = format!("{} {unit}", shown(estimate.centre));
+    match estimate.interval {
+        Some(Interval { low, high, .. }) => format!("{figure} [{}, {}]", shown(low), shown(high)),
+        None => format!("{figure} (once)"),
+    }
+}
+
+/// A ratio with its interval: `8.7 [8.1, 9.4]`.
+pub(crate) fn ratio(centre: f64, interval: Option<Interval>) -> String {
+    let shown = |x: f64| significant(x, 2);
+    match interval {
+        Some(i) => format!("{} [{}, {}]", shown(centre), shown(i.low), shown(i.high)),
+        None => format!("{} (once)", shown(centre)),
+    }
+}
+
+/// How one figure stands to another: as a factor above 1 where they are far
+/// apart, in per cent where they are near.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Distance {
+    /// `8.7` and `[8.1, 9.4]`, the larger over the smaller.
+    Factor(String, String),
+    /// `12 % [8, 16]`, of the second.
+    Percent(String),
+}
+
+impl Distance {
+    /// The distance between two figures whose ratio and interval these are; both
+    /// ends lie on the same side of 1.
+    pub fn of(centre: f64, interval: Interval) -> Self {
+        let Interval { low, high, .. } = interval;
+        if centre >= FACTOR_FROM {
+            let shown = |x: f64| significant(x, 2);
+            return Self::Factor(shown(centre), format!("[{}, {}]", shown(low), shown(high)));
+        }
+        if centre > 0.0 && centre <= 1.0 / FACTOR_FROM {
+            return Self::of(1.0 / centre, inverse(interval));
+        }
+        let per_cent = |x: f64| (x - 1.0).abs() * 100.0;
+        let (a, b) = (per_cent(low), per_cent(high));
+        let (centre, low, high) = (per_cent(centre), a.min(b), a.max(b));
+        let decimals = usize::from(centre < 9.95);
+        Self::Percent(format!("{centre:.decimals$} % [{low:.decimals$}, {high:.decimals$}]"))
+    }
+}
+
+/// The interval of the inverse.
+fn inverse(interval: Interval) -> Interval {
+    Interval { low: 1.0 / interval.high, high: 1.0 / interval.low, ..interval }
+}
+
+/// `a`, `a and b`, `a, b and c`; beyond `most` the rest is counted.
+pub(crate) fn list<'a>(items: impl IntoIterator<Item = &'a str>, most: usize) -> String {
+    let items: Vec<&str> = items.into_iter().collect();
+    // Naming one more is no longer than '1 more'.
+    if items.len() > most + 1 {
+        let (shown, rest) = items.split_at(most);
+        return format!("{} and {} more", shown.join(", "), rest.len());
+    }
+    match items.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// `1 stack`, `3 stacks`.
+pub(crate) fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// A share as per cent, `3 %` or `0.3 %`.
+pub(crate) fn per_cent(share: f64) -> String {
+    let value = share * 100.0;
+    if value >= 9.95 || value == 0.0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
+}
+
+/// A range of shares: `3 %`, or `0.3 % to 12 %`.
+pub(crate) fn per_cents((low, high): (f64, f64)) -> String {
+    let (a, b) = (per_cent(low), per_cent(high));
+    if a == b { a } else { format!("{a} to {b}") }
+}
+
+/// The measure's name in a sentence, such as '99th percentile of latency'.
+pub(crate) fn measure(measure: Measure) -> String {
+    match measure {
+        Measure::Throughput => "throughput".to_owned(),
+        Measure::Iops => "operations per second".to_owned(),
+        Measure::Elapsed => "elapsed time".to_owned(),
+        Measure::Latency(500) => "median latency".to_owned(),
+        Measure::Latency(per_mille) => {
+            let whole = per_mille / 10;
+            let tenths = per_mille % 10;
+            let number = if tenths == 0 { whole.to_string() } else { format!("{whole}.{tenths}") };
+            format!("{number}th percentile of latency")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_stats::Method;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn interval(low: f64, high: f64) -> Interval {
+        Interval { low, high, confidence: 0.95 }
+    }
+
+    fn estimate(centre: f64, low: f64, high: f64) -> Estimate {
+        Estimate { n: 3, centre, interval: Some(interval(low, high)), method: Method::LogT }
+    }
+
+    #[test]
+    fn intervals_stand_in_the_unit_of_the_figure() {
+        for (m, e, expected) in [
+            (Measure::Throughput, estimate(180e3, 171e3, 190e3), "180 kB/s [171, 190]"),
+            (Measure::Throughput, estimate(1e6, 9e5, 1.1e6), "1.00 MB/s [0.900, 1.10]"),
+            (Measure::Iops, estimate(188.4, 180.0, 196.0), "188 IOPS [180, 196]"),
+            (Measure::Elapsed, estimate(12.3, 11.0, 14.0), "12.3 s [11.0, 14.0]"),
+            (Measure::Elapsed, estimate(5400.0, 5000.0, 6000.0), "90.0 min [83.3, 100]"),
+            (Measure::Latency(990), estimate(8.33e6, 8e6, 9e6), "8.33 ms [8.00, 9.00]"),
+        ] {
+            assert_eq!(value(m, &e), expected);
+        }
+        let once = Estimate { n: 1, centre: 5.0, interval: None, method: Method::Once };
+        assert_eq!(value(Measure::Elapsed, &once), "5.00 s (once)");
+    }
+
+    #[test]
+    fn near_is_per_cent_and_far_a_factor() {
+        for (centre, low, high, expected) in [
+            (8.7, 8.1, 9.4, "8.7 [8.1, 9.4]"),
+            (1.0 / 8.7, 1.0 / 9.4, 1.0 / 8.1, "8.7 [8.1, 9.4]"),
+            (0.88, 0.84, 0.92, "12 % [8, 16]"),
+            (1.032, 1.011, 1.053, "3.2 % [1.1, 5.3]"),
+        ] {
+            let got = match Distance::of(centre, interval(low, high)) {
+                Distance::Factor(factor, interval) => format!("{factor} {interval}"),
+                Distance::Percent(share) => share,
+            };
+            assert_eq!(got, expected);
+        }
+    }
+
+    #[test]
+    fn lists_are_cut() {
+        assert_eq!(list([], 3), "");
+        assert_eq!(list(["a"], 3), "a");
+        assert_eq!(list(["a", "b", "c", "d"], 3), "a, b, c and d");
+        assert_eq!(list(["a", "b", "c", "d", "e"], 3), "a, b, c and 2 more");
+        assert_eq!(per_cents((0.001, 0.5)), "0.1 % to 50 %");
+        assert_eq!(measure(Measure::Latency(999)), "99.9th percentile of latency");
+    }
+
+    proptest! {
+        #[test]
+        fn any_number_has_words(centre: f64, low: f64, high: f64) {
+            for m in [Measure::Throughput, Measure::Iops, Measure::Elapsed, Measure::Latency(500)] {
+                prop_assert!(!value(m, &estimate(centre, low, high)).is_empty());
+            }
+            let _ = ratio(centre, Some(interval(low, high)));
+            // Far from 1 an interval may have lost its other end.
+            let _ = Distance::of(centre, interval(low, high));
+        }
+    }
+}
