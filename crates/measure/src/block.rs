@@ -228,22 +228,22 @@ pub fn devices_under(root: &SystemRoot, mounts: &[Mount], path: &Path) -> Option
         "tmpfs" | "ramfs" | "devtmpfs" => Some(Vec::new()),
         "btrfs" => {
             let device = BlockDevice::at(root, &mount.source)?;
-            let family = btrfs_families(root).into_iter().find(|family| family.contains(&device));
-            Some(family.unwrap_or_else(|| vec![device]))
+            let mut families = btrfs_families(root).into_iter().map(|(_, devices)| devices);
+            Some(families.find(|family| family.contains(&device)).unwrap_or_else(|| vec![device]))
         }
         _ => None,
     }
 }
 
-/// The devices of each mounted Btrfs, from `/sys/fs/btrfs/UUID/devices`:
-/// mountinfo shows only one of them.
-pub fn btrfs_families(root: &SystemRoot) -> Vec<Vec<BlockDevice>> {
-    let uuids = root.names("/sys/fs/btrfs");
-    let families = uuids.iter().map(|uuid| {
+/// The UUID and the devices of each mounted Btrfs, from
+/// `/sys/fs/btrfs/UUID/devices`: mountinfo shows only one of them.
+pub fn btrfs_families(root: &SystemRoot) -> Vec<(String, Vec<BlockDevice>)> {
+    let families = root.names("/sys/fs/btrfs").into_iter().map(|uuid| {
         let names = root.names(format!("/sys/fs/btrfs/{uuid}/devices"));
-        names.iter().filter_map(|name| BlockDevice::named(root, name)).collect::<Vec<_>>()
+        let devices = names.iter().filter_map(|name| BlockDevice::named(root, name)).collect();
+        (uuid, devices)
     });
-    families.filter(|family| !family.is_empty()).collect()
+    families.filter(|(_, devices): &(_, Vec<_>)| !devices.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 //! The last look, with the device held, just before the first write.
 
+use std::fs::File;
+
+use disklab_exec::{ExecError, Executor, Invocation};
 use disklab_measure::SystemRoot;
 
 use super::inspect::inspect;
@@ -22,6 +25,38 @@ impl Claim {
     pub fn hold(&self) -> &Hold {
         &self.hold
     }
+
+    /// Erases all signatures, those on partitions too, and has the kernel forget
+    /// the partitions. This is the first write. With the device still held, udev
+    /// cannot bring an old array back to life in between.
+    ///
+    /// # Errors
+    /// Where wipefs fails.
+    pub fn erase(&self, executor: &Executor) -> Result<(), ExecError> {
+        let partitions = self.target.device.partitions();
+        for device in partitions.iter().chain([&self.target.device]) {
+            // Without --force wipefs wants the device for itself.
+            let wipefs = Invocation::new("wipefs").args(["--all", "--force"]).arg(device.node());
+            executor.check(&wipefs)?;
+        }
+        if let (Some(file), false) = (self.hold.file(), partitions.is_empty()) {
+            executor.trace.note(&["blockdev", "--rereadpt", &self.target.node().to_string_lossy()]);
+            if let Err(error) = reread_partitions(file) {
+                // Whoever makes a new table runs into it, and says so.
+                tracing::warn!(%error, device = self.target.device.name(), "stale partitions");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Has the kernel read the partition table anew (ioctl BLKRRPART, linux/fs.h).
+/// `blockdev --rereadpt` could not: only who holds the device may.
+#[allow(unsafe_code)]
+pub(super) fn reread_partitions(file: &File) -> rustix::io::Result<()> {
+    const BLKRRPART: rustix::ioctl::Opcode = rustix::ioctl::opcode::none(0x12, 95);
+    // SAFETY: this request takes no argument, so no memory is shared.
+    unsafe { rustix::ioctl::ioctl(file, rustix::ioctl::NoArg::<BLKRRPART>::new()) }
 }
 
 /// Opens the drive exclusively and repeats all checks while holding it: that it
@@ -36,7 +71,7 @@ pub fn claim(
     erase: &[String],
 ) -> Result<Claim, Vec<Refusal>> {
     let refuse = |cause| vec![target.refuse(cause)];
-    let hold = match probe.open_exclusively(&target.device) {
+    let hold = match probe.open_exclusively(&target.device, true) {
         Ok(hold) => hold,
         Err(error) => {
             // Why it is in use is better told than that it is.

@@ -77,16 +77,17 @@ pub(crate) fn inspect(
     causes.extend(swapping(root, &family));
     causes.extend(held_by(&family));
     let devices: Vec<BlockDevice> = family.iter().map(|m| m.device.clone()).collect();
-    causes.extend(openers(root, &devices).into_iter().map(|opener| Cause::Open {
-        part: opener.device,
-        by: opener.process,
-    }));
+    causes.extend(
+        openers(root, &devices)
+            .into_iter()
+            .map(|opener| Cause::Open { part: opener.device, by: opener.process }),
+    );
     // The two questions to the drive itself come last, and only where nothing
     // else speaks against it: a drive in use is left in peace.
     if causes.is_empty() {
         let opened = match held {
             Some(_) => Ok(None),
-            None => probe.open_exclusively(device).map(Some),
+            None => probe.open_exclusively(device, false).map(Some),
         };
         match opened {
             Ok(hold) => {
@@ -116,10 +117,12 @@ fn mounted(root: &SystemRoot, mounts: &[Mount], family: &[Member]) -> Vec<Cause>
             Some(mount.device) == number
                 || sources(mount).any(|path| BlockDevice::at(root, &path).as_ref() == Some(device))
         };
-        causes.extend(mounts.iter().filter(holds).map(|mount| Cause::Mounted {
-            part: spoken(device),
-            at: mount.mount_point.clone(),
-        }));
+        causes.extend(
+            mounts.iter().filter(holds).map(|mount| Cause::Mounted {
+                part: spoken(device),
+                at: mount.mount_point.clone(),
+            }),
+        );
     }
     causes
 }
@@ -167,7 +170,8 @@ fn swapping(root: &SystemRoot, family: &[Member]) -> Vec<Cause> {
 fn held_by(family: &[Member]) -> Vec<Cause> {
     let mut causes = Vec::new();
     for member in family {
-        if let Some(part) = &member.on {
+        // The partitions of what stands there say nothing new.
+        if let (Some(part), false) = (&member.on, member.device.is_partition()) {
             let by = match member.device.backing_file() {
                 Some(file) => format!("{} ({})", member.device.name(), file.display()),
                 None => spoken(&member.device),

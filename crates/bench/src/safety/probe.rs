@@ -49,12 +49,14 @@ pub trait Probe {
     /// device cannot be read.
     fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, String>;
 
-    /// Opens a device for writing so that nobody else can claim it meanwhile
-    /// (O_EXCL; open(2)). Nothing is written.
+    /// Opens a device so that nobody else can claim it meanwhile (O_EXCL; open(2)),
+    /// for writing or for reading only. Nothing is written. After a device that
+    /// was open for writing is closed, udev looks at it anew, and may activate
+    /// what it finds; so that is for the moment before the first write.
     ///
     /// # Errors
     /// Where it is in use, or cannot be opened at all.
-    fn open_exclusively(&self, device: &BlockDevice) -> Result<Hold, OpenError>;
+    fn open_exclusively(&self, device: &BlockDevice, write: bool) -> Result<Hold, OpenError>;
 }
 
 /// Asks wipefs, blkid and the kernel.
@@ -91,18 +93,18 @@ impl Probe for KernelProbe<'_> {
         Ok(found)
     }
 
-    fn open_exclusively(&self, device: &BlockDevice) -> Result<Hold, OpenError> {
+    fn open_exclusively(&self, device: &BlockDevice, write: bool) -> Result<Hold, OpenError> {
         let other = |what: String| OpenError::Other(what);
         let node = device.node();
         let shown = node.display();
         let flags = i32::try_from((OFlags::EXCL | OFlags::NOFOLLOW).bits()).unwrap_or_default();
-        let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(&node);
+        let file = OpenOptions::new().read(true).write(write).custom_flags(flags).open(&node);
         let file = file.map_err(|error| match Errno::from_io_error(&error) {
             Some(Errno::BUSY) => OpenError::Busy,
             Some(Errno::ACCESS | Errno::PERM) => {
-                other(format!("{shown} cannot be opened for writing: that takes root"))
+                other(format!("{shown} cannot be opened: that takes root"))
             }
-            _ => other(format!("{shown} cannot be opened for writing: {error}")),
+            _ => other(format!("{shown} cannot be opened: {error}")),
         })?;
         let metadata = file.metadata().map_err(|error| other(format!("{shown}: {error}")))?;
         let number = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));

@@ -96,7 +96,9 @@ pub(crate) fn parse_blkid(device: &str, code: i32, text: &str) -> Result<Vec<Sig
     let label = value("LABEL").or_else(|| value("PTLABEL"));
     let kinds = [value("TYPE"), value("PTTYPE")];
     let found = kinds.into_iter().flatten();
-    Ok(found.map(|kind| Signature { device: device.to_owned(), kind, label: label.clone() }).collect())
+    Ok(found
+        .map(|kind| Signature { device: device.to_owned(), kind, label: label.clone() })
+        .collect())
 }
 
 #[cfg(test)]

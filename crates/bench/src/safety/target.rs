@@ -71,7 +71,11 @@ fn find(root: &SystemRoot, name: &Path) -> Result<Target, Cause> {
             // A bare `ata-…` was meant as a name in the folder, perhaps.
             let guess = Path::new(BY_ID).join(name.file_name().unwrap_or_default());
             let there = is_by_id(&guess) && BlockDevice::at(root, &guess).is_some();
-            return Err(if there { Cause::NotStable { offered: vec![guess] } } else { Cause::Missing });
+            return Err(if there {
+                Cause::NotStable { offered: vec![guess] }
+            } else {
+                Cause::Missing
+            });
         }
         let offered = device.map(|device| stable_names(root, &device.whole())).unwrap_or_default();
         return Err(Cause::NotStable { offered });
@@ -137,7 +141,9 @@ pub(crate) fn name_lacks_serial(target: &Target) -> Option<&str> {
     let serial = target.fingerprint.serial.as_deref()?;
     let name = target.name.file_name()?.to_str()?;
     let carries = name.starts_with("ata-")
-        || (name.starts_with("nvme-") && !name.contains("nvme-eui.") && !name.contains("nvme-nvme."));
+        || (name.starts_with("nvme-")
+            && !name.contains("nvme-eui.")
+            && !name.contains("nvme-nvme."));
     let plain = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
     };
@@ -202,7 +208,11 @@ mod tests {
             assert!(text.contains("after the next start") && text.ends_with(A), "{text}");
         }
         // Detours are no stable names either.
-        for name in ["/dev/disk/by-id/../../sda", "/dev/disk/by-id//wwn-0x5000", "/dev/disk/by-id/x/wwn-0x5000"] {
+        for name in [
+            "/dev/disk/by-id/../../sda",
+            "/dev/disk/by-id//wwn-0x5000",
+            "/dev/disk/by-id/x/wwn-0x5000",
+        ] {
             let text = refused(&tree, &[name]).remove(0);
             assert!(text.contains("not touched"), "{text}");
         }
@@ -215,15 +225,23 @@ mod tests {
         tree.file("/etc/passwd", "x");
         tree.link("/dev/disk/by-id/ata-evil", "../../../etc/passwd");
         tree.link("/dev/disk/by-id/ata-gone", "../../sdz");
-        let texts = refused(&tree, &[
-            "/dev/disk/by-id/ata-TESTDRIVE_1000_A-part1",
-            "/dev/disk/by-id/md-name-x",
-            "/dev/disk/by-id/ata-evil",
-            "/dev/disk/by-id/ata-gone",
-            "/dev/disk/by-id/ata-never",
-        ]);
-        let words = ["partition of sda", "md0, which is no drive", "/etc/passwd, which is no block device",
-            "points to ../../sdz", "there is no such name"];
+        let texts = refused(
+            &tree,
+            &[
+                "/dev/disk/by-id/ata-TESTDRIVE_1000_A-part1",
+                "/dev/disk/by-id/md-name-x",
+                "/dev/disk/by-id/ata-evil",
+                "/dev/disk/by-id/ata-gone",
+                "/dev/disk/by-id/ata-never",
+            ],
+        );
+        let words = [
+            "partition of sda",
+            "md0, which is no drive",
+            "/etc/passwd, which is no block device",
+            "points to ../../sdz",
+            "there is no such name",
+        ];
         assert_eq!(texts.len(), words.len());
         for (text, word) in texts.iter().zip(words) {
             assert!(text.contains(word), "{text}");
@@ -246,9 +264,8 @@ mod tests {
     #[test]
     fn a_name_with_another_serial_is_noticed() {
         let (_folder, tree) = made();
-        let target = |name: &str| {
-            resolve(&tree.root(), &[name.to_owned()]).expect("resolves").remove(0)
-        };
+        let target =
+            |name: &str| resolve(&tree.root(), &[name.to_owned()]).expect("resolves").remove(0);
         assert_eq!(name_lacks_serial(&target(A)), None);
         assert_eq!(name_lacks_serial(&target("/dev/disk/by-id/wwn-0x5000")), None);
         tree.set("sda", "device/serial", "OTHER");

@@ -1,0 +1,230 @@
+//! The rules on this machine's kernel, with loop devices for drives.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use disklab_exec::{Executor, Interrupt, Invocation, find_program};
+use disklab_measure::{BlockDevice, SystemRoot};
+use rustix::fs::OFlags;
+
+use super::*;
+
+const MIB: u64 = 1 << 20;
+
+/// Runs a program for a test.
+fn run(program: &str, args: &[&str]) -> Option<String> {
+    let executor = Executor::new(Interrupt::new());
+    let finished = executor.check(&Invocation::new(program).args(args)).ok()?;
+    Some(finished.text().trim().to_owned())
+}
+
+/// A loop device over a sparse file, and a place to mount it; both are gone when
+/// this is dropped.
+struct Looped {
+    folder: tempfile::TempDir,
+    node: String,
+    swap: bool,
+}
+
+impl Looped {
+    /// `None`, with a word on standard error, where this machine cannot do it.
+    fn new(programs: &[&str]) -> Option<Self> {
+        let missing = programs.iter().find(|program| find_program(program).is_none());
+        if let Some(program) = missing {
+            eprintln!("skipped: needs {program}");
+            return None;
+        }
+        let folder = tempfile::tempdir().expect("temp");
+        let file = folder.path().join("drive");
+        File::create(&file).and_then(|f| f.set_len(256 * MIB)).expect("sparse file");
+        Self::over(&file, folder)
+    }
+
+    fn over(file: &Path, folder: tempfile::TempDir) -> Option<Self> {
+        std::fs::create_dir_all(folder.path().join("mnt")).expect("mount point");
+        let args = ["--find", "--show", "--partscan", &file.to_string_lossy()];
+        let node = run("losetup", &args);
+        if node.is_none() {
+            eprintln!("skipped: needs root and loop devices");
+        }
+        Some(Self { folder, node: node?, swap: false })
+    }
+
+    fn point(&self) -> PathBuf {
+        self.folder.path().join("mnt")
+    }
+
+    fn mount(&self) -> bool {
+        let point = self.point();
+        let mounted = run("mount", &[&self.node, &point.to_string_lossy()]).is_some();
+        if !mounted {
+            eprintln!("skipped: needs to mount {}", self.node);
+        }
+        mounted
+    }
+
+    fn target(&self) -> Target {
+        let root = SystemRoot::here();
+        let node = Path::new(&self.node);
+        let device = BlockDevice::at(&root, node).expect("a block device");
+        Target::new(&root, node, device)
+    }
+
+    /// What [`check`] and [`claim`], which must agree, say.
+    fn refusals(&self) -> String {
+        let executor = Executor::new(Interrupt::new());
+        let (root, probe, target) =
+            (SystemRoot::here(), KernelProbe::new(&executor), self.target());
+        let checked = check(&root, &probe, &target, &[]).refusals;
+        let claimed = claim(&root, &probe, &target, &[]);
+        assert_eq!(checked.is_empty(), claimed.is_ok(), "{checked:?} and {claimed:?}");
+        checked.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Drop for Looped {
+    fn drop(&mut self) {
+        if self.swap {
+            run("swapoff", &[&self.node]);
+        }
+        run("umount", &["--quiet", &self.point().to_string_lossy()]);
+        run("losetup", &["--detach", &self.node]);
+    }
+}
+
+#[test]
+fn a_blank_device_is_claimed_once_at_a_time() {
+    let Some(drive) = Looped::new(&["wipefs", "blkid"]) else { return };
+    assert_eq!(drive.refusals(), "");
+    let executor = Executor::new(Interrupt::new());
+    let (root, probe, target) = (SystemRoot::here(), KernelProbe::new(&executor), drive.target());
+    let first = claim(&root, &probe, &target, &[]).expect("free");
+    let second = claim(&root, &probe, &target, &[]).expect_err("held");
+    assert_eq!(second[0].cause, Cause::Busy);
+    drop(first);
+    assert!(claim(&root, &probe, &target, &[]).is_ok());
+}
+
+#[test]
+fn a_mounted_device_is_refused_and_what_stands_on_it_named() {
+    let Some(drive) = Looped::new(&["mkfs.ext4"]) else { return };
+    assert!(run("mkfs.ext4", &["-q", "-L", "disklab-test", &drive.node]).is_some());
+    let text = drive.refusals();
+    assert!(text.contains("ext4 on loop") && text.contains("('disklab-test')"), "{text}");
+    assert!(text.contains("leftover of disklab") && text.contains("no serial number"), "{text}");
+    if !drive.mount() {
+        return;
+    }
+    let text = drive.refusals();
+    assert!(text.contains(&format!("is mounted at {}", drive.point().display())), "{text}");
+
+    // A loop device over a file on it.
+    let file = drive.point().join("inner");
+    File::create(&file).and_then(|f| f.set_len(MIB)).expect("sparse file");
+    let Some(inner) = Looped::over(&file, tempfile::tempdir().expect("temp")) else { return };
+    let text = drive.refusals();
+    let held = format!("{} ({}) stands on", inner.node.trim_start_matches("/dev/"), file.display());
+    assert!(text.contains(&held), "{text}");
+}
+
+#[test]
+fn a_loop_device_right_over_it_is_refused() {
+    let Some(drive) = Looped::new(&[]) else { return };
+    let over = Looped::over(Path::new(&drive.node), tempfile::tempdir().expect("temp"));
+    let Some(_over) = over else { return };
+    let text = drive.refusals();
+    assert!(text.contains(&format!("({}) stands on loop", drive.node)), "{text}");
+}
+
+#[test]
+fn both_devices_of_a_mounted_btrfs_are_refused() {
+    let Some(first) = Looped::new(&["mkfs.btrfs"]) else { return };
+    let Some(second) = Looped::new(&[]) else { return };
+    let made = run("mkfs.btrfs", &["-q", "-d", "raid1", "-m", "raid1", &first.node, &second.node]);
+    assert!(made.is_some(), "mkfs.btrfs failed");
+    if !first.mount() {
+        return;
+    }
+    // The kernel's mountinfo names only one of them.
+    for drive in [&first, &second] {
+        let text = drive.refusals();
+        assert!(text.contains("belongs to the mounted Btrfs"), "{}: {text}", drive.node);
+    }
+}
+
+#[test]
+fn swap_in_use_is_refused() {
+    let Some(mut drive) = Looped::new(&["mkswap", "swapon"]) else { return };
+    assert!(run("mkswap", &[&drive.node]).is_some());
+    assert!(drive.refusals().contains("swap on loop"));
+    if run("swapon", &[&drive.node]).is_none() {
+        eprintln!("skipped: needs swap on a loop device");
+        return;
+    }
+    drive.swap = true;
+    let text = drive.refusals();
+    assert!(text.contains("is swap space in use"), "{text}");
+}
+
+#[test]
+fn a_device_that_a_process_has_open_is_refused() {
+    let Some(drive) = Looped::new(&[]) else { return };
+    let exclusive = i32::try_from(OFlags::EXCL.bits()).expect("small");
+    for flags in [0, exclusive] {
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(&drive.node);
+        let file = file.expect("opened");
+        let mut sleep = Command::new("sleep").arg("1000").stdin(Stdio::from(file)).spawn();
+        let child = sleep.as_mut().expect("sleep");
+        let text = drive.refusals();
+        let _ = child.kill();
+        let _ = child.wait();
+        assert!(text.contains(&format!("process sleep ({})", child.id())), "{text}");
+    }
+    assert_eq!(drive.refusals(), "");
+}
+
+#[test]
+fn a_read_only_device_is_refused() {
+    let Some(drive) = Looped::new(&["blockdev"]) else { return };
+    assert!(run("blockdev", &["--setro", &drive.node]).is_some());
+    let text = drive.refusals();
+    assert!(text.contains("read-only"), "{text}");
+}
+
+#[test]
+fn erasing_takes_signatures_and_partitions_while_the_device_is_held() {
+    let Some(drive) = Looped::new(&["wipefs", "blkid"]) else { return };
+    let executor = Executor::new(Interrupt::new());
+    let (root, probe) = (SystemRoot::here(), KernelProbe::new(&executor));
+    let claim = claim(&root, &probe, &drive.target(), &[]).expect("free");
+    let file = claim.hold().file().expect("a real device");
+    // An MBR with one Linux partition: sectors 2048 to 4095.
+    let mut table = [0_u8; 512];
+    table[446..462].copy_from_slice(&[0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0]);
+    table[510..].copy_from_slice(&[0x55, 0xaa]);
+    file.write_all_at(&table, 0).expect("table");
+    // On the partition: the end of a swap area's header page.
+    file.write_all_at(b"SWAPSPACE2", MIB + 4086).expect("swap area");
+    file.write_all_at(&[1, 0, 0, 0, 0xff, 0, 0, 0], MIB + 1024).expect("version and last page");
+    file.sync_all().expect("sync");
+    super::claim::reread_partitions(file).expect("the kernel takes the table");
+    let device = &claim.target.device;
+    let partitions = device.partitions();
+    assert_eq!(partitions.len(), 1);
+    let kinds = |device| -> Vec<String> {
+        let found = probe.signatures(device).expect("readable");
+        found.into_iter().map(|signature| signature.kind).collect()
+    };
+    assert_eq!(kinds(device), ["dos"]);
+    assert_eq!(kinds(&partitions[0]), ["swap"]);
+    claim.erase(&executor).expect("erased");
+    assert!(device.partitions().is_empty());
+    assert_eq!(kinds(device), Vec::<String>::new());
+    let mut old = [1; 10];
+    file.read_exact_at(&mut old, MIB + 4086).expect("read");
+    assert_ne!(&old, b"SWAPSPACE2");
+    drop(claim);
+    assert_eq!(drive.refusals(), "");
+}
