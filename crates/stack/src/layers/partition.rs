@@ -19,7 +19,10 @@ use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo, Volume}
 pub(super) const KIND: LayerKind = LayerKind {
     name: "partition",
     summary: "a GPT with one partition on each device, as most installers make",
-    options: &[("start", "where the partition begins, such as 1MiB (the default)")],
+    options: &[
+        ("start", "where the partition begins, such as 1MiB (the default)"),
+        ("size", "how large it is, such as 5G; the rest of the device if absent"),
+    ],
     parse,
 };
 
@@ -41,6 +44,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 struct Partition {
     start: Bytes,
+    size: Option<Bytes>,
 }
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
@@ -51,7 +55,12 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
         let expected = "a multiple of 1 KiB from 17 KiB to 1 TiB, such as 1MiB";
         return Err(reading.expected("start", expected, spec.option("start").unwrap_or_default()));
     }
-    Ok(Box::new(Partition { start }))
+    let size = reading.size("size")?;
+    if size.is_some_and(|size| size.0 == 0 || size.0 % 1024 != 0) {
+        let found = spec.option("size").unwrap_or_default();
+        return Err(reading.expected("size", "a multiple of 1 KiB, such as 5G", found));
+    }
+    Ok(Box::new(Partition { start, size }))
 }
 
 impl Layer for Partition {
@@ -64,7 +73,13 @@ impl Layer for Partition {
             if volume.size <= lost {
                 return Err(format!("partition: a device of {} is too small", volume.size));
             }
-            Ok(Volume { size: volume.size.saturating_sub(lost), ..volume.clone() })
+            let most = volume.size.saturating_sub(lost);
+            let size = self.size.unwrap_or(most);
+            if size > most {
+                let have = volume.size;
+                return Err(format!("partition: {size} do not fit on a device of {have}"));
+            }
+            Ok(Volume { size, ..volume.clone() })
         };
         volumes.iter().map(cut).collect::<Result<_, _>>().map(Shape::Devices)
     }
@@ -81,9 +96,10 @@ impl Layer for Partition {
         let mut partitions = Vec::new();
         for (index, device) in devices("partition", below)?.into_iter().enumerate() {
             let guid = uuid(site, &format!("gpt {index}"));
+            let size = self.size.map_or_else(String::new, |s| format!(" size={}KiB,", s.0 / 1024));
             let script = format!(
-                "label: gpt\nlabel-id: {guid}\nunit: sectors\nstart={}KiB, type={LINUX_DATA}, \
-                 uuid={}\n",
+                "label: gpt\nlabel-id: {guid}\nunit: sectors\nstart={}KiB,{size} \
+                 type={LINUX_DATA}, uuid={}\n",
                 self.start.0 / 1024,
                 uuid(site, &format!("gpt {index} partition 1"))
             );
