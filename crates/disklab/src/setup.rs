@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use disklab_bench::{
-    Bench, Campaign, DeviceBench, DirBench, LoopDrives, Medium, Prediction, Survey, cell_seconds,
+    Bench, Campaign, DeviceBench, DirBench, DiskDrives, LoopDrives, Medium, Prediction, Survey, cell_seconds,
     free_space, predict,
 };
 use disklab_exec::{Executor, Interrupt};
@@ -78,10 +78,10 @@ impl Setup {
             None => draw_seed()?,
         };
         let cells = order(&survey.pairs, repeats, seed);
-        let free = free_space(match &args.on() {
-            On::Dir(path) => path,
-            _ => &existing_ancestor(&scratch),
-        });
+        let free = match args.on() {
+            On::Dir(path) => free_space(&path),
+            On::Loop | On::Disks(_) => free_space(&existing_ancestor(&scratch)),
+        };
         Ok(Self { campaign, bench, survey, cells, seed, repeats, options, scratch, free })
     }
 
@@ -189,7 +189,13 @@ fn bench(
             let (medium, watched) = medium_below(&path);
             Ok(Box::new(DirBench::new(&path, watched, medium, ledger()?, executor)))
         }
-        On::Disks(_) => Err(Failure::wrong_use("disks: not built yet")),
+        On::Disks(names) => {
+            let drives = DiskDrives::new(names, &args.erase, &executor).map_err(|refusals| {
+                let lines: Vec<_> = refusals.iter().map(ToString::to_string).collect();
+                Failure::wrong_use(lines.join("\n"))
+            })?;
+            Ok(Box::new(DeviceBench::new(drives, ledger()?, executor, scratch)))
+        }
     }
 }
 

@@ -53,7 +53,7 @@ impl Claim {
 /// Has the kernel read the partition table anew (ioctl BLKRRPART, linux/fs.h).
 /// `blockdev --rereadpt` could not: only who holds the device may.
 #[allow(unsafe_code)]
-pub(super) fn reread_partitions(file: &File) -> rustix::io::Result<()> {
+fn reread_partitions(file: &File) -> rustix::io::Result<()> {
     const BLKRRPART: rustix::ioctl::Opcode = rustix::ioctl::opcode::none(0x12, 95);
     // SAFETY: this request takes no argument, so no memory is shared.
     unsafe { rustix::ioctl::ioctl(file, rustix::ioctl::NoArg::<BLKRRPART>::new()) }

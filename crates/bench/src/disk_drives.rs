@@ -1,0 +1,237 @@
+//! Real disks, named by the user, erased.
+
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Seek, SeekFrom, Write};
+
+use disklab_exec::{Executor, Invocation};
+use disklab_measure::{Note, SystemRoot, set_write_cache, write_cache};
+use disklab_stack::{Ledger, Need, Undo};
+use disklab_study::Study;
+use disklab_units::Bytes;
+
+use crate::drives::Ready;
+use crate::safety::{Claim, KernelProbe, Refusal, Target, check, claim, resolve};
+use crate::{BenchError, Drives, Medium, ReadyDrive};
+
+/// What is overwritten with zeros at both ends of a drive before each cell:
+/// partition tables, RAID superblocks and labels of ZFS lie within it.
+const ENDS: Bytes = Bytes::mib(4);
+
+/// Drives that the user named by their stable names. The first is the study's
+/// first drive, and so on.
+#[derive(Debug)]
+pub struct DiskDrives {
+    targets: Vec<Target>,
+    /// Serial numbers of drives that may be erased although they carry data.
+    erase: Vec<String>,
+    /// Drives that this run has erased already: what is on them is its own.
+    erased: BTreeSet<usize>,
+    warnings: Vec<String>,
+    root: SystemRoot,
+}
+
+impl DiskDrives {
+    /// Finds the drives and looks at them, without writing to them.
+    ///
+    /// # Errors
+    /// All that speaks against using them.
+    pub fn new(
+        names: &[String],
+        erase: &[String],
+        executor: &Executor,
+    ) -> Result<Self, Vec<Refusal>> {
+        let root = SystemRoot::here();
+        let targets = resolve(&root, names)?;
+        let probe = KernelProbe::new(executor);
+        let (mut refusals, mut warnings) = (Vec::new(), Vec::new());
+        for target in &targets {
+            let inspection = check(&root, &probe, target, erase);
+            refusals.extend(inspection.refusals);
+            warnings.push(would_be_erased(target));
+            let remarks = inspection.warnings;
+            warnings.extend(remarks.iter().map(|w| format!("{}: {w}", target.name.display())));
+        }
+        if !refusals.is_empty() {
+            return Err(refusals);
+        }
+        let erase = erase.to_vec();
+        Ok(Self { targets, erase, erased: BTreeSet::new(), warnings, root })
+    }
+
+    /// Makes one drive empty. It is held exclusively until everything on it that
+    /// could be recognised is gone.
+    fn make_empty(&mut self, index: usize, executor: &Executor) -> Result<(), BenchError> {
+        let target = &self.targets[index];
+        let mut allowed = self.erase.clone();
+        if self.erased.contains(&index) {
+            // The last cell of this run was the last to write here, and it has
+            // been checked that the drive is still the same.
+            allowed.extend(target.fingerprint.serial.clone());
+        }
+        let probe = KernelProbe::new(executor);
+        let claim = claim(&self.root, &probe, target, &allowed).map_err(|refusals| {
+            let why: Vec<_> = refusals.iter().map(ToString::to_string).collect();
+            BenchError::Other(why.join("\n"))
+        })?;
+        self.erased.insert(index);
+        let node = target.node();
+        erase_ends(&claim, Bytes(target.fingerprint.size_bytes))
+            .map_err(BenchError::io("cannot erase", &node))?;
+        executor.trace.note(&[
+            "blkdiscard",
+            "--zeroout",
+            "--length",
+            "4MiB",
+            &node.to_string_lossy(),
+        ]);
+        drop(claim);
+        // Forces the kernel to read the partition table that is no longer there.
+        executor.check(&Invocation::new("wipefs").arg("--all").arg(&node))?;
+        Ok(())
+    }
+}
+
+/// One line on a drive, for the plan: by model and serial number.
+fn would_be_erased(target: &Target) -> String {
+    let fingerprint = &target.fingerprint;
+    let size = Bytes(fingerprint.size_bytes);
+    format!(
+        "WILL BE ERASED: {} ({}, serial number {}, {} = {}), now {}",
+        target.name.display(),
+        fingerprint.model.as_deref().unwrap_or("model unknown"),
+        fingerprint.serial.as_deref().unwrap_or("unknown"),
+        size.si(),
+        size.iec(),
+        target.node().display(),
+    )
+}
+
+fn erase_ends(claim: &Claim, size: Bytes) -> std::io::Result<()> {
+    // A probe without a kernel holds nothing, and then there is nothing to erase.
+    let Some(mut file) = claim.hold().file() else { return Ok(()) };
+    let zeros = vec![0; usize::try_from(ENDS.0.min(size.0)).unwrap_or(0)];
+    for position in [0, size.0.saturating_sub(ENDS.0)] {
+        file.seek(SeekFrom::Start(position))?;
+        file.write_all(&zeros)?;
+    }
+    file.sync_all()
+}
+
+impl Drives for DiskDrives {
+    fn name(&self) -> String {
+        let names: Vec<_> = self.targets.iter().map(|t| t.name.display().to_string()).collect();
+        format!("disks:{}", names.join(","))
+    }
+
+    fn about(&self) -> String {
+        let drives: Vec<_> = self
+            .targets
+            .iter()
+            .map(|t| {
+                let model = t.fingerprint.model.as_deref().unwrap_or("unknown model");
+                let serial = t.fingerprint.serial.as_deref().unwrap_or("unknown");
+                format!(
+                    "{model} (serial number {serial}, {})",
+                    Bytes(t.fingerprint.size_bytes).si()
+                )
+            })
+            .collect();
+        format!("real disks: {}", drives.join(", "))
+    }
+
+    fn medium(&self) -> Medium {
+        let rotational = self
+            .targets
+            .first()
+            .and_then(|t| t.device.attribute("queue/rotational"))
+            .map(|text| text.trim() == "1");
+        Medium::of(rotational)
+    }
+
+    fn sizes(&self, study: &Study) -> Vec<Option<Bytes>> {
+        (0..study.drives.len())
+            .map(|index| self.targets.get(index).map(|t| Bytes(t.fingerprint.size_bytes)))
+            .collect()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    fn confirm(&self, yes: bool) -> Result<(), String> {
+        if yes {
+            return Ok(());
+        }
+        if !std::io::stdin().is_terminal() {
+            return Err("the drives named above would be erased; say --yes to go on".to_owned());
+        }
+        eprint!("Everything on these drives will be lost. Type 'erase' to go on: ");
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer).map_err(|e| e.to_string())?;
+        if answer.trim() == "erase" { Ok(()) } else { Err("nothing was touched".to_owned()) }
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::Root, Need::Program { name: "wipefs", package: "util-linux" }]
+    }
+
+    fn write_cache_switchable(&self) -> bool {
+        // Whether a drive obeys is known when it is asked; hdparm must be there.
+        disklab_exec::find_program("hdparm").is_some()
+    }
+
+    fn are_ata(&self) -> bool {
+        self.targets.iter().all(|t| t.device.name().starts_with("sd"))
+    }
+
+    fn make_ready(
+        &mut self,
+        study: &Study,
+        indices: &[usize],
+        wanted_cache: Option<bool>,
+        ledger: &mut Ledger,
+        executor: &Executor,
+    ) -> Result<Ready, BenchError> {
+        let mut ready = Ready::default();
+        for index in indices {
+            let node = match self.targets.get(*index) {
+                Some(target) => target.node(),
+                None => return Err(BenchError::Other("the bench has no such drive".to_owned())),
+            };
+            self.make_empty(*index, executor)?;
+            if let Some(on) = wanted_cache {
+                switch_cache(&self.targets[*index], on, ledger, executor)?;
+                ready.notes.push(Note {
+                    about: node.display().to_string(),
+                    text: format!("write cache switched {}", if on { "on" } else { "off" }),
+                });
+            }
+            let name = study.drives.get(*index).map_or_else(String::new, |d| d.name.clone());
+            ready.drives.push(ReadyDrive { name, device: node });
+        }
+        Ok(ready)
+    }
+}
+
+/// Switches a drive's write cache, and has it switched back afterwards.
+fn switch_cache(
+    target: &Target,
+    on: bool,
+    ledger: &mut Ledger,
+    executor: &Executor,
+) -> Result<(), BenchError> {
+    let node = target.node();
+    let cannot = |why: &str| {
+        BenchError::Other(format!("the write cache of {}: {why}", target.name.display()))
+    };
+    let before = write_cache(executor, &node)
+        .ok_or_else(|| cannot("hdparm -W does not tell its state, so it cannot be switched"))?;
+    if before != on {
+        let serial = target.fingerprint.serial.clone().ok_or_else(|| {
+            cannot("the drive has no serial number, so it could not be switched back safely")
+        })?;
+        ledger.enter(Undo::WriteCache { device: node.clone(), serial, on: before })?;
+        set_write_cache(executor, &node, on).map_err(|e| cannot(&e.to_string()))?;
+    }
+    Ok(())
+}
