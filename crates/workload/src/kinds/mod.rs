@@ -4,6 +4,7 @@ mod backup;
 mod copy;
 mod dd;
 mod filebench;
+mod fio;
 mod hdparm;
 
 use disklab_study::{StudyError, WorkloadSpec};
@@ -12,7 +13,7 @@ use crate::{Context, Workload, WorkloadKind};
 
 /// All kinds, in the order of `disklab list workloads`.
 pub static WORKLOADS: &[WorkloadKind] =
-    &[dd::DD, hdparm::HDPARM, copy::COPY_KIND, filebench::FILEBENCH, backup::BACKUP];
+    &[fio::FIO, dd::DD, hdparm::HDPARM, copy::COPY_KIND, filebench::FILEBENCH, backup::BACKUP];
 
 /// The kind with this name.
 pub fn find_workload(name: &str) -> Option<&'static WorkloadKind> {

@@ -1,0 +1,73 @@
+//! What a job will cost.
+
+use disklab_units::Bytes;
+
+use super::job::Section;
+use super::layout::{Prewrite, files, needed};
+use super::steps::Step;
+use super::work::Work;
+use crate::Cost;
+
+/// What fio takes to start and to end, in seconds, about: it forks, calibrates
+/// its clock and waits up to 250 ms for its helper thread.
+const START_SECONDS: f64 = 0.5;
+
+/// From this size on, random reads take as much time for their bytes as for the
+/// way there: a hard disk of 200 MB/s reads 1 MiB in 5 ms, about one seek.
+const LARGE_BLOCK: Bytes = Bytes::kib(256);
+
+/// What the jobs will cost. A job that ends by its time (`time_based`) is
+/// counted with its time, and with the bytes of one pass, since how many it will
+/// write depends on the drives: its bytes are a lower bound.
+pub(super) fn cost(sections: &[(Section, Work)], steps: &[Step], prewrite: Prewrite) -> Cost {
+    let works = || sections.iter().map(|(_, work)| work);
+    let written: Bytes = if prewrite == Prewrite::None {
+        Bytes::ZERO
+    } else {
+        needed(sections).values().copied().sum()
+    };
+    let mut cost = Cost {
+        space: files(works()).values().copied().sum(),
+        prewrite: written,
+        fixed_seconds: START_SECONDS * steps.len() as f64,
+        ..Cost::default()
+    };
+    let mut at_most = Some(cost.fixed_seconds);
+    for group in steps.iter().flat_map(|step| &step.groups) {
+        let group: Vec<&Work> = group.iter().map(|index| &sections[*index].1).collect();
+        let time = |work: &&Work| work.limit.filter(|_| work.time_based).unwrap_or(0.0);
+        cost.fixed_seconds += group.iter().map(time).fold(0.0, f64::max);
+        let limits = group.iter().map(|work| work.limit).collect::<Option<Vec<f64>>>();
+        let longest = limits.map(|limits| limits.into_iter().fold(0.0, f64::max));
+        at_most = at_most.zip(longest).map(|(sum, longest)| sum + longest);
+        for work in group.into_iter().filter(|work| !work.time_based || work.writes) {
+            add(&mut cost, work);
+        }
+    }
+    cost.at_most_seconds = at_most;
+    cost
+}
+
+fn add(cost: &mut Cost, work: &Work) {
+    let read = Bytes((work.bytes.0 as f64 * work.read_share) as u64).min(work.bytes);
+    let written = work.bytes.saturating_sub(read);
+    let operations = |bytes: Bytes| bytes.0.div_ceil(work.block.0.max(1));
+    if work.random {
+        cost.random_write += written;
+        if work.block >= LARGE_BLOCK {
+            cost.sequential_read += read;
+        }
+        // The time of a time-based job is known without them.
+        if !work.time_based {
+            cost.seeks = cost.seeks.saturating_add(work.operations());
+        }
+    } else {
+        cost.sequential_read += read;
+        cost.sequential_write += written;
+    }
+    if let (Some(every), false) = (work.sync_every, work.time_based) {
+        let syncs = operations(written).div_ceil(every.max(1));
+        let counted = work.random && every == 1;
+        cost.seeks = cost.seeks.saturating_add(if counted { 0 } else { syncs });
+    }
+}

@@ -1,0 +1,138 @@
+//! From fio's reports of single jobs to the figures of a step.
+
+use disklab_measure::{Direction, Figure, Latency, LatencyHistogram};
+
+use super::output::{Done, Kind};
+
+/// The figures of jobs that ran in groups: those of one group at the same time,
+/// the groups one after another. One figure for each direction.
+///
+/// As in fio's own 'Run status group', the throughput of a group is its bytes
+/// over the longest runtime of its jobs; groups add up in bytes and in time.
+/// Also says which latency it is.
+pub(super) fn combine(groups: &[Vec<&Done>]) -> (Vec<Figure>, Option<Kind>) {
+    let mut kinds = Vec::new();
+    let figures = [Direction::Read, Direction::Write, Direction::Trim]
+        .into_iter()
+        .filter_map(|direction| {
+            let of_direction = |group: &Vec<&'_ Done>| -> Vec<Done> {
+                group.iter().filter(|d| d.direction == direction).map(|d| (*d).clone()).collect()
+            };
+            let groups: Vec<Vec<Done>> =
+                groups.iter().map(of_direction).filter(|g| !g.is_empty()).collect();
+            let all: Vec<&Done> = groups.iter().flatten().collect();
+            if all.is_empty() {
+                return None;
+            }
+            let bytes = all.iter().fold(0_u64, |sum, d| sum.saturating_add(d.bytes));
+            let operations = all.iter().fold(0_u64, |sum, d| sum.saturating_add(d.operations));
+            let longest = |g: &Vec<Done>| g.iter().map(|d| d.runtime_ms).max().unwrap_or(0);
+            let runtime_ms = groups.iter().map(longest).fold(0_u64, u64::saturating_add);
+            let seconds = runtime_ms as f64 / 1000.0;
+            // A single job's rates are fio's own: its clock is finer than the
+            // milliseconds that it shows.
+            let rates = match all.as_slice() {
+                [one] => (one.bytes_per_second, one.operations_per_second),
+                _ if seconds > 0.0 => (bytes as f64 / seconds, operations as f64 / seconds),
+                _ => (0.0, 0.0),
+            };
+            let latency = latency(&all);
+            kinds.extend(latency.as_ref().map(|(kind, _)| *kind));
+            let rate = |n: f64| (n > 0.0).then_some(n);
+            Some(Figure {
+                direction,
+                bytes,
+                operations: Some(operations),
+                elapsed_ns: runtime_ms.saturating_mul(1_000_000),
+                bytes_per_second: rate(rates.0),
+                operations_per_second: rate(rates.1),
+                latency: latency.map(|(_, latency)| latency),
+            })
+        })
+        .collect();
+    (figures, kinds.into_iter().max())
+}
+
+/// The latencies of several jobs together, where all are of one kind.
+fn latency(all: &[&Done]) -> Option<(Kind, Latency)> {
+    let parts: Vec<&(Kind, Latency)> =
+        all.iter().map(|d| d.latency.as_ref()).collect::<Option<_>>()?;
+    let (kind, first) = parts.first()?;
+    if parts.len() == 1 {
+        return Some((*kind, first.clone()));
+    }
+    if parts.iter().any(|(k, _)| k != kind) {
+        return None;
+    }
+    let mut histogram = LatencyHistogram::new();
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    let (mut min_ns, mut max_ns) = (u64::MAX, 0);
+    for (_, part) in parts {
+        histogram.merge(&part.histogram);
+        let n = part.histogram.count() as f64;
+        count += n;
+        sum += n * part.mean_ns;
+        squares += n * (part.deviation_ns.powi(2) + part.mean_ns.powi(2));
+        min_ns = min_ns.min(part.min_ns);
+        max_ns = max_ns.max(part.max_ns);
+    }
+    let mean_ns = sum / count;
+    let deviation_ns = (squares / count - mean_ns.powi(2)).max(0.0).sqrt();
+    Some((*kind, Latency { min_ns, max_ns, mean_ns, deviation_ns, histogram }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done(bytes: u64, runtime_ms: u64, latencies: &[u64]) -> Done {
+        let mut histogram = LatencyHistogram::new();
+        latencies.iter().for_each(|ns| histogram.record(*ns, 1));
+        Done {
+            direction: Direction::Read,
+            bytes,
+            operations: latencies.len() as u64,
+            runtime_ms,
+            bytes_per_second: 123.0,
+            operations_per_second: 4.0,
+            latency: Some((Kind::Total, Latency::from_histogram(histogram))),
+        }
+    }
+
+    #[test]
+    fn one_job_keeps_fios_rates() {
+        let one = done(1000, 2, &[100, 200]);
+        let (figures, kind) = combine(&[vec![&one]]);
+        assert_eq!(figures[0].bytes_per_second, Some(123.0));
+        assert_eq!((figures[0].elapsed_ns, kind), (2_000_000, Some(Kind::Total)));
+    }
+
+    #[test]
+    fn jobs_of_a_group_share_the_time_and_groups_add_up() {
+        let (a, b, c) = (done(1000, 100, &[10, 20]), done(3000, 200, &[30]), done(500, 50, &[5]));
+        let (figures, _) = combine(&[vec![&a, &b]]);
+        assert_eq!(figures[0].bytes_per_second, Some(20_000.0));
+        assert_eq!(figures[0].operations_per_second, Some(15.0));
+        let (figures, _) = combine(&[vec![&a, &b], vec![&c]]);
+        assert_eq!(figures[0].elapsed_ns, 250_000_000);
+        assert_eq!(figures[0].bytes_per_second, Some(18_000.0));
+        let latency = figures[0].latency.as_ref().expect("all have one");
+        assert_eq!((latency.min_ns, latency.max_ns, latency.histogram.count()), (5, 30, 4));
+        assert!((latency.mean_ns - 16.25).abs() < 0.01, "{}", latency.mean_ns);
+        let exact = [10.0_f64, 20.0, 30.0, 5.0].map(|n| (n - 16.25).powi(2)).iter().sum::<f64>();
+        assert!((latency.deviation_ns - (exact / 4.0).sqrt()).abs() < 0.01);
+    }
+
+    #[test]
+    fn directions_stay_apart_and_latencies_of_two_kinds_too() {
+        let read = done(1000, 100, &[10]);
+        let mut other = done(1000, 100, &[10]);
+        other.latency = other.latency.map(|(_, l)| (Kind::Completion, l));
+        let (figures, _) = combine(&[vec![&read, &other]]);
+        assert!(figures[0].latency.is_none());
+        other.direction = Direction::Write;
+        let (figures, kind) = combine(&[vec![&read, &other]]);
+        assert_eq!((figures.len(), kind), (2, Some(Kind::Completion)));
+        assert!(combine(&[vec![]]).0.is_empty());
+    }
+}

@@ -1,0 +1,86 @@
+//! The files that jobs read, written beforehand by disklab.
+//!
+//! fio would lay them out itself, within the time that a naive script measures
+//! and with one buffer repeated, which a compressing file system shrinks.
+
+use disklab_units::Bytes;
+use indexmap::IndexMap;
+
+use super::job::Section;
+use super::work::Work;
+use crate::data::{Content, Stream};
+use crate::{WorkSite, WorkloadError};
+
+/// What the files hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Prewrite {
+    /// Seeded data that neither compresses nor deduplicates.
+    #[default]
+    Random,
+    /// Zeros.
+    Zeros,
+    /// Nothing: fio makes what it misses.
+    None,
+}
+
+impl Prewrite {
+    /// Its words in a study file.
+    pub const WORDS: [(&'static str, Self); 3] =
+        [("random", Self::Random), ("zeros", Self::Zeros), ("none", Self::None)];
+}
+
+/// All files of the jobs, each once with the largest size that any job wants.
+pub(super) fn files<'a>(works: impl Iterator<Item = &'a Work>) -> IndexMap<&'a str, Bytes> {
+    let mut files: IndexMap<&str, Bytes> = IndexMap::new();
+    for (name, size) in works.flat_map(|work| &work.files) {
+        let known = files.entry(name).or_default();
+        *known = (*known).max(*size);
+    }
+    files
+}
+
+/// Those that some job needs to be there. A file that jobs share is as large as
+/// the largest of them wants, even if that one only writes: fio would extend it.
+pub(super) fn needed(sections: &[(Section, Work)]) -> IndexMap<&str, Bytes> {
+    let all = files(sections.iter().map(|(_, work)| work));
+    let read = files(sections.iter().map(|(_, work)| work).filter(|work| work.needs_files));
+    all.into_iter().filter(|(name, _)| read.contains_key(name)).collect()
+}
+
+/// Writes the files that have to be there.
+///
+/// # Errors
+/// Where one cannot be written, or the user asked to stop.
+pub(super) fn prewrite(
+    sections: &[(Section, Work)],
+    prewrite: Prewrite,
+    site: &mut WorkSite<'_>,
+) -> Result<(), WorkloadError> {
+    let needed = needed(sections);
+    if needed.is_empty() {
+        return Ok(());
+    }
+    let (content, from) = match prewrite {
+        Prewrite::Random => (Content::Random, "/dev/urandom"),
+        Prewrite::Zeros => (Content::Zeros, "/dev/zero"),
+        Prewrite::None => {
+            site.note("fio", "prewrite = \"none\": fio lays out the files it reads by itself");
+            return Ok(());
+        }
+    };
+    let mut stream = Stream::new(content, site.seed);
+    for (name, size) in &needed {
+        stream.write_file(&site.directory.join(name), *size, true, &site.executor.interrupt)?;
+        let made = format!("head -c {} {from} > '{name}'", size.0);
+        site.executor.trace.note(&["sh", "-c", &made]);
+    }
+    let total: Bytes = needed.values().copied().sum();
+    let files =
+        if needed.len() == 1 { "1 file".to_owned() } else { format!("{} files", needed.len()) };
+    let what = match content {
+        Content::Random => "data that do not compress",
+        Content::Zeros => "zeros, of which a compressing file system stores next to nothing",
+    };
+    site.note("fio", format!("written beforehand: {files}, {total} of {what}"));
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! Running fio.
+
+use disklab_exec::{ExecError, Finished, Invocation};
+
+use super::Fio;
+use super::figures::combine;
+use super::output::{self, Done, Kind, Output};
+use super::steps::Step;
+use crate::{Outcome, WorkSite, WorkloadError};
+
+/// The first fio that has `lat_percentiles`, by which it gives the distribution
+/// of the total latency.
+const HAS_LAT_PERCENTILES: (u32, u32) = (3, 3);
+
+/// The arguments of one run. All that disklab adds stands before the first job,
+/// so that a job's own options override it.
+fn arguments(fio: &Fio, step: &Step, seed: u64, lat_percentiles: bool) -> Vec<String> {
+    let mut arguments: Vec<String> =
+        ["--output-format=json+", "--eta=never"].map(str::to_owned).to_vec();
+    arguments.push(format!("--randseed={seed}"));
+    arguments.extend(lat_percentiles.then(|| "--lat_percentiles=1".to_owned()));
+    arguments.extend(step.sections().flat_map(|index| fio.sections[index].0.arguments()));
+    arguments
+}
+
+/// A seed for the step with this number: 31 bits, which every fio reads, and
+/// never 0. Steps have different ones, so that they go to different places.
+fn seed_of(seed: u64, step: usize) -> u64 {
+    // SplitMix64's constants spread neighbouring seeds.
+    let mixed = (seed ^ (step as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33).max(1)
+}
+
+/// fio's version, as far as it can be told.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.trim().strip_prefix("fio-")?.split(['.', '-', '~', '+']);
+    let major = numbers.next()?.parse().ok()?;
+    Some((major, numbers.next().and_then(|n| n.parse().ok()).unwrap_or(0)))
+}
+
+fn has_lat_percentiles(site: &WorkSite<'_>) -> Result<bool, WorkloadError> {
+    let finished = site.executor.check(&Invocation::new("fio").arg("--version"))?;
+    Ok(version(&finished.text()).is_some_and(|version| version >= HAS_LAT_PERCENTILES))
+}
+
+/// Has fio itself read the jobs, without running them.
+///
+/// # Errors
+/// Where it does not understand them.
+pub(super) fn check(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+    let lat_percentiles = has_lat_percentiles(site)?;
+    for step in &fio.steps {
+        let parse = Invocation::new("fio")
+            .arg("--parse-only")
+            .args(arguments(fio, step, 1, lat_percentiles))
+            .cwd(site.directory);
+        let finished = site.executor.run(&parse)?;
+        if finished.code != 0 {
+            return Err(failed(fio, step, finished));
+        }
+    }
+    Ok(())
+}
+
+/// Runs the steps.
+///
+/// # Errors
+/// Where fio fails or its report cannot be understood.
+pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+    let lat_percentiles = has_lat_percentiles(site)?;
+    let mut kinds = Vec::new();
+    for (number, step) in fio.steps.iter().enumerate() {
+        let arguments = arguments(fio, step, seed_of(site.seed, number), lat_percentiles);
+        let invocation = Invocation::new("fio")
+            .args(arguments)
+            .cwd(site.directory)
+            .save_as(&raw_name(number, &step.name));
+        site.step(&step.name, |executor| {
+            let finished = executor.run(&invocation)?;
+            if finished.code != 0 {
+                return Err(failed(fio, step, finished));
+            }
+            let output = output::parse(&finished.text())?;
+            let (figures, kind) = combine(&groups(fio, step, &output)?);
+            if figures.is_empty() {
+                let why = format!("the report of {} has neither reads nor writes", step.name);
+                return Err(WorkloadError::output("fio", why));
+            }
+            kinds.push(kind);
+            Ok(Outcome::of(&finished, figures))
+        })?;
+    }
+    for kind in kinds {
+        site.note_once(
+            "fio",
+            match kind {
+                Some(Kind::Total) => {
+                    "latencies are total ones (fio's lat): from submission to completion"
+                }
+                Some(Kind::Completion) => {
+                    "latencies are completion latencies (fio's clat), without the time that \
+                 submitting takes: of the total this job, or this fio, gives no distribution"
+                }
+                None => "fio gave no distribution of latencies",
+            },
+        );
+    }
+    Ok(())
+}
+
+/// A file name from a step's.
+fn raw_name(number: usize, step: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+    let name: String = step.chars().map(|c| if fits(c) { c } else { '_' }).take(60).collect();
+    format!("fio-{}-{name}", number + 1)
+}
+
+/// What the jobs did, in the step's groups.
+fn groups<'a>(
+    fio: &Fio,
+    step: &Step,
+    output: &'a Output,
+) -> Result<Vec<Vec<&'a Done>>, WorkloadError> {
+    if let Some(job) = output.jobs.iter().find(|job| job.error != 0) {
+        let code = i32::try_from(job.error).unwrap_or(0).saturating_abs();
+        let why = std::io::Error::from_raw_os_error(code);
+        return Err(WorkloadError::Other(format!("fio job '{}' failed: {why}", job.name)));
+    }
+    let group_of = |name: &str| {
+        let has = |group: &Vec<usize>| group.iter().any(|i| fio.sections[*i].0.name == name);
+        // fio cuts long names; such a job is counted with the first group.
+        step.groups.iter().position(has).unwrap_or(0)
+    };
+    let mut groups = vec![Vec::new(); step.groups.len()];
+    for job in &output.jobs {
+        groups[group_of(&job.name)].extend(&job.done);
+    }
+    Ok(groups)
+}
+
+/// Why fio failed, with its own words and what they mean.
+fn failed(fio: &Fio, step: &Step, finished: Finished) -> WorkloadError {
+    let said = format!("{}\n{}", finished.error_text(), finished.text());
+    let engine = step.sections().find_map(|index| fio.sections[index].0.get("ioengine"));
+    let engine = engine.unwrap_or("psync");
+    let line = |marks: &[&str]| {
+        said.lines().find(|line| marks.iter().any(|mark| line.contains(mark))).map(str::trim)
+    };
+    if line(&["not loadable", "failed to load engine"]).is_some() {
+        return WorkloadError::Other(format!(
+            "the installed fio has no I/O engine '{engine}'; `fio --enghelp` lists those it has"
+        ));
+    }
+    let setup = ["io_queue_init", "io_uring_queue_init", "io_uring_setup", "failed to setup"];
+    if let Some(line) = line(&setup) {
+        return WorkloadError::Other(format!(
+            "the kernel refuses fio's I/O engine '{engine}' here (for io_uring, see \
+             /proc/sys/kernel/io_uring_disabled): {line}"
+        ));
+    }
+    // Its report can be pages long, and its reason stands in single lines.
+    let reasons: Vec<&str> =
+        said.lines().filter(|l| l.starts_with("fio:") || l.contains("error=")).take(5).collect();
+    match finished.success() {
+        Err(ExecError::Failed { command, status, stderr }) => {
+            let stderr = if reasons.is_empty() { stderr } else { reasons.join("\n") };
+            ExecError::Failed { command, status, stderr }.into()
+        }
+        Err(error) => error.into(),
+        Ok(finished) => WorkloadError::output("fio", finished.command),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_understood() {
+        for (text, expected) in [
+            ("fio-3.33\n", Some((3, 33))),
+            ("fio-2.2.10", Some((2, 2))),
+            ("fio-3.36-12-gabc", Some((3, 36))),
+            ("fio-3", Some((3, 0))),
+            ("fio version", None),
+            ("", None),
+        ] {
+            assert_eq!(version(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn seeds_differ_and_are_small() {
+        let seeds: Vec<u64> =
+            (0..50).flat_map(|s| (0..4).map(move |n| seed_of(s << 40, n))).collect();
+        let mut distinct = seeds.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), seeds.len());
+        assert!(seeds.iter().all(|s| (1..1 << 31).contains(s)));
+    }
+
+    #[test]
+    fn raw_names_are_file_names() {
+        assert_eq!(raw_name(0, "seq read/1M"), "fio-1-seq_read_1M");
+    }
+}

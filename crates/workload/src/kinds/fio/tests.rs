@@ -1,0 +1,307 @@
+//! fio workloads as a whole, with the real fio where it is installed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use disklab_exec::Interrupt;
+use disklab_measure::{Direction, Step};
+use disklab_units::Bytes;
+use proptest::prelude::*;
+
+use crate::data::{Content, Stream};
+use crate::testing::{Ran, lacks, read, read_in, run_in};
+use crate::{Workload, WorkloadError};
+
+fn job(text: &str, more: &str) -> String {
+    format!("{more}\njob = '''\n{text}\n'''")
+}
+
+fn run(workload: &dyn Workload, folder: &Path) -> Ran {
+    run_in(workload, folder, None).expect("runs")
+}
+
+fn bytes(step: &Step, direction: Direction) -> u64 {
+    step.figures.iter().find(|f| f.direction == direction).map_or(0, |f| f.bytes)
+}
+
+/// Names and contents of the files in a folder.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    fs::read_dir(folder)
+        .expect("folder")
+        .map(|entry| {
+            let entry = entry.expect("entry");
+            let name = entry.file_name().to_string_lossy().into_owned();
+            (name, fs::read(entry.path()).expect("file"))
+        })
+        .collect()
+}
+
+/// What disklab writes beforehand with the tests' seed.
+fn written(sizes: &[u64]) -> Vec<Vec<u8>> {
+    let folder = tempfile::tempdir().expect("temp");
+    let path = folder.path().join("f");
+    let mut stream = Stream::new(Content::Random, 42);
+    sizes
+        .iter()
+        .map(|size| {
+            stream.write_file(&path, Bytes(*size), false, &Interrupt::new()).expect("written");
+            fs::read(&path).expect("read back")
+        })
+        .collect()
+}
+
+#[test]
+fn options_as_fields_make_one_job() {
+    if lacks("fio") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("temp");
+    let body = "ioengine = 'psync'\nrw = 'read'\nbs = '64k'\nsize = '2M'\ngroup_reporting = true";
+    let workload = read("fio", body, 1.0).expect("valid");
+    let ran = run(&*workload, folder.path());
+    assert_eq!(ran.steps.len(), 1);
+    assert_eq!(ran.steps[0].name, "the-workload");
+    let figure = &ran.steps[0].figures[0];
+    assert_eq!((figure.bytes, figure.operations), (2 << 20, Some(32)));
+    assert!(figure.bytes_per_second.is_some_and(|rate| rate > 0.0));
+    let latency = figure.latency.as_ref().expect("latencies");
+    assert_eq!(latency.histogram.count(), 32);
+    assert!(latency.min_ns > 0 && latency.max_ns >= latency.min_ns);
+    assert!(ran.notes.iter().any(|n| n.text.contains("total ones (fio's lat)")), "{:?}", ran.notes);
+    // The file that fio read is the one written beforehand.
+    let files = contents(folder.path());
+    assert_eq!(files["the-workload.0.0"], written(&[2 << 20])[0]);
+    let command = ran.commands.last().expect("fio");
+    assert!(
+        command.contains("--name=the-workload") && command.contains("--randseed="),
+        "{command}"
+    );
+}
+
+#[test]
+fn stonewalled_sections_are_steps_and_share_their_file() {
+    if lacks("fio") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("temp");
+    let text = "[global]\nfilename=test\nsize=1m\nbs=16k\n[seq-read]\nrw=read\n\
+                [rand write]\nstonewall\nrw=randwrite\n[mix-a]\nstonewall\nrw=randrw\n\
+                [mix-b]\nrw=read\n";
+    let workload = read("fio", &job(text, ""), 1.0).expect("valid");
+    assert_eq!(workload.cost().space, Bytes::mib(1));
+    let ran = run(&*workload, folder.path());
+    let names: Vec<_> = ran.steps.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(names, ["seq-read", "rand write", "mix-a+mix-b"]);
+    assert_eq!(bytes(&ran.steps[0], Direction::Read), 1 << 20);
+    assert_eq!(bytes(&ran.steps[1], Direction::Write), 1 << 20);
+    let mix = &ran.steps[2];
+    assert_eq!(bytes(mix, Direction::Read) + bytes(mix, Direction::Write), 2 << 20);
+    assert_eq!(contents(folder.path()).keys().collect::<Vec<_>>(), ["test"]);
+    // Each step has a seed of its own.
+    let runs: Vec<_> = ran.commands.iter().filter(|c| !c.contains("--parse-only")).collect();
+    let seeds: Vec<_> = runs
+        .iter()
+        .filter_map(|c| c.split_once("--randseed=").map(|(_, rest)| rest.split('\'').next()))
+        .collect();
+    assert_eq!(seeds.len(), 3);
+    assert!(seeds[0] != seeds[1] && seeds[1] != seeds[2], "{seeds:?}");
+}
+
+#[test]
+fn a_whole_job_is_one_step() {
+    if lacks("fio") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("temp");
+    let text = "[global]\nsize=256k\n[a]\nrw=read\n[b]\nstonewall\nrw=read\n";
+    let workload = read("fio", &job(text, "steps = 'whole'"), 1.0).expect("valid");
+    let ran = run(&*workload, folder.path());
+    assert_eq!(ran.steps.len(), 1);
+    assert_eq!(ran.steps[0].name, "a+b");
+    assert_eq!(bytes(&ran.steps[0], Direction::Read), 512 << 10);
+    assert_eq!(ran.steps[0].figures.len(), 1);
+}
+
+#[test]
+fn jobs_of_a_section_are_one_figure() {
+    if lacks("fio") {
+        return;
+    }
+    for reporting in ["", "group_reporting\n"] {
+        let folder = tempfile::tempdir().expect("temp");
+        let text = format!("[many]\nrw=randread\nnumjobs=4\nsize=64k\nbs=4k\n{reporting}");
+        let workload = read("fio", &job(&text, ""), 1.0).expect("valid");
+        let ran = run(&*workload, folder.path());
+        let figure = &ran.steps[0].figures[0];
+        assert_eq!((figure.bytes, figure.operations), (256 << 10, Some(64)));
+        assert_eq!(figure.latency.as_ref().map(|l| l.histogram.count()), Some(64));
+        assert_eq!(contents(folder.path()).len(), 4);
+    }
+}
+
+/// fio lays out a file that is missing or too small; none may be touched.
+#[test]
+fn fio_finds_every_file_as_it_wants_it() {
+    if lacks("fio") {
+        return;
+    }
+    for (text, sizes) in [
+        ("[a]\nsize=1m\nnrfiles=3", vec![349_525, 349_525, 349_525]),
+        ("[a]\nsize=512k\noffset=256k", vec![768 << 10]),
+        ("[a]\nfilename=f\nsize=256k\nnumjobs=3\noffset_increment=128k", vec![512 << 10]),
+        ("[a]\nfilename=f\nfilesize=1m\nsize=256k", vec![1 << 20]),
+        ("[a]\nsize=256k\nfilename_format=$jobname-$jobnum\nnumjobs=2", vec![256 << 10, 256 << 10]),
+        ("[a]\nsize=256k\nio_size=1m", vec![256 << 10]),
+        ("[a]\nsize=256k\n[b]\nsize=128k\nname=c", vec![256 << 10, 128 << 10]),
+    ] {
+        let folder = tempfile::tempdir().expect("temp");
+        let workload = read("fio", &job(&format!("[global]\nrw=randread\n{text}"), ""), 1.0);
+        let ran = run(&*workload.expect("valid"), folder.path());
+        assert!(bytes(&ran.steps[0], Direction::Read) > 0, "{text}");
+        let found: Vec<_> = contents(folder.path()).into_values().collect();
+        assert!(
+            found == written(&sizes),
+            "{text}: {:?}",
+            found.iter().map(Vec::len).collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn nothing_is_written_beforehand_where_nothing_is_read() {
+    if lacks("fio") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("temp");
+    let workload = read("fio", "rw = 'write'\nsize = '256k'\nend_fsync = 1", 1.0).expect("valid");
+    assert_eq!(workload.cost().prewrite, Bytes::ZERO);
+    let ran = run(&*workload, folder.path());
+    assert_eq!(bytes(&ran.steps[0], Direction::Write), 256 << 10);
+    assert!(!ran.commands.iter().any(|c| c.contains("urandom")), "{:?}", ran.commands);
+    assert!(ran.notes.iter().any(|n| n.text.contains("refill_buffers")), "{:?}", ran.notes);
+}
+
+#[test]
+fn sizes_are_scaled_and_times_are_not() {
+    if lacks("fio") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("temp");
+    // The published job of the ext4, XFS, Btrfs, ZFS comparison, but fewer jobs.
+    let body = "rw = 'randwrite'\nbs = '16k'\nsize = '100m'\nnumjobs = 4\nruntime = 60\n\
+                direct = 0\nioengine = 'libaio'\niodepth = 32\niodepth_batch = 32\n\
+                group_reporting = 1\ninvalidate = 1";
+    let workload = read("fio", body, 0.005).expect("valid");
+    assert_eq!(workload.cost().at_most_seconds, Some(60.5));
+    let ran = run(&*workload, folder.path());
+    assert_eq!(bytes(&ran.steps[0], Direction::Write), 4 * (512 << 10));
+    let note = "sizes scaled: the-workload: size 100m → 512k";
+    assert!(ran.notes.iter().any(|n| n.text == note), "{:?}", ran.notes);
+    assert!(ran.commands.last().is_some_and(|c| c.contains("--runtime=60")), "{:?}", ran.commands);
+}
+
+#[test]
+fn a_job_file_is_found_beside_the_study() {
+    let folder = tempfile::tempdir().expect("temp");
+    fs::write(folder.path().join("x.fio"), "[a]\nsize=1m\n\nexec_prerun=reboot\n").expect("file");
+    let error = read_in("fio", "job-file = 'x.fio'", 1.0, folder.path()).expect_err("refused");
+    assert_eq!((error.file.as_str(), error.line, error.column), ("x.fio", 4, 1));
+    fs::write(folder.path().join("x.fio"), "[a]\nsize=1m\n").expect("file");
+    let workload = read_in("fio", "job-file = 'x.fio'", 1.0, folder.path()).expect("valid");
+    assert_eq!(workload.cost().sequential_read, Bytes::mib(1));
+    let error = read_in("fio", "job-file = 'y.fio'", 1.0, folder.path()).expect_err("missing");
+    assert!(error.to_string().contains("cannot read"), "{error}");
+}
+
+#[test]
+fn a_failing_job_says_why() {
+    if lacks("fio") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("temp");
+    // No operation takes less than a nanosecond: fio gives up.
+    let body = "rw = 'read'\nsize = '64k'\nmax_latency = '1us'\nioengine = 'psync'\ndirect = 1";
+    let workload = read("fio", body, 1.0).expect("valid");
+    let error = run_in(&*workload, folder.path(), None).expect_err("fails").to_string();
+    assert!(error.contains("fio") && error.contains("latency"), "{error}");
+}
+
+#[test]
+fn a_fio_that_lacks_an_engine_is_named() {
+    let workload = read("fio", "rw = 'read'\nsize = '64k'\nioengine = 'splice'", 1.0);
+    assert!(workload.is_ok());
+    let source = include_str!("run.rs");
+    assert!(source.contains("not loadable"));
+}
+
+#[test]
+fn wrong_jobs_are_errors_at_their_place() {
+    for (body, line, part) in [
+        ("size = '1m'\nexec_prerun = 'x'", 2, "runs a program"),
+        ("size = '1m'\nprewrite = 'ones'", 2, "'random', 'zeros' or 'none'"),
+        ("rw = 'read'", 1, "no `size`"),
+        ("job = '''\n[a]\nsize=1m\nbs=1x\n'''", 4, "`bs`"),
+        ("job = '''\n[a]\nsize=1m\n'''\nbs = '4k'", 5, "beside a whole job"),
+        ("job = ''", 1, "no section"),
+        ("job = 'x'\njob-file = 'y'", 2, "not both"),
+        ("job = '''\n[a]\nsize=1m\n'''\nsteps = 'some'", 5, "'sections' or 'whole'"),
+        ("job = '''\n[a/b]\nsize=1m\n'''", 2, "file names"),
+        ("job = '''\n[a]\nsize=1m\n[b]\nwait_for=a\nsize=1m\n'''\nsteps = 'sections'", 4, "whole"),
+        ("size = ['1m', '2m']", 1, "found a list"),
+        ("size = '64 MiB'", 1, "write '64M'"),
+    ] {
+        let error = read("fio", body, 1.0).expect_err(body);
+        assert_eq!(error.line, line, "{error}");
+        assert!(error.to_string().contains(part), "{error}");
+    }
+}
+
+#[test]
+fn costs_tell_sequential_from_random() {
+    let cost = |body: &str| read("fio", body, 1.0).expect("valid").cost();
+    let read_cost = cost("rw = 'randread'\nbs = '4k'\nsize = '64m'\nio_size = '4m'");
+    assert_eq!((read_cost.seeks, read_cost.prewrite), (1024, Bytes::mib(64)));
+    let mixed = cost("rw = 'randrw'\nbs = '4k'\nsize = '4m'\nrwmixread = 75");
+    assert_eq!((mixed.seeks, mixed.random_write), (1024, Bytes::mib(1)));
+    let synced = cost("rw = 'write'\nbs = '4k'\nsize = '4m'\nfsync = 8");
+    assert_eq!((synced.seeks, synced.sequential_write), (128, Bytes::mib(4)));
+    let timed = cost("rw = 'randread'\nsize = '1g'\nruntime = 60\nramp_time = 5\ntime_based = 1");
+    assert_eq!((timed.seeks, timed.fixed_seconds, timed.at_most_seconds), (0, 65.5, Some(65.5)));
+    assert_eq!(cost("rw = 'read'\nsize = '1g'").at_most_seconds, None);
+}
+
+#[test]
+fn an_interrupt_is_known_as_one() {
+    let error: WorkloadError = disklab_exec::ExecError::Interrupted.into();
+    assert!(error.is_interrupt());
+}
+
+proptest! {
+    #[test]
+    fn space_holds_what_is_written_beforehand(
+        rw in "read|write|randread|randrw|rw",
+        bs in "512|4k|64k|1M", size in 1_u64..1 << 40, jobs in 1_u64..50, files in 1_u64..20,
+        shared in any::<bool>(), overwrite in any::<bool>(), scale in 1e-9_f64..2.0,
+    ) {
+        let shared = if shared { "filename = 'f'" } else { "" };
+        let body = format!(
+            "rw = '{rw}'\nbs = '{bs}'\nsize = {size}\nnumjobs = {jobs}\nnrfiles = {files}\n\
+             overwrite = {overwrite}\n{shared}"
+        );
+        let cost = read("fio", &body, scale).expect("valid").cost();
+        prop_assert!(cost.space >= cost.prewrite);
+        prop_assert_eq!(cost.prewrite.0 > 0, rw != "write" || overwrite);
+        prop_assert!(cost.sequential_read + cost.sequential_write + cost.random_write > Bytes::ZERO
+            || cost.seeks > 0);
+    }
+
+    #[test]
+    fn no_field_panics(
+        key in "size|bs|rw|numjobs|nrfiles|offset|filesize|runtime|io_size|[a-z_]{1,12}",
+        value in "[0-9a-zA-Z%.,:/$-]{0,20}", scale in 1e-9_f64..10.0,
+    ) {
+        let _ = read("fio", &format!("loops = 3\n{key} = '{value}'"), scale).map(|w| w.cost());
+        let _ = read("fio", &format!("size = '1m'\n{key} = '{value}'"), scale).map(|w| w.cost());
+    }
+}
