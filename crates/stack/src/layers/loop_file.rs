@@ -57,7 +57,11 @@ impl Layer for LoopFile {
     }
 
     fn needs(&self) -> Vec<Need> {
-        vec![Need::Loop, Need::Program { name: "losetup", package: "mount" }]
+        vec![
+            Need::Loop,
+            Need::Program { name: "losetup", package: "mount" },
+            Need::Program { name: "blockdev", package: "util-linux" },
+        ]
     }
 
     fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
@@ -134,6 +138,9 @@ fn attach(path: &Path, site: &Site<'_>) -> Result<PathBuf, StackError> {
     let losetup = Invocation::new("losetup").args(["--find", "--show"]);
     let done = site.run("loop-file", &losetup.arg(path))?;
     let device = PathBuf::from(done.text().trim());
+    // Whoever had this loop device before may have left it write-protected:
+    // `blockdev --setro` outlasts a detach.
+    site.run("loop-file", &Invocation::new("blockdev").arg("--setrw").arg(&device))?;
     // It is refused where the file system has no direct I/O. That is noted.
     let direct = Invocation::new("losetup").arg("--direct-io=on").arg(&device);
     match site.executor.run(&direct) {

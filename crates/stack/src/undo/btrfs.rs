@@ -1,23 +1,41 @@
-//! Having the kernel's Btrfs forget devices.
+//! Removing a Btrfs from its devices.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
 
-use super::Hand;
+use super::{Hand, probe};
+use crate::StackError;
 
-/// Takes unmounted devices out of the kernel's list of Btrfs devices, so that a
-/// later file system on them is not taken for a part of this one. Best effort:
-/// a device that is mounted, or that the kernel does not know, is refused,
-/// which is just as well.
-pub(super) fn forget(devices: &[PathBuf], hand: &mut Hand<'_>) -> bool {
-    let mut forgot = false;
-    for device in devices.iter().filter(|d| d.exists()) {
+/// Wipes the devices that hold a part of the Btrfs with this UUID, and takes
+/// them out of the kernel's list of Btrfs devices. Without, the next file system
+/// on some of them is taken for this one: mkfs.btrfs refuses a UUID that it
+/// finds anywhere, and the kernel counts old members in.
+pub(super) fn remove(
+    uuid: &str,
+    devices: &[PathBuf],
+    hand: &mut Hand<'_>,
+) -> Result<bool, StackError> {
+    let program = |source| StackError::Program { layer: "btrfs".to_owned(), source };
+    let mut removed = false;
+    for device in devices.iter().filter(|device| device.exists()) {
+        if !is_part(device, uuid, hand)? {
+            continue;
+        }
+        // A device that the kernel does not know cannot be forgotten, and need
+        // not be.
         let forget = Invocation::new("btrfs")
             .args(["device", "scan", "--forget"])
             .arg(device)
             .uninterruptible();
-        forgot |= hand.executor.check(&forget).is_ok();
+        let _ = hand.executor.run(&forget);
+        let wipe = Invocation::new("wipefs").arg("--all").arg(device).uninterruptible();
+        hand.executor.check(&wipe).map_err(program)?;
+        removed = true;
     }
-    forgot
+    Ok(removed)
+}
+
+fn is_part(device: &Path, uuid: &str, hand: &Hand<'_>) -> Result<bool, StackError> {
+    Ok(probe(device, "UUID", hand)?.is_some_and(|found| found.eq_ignore_ascii_case(uuid)))
 }

@@ -7,13 +7,14 @@
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-use disklab_exec::Executor;
+use disklab_exec::{Executor, Invocation};
 use serde::{Deserialize, Serialize};
 
 use crate::StackError;
 
 mod btrfs;
 mod detach_loop;
+mod mapping;
 mod partitions;
 mod remove;
 mod stop_array;
@@ -21,6 +22,9 @@ mod tree;
 mod unmount;
 mod users;
 mod volume_group;
+mod write_cache;
+
+pub use mapping::Mapping;
 
 /// One thing to take down. Each is safe to do twice, and does nothing to a
 /// thing of the same name that is not ours.
@@ -34,6 +38,15 @@ pub enum Undo {
     /// Remove a folder that disklab has made in somebody else's directory, with
     /// all that is in it.
     RemoveTree(PathBuf),
+    /// Switch the write cache of the drive with this serial number back.
+    WriteCache {
+        /// Its device node.
+        device: PathBuf,
+        /// Its serial number.
+        serial: String,
+        /// On, as it was, or off.
+        on: bool,
+    },
     /// Remove a file.
     RemoveFile(PathBuf),
     /// Detach the loop device whose backing file is this.
@@ -46,8 +59,14 @@ pub enum Undo {
         /// The GUID of the table, in lower case.
         guid: String,
     },
-    /// Have the kernel's Btrfs forget devices that are no longer mounted.
-    ForgetBtrfs(Vec<PathBuf>),
+    /// Remove the Btrfs with this UUID from its devices, and have the kernel
+    /// forget them.
+    RemoveBtrfs {
+        /// The file system's, in lower case.
+        uuid: String,
+        /// The devices it was made of.
+        devices: Vec<PathBuf>,
+    },
     /// Stop the md array with this UUID, and make its members forget it.
     StopArray {
         /// In the usual form, with or without separators.
@@ -64,6 +83,10 @@ pub enum Undo {
         /// The devices it was made of, and their UUIDs as physical volumes.
         volumes: Vec<(PathBuf, String)>,
     },
+    /// Close a LUKS mapping and remove the header.
+    CloseCrypt(Mapping),
+    /// Close a dm-integrity mapping and remove the superblock.
+    CloseIntegrity(Mapping),
 }
 
 /// What takes things down: the executor, and the list of what was not as it
@@ -85,14 +108,19 @@ impl Undo {
             Self::Unmount(path) => unmount::unmount(path, hand),
             Self::RemoveFolder(path) => remove::folder(path),
             Self::RemoveTree(path) => tree::tree(path),
+            Self::WriteCache { device, serial, on } => {
+                write_cache::restore(device, serial, *on, hand)
+            }
             Self::RemoveFile(path) => remove::file(path),
             Self::DetachLoop(path) => detach_loop::detach_loop(path, hand),
             Self::RemovePartitions { device, guid } => partitions::remove(device, guid, hand),
-            Self::ForgetBtrfs(devices) => Ok(btrfs::forget(devices, hand)),
+            Self::RemoveBtrfs { uuid, devices } => btrfs::remove(uuid, devices, hand),
             Self::StopArray { uuid, members } => stop_array::stop_array(uuid, members, hand),
             Self::RemoveVolumeGroup { name, mark, volumes } => {
                 volume_group::remove(name, mark, volumes, hand)
             }
+            Self::CloseCrypt(mapping) => mapping::close_crypt(mapping, hand),
+            Self::CloseIntegrity(mapping) => mapping::close_integrity(mapping, hand),
         }
     }
 
@@ -102,15 +130,17 @@ impl Undo {
             Self::Unmount(path)
             | Self::RemoveFolder(path)
             | Self::RemoveTree(path)
+            | Self::WriteCache { device: path, .. }
             | Self::RemoveFile(path)
             | Self::DetachLoop(path)
             | Self::RemovePartitions { device: path, .. } => vec![path],
-            Self::ForgetBtrfs(devices) | Self::StopArray { members: devices, .. } => {
+            Self::RemoveBtrfs { devices, .. } | Self::StopArray { members: devices, .. } => {
                 devices.iter().map(PathBuf::as_path).collect()
             }
             Self::RemoveVolumeGroup { volumes, .. } => {
                 volumes.iter().map(|(device, _)| device.as_path()).collect()
             }
+            Self::CloseCrypt(mapping) | Self::CloseIntegrity(mapping) => vec![&mapping.device],
         }
     }
 
@@ -138,22 +168,45 @@ impl fmt::Display for Undo {
             Self::Unmount(path) => write!(f, "the mount at {}", path.display()),
             Self::RemoveFolder(path) => write!(f, "the folder {}", path.display()),
             Self::RemoveTree(path) => write!(f, "the folder {} and what is in it", path.display()),
+            Self::WriteCache { device, on, .. } => {
+                let state = if *on { "on" } else { "off" };
+                write!(f, "the write cache of {}, which was {state}", device.display())
+            }
             Self::RemoveFile(path) => write!(f, "the file {}", path.display()),
             Self::DetachLoop(path) => write!(f, "the loop device on {}", path.display()),
             Self::RemovePartitions { device, .. } => {
                 write!(f, "the partitions of {}", device.display())
             }
-            Self::ForgetBtrfs(devices) => {
-                write!(f, "the kernel's memory of Btrfs on {}", list(devices))
+            Self::RemoveBtrfs { devices, .. } => {
+                write!(f, "the Btrfs on {}", list(devices))
             }
             Self::StopArray { members, .. } => write!(f, "the md array on {}", list(members)),
             Self::RemoveVolumeGroup { name, .. } => write!(f, "the volume group {name}"),
+            Self::CloseCrypt(mapping) | Self::CloseIntegrity(mapping) => {
+                write!(f, "the mapping {} on {}", mapping.name, mapping.device.display())
+            }
         }
     }
 }
 
 fn list(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// What blkid finds on a device itself, past its cache, under this tag, such as
+/// `UUID`; nothing where there is no such thing, or more than one.
+fn probe(device: &Path, tag: &str, hand: &Hand<'_>) -> Result<Option<String>, StackError> {
+    let blkid = Invocation::new("blkid")
+        .args(["--probe", "--output", "value", "--match-tag", tag])
+        .arg(device)
+        .uninterruptible();
+    let done = hand
+        .executor
+        .run(&blkid)
+        .map_err(|source| StackError::Program { layer: "blkid".to_owned(), source })?;
+    let text = done.text().trim().to_owned();
+    // blkid(8): 2 where nothing was found, 8 where it is ambivalent.
+    Ok((done.code == 0 && !text.is_empty()).then_some(text))
 }
 
 /// `path` as the kernel shows it in its tables: what leads to it resolved, but

@@ -24,7 +24,7 @@ const CLOSE: f64 = 1.0;
 pub(super) fn allocate(sizes: &[Bytes], data: Profile, metadata: Profile) -> (Bytes, Vec<f64>) {
     let mut free: Vec<f64> =
         sizes.iter().map(|size| size.saturating_sub(RESERVED).0 as f64).collect();
-    fill(&mut free, metadata, first_metadata(sizes));
+    fill(&mut free, metadata, first_metadata(sizes, metadata));
     let before = free.clone();
     let fits = fill(&mut free, data, f64::INFINITY);
     let shares = before
@@ -36,11 +36,14 @@ pub(super) fn allocate(sizes: &[Bytes], data: Profile, metadata: Profile) -> (By
 }
 
 /// The size of the first metadata chunk: 1 GiB on file systems over 50 GiB,
-/// else 256 MiB, and a tenth of the whole at most (`init_alloc_chunk_ctl`).
-fn first_metadata(sizes: &[Bytes]) -> f64 {
+/// else 256 MiB; all its copies take a tenth of the whole at most
+/// (`init_alloc_chunk_ctl` in btrfs-progs).
+fn first_metadata(sizes: &[Bytes], profile: Profile) -> f64 {
     let total: Bytes = sizes.iter().copied().sum();
     let chunk = if total > Bytes::gib(50) { Bytes::gib(1) } else { Bytes::mib(256) };
-    chunk.0.min(total.0 / 10) as f64
+    let width = profile.width(sizes.len()).max(1);
+    let tenth = total.0 as f64 / 10.0 * profile.data(width) / width as f64;
+    tenth.min(chunk.0 as f64)
 }
 
 /// Allocates up to `wanted` bytes of data with this profile; lowers `free`, and

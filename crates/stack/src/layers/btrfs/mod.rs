@@ -225,6 +225,7 @@ impl Layer for Btrfs {
             Need::FileSystem("btrfs"),
             Need::Program { name: "mkfs.btrfs", package: "btrfs-progs" },
             Need::Program { name: "btrfs", package: "btrfs-progs" },
+            Need::Program { name: "blkid", package: "util-linux" },
             MOUNT,
         ]
     }
@@ -232,7 +233,10 @@ impl Layer for Btrfs {
     fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
         let devices = devices(self.name, below)?;
         let point = MountPoint::new(site)?;
+        // mkfs refuses a UUID that stands in blkid's cache, which may be
+        // seconds behind; without a cache it looks at the devices.
         let mut mkfs = Invocation::new("mkfs.btrfs")
+            .env("BLKID_FILE", "/dev/null")
             .args(["--force", "--quiet", "--uuid", &point.uuid, "--label", &label(site, 80)])
             .args(["--data", self.data.name()])
             .args(["--metadata", self.metadata(devices.len()).name()]);
@@ -245,7 +249,8 @@ impl Layer for Btrfs {
         if let Some(size) = self.options.block_size {
             mkfs = mkfs.args(["--sectorsize", &size.0.to_string()]);
         }
-        site.ledger.enter(Undo::ForgetBtrfs(devices.clone()))?;
+        site.ledger
+            .enter(Undo::RemoveBtrfs { uuid: point.uuid.clone(), devices: devices.clone() })?;
         site.run(self.name, &mkfs.args(&self.options.mkfs).args(&devices))?;
         // Where there is no udev, nobody else tells the kernel which devices
         // belong together.
