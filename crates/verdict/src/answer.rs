@@ -60,7 +60,7 @@ fn points(study: &Study, groups: &[Group], figures: &[FigureSet], measure: Measu
     points
 }
 
-/// The best two stacks of one figure.
+/// The best stack of one figure, and how the others stand to it.
 #[derive(Debug)]
 pub(crate) struct Lead<'a> {
     /// The best.
@@ -69,13 +69,23 @@ pub(crate) struct Lead<'a> {
     pub second: &'a Point,
     /// First ÷ second, paired over blocks.
     pub ratio: Ratio,
-    /// What may be said of it: `Better` where the first surely is.
-    pub outcome: Outcome,
+    /// Those that are level with the best, best first.
+    pub level: Vec<&'a Point>,
+    /// Those of which the samples do not show that they are slower.
+    pub open: Vec<&'a Point>,
     /// How many stacks have this figure.
     pub stacks: usize,
 }
 
-/// The lead of each figure that at least two stacks have, in order.
+impl Lead<'_> {
+    /// Whether the best is surely the fastest.
+    pub fn is_sure(&self) -> bool {
+        self.level.is_empty() && self.open.is_empty()
+    }
+}
+
+/// The lead of each figure that at least two stacks have, in order. Figures
+/// measured once have none.
 pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
     let mut leads = Vec::new();
     for points in answer.points.chunk_by(|a, b| a.figure == b.figure && a.x == b.x) {
@@ -84,12 +94,20 @@ pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
         if answer.measure.higher_is_better() {
             ranked.reverse();
         }
-        let [first, second, ..] = ranked.as_slice() else { continue };
-        let Some(ratio) = ratio(&groups[first.group], &groups[second.group], answer.measure) else {
-            continue;
-        };
-        let outcome = outcome(answer.measure, ratio.centre, ratio.interval, ratio.p);
-        leads.push(Lead { first, second, ratio, outcome, stacks: points.len() });
+        let [first, others @ ..] = ranked.as_slice() else { continue };
+        let to = |other: &Point| ratio(&groups[first.group], &groups[other.group], answer.measure);
+        let Some(second) = others.first() else { continue };
+        let Some(ratio) = to(second).filter(|r| r.interval.is_some()) else { continue };
+        let (mut level, mut open) = (Vec::new(), Vec::new());
+        for other in others {
+            let outcome = to(other).map(|r| outcome(answer.measure, r.centre, r.interval, r.p));
+            match outcome {
+                Some(Outcome::Better) => {}
+                Some(Outcome::Level) => level.push(*other),
+                _ => open.push(*other),
+            }
+        }
+        leads.push(Lead { first, second, ratio, level, open, stacks: points.len() });
     }
     leads
 }
@@ -149,8 +167,8 @@ mod tests {
         let leads = leads(&analysis.groups, &analysis.answers[0]);
         let got: Vec<_> = leads
             .iter()
-            .map(|l| (analysis.groups[l.first.group].key.stack.as_str(), l.outcome))
+            .map(|l| (analysis.groups[l.first.group].key.stack.as_str(), l.is_sure()))
             .collect();
-        assert_eq!(got, [("raid1/ext4", Outcome::Better), ("raid1/ext4", Outcome::Inconclusive)]);
+        assert_eq!(got, [("raid1/ext4", true), ("raid1/ext4", false)]);
     }
 }

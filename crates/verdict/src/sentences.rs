@@ -194,27 +194,28 @@ impl<'a> Teller<'a> {
         let mut leads = leads(self.groups, self.answer);
         leads.retain(|lead| lead.stacks > 2);
         leads.sort_by(|a, b| strength(b.ratio.interval).total_cmp(&strength(a.ratio.interval)));
-        let told = |lead: &Lead<'_>| self.lead(lead).or_else(|| self.close_lead(lead));
-        leads.iter().filter_map(told).take(LEADS).collect()
+        let told = |lead: &Lead<'_>| self.lead(lead).unwrap_or_else(|| self.close_lead(lead));
+        leads.iter().map(told).take(LEADS).collect()
     }
 
-    /// Who leads without being surely fastest.
-    fn close_lead(&self, lead: &Lead<'_>) -> Option<String> {
-        let (first, second) = (lead.first.group, lead.second.group);
-        let said = match lead.outcome {
-            Outcome::Level => "lead, level within 5 %",
-            Outcome::Inconclusive => "lead, and which of them is faster is open",
-            Outcome::Better | Outcome::Worse | Outcome::Once => return None,
-        };
-        Some(format!(
-            "{}{} and {} {said}: {} and {}{}.",
+    /// Who leads without being surely the fastest.
+    fn close_lead(&self, lead: &Lead<'_>) -> String {
+        let names = |points: &[&Point]| list(points.iter().map(|p| self.stack(p.group)), NAMES);
+        let first = lead.first.group;
+        let mut sentence = format!(
+            "{}{} leads with {}{}",
             self.prefix(first),
             self.stack(first),
-            self.stack(second),
             value(self.answer.measure, &lead.first.estimate),
-            value(self.answer.measure, &lead.second.estimate),
-            self.doubt(&[first, second])
-        ))
+            self.doubt(&[first])
+        );
+        if !lead.level.is_empty() {
+            sentence += &format!("; level with it, within 5 %: {}", names(&lead.level));
+        }
+        if !lead.open.is_empty() {
+            sentence += &format!("; whether it is faster than {} is open", names(&lead.open));
+        }
+        sentence + "."
     }
 
     /// Who is fastest, if it surely is.
@@ -223,7 +224,7 @@ impl<'a> Teller<'a> {
         let interval = lead.ratio.interval?;
         let prefix = self.prefix(first);
         let doubts = self.doubts.about(&[first]);
-        if lead.outcome != Outcome::Better {
+        if !lead.is_sure() {
             return None;
         }
         if !doubts.is_empty() {

@@ -1,5 +1,7 @@
 //! What a run says as a whole.
 
+use std::collections::HashSet;
+
 use disklab_study::Study;
 
 use crate::answer::{Doubts, Lead, leads};
@@ -34,6 +36,7 @@ pub(crate) fn summary(
     all.extend(open(&tellers));
     all.extend(once(answers));
     all.extend(doubtful(&tellers));
+    all.extend(shared(&tellers, findings));
     all
 }
 
@@ -59,14 +62,9 @@ fn strongest<'a>(tellers: &'a [Teller<'_>]) -> Vec<(usize, &'a Comparison)> {
         comparisons(tellers, &[Outcome::Better, Outcome::Worse])
             .filter(|(t, c)| !is_doubtful(&tellers[*t], c))
             .collect();
-    // The same figure may answer several questions.
-    let mut seen = Vec::new();
-    sure.retain(|(t, c)| {
-        let key = (tellers[*t].answer.measure, c.group, c.baseline_group);
-        let new = !seen.contains(&key);
-        seen.push(key);
-        new
-    });
+    // The same figures may answer several questions, by one measure or another.
+    let mut seen = HashSet::new();
+    sure.retain(|(_, c)| seen.insert((c.group, c.baseline_group)));
     let by_strength = |a: &(usize, &Comparison), b: &(usize, &Comparison)| {
         strength(b.1.interval).total_cmp(&strength(a.1.interval))
     };
@@ -95,7 +93,7 @@ fn fastest(tellers: &[Teller<'_>], told: &[(usize, &Comparison)]) -> Vec<String>
             let is_told = told
                 .iter()
                 .any(|(_, c)| pair.contains(&c.group) && pair.contains(&c.baseline_group));
-            let sure = lead.outcome == Outcome::Better && teller.doubts.about(&pair).is_empty();
+            let sure = lead.is_sure() && teller.doubts.about(&pair).is_empty();
             if sure && !is_told {
                 all.push((index, lead));
             }
@@ -135,25 +133,28 @@ fn subjects<'a>(
     (number, list(nouns.iter().map(String::as_str), NAMES))
 }
 
+fn total(tellers: &[Teller<'_>]) -> usize {
+    tellers.iter().map(|t| t.answer.comparisons.len()).sum()
+}
+
 fn level(tellers: &[Teller<'_>]) -> Option<String> {
     let all =
         comparisons(tellers, &[Outcome::Level]).filter(|(t, c)| !is_doubtful(&tellers[*t], c));
     let (number, nouns) = subjects(tellers, all);
     (number > 0).then(|| {
         format!(
-            "No difference beyond 5 % in {} with the baseline, of {nouns}.",
-            count(number, "comparison")
+            "Level with the baseline, within 5 %: {number} of {}, of {nouns}.",
+            count(total(tellers), "comparison")
         )
     })
 }
 
 fn open(tellers: &[Teller<'_>]) -> Option<String> {
     let (number, nouns) = subjects(tellers, comparisons(tellers, &[Outcome::Inconclusive]));
-    let total: usize = tellers.iter().map(|t| t.answer.comparisons.len()).sum();
     (number > 0).then(|| {
         format!(
-            "Open: {number} of {} with the baseline {} undecided by these samples, of {nouns}.",
-            count(total, "comparison"),
+            "Open: {number} of {} {} undecided by these samples, of {nouns}.",
+            count(total(tellers), "comparison"),
             if number == 1 { "is" } else { "are" }
         )
     })
@@ -195,6 +196,20 @@ fn doubtful(tellers: &[Teller<'_>]) -> Option<String> {
             audits.join(", "),
             count(number, "comparison")
         )
+    })
+}
+
+/// On a bench whose drives share a disk, differences between layouts are not to
+/// be had.
+fn shared(tellers: &[Teller<'_>], findings: &[Finding]) -> Option<String> {
+    let finding = findings.iter().find(|f| f.audit == "shared-spindle")?;
+    let concerned = comparisons(tellers, &[Outcome::Better, Outcome::Worse]).any(|(_, c)| {
+        finding.groups.contains(&c.group) != finding.groups.contains(&c.baseline_group)
+    });
+    concerned.then(|| {
+        "The drives are files on one machine here: what several drives gain or lose against one \
+         is not what real drives would."
+            .to_owned()
     })
 }
 

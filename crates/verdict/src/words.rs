@@ -7,6 +7,10 @@ use disklab_units::significant;
 /// From this ratio on a difference is told as a factor, below it in per cent.
 const FACTOR_FROM: f64 = 1.5;
 
+/// Half a width, as a share of the figure, below which a third digit means
+/// something.
+const SHARP: f64 = 0.02;
+
 /// (smallest value it is used for, what it is divided by, name), ascending.
 type Units = &'static [(f64, f64, &'static str)];
 
@@ -50,9 +54,11 @@ pub(crate) fn value(measure: Measure, estimate: &Estimate) -> String {
     }
 }
 
-/// A ratio with its interval: `8.7 [8.1, 9.4]`.
+/// A ratio with its interval: `1.10 [0.96, 1.26]`.
 pub(crate) fn ratio(centre: f64, interval: Option<Interval>) -> String {
-    let shown = |x: f64| significant(x, 2);
+    let shown = |x: f64| {
+        if (0.1..10.0).contains(&x) { format!("{x:.2}") } else { significant(x, 2) }
+    };
     match interval {
         Some(i) => format!("{} [{}, {}]", shown(centre), shown(i.low), shown(i.high)),
         None => format!("{} (once)", shown(centre)),
@@ -75,7 +81,8 @@ impl Distance {
     pub fn of(centre: f64, interval: Interval) -> Self {
         let Interval { low, high, .. } = interval;
         if centre >= FACTOR_FROM {
-            let shown = |x: f64| significant(x, 2);
+            let digits = if interval.relative_half_width(centre) < SHARP { 3 } else { 2 };
+            let shown = |x: f64| significant(x, digits);
             return Self::Factor(shown(centre), format!("[{}, {}]", shown(low), shown(high)));
         }
         if centre > 0.0 && centre <= 1.0 / FACTOR_FROM {
@@ -126,7 +133,7 @@ pub(crate) fn per_cents((low, high): (f64, f64)) -> String {
     if a == b { a } else { format!("{a} to {b}") }
 }
 
-/// The measure's name in a sentence, such as '99th percentile of latency'.
+/// The measure's name in a sentence, such as '99th-percentile latency'.
 pub(crate) fn measure(measure: Measure) -> String {
     match measure {
         Measure::Throughput => "throughput".to_owned(),
@@ -137,7 +144,7 @@ pub(crate) fn measure(measure: Measure) -> String {
             let whole = per_mille / 10;
             let tenths = per_mille % 10;
             let number = if tenths == 0 { whole.to_string() } else { format!("{whole}.{tenths}") };
-            format!("{number}th percentile of latency")
+            format!("{number}th-percentile latency")
         }
     }
 }
@@ -196,7 +203,7 @@ mod tests {
         assert_eq!(list(["a", "b", "c", "d"], 3), "a, b, c and d");
         assert_eq!(list(["a", "b", "c", "d", "e"], 3), "a, b, c and 2 more");
         assert_eq!(per_cents((0.001, 0.5)), "0.1 % to 50 %");
-        assert_eq!(measure(Measure::Latency(999)), "99.9th percentile of latency");
+        assert_eq!(measure(Measure::Latency(999)), "99.9th-percentile latency");
     }
 
     proptest! {

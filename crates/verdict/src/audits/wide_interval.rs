@@ -49,7 +49,9 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             key.step,
             key.stack
         ),
-        advice: "Add repeats, or make the steps longer (a larger file, a longer run time)."
+        advice: "Add repeats, or make the steps longer (a larger file, a longer run time). \
+                 Comparisons pair the blocks: what drifts from block to block widens these \
+                 intervals, but not those of ratios."
             .to_owned(),
         groups: wide.iter().map(|(index, ..)| *index).collect(),
     }]
