@@ -33,4 +33,4 @@ pub use machine::{Machine, Need, known_needs, needs_words};
 pub use mounts::{Mount, mounts};
 pub use shape::{Shape, Volume};
 pub use stack::{Made, Stack};
-pub use undo::Undo;
+pub use undo::{Mapping, Undo};

@@ -3,9 +3,11 @@
 use crate::LayerKind;
 
 mod btrfs;
+mod crypt;
 mod ext4;
 mod f2fs;
 mod file_system;
+mod integrity;
 mod loop_file;
 mod lvm;
 mod md;
@@ -13,6 +15,10 @@ mod nilfs2;
 mod partition;
 mod shr;
 mod xfs;
+mod zfs;
+mod zvol;
+
+pub(crate) use zfs::MARK;
 
 /// All kinds of layers, in the order of `disklab list stacks`.
 pub static LAYERS: &[LayerKind] = &[
@@ -27,6 +33,14 @@ pub static LAYERS: &[LayerKind] = &[
     lvm::KIND,
     shr::SHR,
     shr::SHR2,
+    crypt::KIND,
+    integrity::KIND,
+    zfs::STRIPE,
+    zfs::MIRROR,
+    zfs::RAIDZ1,
+    zfs::RAIDZ2,
+    zfs::RAIDZ3,
+    zvol::KIND,
     loop_file::KIND,
     ext4::KIND,
     xfs::KIND,

@@ -16,6 +16,7 @@ mod btrfs;
 mod detach_loop;
 mod mapping;
 mod partitions;
+mod pool;
 mod remove;
 mod stop_array;
 mod tree;
@@ -87,6 +88,15 @@ pub enum Undo {
     CloseCrypt(Mapping),
     /// Close a dm-integrity mapping and remove the superblock.
     CloseIntegrity(Mapping),
+    /// Destroy a ZFS pool with all that is in it.
+    DestroyPool {
+        /// Its name.
+        name: String,
+        /// The user property that makes it ours.
+        mark: String,
+        /// The devices it was made of.
+        devices: Vec<PathBuf>,
+    },
 }
 
 /// What takes things down: the executor, and the list of what was not as it
@@ -121,6 +131,7 @@ impl Undo {
             }
             Self::CloseCrypt(mapping) => mapping::close_crypt(mapping, hand),
             Self::CloseIntegrity(mapping) => mapping::close_integrity(mapping, hand),
+            Self::DestroyPool { name, mark, devices } => pool::destroy(name, mark, devices, hand),
         }
     }
 
@@ -140,6 +151,7 @@ impl Undo {
             Self::RemoveVolumeGroup { volumes, .. } => {
                 volumes.iter().map(|(device, _)| device.as_path()).collect()
             }
+            Self::DestroyPool { devices, .. } => devices.iter().map(PathBuf::as_path).collect(),
             Self::CloseCrypt(mapping) | Self::CloseIntegrity(mapping) => vec![&mapping.device],
         }
     }
@@ -182,6 +194,7 @@ impl fmt::Display for Undo {
             }
             Self::StopArray { members, .. } => write!(f, "the md array on {}", list(members)),
             Self::RemoveVolumeGroup { name, .. } => write!(f, "the volume group {name}"),
+            Self::DestroyPool { name, .. } => write!(f, "the ZFS pool {name}"),
             Self::CloseCrypt(mapping) | Self::CloseIntegrity(mapping) => {
                 write!(f, "the mapping {} on {}", mapping.name, mapping.device.display())
             }

@@ -1,0 +1,214 @@
+//! LUKS2 on each device: dm-crypt, with a header.
+
+use std::path::Path;
+
+use disklab_exec::Invocation;
+use disklab_study::{LayerSpec, StudyError};
+use disklab_units::Bytes;
+
+use crate::reading::Reading;
+use crate::redundancy::{devices, members};
+use crate::udev::{dm, wait_for_node};
+use crate::undo::Mapping;
+use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo, Volume, seeded};
+
+/// LUKS2 on each device below.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Crypt {
+    /// Such as `aes-xts-plain64`; cryptsetup's default where absent.
+    cipher: Option<String>,
+    /// In bits.
+    key_size: Option<u32>,
+    /// What one initialisation vector is for.
+    sector_size: Option<Bytes>,
+    /// Whether discards reach the device.
+    discard: bool,
+    /// Whether reads and writes are encrypted where they are issued.
+    no_workqueue: bool,
+}
+
+pub(super) const KIND: LayerKind = LayerKind {
+    name: "crypt",
+    summary: "LUKS2 encryption of each device",
+    options: &[
+        ("cipher", "such as aes-xts-plain64 (cryptsetup's default)"),
+        ("key-size", "of the volume key in bits, such as 256 (cryptsetup's default: 512)"),
+        ("sector-size", "of encryption: 512, 1K, 2K or 4K (default: what cryptsetup chooses)"),
+        ("discard", "lets discards (TRIM) reach the device"),
+        ("no-workqueue", "encrypts without the kernel's queues, which suits fast SSDs"),
+    ],
+    parse,
+};
+
+/// The header of LUKS2 where nothing else is asked for: two copies of the
+/// metadata and the key slots (LUKS2 on-disk format, 1.1.1; seen with
+/// cryptsetup 2.6).
+const HEADER: Bytes = Bytes::mib(16);
+
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+    Ok(Box::new(understand(spec)?))
+}
+
+fn understand(spec: &LayerSpec) -> Result<Crypt, StudyError> {
+    let mut reading = Reading::new(spec);
+    let cipher = reading.text("cipher").map(str::to_owned);
+    if let Some(cipher) = &cipher {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-:()_".contains(c);
+        if cipher.is_empty() || cipher.starts_with('-') || !cipher.chars().all(fits) {
+            return Err(reading.expected("cipher", "one such as aes-xts-plain64", cipher));
+        }
+    }
+    let key_size = reading.integer("key-size", 64..=4096)?;
+    if key_size.is_some_and(|bits| bits % 8 != 0) {
+        let text = spec.option("key-size").unwrap_or_default();
+        return Err(reading.expected("key-size", "a multiple of 8 bits", text));
+    }
+    let sector_size = reading.power_of_two("sector-size", Bytes(512), Bytes::kib(4))?;
+    let discard = reading.flag("discard")?;
+    let no_workqueue = reading.flag("no-workqueue")?;
+    reading.finish()?;
+    Ok(Crypt { cipher, key_size, sector_size, discard, no_workqueue })
+}
+
+impl Crypt {
+    fn format(&self, device: &Path, uuid: &str, key: &str) -> Invocation {
+        let mut format = cryptsetup()
+            .args(["luksFormat", "--type", "luks2", "--uuid", uuid, "--key-file", "-"])
+            // The key is known, so there is nothing to make slow.
+            .args(["--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"]);
+        if let Some(cipher) = &self.cipher {
+            format = format.args(["--cipher", cipher]);
+        }
+        if let Some(bits) = self.key_size {
+            format = format.args(["--key-size", &bits.to_string()]);
+        }
+        if let Some(size) = self.sector_size {
+            format = format.args(["--sector-size", &size.0.to_string()]);
+        }
+        format.arg(device).stdin(key)
+    }
+
+    fn open(&self, device: &Path, name: &str, key: &str) -> Invocation {
+        let mut open = cryptsetup().args(["open", "--type", "luks2", "--key-file", "-"]);
+        if self.discard {
+            open = open.arg("--allow-discards");
+        }
+        if self.no_workqueue {
+            open = open.args(["--perf-no_read_workqueue", "--perf-no_write_workqueue"]);
+        }
+        open.arg(device).arg(name).stdin(key)
+    }
+}
+
+fn cryptsetup() -> Invocation {
+    dm(Invocation::new("cryptsetup")).arg("--batch-mode")
+}
+
+impl Layer for Crypt {
+    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+        let cut = |volume: &Volume| {
+            let size = (volume.size - HEADER).round_down(self.sector_size.unwrap_or(Bytes(512)));
+            if size == Bytes::ZERO {
+                return Err(format!(
+                    "crypt: a device of {} has no room beside the header of {HEADER}",
+                    volume.size
+                ));
+            }
+            Ok(Volume { size, ..volume.clone() })
+        };
+        members("crypt", below)?.iter().map(cut).collect::<Result<_, _>>().map(Shape::Devices)
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![
+            Need::Root,
+            Need::Program { name: "cryptsetup", package: "cryptsetup-bin" },
+            Need::DeviceMapper("crypt"),
+        ]
+    }
+
+    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+        let mut mapped = Vec::new();
+        for device in devices("crypt", below)? {
+            let number = site.ledger.mark();
+            let name = format!("disklab-{}-{number}", site.tag);
+            let uuid = seeded::uuid(site, &format!("crypt {number}"));
+            let key = seeded::key(&uuid);
+            site.ledger.enter(Undo::CloseCrypt(Mapping::new(&name, &device, &uuid)))?;
+            site.run("crypt", &self.format(&device, &uuid, &key))?;
+            site.run("crypt", &self.open(&device, &name, &key))?;
+            mapped.push(wait_for_node(site, "crypt", &Path::new("/dev/mapper").join(name))?);
+        }
+        if site.drives_are_zero {
+            // What was never written decrypts to noise.
+            site.drives_are_zero = false;
+            site.note(
+                "crypt",
+                "the drives' zeros decrypt to noise, so they count as zeros no more",
+            );
+        }
+        Ok(Form::Devices(mapped))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::reading::tests::spec;
+
+    #[test]
+    fn command_lines() {
+        let crypt = understand(&spec(
+            "crypt[cipher=aes-xts-plain64,key-size=256,sector-size=4K,discard,no-workqueue]",
+        ))
+        .expect("crypt");
+        assert_eq!(
+            crypt.format(Path::new("/dev/sda"), "u-u", "k").command_line(),
+            "cryptsetup --batch-mode luksFormat --type luks2 --uuid u-u --key-file - --pbkdf \
+             pbkdf2 --pbkdf-force-iterations 1000 --cipher aes-xts-plain64 --key-size 256 \
+             --sector-size 4096 /dev/sda"
+        );
+        assert_eq!(
+            crypt.open(Path::new("/dev/sda"), "x", "k").command_line(),
+            "cryptsetup --batch-mode open --type luks2 --key-file - --allow-discards \
+             --perf-no_read_workqueue --perf-no_write_workqueue /dev/sda x"
+        );
+    }
+
+    #[test]
+    fn options_are_checked() {
+        for (text, words) in [
+            ("crypt[cipher=--help]", "expected one such as aes-xts-plain64"),
+            ("crypt[cipher]", "found no value"),
+            ("crypt[key-size=255]", "a multiple of 8 bits"),
+            ("crypt[sector-size=8K]", "a power of two from 512 B to 4 KiB"),
+            ("crypt[discard=yes]", "expected no value"),
+            ("crypt[key=secret]", "'key' is no option of crypt"),
+        ] {
+            let error = understand(&spec(text)).expect_err(text);
+            assert!(error.message.contains(words), "{text}: {}", error.message);
+        }
+    }
+
+    #[test]
+    fn the_header_takes_its_room() {
+        let crypt = Crypt::default();
+        let shape = crypt.shape(&Shape::drives(&[Bytes::mib(128), Bytes::mib(64)])).expect("shape");
+        let Shape::Devices(volumes) = shape else { panic!("{shape:?}") };
+        let sizes: Vec<_> = volumes.iter().map(|v| v.size).collect();
+        assert_eq!(sizes, [Bytes::mib(112), Bytes::mib(48)]);
+        let error = crypt.shape(&Shape::drives(&[Bytes::mib(16)])).expect_err("no room");
+        assert!(error.contains("no room beside the header of 16 MiB"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_option_panics(key in "cipher|key-size|sector-size|discard", value in ".{0,15}") {
+            let mut spec = spec("crypt");
+            spec.options = vec![(key, Some(value))];
+            let _ = understand(&spec);
+        }
+    }
+}

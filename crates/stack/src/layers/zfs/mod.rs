@@ -1,0 +1,298 @@
+//! ZFS pools: stripes, mirrors and RAID-Z over all devices below.
+
+use std::path::{Path, PathBuf};
+
+use disklab_exec::Invocation;
+use disklab_study::{LayerSpec, StudyError};
+
+use super::partition;
+use crate::redundancy::{devices, members};
+use crate::udev;
+use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo, Volume, seeded};
+
+pub(super) mod properties;
+mod space;
+
+use properties::{Owner, Properties};
+use space::{Geometry, Vdev};
+
+/// One pool over all devices below.
+#[derive(Debug)]
+struct Zfs {
+    layer: &'static str,
+    vdev: Vdev,
+    /// Devices in one top-level vdev; all where absent.
+    width: Option<usize>,
+    properties: Properties,
+    /// For whole disks where there is no udev.
+    partition: Box<dyn Layer>,
+}
+
+const WIDTH: (&str, &str) =
+    ("width", "devices in one mirror or RAID-Z, the pool striping over several (default: all)");
+const ASHIFT: (&str, &str) =
+    ("ashift", "sectors of 2^ashift bytes, 9 to 16 (zpool asks the drive)");
+const RECORDSIZE: (&str, &str) =
+    ("recordsize", "largest block of a file, such as 1M (ZFS's: 128K)");
+const COMPRESSION: (&str, &str) = ("compression", "lz4, zstd, zstd-3, gzip-6, off …");
+const REST: (&str, &str) = (
+    LayerKind::ANY_OPTION,
+    "a compression alone, such as lz4; or atime, sync, primarycache, checksum, … (zfsprops(7))",
+);
+
+const fn kind(name: &'static str, summary: &'static str) -> LayerKind {
+    LayerKind { name, summary, options: &[WIDTH, ASHIFT, RECORDSIZE, COMPRESSION, REST], parse }
+}
+
+pub(super) const STRIPE: LayerKind = LayerKind {
+    options: &[ASHIFT, RECORDSIZE, COMPRESSION, REST],
+    ..kind("zfs", "ZFS pool over all devices, no redundancy")
+};
+pub(super) const MIRROR: LayerKind =
+    kind("zfs-mirror", "ZFS mirror, or with width=2 a pool of mirrors like RAID 10");
+pub(super) const RAIDZ1: LayerKind = kind("zfs-raidz1", "ZFS RAID-Z: any device may fail");
+pub(super) const RAIDZ2: LayerKind = kind("zfs-raidz2", "ZFS RAID-Z2: any two devices may fail");
+pub(super) const RAIDZ3: LayerKind = kind("zfs-raidz3", "ZFS RAID-Z3: any three devices may fail");
+
+const VDEVS: [(&str, Vdev); 5] = [
+    (STRIPE.name, Vdev::Stripe),
+    (MIRROR.name, Vdev::Mirror),
+    (RAIDZ1.name, Vdev::RaidZ(1)),
+    (RAIDZ2.name, Vdev::RaidZ(2)),
+    (RAIDZ3.name, Vdev::RaidZ(3)),
+];
+
+/// The property by which a pool is known to be ours: user properties have a
+/// colon in their name (zfsprops(7), 'User Properties').
+pub(crate) const MARK: &str = "disklab:mark";
+
+/// The programs.
+pub(super) const ZPOOL: Need = Need::Program { name: "zpool", package: "zfsutils-linux" };
+pub(super) const ZFS: Need = Need::Program { name: "zfs", package: "zfsutils-linux" };
+
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+    Ok(Box::new(understand(spec)?))
+}
+
+fn understand(spec: &LayerSpec) -> Result<Zfs, StudyError> {
+    let found = VDEVS.iter().find(|(name, _)| *name == spec.name);
+    let (layer, vdev) = *found.ok_or_else(|| spec.error("no kind of ZFS pool"))?;
+    let own: &[&str] = if vdev == Vdev::Stripe { &[] } else { &["width"] };
+    let width = match spec.option("width").filter(|_| !own.is_empty()) {
+        None => None,
+        Some(text) => {
+            Some(text.parse().ok().filter(|n| (2..=255).contains(n)).ok_or_else(|| {
+                spec.error(format!(
+                    "{layer}: `width`: expected a number of devices from 2, found '{text}'"
+                ))
+            })?)
+        }
+    };
+    let owners = [Owner::Pool, Owner::FileSystem, Owner::Both];
+    let properties = Properties::parse(spec, own, &owners)?;
+    let plain =
+        LayerSpec { name: "partition".to_owned(), options: Vec::new(), place: spec.place.clone() };
+    let partition = (partition::KIND.parse)(&plain)?;
+    Ok(Zfs { layer, vdev, width, properties, partition })
+}
+
+impl Vdev {
+    /// zpool's word before the devices.
+    fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Stripe => None,
+            Self::Mirror => Some("mirror"),
+            Self::RaidZ(1) => Some("raidz1"),
+            Self::RaidZ(2) => Some("raidz2"),
+            Self::RaidZ(_) => Some("raidz3"),
+        }
+    }
+
+    /// The fewest devices that zpool takes (`get_replication` and the table of
+    /// types in `cmd/zpool/zpool_vdev.c`).
+    fn least_devices(self) -> usize {
+        match self {
+            Self::Stripe => 1,
+            Self::Mirror => 2,
+            Self::RaidZ(parity) => parity as usize + 1,
+        }
+    }
+}
+
+impl Zfs {
+    /// The devices of each top-level vdev.
+    ///
+    /// # Errors
+    /// Where they do not come out even, or are too few.
+    fn vdevs<'a, T>(&self, devices: &'a [T]) -> Result<Vec<&'a [T]>, String> {
+        let width = match self.vdev {
+            Vdev::Stripe => 1,
+            _ => self.width.unwrap_or(devices.len()),
+        };
+        let least = self.vdev.least_devices();
+        if width < least || devices.len() < least {
+            let got = width.min(devices.len());
+            return Err(format!("{} needs at least {least} devices, got {got}", self.layer));
+        }
+        if devices.len() % width != 0 {
+            return Err(format!(
+                "{}: {} devices do not make vdevs of {width}",
+                self.layer,
+                devices.len()
+            ));
+        }
+        Ok(devices.chunks(width).collect())
+    }
+
+    fn create(&self, pool: &str, mark: &str, directory: &Path, vdevs: &[&[PathBuf]]) -> Invocation {
+        let mut create = Invocation::new("zpool")
+            .args(["create", "-f", "-o", "cachefile=none"])
+            .args(self.properties.args("-o", "-O"))
+            .args(["-O", &format!("{MARK}={mark}")])
+            .arg("-m")
+            .arg(directory)
+            .arg(pool);
+        for devices in vdevs {
+            create = create.args(self.vdev.word()).args(*devices);
+        }
+        create
+    }
+
+    /// zpool partitions a whole disk and then waits for udev to show it; where
+    /// there is none, it is given partitions.
+    fn partitioned(
+        &self,
+        devices: Vec<PathBuf>,
+        site: &mut Site<'_>,
+    ) -> Result<Vec<PathBuf>, StackError> {
+        if udev::is_running() || !devices.iter().any(|device| is_whole_disk(device)) {
+            return Ok(devices);
+        }
+        site.note(
+            self.layer,
+            "without udev ZFS cannot partition disks, so they were partitioned first",
+        );
+        crate::redundancy::devices(self.layer, self.partition.make(Form::Devices(devices), site)?)
+    }
+}
+
+/// Whether it is neither a partition nor made by device-mapper, md or loop.
+fn is_whole_disk(device: &Path) -> bool {
+    udev::kernel_name(device).is_some_and(|name| {
+        let folder = Path::new("/sys/class/block").join(&name);
+        let made = ["partition", "dm", "md", "loop"].iter().any(|made| folder.join(made).exists());
+        !made && !name.starts_with("zd")
+    })
+}
+
+impl Layer for Zfs {
+    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+        let vdevs: Vec<&[Volume]> = self.vdevs(members(self.layer, below)?)?;
+        let geometry = Geometry {
+            vdev: self.vdev,
+            ashift: self.properties.get("ashift").and_then(|text| text.parse().ok()),
+            recordsize: self.properties.size("recordsize"),
+        };
+        geometry.pool(self.layer, &vdevs).map(Shape::Pool)
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::Root, ZPOOL, ZFS, Need::Zfs];
+        if !udev::is_running() {
+            needs.extend(self.partition.needs());
+        }
+        needs
+    }
+
+    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+        let devices = self.partitioned(devices(self.layer, below)?, site)?;
+        let number = site.ledger.mark();
+        let pool = format!("disklab-{}-{number}", site.tag);
+        let mark = seeded::uuid(site, &format!("zfs {number}"));
+        let directory = site.folder.join(format!("pool-{number}"));
+        site.ledger.enter(Undo::RemoveFolder(directory.clone()))?;
+        site.ledger.enter(Undo::DestroyPool {
+            name: pool.clone(),
+            mark: mark.clone(),
+            devices: devices.clone(),
+        })?;
+        // Before the pool is destroyed: this also ends what still uses it.
+        site.ledger.enter(Undo::Unmount(directory.clone()))?;
+        let vdevs = self.vdevs(&devices).map_err(StackError::Other)?;
+        site.run(self.layer, &self.create(&pool, &mark, &directory, &vdevs))?;
+        note_what_was_made(self.layer, &pool, site)?;
+        Ok(Form::Pool { name: pool, directory })
+    }
+}
+
+/// What ZFS made of what was asked for: its defaults differ between versions.
+fn note_what_was_made(layer: &str, pool: &str, site: &mut Site<'_>) -> Result<(), StackError> {
+    let ashift =
+        Invocation::new("zpool").args(["get", "-H", "-o", "property,value", "ashift", pool]);
+    let others = Invocation::new("zfs")
+        .args(["get", "-H", "-o", "property,value"])
+        .args(["recordsize,compression,checksum,atime,sync,primarycache", pool]);
+    let text = site.run(layer, &ashift)?.text() + &site.run(layer, &others)?.text();
+    let words: Vec<String> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join("=")).collect();
+    site.note(layer, words.join(", "));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::tests::spec;
+
+    fn line(text: &str, devices: &[&str]) -> String {
+        let zfs = understand(&spec(text)).expect("zfs");
+        let devices: Vec<PathBuf> = devices.iter().map(PathBuf::from).collect();
+        let vdevs = zfs.vdevs(&devices).expect("vdevs");
+        zfs.create("p", "m", Path::new("/run/p"), &vdevs).command_line().replace('\'', "")
+    }
+
+    #[test]
+    fn command_lines() {
+        assert_eq!(
+            line("zfs-raidz1[ashift=12,recordsize=1M,lz4]", &["/dev/a1", "/dev/b1", "/dev/c1"]),
+            "zpool create -f -o cachefile=none -o ashift=12 -O recordsize=1048576 -O \
+             compression=lz4 -O disklab:mark=m -m /run/p p raidz1 /dev/a1 /dev/b1 /dev/c1"
+        );
+        assert_eq!(
+            line("zfs", &["/dev/a1", "/dev/b1"]),
+            "zpool create -f -o cachefile=none -O disklab:mark=m -m /run/p p /dev/a1 /dev/b1"
+        );
+        assert_eq!(
+            line("zfs-mirror[width=2]", &["/dev/a", "/dev/b", "/dev/c", "/dev/d"]),
+            "zpool create -f -o cachefile=none -O disklab:mark=m -m /run/p p mirror /dev/a /dev/b \
+             mirror /dev/c /dev/d"
+        );
+    }
+
+    #[test]
+    fn devices_must_do() {
+        let drives = |count| Shape::drives(&vec![disklab_units::Bytes::gib(10); count]);
+        for (text, count, words) in [
+            ("zfs-mirror", 1, "zfs-mirror needs at least 2 devices, got 1"),
+            ("zfs-raidz3", 3, "zfs-raidz3 needs at least 4 devices, got 3"),
+            ("zfs-raidz2[width=2]", 4, "zfs-raidz2 needs at least 3 devices, got 2"),
+            ("zfs-mirror[width=2]", 3, "3 devices do not make vdevs of 2"),
+            ("zfs", 0, "zfs needs at least 1 devices, got 0"),
+        ] {
+            let error = understand(&spec(text)).expect("zfs").shape(&drives(count));
+            assert_eq!(error.expect_err(text).replace("zfs-mirror: 3", "3"), words);
+        }
+        let error = understand(&spec("zfs[width=2]")).expect_err("stripe").message;
+        assert!(error.contains("'width' is no option of zfs"), "{error}");
+        let error = understand(&spec("zfs-mirror[width=1]")).expect_err("one").message;
+        assert!(error.contains("a number of devices from 2, found '1'"), "{error}");
+    }
+
+    #[test]
+    fn a_pool_is_no_device() {
+        let zfs = understand(&spec("zfs")).expect("zfs");
+        let pool = zfs.shape(&Shape::drives(&[disklab_units::Bytes::gib(10)])).expect("pool");
+        assert!(matches!(pool, Shape::Pool(_)));
+        assert_eq!(zfs.shape(&pool).expect_err("pool"), "zfs needs devices, got a ZFS pool");
+    }
+}

@@ -1,0 +1,202 @@
+//! How much a pool holds and writes.
+//!
+//! The numbers follow OpenZFS: `module/zfs/vdev.c`, `vdev_raidz.c` and
+//! `spa_misc.c`.
+
+use disklab_units::Bytes;
+
+use crate::Volume;
+use crate::redundancy::combine;
+
+/// How the devices of one top-level vdev stand together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Vdev {
+    /// Each device by itself.
+    Stripe,
+    /// Every device a copy.
+    Mirror,
+    /// This many parities.
+    RaidZ(u32),
+}
+
+/// Two labels before the data, two after it, and the boot block
+/// (`VDEV_LABEL_START_SIZE` and `VDEV_LABEL_END_SIZE` in `vdev_impl.h`).
+const LABELS: Bytes = Bytes((4 << 20) + (512 << 10));
+
+/// Blocks for which the space shown is calculated (`vdev_deflate_ratio`).
+const TYPICAL_BLOCK: Bytes = Bytes::kib(128);
+
+/// zpool's sector size on drives with 4096-byte sectors, as all large ones are.
+const USUAL_ASHIFT: u32 = 12;
+
+/// What decides the space.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Geometry {
+    pub vdev: Vdev,
+    /// Base-2 logarithm of the sector size; as on drives of 4096-byte sectors
+    /// where absent.
+    pub ashift: Option<u32>,
+    /// Of the file system, 128 KiB where absent.
+    pub recordsize: Option<Bytes>,
+}
+
+impl Geometry {
+    /// The pool over `vdevs`, each with its devices.
+    ///
+    /// # Errors
+    /// In words, where a device is too small.
+    pub fn pool(&self, layer: &str, vdevs: &[&[Volume]]) -> Result<Volume, String> {
+        let parts: Vec<Volume> = vdevs.iter().map(|devices| self.one(devices)).collect();
+        if parts.iter().any(|part| part.size == Bytes::ZERO) {
+            return Err(format!("{layer}: a device is too small; ZFS needs at least 64 MiB"));
+        }
+        let total: Bytes = parts.iter().map(|part| part.size).sum();
+        let shares: Vec<f64> = parts.iter().map(|p| p.size.0 as f64 / total.0 as f64).collect();
+        Ok(combine(&parts, &shares, total - slop(total), 0))
+    }
+
+    /// One top-level vdev.
+    fn one(&self, devices: &[Volume]) -> Volume {
+        let smallest = devices.iter().map(|d| d.size).min().unwrap_or(Bytes::ZERO);
+        // SPA_MINDEVSIZE in `spa_impl.h`.
+        let room = if smallest < Bytes::mib(64) { Bytes::ZERO } else { smallest - LABELS };
+        let count = devices.len() as u64;
+        match self.vdev {
+            Vdev::Stripe | Vdev::Mirror => {
+                let survives = u32::try_from(devices.len()).unwrap_or(1).saturating_sub(1);
+                combine(devices, &vec![1.0; devices.len()], whole_metaslabs(room), survives)
+            }
+            Vdev::RaidZ(parity) => {
+                let raw = whole_metaslabs(room.saturating_mul(count));
+                let growth = |block| self.raidz_growth(block, count, u64::from(parity));
+                let size = Bytes((raw.0 as f64 / growth(TYPICAL_BLOCK)) as u64);
+                let written = growth(self.recordsize.unwrap_or(TYPICAL_BLOCK));
+                let share = written / count as f64;
+                combine(devices, &vec![share; devices.len()], size, parity)
+            }
+        }
+    }
+
+    /// Bytes on a RAID-Z of `devices` for one byte of a block: data, parity for
+    /// each row, and padding to a multiple of parity + 1 sectors
+    /// (`vdev_raidz_psize_to_asize`).
+    fn raidz_growth(&self, block: Bytes, devices: u64, parity: u64) -> f64 {
+        let sector = 1_u64 << self.ashift.unwrap_or(USUAL_ASHIFT).min(16);
+        let data = block.0.div_ceil(sector).max(1);
+        let rows = data.div_ceil(devices.saturating_sub(parity).max(1));
+        let sectors = (data + parity * rows).next_multiple_of(parity + 1);
+        (sectors * sector) as f64 / block.0.max(1) as f64
+    }
+}
+
+/// What is left when space is handed out in metaslabs
+/// (`vdev_metaslab_set_size`): about 200 of them, from 16 MiB to 16 GiB each.
+fn whole_metaslabs(room: Bytes) -> Bytes {
+    const USUAL_SHIFT: u32 = 29;
+    // The number of the highest set bit, counted from 1.
+    let highest_bit = |n: u64| 64 - n.leading_zeros();
+    let usual = room.0 >> USUAL_SHIFT;
+    let shift = if usual < 16 {
+        highest_bit(room.0 / 16).max(24)
+    } else if usual > 200 {
+        highest_bit(room.0 / 200).min(34)
+    } else {
+        USUAL_SHIFT
+    };
+    room.round_down(Bytes(1 << shift.min(34)))
+}
+
+/// What a pool keeps back (`spa_get_slop_space`): 1/32, at most 128 GiB, and at
+/// least 128 MiB of a pool that is not tiny.
+fn slop(space: Bytes) -> Bytes {
+    let share = (space.0 / 32).min(128 << 30);
+    Bytes(share.max((space.0 / 2).min(128 << 20)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Shape;
+
+    fn drives(count: usize, size: Bytes) -> Vec<Volume> {
+        match Shape::drives(&vec![size; count]) {
+            Shape::Devices(volumes) => volumes,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn geometry(vdev: Vdev) -> Geometry {
+        Geometry { vdev, ashift: None, recordsize: None }
+    }
+
+    // The table that OpenZFS's documentation and every RAID-Z calculator repeat:
+    // 128 KiB on sectors of 4 KiB are 32 sectors of data.
+    #[test]
+    fn raidz_costs_parity_and_padding() {
+        for (devices, parity, sectors) in [
+            (4, 1, 44), // 32 + 11 rows of parity, padded to a multiple of 2
+            (5, 1, 40),
+            (6, 2, 48),
+            (4, 2, 66), // 32 + 32, padded to a multiple of 3
+            (8, 3, 56), // 32 + 21, padded to a multiple of 4
+        ] {
+            let growth = geometry(Vdev::RaidZ(1)).raidz_growth(TYPICAL_BLOCK, devices, parity);
+            assert!((growth - f64::from(sectors) / 32.0).abs() < 1e-9, "{devices} {parity}");
+        }
+    }
+
+    #[test]
+    fn four_large_drives() {
+        let tb10 = Bytes(10_000_831_348_736);
+        for (vdev, tb, tolerates) in [
+            (Vdev::Mirror, 9.86, 3),
+            (Vdev::RaidZ(1), 28.9, 1),
+            (Vdev::RaidZ(2), 19.2, 2),
+            (Vdev::RaidZ(3), 9.86, 3),
+        ] {
+            let drives = drives(4, tb10);
+            let pool = geometry(vdev).pool("zfs", &[&drives]).expect("pool");
+            let held = pool.size.0 as f64 / 1e12;
+            assert!((held - tb).abs() < 0.1, "{vdev:?}: {held}");
+            assert_eq!(pool.tolerates, tolerates, "{vdev:?}");
+        }
+    }
+
+    #[test]
+    fn two_mirrors_side_by_side() {
+        let drives = drives(4, Bytes::gib(100));
+        let (one, two) = drives.split_at(2);
+        let pool = geometry(Vdev::Mirror).pool("zfs", &[one, two]).expect("pool");
+        assert_eq!(pool.tolerates, 1);
+        assert!(pool.drive_writes.iter().all(|w| (w - 0.5).abs() < 1e-9));
+    }
+
+    #[test]
+    fn small_devices_are_refused() {
+        let drives = drives(2, Bytes::mib(63));
+        let error = geometry(Vdev::Mirror).pool("zfs-mirror", &[&drives]).expect_err("small");
+        assert_eq!(error, "zfs-mirror: a device is too small; ZFS needs at least 64 MiB");
+    }
+
+    proptest! {
+        #[test]
+        fn holds_no_more_than_its_devices(
+            size in 64_u64 << 20..1 << 46,
+            count in 4_usize..13,
+            parity in 0_u32..4,
+            ashift in 9_u32..17,
+            record in 9_u32..25,
+        ) {
+            let vdev = if parity == 0 { Vdev::Mirror } else { Vdev::RaidZ(parity) };
+            let recordsize = Some(Bytes(1 << record));
+            let geometry = Geometry { vdev, ashift: Some(ashift), recordsize };
+            let drives = drives(count, Bytes(size));
+            let pool = geometry.pool("x", &[&drives]).expect("pool");
+            let data = if parity == 0 { 1 } else { count as u64 - u64::from(parity) };
+            prop_assert!(pool.size.0 <= size * data);
+            prop_assert!(pool.size.0 > 0);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Volumes on a ZFS pool, as block devices.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use disklab_exec::Invocation;
+use disklab_study::{LayerSpec, StudyError};
+use disklab_units::Bytes;
+
+use super::zfs::ZFS;
+use super::zfs::properties::{Owner, Properties};
+use crate::reading::Reading;
+use crate::udev::{nap, wait_for_node};
+use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Volume};
+
+/// Volumes on a pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Zvol {
+    /// Of each; 80 % of the pool, divided by their number, where absent.
+    size: Option<Bytes>,
+    count: u32,
+    properties: Properties,
+}
+
+pub(super) const KIND: LayerKind = LayerKind {
+    name: "zvol",
+    summary: "volumes on a ZFS pool, as block devices",
+    options: &[
+        ("volblocksize", "block of a volume, such as 16K (ZFS's: 16K; 8K before 2.2)"),
+        ("size", "of each volume, such as 100G (default: 80 % of the pool, shared out)"),
+        ("count", "how many volumes, 1 to 64 (default 1)"),
+        ("compression", "lz4, zstd, zstd-3, gzip-6, off …"),
+        (LayerKind::ANY_OPTION, "a compression alone, such as lz4; or sync, primarycache, …"),
+    ],
+    parse,
+};
+
+/// Sizes are multiples of this, or of volblocksize where that is larger: ZFS
+/// refuses what is no multiple of volblocksize.
+const STEP: Bytes = Bytes::mib(1);
+
+/// A pool that is filled beyond this grows slow; OpenZFS's workload tuning guide
+/// says to keep below 80 %.
+const FILL: f64 = 0.8;
+
+/// How long ZFS may take to make a block device.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+    Ok(Box::new(understand(spec)?))
+}
+
+fn understand(spec: &LayerSpec) -> Result<Zvol, StudyError> {
+    let mut reading = Reading::new(spec);
+    let size = reading.size("size")?;
+    let count = reading.integer("count", 1..=64)?.unwrap_or(1);
+    let properties = Properties::parse(spec, &["size", "count"], &[Owner::Both, Owner::Volume])?;
+    Ok(Zvol { size, count, properties })
+}
+
+impl Zvol {
+    /// The size of each volume on a pool with this much room.
+    fn each(&self, room: Bytes) -> Bytes {
+        let step = self.properties.size("volblocksize").unwrap_or(STEP).max(STEP);
+        let share = Bytes((room.0 as f64 * FILL / f64::from(self.count)) as u64);
+        self.size.map_or_else(|| share.round_down(step), |size| size.round_up(step))
+    }
+
+    fn create(&self, name: &str, size: Bytes) -> Invocation {
+        Invocation::new("zfs")
+            // Without a reservation: with one, ZFS keeps back the worst case of
+            // RAID-Z padding, which need not fit.
+            .args(["create", "-s", "-V", &size.0.to_string()])
+            .args(self.properties.args("-o", "-o"))
+            .arg(name)
+    }
+}
+
+impl Layer for Zvol {
+    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+        let Shape::Pool(pool) = below else {
+            return Err(format!("zvol needs a ZFS pool, got {}", below.words()));
+        };
+        let size = self.each(pool.size);
+        if size == Bytes::ZERO {
+            return Err(format!("zvol: a pool of {} is too small", pool.size));
+        }
+        let total = size.saturating_mul(u64::from(self.count));
+        if total > pool.size {
+            return Err(format!(
+                "zvol: {total} of volumes do not fit into a pool of {}",
+                pool.size
+            ));
+        }
+        // Written as the pool writes large blocks; a small volblocksize on
+        // RAID-Z costs more.
+        let volume = Volume { size, ..pool.clone() };
+        Ok(Shape::Devices(vec![volume; self.count as usize]))
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::Root, ZFS, Need::Zfs]
+    }
+
+    // Nothing is entered in the ledger: a volume goes with its pool.
+    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+        let Form::Pool { name: pool, .. } = below else {
+            return Err(StackError::Other(format!("zvol needs a ZFS pool, got {below:?}")));
+        };
+        let available =
+            Invocation::new("zfs").args(["get", "-H", "-p", "-o", "value", "available", &pool]);
+        let text = site.run("zvol", &available)?.text();
+        let room = text.trim().parse().map(Bytes).map_err(|_| {
+            StackError::Other(format!("zvol: `zfs get available {pool}` says '{}'", text.trim()))
+        })?;
+        let size = self.each(room);
+        let mut nodes = Vec::new();
+        for number in 0..self.count {
+            let name = format!("{pool}/volume-{number}");
+            let before = devices_in(Path::new("/sys/block"));
+            site.run("zvol", &self.create(&name, size))?;
+            nodes.push(find(&name, size, &before, site)?);
+        }
+        site.note("zvol", format!("{} volumes of {size}, without reservation", self.count));
+        Ok(Form::Devices(nodes))
+    }
+}
+
+/// The node of the volume `name`: udev's link, or, where there is no udev, the
+/// device that has appeared and has the right size.
+fn find(
+    name: &str,
+    size: Bytes,
+    before: &BTreeSet<String>,
+    site: &Site<'_>,
+) -> Result<PathBuf, StackError> {
+    let link = Path::new("/dev/zvol").join(name);
+    let began = Instant::now();
+    loop {
+        if let Ok(node) = link.canonicalize() {
+            return Ok(node);
+        }
+        let sectors = |device: &String| {
+            let text = fs::read_to_string(format!("/sys/block/{device}/size")).unwrap_or_default();
+            text.trim().parse::<u64>().unwrap_or(0)
+        };
+        let now = devices_in(Path::new("/sys/block"));
+        let new: Vec<&String> =
+            now.difference(before).filter(|d| Bytes(sectors(d) * 512) == size).collect();
+        // Two at once would be somebody else's; udev's link settles it.
+        if let [device] = new.as_slice() {
+            return wait_for_node(site, "zvol", &Path::new("/dev").join(device));
+        }
+        if began.elapsed() > PATIENCE {
+            return Err(StackError::Other(format!("zvol: ZFS made no block device for {name}")));
+        }
+        nap(site, "zvol")?;
+    }
+}
+
+/// The ZFS volumes that the kernel shows: `zd0`, `zd16`, …
+fn devices_in(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| {
+            let number = name.strip_prefix("zd").unwrap_or_default();
+            !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::tests::spec;
+
+    fn pool(size: Bytes) -> Shape {
+        Shape::Pool(Volume { size, tolerates: 1, drive_writes: vec![0.5; 3] })
+    }
+
+    #[test]
+    fn command_lines() {
+        let zvol = understand(&spec("zvol[volblocksize=16K,size=10G,lz4,sync=always]"));
+        let line = zvol.expect("zvol").create("p/volume-0", Bytes::gib(10)).command_line();
+        assert_eq!(
+            line.replace('\'', ""),
+            "zfs create -s -V 10737418240 -o volblocksize=16384 -o compression=lz4 -o sync=always \
+             p/volume-0"
+        );
+    }
+
+    #[test]
+    fn shares_out_most_of_the_pool() {
+        let zvol = understand(&spec("zvol[count=4]")).expect("zvol");
+        let Ok(Shape::Devices(volumes)) = zvol.shape(&pool(Bytes::gib(100))) else {
+            panic!("no devices")
+        };
+        assert_eq!(volumes.len(), 4);
+        assert_eq!(volumes[0].size, Bytes::gib(20));
+        assert_eq!(volumes[0].tolerates, 1);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        for (text, size, words) in [
+            ("zvol[size=80G,count=2]", 100, "160 GiB of volumes do not fit into a pool of 100 GiB"),
+            ("zvol", 0, "a pool of 0 B is too small"),
+        ] {
+            let error = understand(&spec(text)).expect(text).shape(&pool(Bytes::gib(size)));
+            let error = error.expect_err(text);
+            assert!(error.contains(words), "{error}");
+        }
+        let zvol = understand(&spec("zvol")).expect("zvol");
+        let error = zvol.shape(&Shape::drives(&[Bytes::gib(1)])).expect_err("a drive");
+        assert_eq!(error, "zvol needs a ZFS pool, got 1 device");
+        for (text, words) in [
+            ("zvol[recordsize=1M]", "'recordsize' is no option of zvol"),
+            ("zvol[ashift=12]", "'ashift' is no option of zvol"),
+            ("zvol[count=0]", "a whole number from 1 to 64"),
+        ] {
+            let error = understand(&spec(text)).expect_err(text).message;
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn only_volumes_are_looked_at() {
+        let folder = tempfile::tempdir().expect("folder");
+        for name in ["zd0", "zd16", "zd", "zdx", "sda", "zram0"] {
+            fs::create_dir(folder.path().join(name)).expect("device");
+        }
+        let found: Vec<_> = devices_in(folder.path()).into_iter().collect();
+        assert_eq!(found, ["zd0", "zd16"]);
+    }
+}

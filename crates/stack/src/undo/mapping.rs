@@ -1,0 +1,176 @@
+//! Closing what device-mapper maps onto one device: LUKS and dm-integrity.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use disklab_exec::Invocation;
+use serde::{Deserialize, Serialize};
+
+use super::Hand;
+use crate::StackError;
+use crate::udev::{dm, is_block_device, kernel_name};
+
+/// How long a mapping may go on being busy.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A mapping onto one device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mapping {
+    /// Its name below `/dev/mapper`.
+    pub name: String,
+    /// The device below.
+    pub device: PathBuf,
+    /// The UUID in the header on the device, where there is one.
+    pub uuid: String,
+    /// Which device that is, whatever its name comes to mean; see [`incarnation`].
+    pub incarnation: String,
+}
+
+impl Mapping {
+    /// A mapping that is about to be made.
+    pub(crate) fn new(name: &str, device: &Path, uuid: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            device: device.to_owned(),
+            uuid: uuid.to_owned(),
+            incarnation: incarnation(device).unwrap_or_default(),
+        }
+    }
+
+    fn is_same_device(&self) -> bool {
+        !self.incarnation.is_empty() && incarnation(&self.device) == Some(self.incarnation.clone())
+    }
+}
+
+/// Closes a LUKS mapping and removes the header.
+pub(super) fn close_crypt(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+    // As cryptsetup's `dm_prepare_uuid` builds it.
+    let digits: String = mapping.uuid.chars().filter(|c| *c != '-').collect();
+    let dm_uuid = format!("CRYPT-LUKS2-{digits}-{}", mapping.name);
+    let mut done = close("cryptsetup", &mapping.name, &dm_uuid, hand)?;
+    done |= close_temporary("cryptsetup", mapping, hand)?;
+    if !is_block_device(&mapping.device) {
+        return Ok(done);
+    }
+    let probe =
+        Invocation::new("cryptsetup").arg("luksUUID").arg(&mapping.device).uninterruptible();
+    // It fails where there is no header.
+    let found = hand.executor.run(&probe).map_err(|e| failed("crypt", e))?;
+    if found.code == 0 && found.text().trim() == mapping.uuid {
+        wipe("crypt", &mapping.device, "crypto_LUKS", hand)?;
+        done = true;
+    }
+    Ok(done)
+}
+
+/// Closes a dm-integrity mapping and removes the superblock. That has no UUID; so it is
+/// removed only while the device's name means what it meant.
+pub(super) fn close_integrity(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+    let dm_uuid = format!("CRYPT-INTEGRITY-{}", mapping.name);
+    let mut done = close("integritysetup", &mapping.name, &dm_uuid, hand)?;
+    if !mapping.is_same_device() {
+        return Ok(done);
+    }
+    done |= close_temporary("integritysetup", mapping, hand)?;
+    let probe = Invocation::new("blkid")
+        .args(["--probe", "--output", "value", "--match-tag", "TYPE"])
+        .arg(&mapping.device)
+        .uninterruptible();
+    let found = hand.executor.run(&probe).map_err(|e| failed("integrity", e))?;
+    if found.text().trim() == "DM_integrity" {
+        wipe("integrity", &mapping.device, "DM_integrity", hand)?;
+        done = true;
+    }
+    Ok(done)
+}
+
+/// Closes what `program` mapped for itself while it formatted, and was killed.
+fn close_temporary(
+    program: &str,
+    mapping: &Mapping,
+    hand: &mut Hand<'_>,
+) -> Result<bool, StackError> {
+    let mut done = false;
+    if mapping.is_same_device() {
+        for (name, dm_uuid) in mappings_on(&mapping.device) {
+            if name.starts_with("temporary-cryptsetup-") {
+                done |= close(program, &name, &dm_uuid, hand)?;
+            }
+        }
+    }
+    Ok(done)
+}
+
+/// Closes the mapping that has both this name and this UUID.
+fn close(
+    program: &str,
+    name: &str,
+    dm_uuid: &str,
+    hand: &mut Hand<'_>,
+) -> Result<bool, StackError> {
+    let began = Instant::now();
+    let mut done = false;
+    while all_mappings().contains(&(name.to_owned(), dm_uuid.to_owned())) {
+        done = true;
+        let close = dm(Invocation::new(program)).args(["close", name]).uninterruptible();
+        if let Err(source) = hand.executor.check(&close) {
+            if began.elapsed() > PATIENCE {
+                return Err(failed(program, source));
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+    Ok(done)
+}
+
+fn wipe(
+    layer: &str,
+    device: &Path,
+    signature: &str,
+    hand: &mut Hand<'_>,
+) -> Result<(), StackError> {
+    let wipefs = Invocation::new("wipefs")
+        .args(["--all", "--types", signature])
+        .arg(device)
+        .uninterruptible();
+    hand.executor.check(&wipefs).map(|_| ()).map_err(|e| failed(layer, e))
+}
+
+fn failed(layer: &str, source: disklab_exec::ExecError) -> StackError {
+    StackError::Program { layer: layer.to_owned(), source }
+}
+
+/// Name and UUID of each mapping, as in `/sys/block/dm-*/dm`.
+fn all_mappings() -> Vec<(String, String)> {
+    let Ok(entries) = fs::read_dir("/sys/block") else { return Vec::new() };
+    entries.flatten().filter_map(|entry| mapping_at(&entry.path())).collect()
+}
+
+/// Those that stand on `device`.
+fn mappings_on(device: &Path) -> Vec<(String, String)> {
+    let holders = kernel_name(device).map(|name| format!("/sys/class/block/{name}/holders"));
+    let Some(Ok(entries)) = holders.map(fs::read_dir) else { return Vec::new() };
+    entries.flatten().filter_map(|entry| mapping_at(&entry.path())).collect()
+}
+
+fn mapping_at(folder: &Path) -> Option<(String, String)> {
+    let read = |name: &str| fs::read_to_string(folder.join("dm").join(name)).ok();
+    Some((read("name")?.trim().to_owned(), read("uuid")?.trim().to_owned()))
+}
+
+/// What a device's name means now: this boot of the machine, and the number
+/// that the kernel gives each new device (`diskseq`, Linux 5.15; a partition
+/// has its disk's) or, before that, its device number.
+fn incarnation(device: &Path) -> Option<String> {
+    let read = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let name = kernel_name(device)?;
+    let boot = read("/proc/sys/kernel/random/boot_id")?;
+    let folder = format!("/sys/class/block/{name}");
+    let sequence = read(&format!("{folder}/diskseq")).or_else(|| {
+        let disk = fs::canonicalize(&folder).ok()?.parent()?.join("diskseq");
+        read(disk.to_str()?)
+    });
+    let number = read(&format!("{folder}/dev"))?;
+    Some(format!("{boot}/{number}/{}", sequence.unwrap_or_default()))
+}

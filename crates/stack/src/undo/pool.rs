@@ -1,0 +1,57 @@
+//! Destroying ZFS pools.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use disklab_exec::{Invocation, find_program};
+
+use super::Hand;
+use crate::StackError;
+use crate::layers::MARK;
+
+/// How long a pool may go on being busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Destroys the pool of this name, if it has this mark.
+pub(super) fn destroy(
+    name: &str,
+    mark: &str,
+    devices: &[PathBuf],
+    hand: &mut Hand<'_>,
+) -> Result<bool, StackError> {
+    // Without the program there never was a pool.
+    if find_program("zfs").is_none() || find_program("zpool").is_none() {
+        return Ok(false);
+    }
+    let program = |source| StackError::Program { layer: "zfs".to_owned(), source };
+    let get =
+        Invocation::new("zfs").args(["get", "-H", "-o", "value", MARK, name]).uninterruptible();
+    let destroy = Invocation::new("zpool").args(["destroy", "-f", name]).uninterruptible();
+    let began = Instant::now();
+    let mut done = false;
+    loop {
+        // It fails where there is no such pool, and gives '-' where there is no
+        // mark.
+        let found = hand.executor.run(&get).map_err(program)?;
+        if found.code != 0 || found.text().trim() != mark {
+            break;
+        }
+        done = true;
+        if let Err(source) = hand.executor.check(&destroy) {
+            if began.elapsed() > PATIENCE {
+                return Err(program(source));
+            }
+            std::thread::sleep(Duration::from_millis(500));
+        }
+    }
+    if done {
+        for device in devices {
+            // The labels say 'destroyed' already; without them, other programs
+            // take the device for free, too. Where zpool made partitions, the
+            // device itself has none, and this fails.
+            let clear = Invocation::new("zpool").args(["labelclear", "-f"]).arg(device);
+            let _ = hand.executor.run(&clear.uninterruptible());
+        }
+    }
+    Ok(done)
+}
