@@ -3,12 +3,22 @@
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use disklab_measure::{BlockDevice, SystemRoot};
 
-/// Programs that open every disk for a moment now and then, to look at it.
-const LOOKERS: [&str; 7] =
-    ["systemd-udevd", "(udev-worker)", "udevd", "smartd", "smartctl", "blkid", "udisksd"];
+/// Programs that open every disk, or every loop device, for a moment now and
+/// then, to look at it.
+const LOOKERS: [&str; 8] = [
+    "systemd-udevd",
+    "(udev-worker)",
+    "udevd",
+    "smartd",
+    "smartctl",
+    "blkid",
+    "udisksd",
+    "losetup",
+];
 
 /// A process and the device that it has open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,9 +29,28 @@ pub(crate) struct Opener {
     pub device: String,
 }
 
-/// All other processes that have one of `devices` open, as far as the rights
-/// suffice to see it.
+/// Some tools (mkfs.btrfs is one) open all disks for a moment to look for their
+/// own; only who still has it open after this many looks counts.
+const LOOKS: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// All other processes that have one of `devices` open and keep it open, as far
+/// as the rights suffice to see it.
 pub(crate) fn openers(root: &SystemRoot, devices: &[BlockDevice]) -> Vec<Opener> {
+    let mut lasting = openers_now(root, devices);
+    for _ in 1..LOOKS {
+        // A made-up machine does not change by waiting.
+        if lasting.is_empty() || !root.is_here() {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+        let now = openers_now(root, devices);
+        lasting.retain(|opener| now.contains(opener));
+    }
+    lasting
+}
+
+fn openers_now(root: &SystemRoot, devices: &[BlockDevice]) -> Vec<Opener> {
     let own = std::process::id().to_string();
     let numbers: Vec<_> = devices.iter().map(BlockDevice::number).collect();
     let mut openers = Vec::new();

@@ -1,6 +1,7 @@
 //! What only the real kernel and the drive itself can answer.
 
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::time::Duration;
 
@@ -14,6 +15,11 @@ use super::signature::{parse_blkid, parse_wipefs};
 
 /// A drive that must spin up takes its time; one that never answers is refused.
 const LIMIT: Duration = Duration::from_secs(120);
+
+/// A program that only looks in, such as udev's, lets go of a device within
+/// moments; so a busy one is tried this often, with a pause in between.
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A device held open so that the kernel gives it to nobody else.
 #[derive(Debug)]
@@ -98,7 +104,18 @@ impl Probe for KernelProbe<'_> {
         let node = device.node();
         let shown = node.display();
         let flags = i32::try_from((OFlags::EXCL | OFlags::NOFOLLOW).bits()).unwrap_or_default();
-        let file = OpenOptions::new().read(true).write(write).custom_flags(flags).open(&node);
+        let open = || OpenOptions::new().read(true).write(write).custom_flags(flags).open(&node);
+        let is_busy = |opened: &io::Result<File>| {
+            opened.as_ref().is_err_and(|error| Errno::from_io_error(error) == Some(Errno::BUSY))
+        };
+        let mut file = open();
+        for _ in 1..TRIES {
+            if !is_busy(&file) {
+                break;
+            }
+            std::thread::sleep(PAUSE);
+            file = open();
+        }
         let file = file.map_err(|error| match Errno::from_io_error(&error) {
             Some(Errno::BUSY) => OpenError::Busy,
             Some(Errno::ACCESS | Errno::PERM) => {
