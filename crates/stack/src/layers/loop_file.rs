@@ -71,7 +71,7 @@ impl Layer for LoopFile {
         let directory = directory
             .canonicalize()
             .map_err(|e| StackError::io("cannot find the folder", &directory, e))?;
-        let path = directory.join(format!("disklab-{}.img", site.tag));
+        let path = directory.join(format!("{}.img", site.tag));
         site.ledger.enter(Undo::RemoveFile(path.clone()))?;
         let file = OpenOptions::new()
             .write(true)

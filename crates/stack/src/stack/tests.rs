@@ -1,1 +1,118 @@
+use proptest::prelude::*;
 
+use super::*;
+use crate::test_support::spec;
+
+fn parse(text: &str, drives: usize) -> Result<Stack, String> {
+    Stack::parse(&spec(text, drives)?).map_err(|e| e.to_string())
+}
+
+#[test]
+fn errors_show_the_place_and_what_was_meant() {
+    for (text, drives, words) in [
+        ("ext5", 1, "test.toml:1:1: 'ext5' is no layer (did you mean 'ext4'?); known: "),
+        ("btrfs_raid1", 2, "(did you mean 'btrfs-raid1'?)"),
+        ("partition[begin=1M]/ext4", 1, "'begin' is no option of partition; expected 'start'"),
+        ("loop-file[sise=1M]", 1, "(did you mean 'size'?)"),
+        (
+            "partition",
+            1,
+            "stack 'test': it ends in 1 device, not in a directory; add a file system",
+        ),
+        ("", 3, "it ends in 3 devices, not in a directory"),
+        ("ext4", 4, "ext4 needs exactly 1 device, got 4 devices; put an array"),
+        ("ext4/xfs", 1, "xfs needs a device, got a directory; put a loop-file below it"),
+        ("ext4/partition", 1, "partition needs devices, got a directory"),
+        ("loop-file/ext4", 1, "loop-file needs a directory or a pool, got 1 device"),
+        ("btrfs-raid1c4", 3, "needs at least 4 devices, got 3"),
+        ("ext4[lazy-init=maybe]", 1, "`lazy-init`: expected 'off' or 'wait', found 'maybe'"),
+        ("ext4[block-size=3k]", 1, "`block-size`: expected a power of two"),
+        ("partition[start=1]/ext4", 1, "`start`: expected a multiple of 1 KiB from 17 KiB"),
+        ("ext4/loop-file[size=5000]/ext4", 1, "`size`: expected a multiple of 4 KiB"),
+        ("f2fs[block-size=4K]", 1, "f2fs has no `block-size`"),
+        ("xfs[mkfs=\"]", 1, "`mkfs`: '\"' is no list of arguments"),
+    ] {
+        let error = parse(text, drives).map(|s| s.describe()).expect_err(text);
+        assert!(error.contains(words), "{text}: {error}");
+    }
+}
+
+#[test]
+fn sizes_are_judged_with_the_drives_only() {
+    for (text, words) in [
+        ("xfs", "xfs needs a device of at least 300 MiB, got one of 200 MiB"),
+        ("ext4/loop-file[size=1G]/ext4", "a loop-file of 1 GiB does not fit on the"),
+        ("btrfs[data=dup]", "btrfs needs devices of at least 229 MiB, got one of 200 MiB"),
+    ] {
+        let stack = parse(text, 1).expect(text);
+        let error = stack.shape(&[Bytes::mib(200)]).expect_err(text);
+        assert!(error.contains(words), "{text}: {error}");
+        assert!(stack.shape(&[Bytes::gib(10)]).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn needs_come_once() {
+    let stack = parse("partition/ext4/loop-file/ext4", 1).expect("stack");
+    let needs = stack.needs();
+    for (index, need) in needs.iter().enumerate() {
+        assert!(!needs[..index].contains(need), "{need} comes twice");
+    }
+    for need in [Need::Root, Need::Loop, Need::FileSystem("ext4")] {
+        assert!(needs.contains(&need), "{need} is missing");
+    }
+}
+
+/// A layer that exists, with an option now and then.
+fn any_layer() -> impl Strategy<Value = String> {
+    let names: Vec<&'static str> = LAYERS.iter().map(|kind| kind.name).collect();
+    let option = prop::sample::select(vec![
+        "",
+        "[noatime]",
+        "[size=1G]",
+        "[data=raid1]",
+        "[metadata=dup,compress=lzo]",
+        "[start=4M]",
+        "[block-size=4K]",
+    ]);
+    (prop::sample::select(names), option).prop_map(|(name, option)| format!("{name}{option}"))
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in ".{0,60}", drives in 0_usize..5) {
+        let _ = parse(&text, drives);
+    }
+
+    #[test]
+    fn no_hostile_options_panic(
+        name in prop::sample::select(LAYERS.iter().map(|k| k.name).collect::<Vec<_>>()),
+        key in prop::sample::select(
+            LAYERS.iter().flat_map(|k| k.options).map(|(name, _)| *name).collect::<Vec<_>>()
+        ),
+        value in "([0-9]{0,20}[kMGTPi]{0,2})|([^\\[\\]/,]{0,20})",
+    ) {
+        if let Ok(stack) = parse(&format!("{name}[{key}={value}]"), 1) {
+            let _ = stack.shape(&[Bytes(u64::MAX)]);
+            let _ = stack.shape(&[Bytes::ZERO]);
+        }
+    }
+
+    #[test]
+    fn what_stands_is_described_and_makes_sense(
+        layers in prop::collection::vec(any_layer(), 1..4),
+        sizes in prop::collection::vec(1_u64..100_000_000_000_000, 1..6),
+    ) {
+        let text = layers.join("/");
+        let Ok(stack) = parse(&text, sizes.len()) else { return Ok(()) };
+        let described = stack.describe();
+        prop_assert_eq!(&described, &text);
+        prop_assert_eq!(parse(&described, sizes.len()).map(|s| s.needs()), Ok(stack.needs()));
+        let sizes: Vec<Bytes> = sizes.into_iter().map(Bytes).collect();
+        if let Ok(volume) = stack.shape(&sizes) {
+            prop_assert!((volume.tolerates as usize) < sizes.len());
+            prop_assert_eq!(volume.drive_writes.len(), sizes.len());
+            prop_assert!(volume.drive_writes.iter().all(|w| w.is_finite() && *w >= 0.0));
+        }
+    }
+}

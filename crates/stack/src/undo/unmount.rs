@@ -12,7 +12,7 @@ use crate::mounts::mounts;
 
 /// How long to go on trying before the last resort. Killed processes end within
 /// milliseconds, except where they wait for a slow disk.
-const PATIENCE: Duration = Duration::from_secs(8);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Unmounts what is mounted at exactly `path`, all of it where mounts are
 /// stacked.
