@@ -126,28 +126,13 @@ mod tests {
     use disklab_exec::Interrupt;
 
     use super::*;
-
-    fn site<'a>(executor: &'a Executor, directory: &'a Path, caches: Caches) -> WorkSite<'a> {
-        WorkSite {
-            executor,
-            directory,
-            device: None,
-            device_is_ata: false,
-            watched: Vec::new(),
-            seed: 1,
-            caches,
-            steps: Vec::new(),
-            notes: Vec::new(),
-            caches_seconds: 0.0,
-            foreign_bytes: None,
-        }
-    }
+    use crate::testing::site;
 
     #[test]
     fn a_step_carries_what_its_work_gave() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mut site = site(&executor, folder.path(), Caches::Drop);
+        let mut site = WorkSite { caches: Caches::Drop, ..site(&executor, folder.path(), None) };
         site.step("work", |_| Ok(Outcome { user_ns: 3, system_ns: 4, ..Outcome::default() }))
             .expect("works");
         assert_eq!(site.steps.len(), 1);
@@ -161,7 +146,7 @@ mod tests {
     fn caches_are_kept_where_the_study_says_so() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mut site = site(&executor, folder.path(), Caches::Keep);
+        let mut site = site(&executor, folder.path(), None);
         site.step("work", |_| Ok(Outcome::default())).expect("works");
         assert_eq!(site.caches_seconds, 0.0);
         assert!(executor.trace.take().is_empty());
@@ -171,7 +156,7 @@ mod tests {
     fn a_failed_step_is_not_added() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mut site = site(&executor, folder.path(), Caches::Keep);
+        let mut site = site(&executor, folder.path(), None);
         let failed = site.step("work", |_| Err(WorkloadError::Other("no".to_owned())));
         assert!(failed.is_err());
         executor.interrupt.raise();
@@ -183,7 +168,7 @@ mod tests {
     fn a_remark_can_be_made_once_only() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mut site = site(&executor, folder.path(), Caches::Keep);
+        let mut site = site(&executor, folder.path(), None);
         site.note_once("caches", "a");
         site.note_once("caches", "a");
         site.note("caches", "a");

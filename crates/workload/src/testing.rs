@@ -43,15 +43,14 @@ pub struct Ran {
     pub commands: Vec<String>,
 }
 
-/// Prepares and runs a workload in `directory`.
-pub fn run_in(
-    workload: &dyn Workload,
-    directory: &Path,
+/// A place to run in, where caches are kept and no drive is watched.
+pub fn site<'a>(
+    executor: &'a Executor,
+    directory: &'a Path,
     device: Option<PathBuf>,
-) -> Result<Ran, WorkloadError> {
-    let executor = Executor::new(Interrupt::new());
-    let mut site = WorkSite {
-        executor: &executor,
+) -> WorkSite<'a> {
+    WorkSite {
+        executor,
         directory,
         device,
         device_is_ata: false,
@@ -62,7 +61,17 @@ pub fn run_in(
         notes: Vec::new(),
         caches_seconds: 0.0,
         foreign_bytes: None,
-    };
+    }
+}
+
+/// Prepares and runs a workload in `directory`.
+pub fn run_in(
+    workload: &dyn Workload,
+    directory: &Path,
+    device: Option<PathBuf>,
+) -> Result<Ran, WorkloadError> {
+    let executor = Executor::new(Interrupt::new());
+    let mut site = site(&executor, directory, device);
     workload.prepare(&mut site)?;
     workload.run(&mut site)?;
     let (steps, notes) = (site.steps, site.notes);

@@ -19,7 +19,7 @@ pub(super) const COPY_KIND: WorkloadKind = WorkloadKind {
     summary: "cp and rm: copy and remove a large file, or a tree of small ones",
     fields: &[
         ("size", "size of the file, or of all files of the tree together; scaled"),
-        ("files", "number of files, which makes it a tree; scaled, their mean size stays"),
+        ("files", "number of files; more than 1 make a tree; scaled, their mean size stays"),
         ("folders", "number of folders they lie in (default: one for each 100 files)"),
         ("content", "'random' (default) or 'zeros'"),
         ("sync", "whether the time includes `sync -f` after each step (default false)"),
@@ -48,10 +48,12 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Stu
     let reflink = fields.choice("reflink", &[("never", "never"), ("auto", "auto")])?;
     fields.finish()?;
     let scale = context.scale;
-    let (size, tree) = match (files, folders) {
+    let (size, tree) = match (files.filter(|files| *files > 1), folders) {
         (None, None) => (size.scaled(scale, Bytes::kib(4)), None),
         (None, Some(_)) => {
-            return Err(spec.body.error("`folders` goes with `files`, which makes it a tree"));
+            return Err(spec
+                .body
+                .error("`folders` goes with more than one of `files`, which make a tree"));
         }
         (Some(files), folders) => {
             let scaled = Bytes(files).scaled(scale, Bytes(1)).0;
@@ -260,7 +262,7 @@ mod tests {
     fn wrong_fields_are_errors() {
         for (body, part) in [
             ("", "needs a field 'size'"),
-            ("size = '1 MB'\nfolders = 3", "goes with `files`"),
+            ("size = '1 MB'\nfolders = 3", "goes with more than one"),
             ("size = '1 MB'\nfiles = 0", "from 1"),
             ("size = '1 MB'\nreflink = 'always'", "'never' or 'auto'"),
             ("size = '1 MB'\ncontent = 'zero'", "did you mean 'zeros'"),

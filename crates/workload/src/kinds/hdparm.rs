@@ -23,8 +23,8 @@ pub(super) const HDPARM: WorkloadKind = WorkloadKind {
     name: "hdparm",
     summary: "hdparm -T and -t, or an equivalent read where there is no ATA drive",
     fields: &[
-        ("cached", "whether to read the same 2 MiB again and again, -T (default true)"),
-        ("device", "whether to read from the drive, -t (default true)"),
+        ("cached", "whether to read the same 2 MiB again and again, -T"),
+        ("device", "whether to read from the drive, -t; both, where neither is said"),
         ("direct", "whether to read past the page cache, --direct (default false)"),
         ("seconds", "how long the equivalent reads (default 3); hdparm has its own 2 and 3"),
         ("size", "the file that is read where there is no block device (default 1 GiB); scaled"),
@@ -43,8 +43,11 @@ struct Hdparm {
 
 fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
     let mut fields = Fields::new(&spec.body, "the hdparm workload")?;
-    let cached = fields.boolean("cached")?.unwrap_or(true);
-    let device = fields.boolean("device")?.unwrap_or(true);
+    // As with hdparm's options: what is not asked for is not done.
+    let (cached, device) = match (fields.boolean("cached")?, fields.boolean("device")?) {
+        (None, None) => (true, true),
+        (cached, device) => (cached.unwrap_or(false), device.unwrap_or(false)),
+    };
     let direct = fields.boolean("direct")?.unwrap_or(false);
     let seconds = fields.integer("seconds", 1..=3600)?.unwrap_or(3);
     let size = fields.bytes("size")?.unwrap_or(Bytes::gib(1));
@@ -281,7 +284,7 @@ mod tests {
         let device = folder.path().join("device");
         std::fs::write(&device, vec![1; 4 << 20]).expect("file");
         for (body, name) in
-            [("cached = false", "buffered-read"), ("cached = false\ndirect = true", "direct-read")]
+            [("device = true", "buffered-read"), ("device = true\ndirect = true", "direct-read")]
         {
             let workload = read("hdparm", body, 1.0).expect("valid");
             match run_in(&*workload, folder.path(), Some(device.clone())) {
@@ -303,6 +306,7 @@ mod tests {
     fn wrong_fields_are_errors() {
         for (body, part) in [
             ("cached = false\ndevice = false", "nothing to do"),
+            ("cached = false", "nothing to do"),
             ("seconds = 0", "from 1"),
             ("flags = 't'", "unknown field 'flags'"),
         ] {

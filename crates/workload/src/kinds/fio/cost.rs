@@ -52,7 +52,9 @@ fn add(cost: &mut Cost, work: &Work) {
     let read = Bytes((work.bytes.0 as f64 * work.read_share) as u64).min(work.bytes);
     let written = work.bytes.saturating_sub(read);
     let operations = |bytes: Bytes| bytes.0.div_ceil(work.block.0.max(1));
-    if work.random {
+    if work.only_names {
+        cost.seeks = cost.seeks.saturating_add(work.operations());
+    } else if work.random {
         cost.random_write += written;
         if work.block >= LARGE_BLOCK {
             cost.sequential_read += read;

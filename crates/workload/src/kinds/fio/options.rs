@@ -284,12 +284,10 @@ const REFUSED: &[(&str, &str)] = &[
 /// I/O engines that work on files in a directory. Others need hardware or a
 /// network, run programs (`exec`), are loaded from a file (`external`), or do
 /// not touch the directory (`null`, `cpuio`).
-const ENGINES: [&str; 15] = [
-    "falloc",
+const ENGINES: [&str; 13] = [
     "filecreate",
     "filedelete",
     "filestat",
-    "ftruncate",
     "io_uring",
     "libaio",
     "mmap",

@@ -81,10 +81,16 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
                 return Err(failed(fio, step, finished));
             }
             let output = output::parse(&finished.text())?;
-            let (figures, kind) = combine(&groups(fio, step, &output)?);
+            let (mut figures, kind) = combine(&groups(fio, step, &output)?);
             if figures.is_empty() {
                 let why = format!("the report of {} has neither reads nor writes", step.name);
                 return Err(WorkloadError::output("fio", why));
+            }
+            if step.sections().all(|index| fio.sections[index].1.only_names) {
+                for figure in &mut figures {
+                    figure.bytes = 0;
+                    figure.bytes_per_second = None;
+                }
             }
             kinds.push(kind);
             Ok(Outcome::of(&finished, figures))
@@ -174,6 +180,50 @@ fn failed(fio: &Fio, step: &Step, finished: Finished) -> WorkloadError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_of_failures_are_told() {
+        let fio = Fio {
+            sections: Vec::new(),
+            steps: Vec::new(),
+            prewrite: Default::default(),
+            scaled: Vec::new(),
+        };
+        let step = Step { name: "s".to_owned(), groups: Vec::new() };
+        let failed = |stdout: &str, stderr: &str| {
+            let finished = Finished {
+                code: 1,
+                stdout: stdout.into(),
+                stderr: stderr.into(),
+                elapsed: Default::default(),
+                user: Default::default(),
+                system: Default::default(),
+                max_rss_kib: 0,
+                command: "fio --x".to_owned(),
+            };
+            failed(&fio, &step, finished).to_string()
+        };
+        for (stdout, stderr, part) in [
+            ("", "fio: engine libaio not loadable\nfio: failed to load engine", "no I/O engine"),
+            (
+                "fio: pid=1, err=1/file:engines/io_uring.c:998, func=io_queue_init, \
+                 error=Operation not permitted\n{\n \"jobs\": []\n}",
+                "",
+                "kernel refuses",
+            ),
+            (
+                "fio: pid=2, err=28/file:io_u.c:1876, func=io_u error, error=No space left\n{\n}",
+                "fio: io_u error on file x.0.0: No space left on device",
+                "No space left on device",
+            ),
+            ("", "Bad option <x>", "Bad option"),
+            ("", "", "`fio --x` failed (exit code 1)"),
+        ] {
+            let error = failed(stdout, stderr);
+            assert!(error.contains(part), "{error}");
+            assert!(!error.contains("jobs"), "{error}");
+        }
+    }
 
     #[test]
     fn versions_are_understood() {

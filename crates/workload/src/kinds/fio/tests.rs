@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use disklab_exec::Interrupt;
+use disklab_exec::{Executor, Interrupt};
 use disklab_measure::{Direction, Step};
 use disklab_units::Bytes;
 use proptest::prelude::*;
 
+use crate::Workload;
 use crate::data::{Content, Stream};
-use crate::testing::{Ran, lacks, read, read_in, run_in};
-use crate::{Workload, WorkloadError};
+use crate::testing::{Ran, lacks, read, read_in, run_in, site};
 
 fn job(text: &str, more: &str) -> String {
     format!("{more}\njob = '''\n{text}\n'''")
@@ -228,11 +228,18 @@ fn a_failing_job_says_why() {
 }
 
 #[test]
-fn a_fio_that_lacks_an_engine_is_named() {
-    let workload = read("fio", "rw = 'read'\nsize = '64k'\nioengine = 'splice'", 1.0);
-    assert!(workload.is_ok());
-    let source = include_str!("run.rs");
-    assert!(source.contains("not loadable"));
+fn operations_on_names_move_no_bytes() {
+    if lacks("fio") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("temp");
+    let body = "ioengine = 'filecreate'\nnrfiles = 20\nfilesize = '4k'\nopenfiles = 1";
+    let workload = read("fio", body, 1.0).expect("valid");
+    assert_eq!((workload.cost().seeks, workload.cost().prewrite), (20, Bytes::ZERO));
+    let ran = run(&*workload, folder.path());
+    let figure = &ran.steps[0].figures[0];
+    assert_eq!((figure.bytes, figure.operations), (0, Some(20)));
+    assert!(figure.bytes_per_second.is_none() && figure.operations_per_second.is_some());
 }
 
 #[test]
@@ -272,9 +279,25 @@ fn costs_tell_sequential_from_random() {
 }
 
 #[test]
-fn an_interrupt_is_known_as_one() {
-    let error: WorkloadError = disklab_exec::ExecError::Interrupted.into();
-    assert!(error.is_interrupt());
+fn an_interrupt_stops_fio() {
+    if lacks("fio") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("temp");
+    let executor = Executor::new(Interrupt::new());
+    let body = "rw = 'read'\nsize = '64k'\ntime_based = true\nruntime = 600";
+    let workload = read("fio", body, 1.0).expect("valid");
+    let mut site = site(&executor, folder.path(), None);
+    workload.prepare(&mut site).expect("prepared");
+    let raiser = executor.interrupt.clone();
+    let thread = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        raiser.raise();
+    });
+    let error = workload.run(&mut site).expect_err("stopped");
+    assert!(error.is_interrupt(), "{error}");
+    assert!(site.steps.is_empty());
+    thread.join().expect("thread");
 }
 
 proptest! {

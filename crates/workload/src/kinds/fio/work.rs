@@ -12,9 +12,9 @@ const MOST_FILES: u64 = 1_000_000;
 /// What a section will do.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Work {
-    /// Whether it reads, writes, discards.
+    /// Whether it reads.
     pub reads: bool,
-    /// See `reads`.
+    /// Whether it writes.
     pub writes: bool,
     /// Whether it goes to random places.
     pub random: bool,
@@ -38,6 +38,9 @@ pub(super) struct Work {
     pub sync_every: Option<u64>,
     /// Whether it writes the same random buffer again and again.
     pub same_buffer: bool,
+    /// Whether it only makes, looks up or removes files, one per operation. fio
+    /// reports a block for each, which nobody moved.
+    pub only_names: bool,
 }
 
 impl Work {
@@ -99,7 +102,10 @@ impl Work {
             (false, _) => 0.0,
             (true, true) => read_share(section)?,
         };
-        let creates = section.get("ioengine") == Some("filecreate");
+        let engine = section.get("ioengine").unwrap_or("psync");
+        let creates = engine == "filecreate";
+        let only_names = matches!(engine, "filecreate" | "filedelete" | "filestat");
+        let bytes = if only_names { Bytes::ZERO } else { per_job.saturating_mul(jobs) };
         Ok(Self {
             reads: direction.reads,
             writes: direction.writes,
@@ -107,8 +113,9 @@ impl Work {
             read_share,
             block,
             jobs,
-            bytes: per_job.saturating_mul(jobs),
+            bytes,
             files,
+            only_names,
             needs_files: !creates && (direction.reads || section.flag("overwrite")),
             limit: limit.map(|l| l + ramp),
             time_based,
@@ -119,9 +126,13 @@ impl Work {
         })
     }
 
-    /// Operations of the largest block.
+    /// Operations: of the largest block, or on one file each.
     pub fn operations(&self) -> u64 {
-        self.bytes.0.div_ceil(self.block.0.max(1))
+        if self.only_names {
+            self.files.len() as u64
+        } else {
+            self.bytes.0.div_ceil(self.block.0.max(1))
+        }
     }
 }
 
@@ -144,21 +155,23 @@ impl Default for Direction {
     }
 }
 
-/// `rw`, with an optional `:8` behind it. A discard counts as a write.
+/// `rw`, with an optional `:8` behind it.
 fn direction(text: &str) -> Result<Direction, String> {
     let word = text.split([':', ',']).next().unwrap_or_default().trim();
     let (reads, writes, random) = match word {
         "read" => (true, false, false),
-        "write" | "trim" | "trimwrite" => (false, true, false),
+        "write" => (false, true, false),
         "randread" => (true, false, true),
-        "randwrite" | "randtrim" | "randtrimwrite" => (false, true, true),
+        "randwrite" => (false, true, true),
         "rw" | "readwrite" => (true, true, false),
         "randrw" => (true, true, true),
+        "trim" | "trimwrite" | "randtrim" | "randtrimwrite" => {
+            return Err("discarding needs a block device, and disklab runs fio on files".to_owned());
+        }
         _ => {
             let shown: String = text.chars().take(60).collect();
             return Err(format!(
-                "expected read, write, randread, randwrite, rw, randrw or one with trim, found \
-                 '{shown}'"
+                "expected read, write, randread, randwrite, rw or randrw, found '{shown}'"
             ));
         }
     };
@@ -254,6 +267,7 @@ mod tests {
         for (options, part) in [
             ("bs=4k", "no `size`"),
             ("size=1m\nrw=upwards", "found 'upwards'"),
+            ("size=1m\nrw=randtrim", "needs a block device"),
             ("size=1m\ntime_based", "needs a `runtime`"),
             ("size=1m\nrw=rw\nrwmixread=101", "`rwmixread`"),
             ("size=1m\nnumjobs=0", "`numjobs`"),
