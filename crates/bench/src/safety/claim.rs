@@ -1,11 +1,8 @@
 //! The last look, with the device held, just before the first write.
 
-use std::fs::File;
+use disklab_measure::{BlockDevice, SystemRoot};
 
-use disklab_exec::{ExecError, Executor, Invocation};
-use disklab_measure::SystemRoot;
-
-use super::inspect::inspect;
+use super::inspect::{Erasable, inspect};
 use super::{Cause, Fingerprint, Hold, OpenError, Probe, Refusal, Target, Warning};
 
 /// A drive that was found free while it was held exclusively. It is held until
@@ -25,38 +22,6 @@ impl Claim {
     pub fn hold(&self) -> &Hold {
         &self.hold
     }
-
-    /// Erases all signatures, those on partitions too, and has the kernel forget
-    /// the partitions. This is the first write. With the device still held, udev
-    /// cannot bring an old array back to life in between.
-    ///
-    /// # Errors
-    /// Where wipefs fails.
-    pub fn erase(&self, executor: &Executor) -> Result<(), ExecError> {
-        let partitions = self.target.device.partitions();
-        for device in partitions.iter().chain([&self.target.device]) {
-            // Without --force wipefs wants the device for itself.
-            let wipefs = Invocation::new("wipefs").args(["--all", "--force"]).arg(device.node());
-            executor.check(&wipefs)?;
-        }
-        if let (Some(file), false) = (self.hold.file(), partitions.is_empty()) {
-            executor.trace.note(&["blockdev", "--rereadpt", &self.target.node().to_string_lossy()]);
-            if let Err(error) = reread_partitions(file) {
-                // Whoever makes a new table runs into it, and says so.
-                tracing::warn!(%error, device = self.target.device.name(), "stale partitions");
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Has the kernel read the partition table anew (ioctl BLKRRPART, linux/fs.h).
-/// `blockdev --rereadpt` could not: only who holds the device may.
-#[allow(unsafe_code)]
-fn reread_partitions(file: &File) -> rustix::io::Result<()> {
-    const BLKRRPART: rustix::ioctl::Opcode = rustix::ioctl::opcode::none(0x12, 95);
-    // SAFETY: this request takes no argument, so no memory is shared.
-    unsafe { rustix::ioctl::ioctl(file, rustix::ioctl::NoArg::<BLKRRPART>::new()) }
 }
 
 /// Opens the drive exclusively and repeats all checks while holding it: that it
@@ -69,6 +34,29 @@ pub fn claim(
     probe: &dyn Probe,
     target: &Target,
     erase: &[String],
+) -> Result<Claim, Vec<Refusal>> {
+    claim_for(root, probe, target, Erasable::Serials(erase))
+}
+
+/// The same for a drive that this very run has claimed and erased before: what
+/// is written on it is the run's own. It must be the same drive, and in use by
+/// nobody, all the same.
+///
+/// # Errors
+/// All that speaks against it.
+pub fn reclaim(
+    root: &SystemRoot,
+    probe: &dyn Probe,
+    target: &Target,
+) -> Result<Claim, Vec<Refusal>> {
+    claim_for(root, probe, target, Erasable::Own)
+}
+
+fn claim_for(
+    root: &SystemRoot,
+    probe: &dyn Probe,
+    target: &Target,
+    erase: Erasable<'_>,
 ) -> Result<Claim, Vec<Refusal>> {
     let refuse = |cause| vec![target.refuse(cause)];
     let hold = match probe.open_exclusively(&target.device, true) {
@@ -102,7 +90,7 @@ pub fn claim(
 
 /// Whether the stable name leads to another device by now.
 fn leads_elsewhere(root: &SystemRoot, target: &Target) -> Option<String> {
-    match disklab_measure::BlockDevice::at(root, &target.name) {
+    match BlockDevice::at(root, &target.name) {
         Some(device) if device == target.device => None,
         Some(device) => Some(format!("its name leads to {} now", device.name())),
         None => Some("its name leads nowhere now".to_owned()),

@@ -39,7 +39,25 @@ pub fn check(
     target: &Target,
     erase: &[String],
 ) -> Inspection {
-    inspect(root, probe, target, erase, None)
+    let mut inspection = inspect(root, probe, target, Erasable::Serials(erase), None);
+    if inspection.is_free() && inspection.warnings.iter().all(|w| !w.is_loss()) {
+        // Not every program that uses a raw disk signs it.
+        match probe.looks_blank(&target.device) {
+            Ok(true) => {}
+            Ok(false) => inspection.warnings.push(Warning::NotBlank),
+            Err(why) => inspection.refusals.push(target.refuse(Cause::Unknown { why })),
+        }
+    }
+    inspection
+}
+
+/// What may be on a drive that is going to be erased.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Erasable<'a> {
+    /// Anything on drives with these serial numbers, nothing on others.
+    Serials(&'a [String]),
+    /// Anything: this run has erased the drive before.
+    Own,
 }
 
 /// As [`check`], where the caller holds the device already.
@@ -47,7 +65,7 @@ pub(crate) fn inspect(
     root: &SystemRoot,
     probe: &dyn Probe,
     target: &Target,
-    erase: &[String],
+    erase: Erasable<'_>,
     held: Option<&Hold>,
 ) -> Inspection {
     let mut causes = Vec::new();
@@ -192,7 +210,7 @@ fn signed(
     root: &SystemRoot,
     probe: &dyn Probe,
     target: &Target,
-    erase: &[String],
+    erase: Erasable<'_>,
     warnings: &mut Vec<Warning>,
 ) -> Option<Cause> {
     let mut found: Vec<Signature> = Vec::new();
@@ -210,9 +228,10 @@ fn signed(
             found.push(Signature { device, kind, label: None });
         }
     }
-    if found.is_empty() {
-        return None;
-    }
+    let erase = match erase {
+        Erasable::Serials(serials) if !found.is_empty() => serials,
+        Erasable::Serials(_) | Erasable::Own => return None,
+    };
     let serial = target.fingerprint.serial.clone();
     let Some(allowed) = serial.as_ref().filter(|serial| erase.contains(serial)) else {
         return Some(Cause::Signed { found, serial });

@@ -228,9 +228,16 @@ fn erasing_takes_signatures_and_partitions_while_the_device_is_held() {
     claim.erase(&executor).expect("erased");
     assert!(device.partitions().is_empty());
     assert_eq!(kinds(device), Vec::<String>::new());
+    assert!(probe.looks_blank(device).expect("readable"));
     let mut old = [1; 10];
     file.read_exact_at(&mut old, MIB + 4086).expect("read");
-    assert_ne!(&old, b"SWAPSPACE2");
+    assert_eq!(old, [0; 10]);
+    // What lies between the ends is left alone.
+    file.write_all_at(b"data", 128 * MIB).expect("data");
+    claim.erase(&executor).expect("erased");
+    let mut data = [0; 4];
+    file.read_exact_at(&mut data, 128 * MIB).expect("read");
+    assert_eq!(&data, b"data");
     drop(claim);
     assert_eq!(drive.refusals(), "");
 }

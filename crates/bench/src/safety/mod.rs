@@ -7,6 +7,7 @@
 //! [`Probe`], so that all rules can be tested on machines that do not exist.
 
 mod claim;
+mod erase;
 mod family;
 mod fingerprint;
 mod inspect;
@@ -21,7 +22,7 @@ mod loop_tests;
 #[cfg(test)]
 mod tests;
 
-pub use claim::{Claim, claim};
+pub use claim::{Claim, claim, reclaim};
 pub use fingerprint::Fingerprint;
 pub use inspect::{Inspection, check};
 pub use probe::{Hold, KernelProbe, OpenError, Probe};

@@ -246,6 +246,8 @@ pub enum Warning {
         /// The serial number.
         serial: String,
     },
+    /// No known signature is on it, and yet it does not begin and end with zeros.
+    NotBlank,
     /// Erasing was allowed, and these signatures will be lost.
     Erases {
         /// What is on it now.
@@ -253,6 +255,13 @@ pub enum Warning {
         /// Its size.
         size: Bytes,
     },
+}
+
+impl Warning {
+    /// Whether it says that something known will be lost.
+    pub fn is_loss(&self) -> bool {
+        matches!(self, Self::Erases { .. })
+    }
 }
 
 impl fmt::Display for Warning {
@@ -263,6 +272,10 @@ impl fmt::Display for Warning {
                 f,
                 "its name does not contain the drive's serial number {serial}: an adapter may \
                  tell another one, or the link is stale"
+            ),
+            Self::NotBlank => f.write_str(
+                "no known signature is on it, but it is not blank either: what a program keeps \
+                 there without signing it (plain dm-crypt, a data base) will be lost",
             ),
             Self::Erases { found, size } => {
                 let words: Vec<String> = found.iter().map(ToString::to_string).collect();

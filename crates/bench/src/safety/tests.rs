@@ -13,6 +13,7 @@ struct Fake {
     signatures: Vec<Signature>,
     busy: Vec<&'static str>,
     unreadable: bool,
+    filled: bool,
 }
 
 impl Probe for Fake {
@@ -22,6 +23,10 @@ impl Probe for Fake {
         }
         let here = self.signatures.iter().filter(|s| s.device == device.name());
         Ok(here.cloned().collect())
+    }
+
+    fn looks_blank(&self, _device: &BlockDevice) -> Result<bool, String> {
+        Ok(!self.filled)
     }
 
     fn open_exclusively(&self, device: &BlockDevice, _write: bool) -> Result<Hold, OpenError> {
@@ -231,6 +236,29 @@ fn partitions_count_as_something_even_when_nothing_is_on_them() {
         Fake { signatures: vec![signature("sda2", "ext4", Some("home"))], ..Fake::default() };
     let text = words(&checked(&tree, "A", &fake, &[]));
     assert!(text.contains("ext4 on sda2 ('home')"), "{text}");
+}
+
+#[test]
+fn a_drive_with_unknown_data_is_remarked() {
+    let (_folder, tree) = machine();
+    let fake = Fake { filled: true, ..Fake::default() };
+    let inspection = checked(&tree, "B", &fake, &[]);
+    assert!(inspection.is_free());
+    assert_eq!(inspection.warnings, [Warning::NotBlank]);
+    assert!(inspection.warnings[0].to_string().contains("not blank"));
+}
+
+#[test]
+fn what_the_run_wrote_itself_is_no_obstacle_but_a_mount_is() {
+    let (_folder, tree) = machine();
+    let fake = Fake { signatures: vec![signature("sdb", "ext4", None)], ..Fake::default() };
+    tree.set("sdb", "device/serial", "");
+    let root = tree.root();
+    let target = target(&root, "B");
+    assert!(claim(&root, &fake, &target, &[]).is_err());
+    assert!(reclaim(&root, &fake, &target).is_ok());
+    tree.mount((8, 16), "/dev/sdb", "/m", "ext4");
+    assert!(reclaim(&root, &fake, &target).is_err());
 }
 
 #[test]
