@@ -16,6 +16,7 @@ mod probe;
 mod refusal;
 mod signature;
 mod target;
+mod usage;
 
 #[cfg(test)]
 mod loop_tests;

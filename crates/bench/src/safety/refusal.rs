@@ -105,6 +105,11 @@ pub enum Cause {
         /// The process, such as `qemu-system-x86 (1234)`.
         by: String,
     },
+    /// Another path leads to the same drive, and that is in use.
+    OtherPath {
+        /// The device of the other path.
+        device: String,
+    },
     /// It cannot be written to.
     ReadOnly,
     /// Its size is 0.
@@ -187,6 +192,11 @@ impl fmt::Display for Cause {
             Self::Open { part, by } => {
                 write!(f, "process {by} has {part} open; end it first")
             }
+            Self::OtherPath { device } => write!(
+                f,
+                "{device}, which is in use, has the same world-wide name and serial number: it \
+                 is another path to the same drive"
+            ),
             Self::ReadOnly => f.write_str("the kernel says that it is read-only"),
             Self::Empty => f.write_str("its size is 0: no medium, or a drive that failed"),
             Self::Signed { found, serial } => signed(f, found, serial.as_deref()),

@@ -135,6 +135,13 @@ fn is_same_drive(a: &Target, b: &Target) -> bool {
     a.device == b.device || (same_wwid && x.serial == y.serial && x.size_bytes == y.size_bytes)
 }
 
+/// Devices that are other paths to the same drive (multipath).
+pub(crate) fn other_paths(root: &SystemRoot, target: &Target) -> Vec<BlockDevice> {
+    let all = BlockDevice::all(root).into_iter().filter(BlockDevice::is_physical);
+    let others = all.filter(|device| *device != target.device);
+    others.filter(|d| is_same_drive(target, &Target::new(root, &target.name, d.clone()))).collect()
+}
+
 /// Whether the link's name lacks the drive's serial number, where such names
 /// have it (udev's ata_id and its NVMe rules replace what is no letter or digit).
 pub(crate) fn name_lacks_serial(target: &Target) -> Option<&str> {

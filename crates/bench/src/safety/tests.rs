@@ -186,6 +186,16 @@ fn swap_is_refused_as_device_and_as_file() {
 }
 
 #[test]
+fn a_use_of_another_path_to_the_drive_counts() {
+    let (_folder, tree) = machine();
+    tree.drive("sdc", (8, 32), "B");
+    tree.link("/dev/disk/by-id/ata-TESTDRIVE_1000_B", "../../sdb");
+    assert!(checked(&tree, "B", &Fake::default(), &[]).is_free());
+    tree.mount((8, 32), "/dev/sdc", "/m", "xfs");
+    refused(&tree, "B", &Fake::default(), &["sdc, which is in use", "another path"]);
+}
+
+#[test]
 fn an_open_drive_is_refused() {
     let (_folder, tree) = machine();
     tree.file("/proc/77/comm", "qemu-system-x86\n");
