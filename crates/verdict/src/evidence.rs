@@ -140,7 +140,7 @@ pub(crate) fn drive_share(group: &Group, moved: fn(&Observation) -> u64) -> Opti
     if group.observations.iter().any(|o| o.drives.is_empty()) {
         return None;
     }
-    let asked: u64 = group.observations.iter().map(|o| o.bytes).sum();
-    let moved: u64 = group.observations.iter().map(moved).sum();
-    (asked > 0).then(|| moved as f64 / asked as f64)
+    let asked: f64 = group.observations.iter().map(|o| o.bytes as f64).sum();
+    let moved: f64 = group.observations.iter().map(|o| moved(o) as f64).sum();
+    (asked > 0.0).then(|| moved / asked)
 }

@@ -7,6 +7,8 @@ use disklab_units::significant;
 /// From this ratio on a difference is told as a factor, below it in per cent.
 const FACTOR_FROM: f64 = 1.5;
 
+/// By this factor an interval's end may differ from the figure to be told.
+const BEYOND: f64 = 1000.0;
 /// Half a width, as a share of the figure, below which a third digit means
 /// something.
 const SHARP: f64 = 0.02;
@@ -49,9 +51,26 @@ pub(crate) fn value(measure: Measure, estimate: &Estimate) -> String {
     let shown = |x: f64| significant(x * to_base / divisor, 3);
     let figure = format!("{} {unit}", shown(estimate.centre));
     match estimate.interval {
-        Some(Interval { low, high, .. }) => format!("{figure} [{}, {}]", shown(low), shown(high)),
+        Some(interval) => format!("{figure} {}", ends(estimate.centre, interval, shown)),
         None => format!("{figure} (once)"),
     }
+}
+
+/// `[171, 190]`. Intervals of two very different observations have ends beyond
+/// all sense: those are told as bounds, `[<0.18, >180000]`.
+fn ends(centre: f64, interval: Interval, shown: impl Fn(f64) -> String) -> String {
+    let (least, most) = (centre / BEYOND, centre * BEYOND);
+    let low = if centre > 0.0 && interval.low < least {
+        format!("<{}", shown(least))
+    } else {
+        shown(interval.low)
+    };
+    let high = if centre > 0.0 && interval.high > most {
+        format!(">{}", shown(most))
+    } else {
+        shown(interval.high)
+    };
+    format!("[{low}, {high}]")
 }
 
 /// A ratio with its interval: `1.10 [0.96, 1.26]`.
@@ -60,7 +79,7 @@ pub(crate) fn ratio(centre: f64, interval: Option<Interval>) -> String {
         if (0.1..10.0).contains(&x) { format!("{x:.2}") } else { significant(x, 2) }
     };
     match interval {
-        Some(i) => format!("{} [{}, {}]", shown(centre), shown(i.low), shown(i.high)),
+        Some(interval) => format!("{} {}", shown(centre), ends(centre, interval, shown)),
         None => format!("{} (once)", shown(centre)),
     }
 }
@@ -83,7 +102,7 @@ impl Distance {
         if centre >= FACTOR_FROM {
             let digits = if interval.relative_half_width(centre) < SHARP { 3 } else { 2 };
             let shown = |x: f64| significant(x, digits);
-            return Self::Factor(shown(centre), format!("[{}, {}]", shown(low), shown(high)));
+            return Self::Factor(shown(centre), ends(centre, interval, shown));
         }
         if centre > 0.0 && centre <= 1.0 / FACTOR_FROM {
             return Self::of(1.0 / centre, inverse(interval));
@@ -121,9 +140,12 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// A share as per cent, `3 %` or `0.3 %`.
+/// A share as per cent, `3 %` or `0.3 %`; what is beyond all sense as a bound.
 pub(crate) fn per_cent(share: f64) -> String {
     let value = share * 100.0;
+    if value.is_nan() || value > 100.0 * BEYOND {
+        return format!(">{:.0} %", 100.0 * BEYOND);
+    }
     if value >= 9.95 || value == 0.0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
 }
 
@@ -176,6 +198,8 @@ mod tests {
         ] {
             assert_eq!(value(m, &e), expected);
         }
+        let two = value(Measure::Throughput, &estimate(1e6, 1e-9, 1e300));
+        assert_eq!(two, "1.00 MB/s [<0.00100, >1000]");
         let once = Estimate { n: 1, centre: 5.0, interval: None, method: Method::Once };
         assert_eq!(value(Measure::Elapsed, &once), "5.00 s (once)");
     }
@@ -203,6 +227,7 @@ mod tests {
         assert_eq!(list(["a", "b", "c", "d"], 3), "a, b, c and d");
         assert_eq!(list(["a", "b", "c", "d", "e"], 3), "a, b, c and 2 more");
         assert_eq!(per_cents((0.001, 0.5)), "0.1 % to 50 %");
+        assert_eq!(per_cent(f64::INFINITY), ">100000 %");
         assert_eq!(measure(Measure::Latency(999)), "99.9th-percentile latency");
     }
 
@@ -210,7 +235,8 @@ mod tests {
         #[test]
         fn any_number_has_words(centre: f64, low: f64, high: f64) {
             for m in [Measure::Throughput, Measure::Iops, Measure::Elapsed, Measure::Latency(500)] {
-                prop_assert!(!value(m, &estimate(centre, low, high)).is_empty());
+                let shown = value(m, &estimate(centre, low, high));
+                prop_assert!(!shown.is_empty() && !shown.contains("NaN"), "{}", shown);
             }
             let _ = ratio(centre, Some(interval(low, high)));
             // Far from 1 an interval may have lost its other end.
