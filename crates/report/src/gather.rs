@@ -3,11 +3,39 @@
 use std::collections::BTreeMap;
 
 use disklab_measure::{DriveState, Environment, Overhead, Sample, Tool};
-use disklab_store::{CellRecord, RunInfo};
+use disklab_store::{CellRecord, Run, RunInfo};
 use disklab_study::Study;
+use disklab_verdict::Analyser;
 use indexmap::{IndexMap, IndexSet};
 
-use crate::{CellTrace, CountedNote, Facts, Spread, StackMounts, StackOverhead};
+use crate::{
+    CellTrace, CountedNote, Facts, Report, ReportError, Spread, StackMounts, StackOverhead,
+};
+
+impl Report {
+    /// Everything that a report on `run` needs. The run may still be going on.
+    ///
+    /// # Errors
+    /// Where the run cannot be read, or its study no longer is one.
+    pub fn gather(run: &Run) -> Result<Self, ReportError> {
+        let info = run.info()?;
+        let study = disklab_study::load(&info.study_file, &info.study_text)?;
+        let cells = run.cells()?;
+        let mut collector = Collector::default();
+        let mut analyser = Analyser::new(study.clone(), info.clone());
+        for record in &cells {
+            analyser.add_unfinished(record);
+        }
+        // Reading a sample costs most of the time, so both look at it at once.
+        run.for_each_sample(|record, sample| {
+            collector.add(record, &sample);
+            analyser.add(record, sample);
+        })?;
+        let facts = collector.finish(&info, &study);
+        let analysis = analyser.finish();
+        Ok(Self { cells, sessions: run.sessions()?, info, study, analysis, facts })
+    }
+}
 
 /// Works [`Facts`] out of samples that pass by.
 #[derive(Debug, Default)]

@@ -72,12 +72,12 @@ fn about(measure: Measure, bars: &Bars<'_>) -> String {
 }
 
 fn axis(bars: &Bars<'_>) -> Markup {
-    let ticks = &bars.scale.ticks;
+    // More labels than five would touch where the chart is narrow.
+    let every = bars.scale.ticks.len().div_ceil(5).max(1);
     html! {
         div.ticks aria-hidden="true" {
-            @for (index, tick) in ticks.iter().enumerate() {
-                span.end[index + 1 == ticks.len()].begin[index == 0]
-                    style={ "left:" (percent(bars.scale.percent(*tick))) } {
+            @for tick in bars.scale.ticks.iter().step_by(every) {
+                span style={ "left:" (percent(bars.scale.percent(*tick))) } {
                     @if bars.scale.logarithmic {
                         (bars.quantity.tick(*tick, bars.quantity.unit_for(*tick)))
                         " " (bars.quantity.unit_for(*tick).name)
@@ -131,9 +131,12 @@ fn bar(bars: &Bars<'_>, point: &Point, whole: bool) -> Markup {
                 }
                 @if let Some(interval) = estimate.interval.filter(|i| i.low < i.high) {
                     @let (low, high) = (percent(at(interval.low)), percent(at(interval.high)));
-                    line.whisker x1=(low) x2=(high) y1="50%" y2="50%" {}
-                    @for end in [&low, &high] {
-                        line.whisker x1=(end) x2=(end) y1="30%" y2="70%" {}
+                    // A halo in the page's colour sets it off from any bar.
+                    @for class in ["halo", "whisker"] {
+                        line.(class) x1=(low) x2=(high) y1="50%" y2="50%" {}
+                        @for end in [&low, &high] {
+                            line.(class) x1=(end) x2=(end) y1="28%" y2="72%" {}
+                        }
                     }
                 }
             }

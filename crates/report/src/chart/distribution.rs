@@ -5,45 +5,43 @@ use maud::{Markup, html};
 
 use crate::Report;
 use crate::chart::caption;
-use crate::chart::plot::{Curve, Mark, Plot, Tick};
+use crate::chart::plot::{Curve, Mark, Plot, Tick, shared_legend};
 use crate::chart::scale::Scale;
 use crate::quantity::Quantity;
 use crate::view::{
-    Colours, PERCENTILES, Panel, Series, curve, percentile_name, percentiles, position,
+    Colours, PERCENTILES, Panel, Portion, Series, curve, percentile_name, percentiles, position,
+    shared_names,
 };
 
-/// A stack, its percentile curve and the histogram that it was drawn from.
-type Drawn<'a> = (Series<'a>, Vec<(f64, u64)>, &'a LatencyHistogram);
-
 /// Room left and right, in percent, for markers and labels.
-const MARGIN: f64 = 3.0;
+const MARGINS: (f64, f64) = (3.0, 6.0);
 
 /// One figure's distributions, one curve per stack, in as many plots as it
 /// takes to tell them apart. All plots have the same axes.
 pub(crate) fn chart(report: &Report, colours: &Colours, panel: &Panel<'_>) -> Markup {
-    let portions: Vec<(String, Vec<Drawn<'_>>)> = panel
-        .portions(&report.analysis)
-        .into_iter()
-        .map(|(title, series)| {
-            let with_curve = |s| {
-                let histogram = histogram(report, &s)?;
-                Some((s, curve(histogram), histogram))
-            };
-            (title, series.into_iter().filter_map(with_curve).collect::<Vec<_>>())
+    let mut portions = panel.portions(&report.analysis, colours);
+    for portion in &mut portions {
+        portion.series.retain(|(_, s)| histogram(report, s).is_some());
+    }
+    portions.retain(|p| !p.series.is_empty());
+    let lines: Vec<Vec<Line<'_>>> = portions
+        .iter()
+        .map(|p| {
+            let line = |s| histogram(report, s).map(|h| (h, curve(h)));
+            p.series.iter().filter_map(|(_, s)| line(s)).collect()
         })
-        .filter(|(_, series)| !series.is_empty())
         .collect();
     if portions.is_empty() {
         return html! { p.empty { "There is nothing to draw: no latencies were measured here." } };
     }
-    let all = portions.iter().flat_map(|(_, series)| series);
-    let values = || all.clone().flat_map(|(_, curve, _)| curve.iter().map(|(_, ns)| *ns as f64));
-    let low = values().fold(f64::INFINITY, f64::min);
-    let high = values().fold(0.0, f64::max);
-    let scale = Scale::logarithmic(low, high);
+    let values =
+        || lines.iter().flatten().flat_map(|(_, line)| line.iter().map(|(_, ns)| *ns as f64));
+    let scale =
+        Scale::logarithmic(values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let y_ticks: Vec<Tick> =
         scale.ticks.iter().map(|t| (scale.percent(*t), tick_label(*t))).collect();
-    let several = portions.len() > 1;
+    let x_ticks: Vec<Tick> =
+        PERCENTILES.iter().map(|q| (place(position(*q)), percentile_label(*q))).collect();
     let label = format!("Curves: distribution of latency {}", panel.figure);
     html! {
         figure.chart role="group" aria-label=(label.trim_end()) {
@@ -51,34 +49,35 @@ pub(crate) fn chart(report: &Report, colours: &Colours, panel: &Panel<'_>) -> Ma
                 panel.figure,
                 "latency by percentile, logarithmic axis, less is better; all repeats merged",
             ))
-            div.plots.many[several] {
-                @for (title, series) in &portions {
+            (shared_legend(&shared_names(&portions)))
+            div.plots.many[portions.len() > 1] {
+                @for (portion, lines) in portions.iter().zip(&lines) {
                     (Plot {
-                        title: title.clone(),
-                        description: describe(series.iter().map(|(s, _, h)| (s, *h))),
+                        title: portion.title.to_owned(),
+                        description: describe(portion, lines),
                         x_name: "share of operations that took no longer".to_owned(),
-                        x_ticks: PERCENTILES
-                            .iter()
-                            .map(|q| (place(position(*q)), percentile_label(*q)))
-                            .collect(),
+                        x_ticks: x_ticks.clone(),
                         y_ticks: y_ticks.clone(),
-                        curves: series
-                            .iter()
-                            .map(|(s, line, histogram)| Curve {
-                                name: if several { s.file_system } else { s.stack }.to_owned(),
-                                index: colours.index(s.file_system),
-                                line: line
-                                    .iter()
-                                    .map(|(x, ns)| (place(*x), scale.percent(*ns as f64)))
-                                    .collect(),
-                                marks: marks(s.stack, &scale, histogram),
-                            })
-                            .collect(),
+                        curves: curves(&scale, portion, lines),
+                        is_named: portion.is_named(),
                     }.draw())
                 }
             }
         }
     }
+}
+
+/// A histogram and its percentile curve.
+type Line<'a> = (&'a LatencyHistogram, Vec<(f64, u64)>);
+
+fn curves(scale: &Scale, portion: &Portion<'_>, lines: &[Line<'_>]) -> Vec<Curve> {
+    let curve = |((index, series), (histogram, line)): (&(usize, Series<'_>), &Line<'_>)| Curve {
+        name: portion.name(series).to_owned(),
+        index: *index,
+        line: line.iter().map(|(x, ns)| (place(*x), scale.percent(*ns as f64))).collect(),
+        marks: marks(series.stack, scale, histogram),
+    };
+    portion.series.iter().zip(lines).map(curve).collect()
 }
 
 fn histogram<'a>(report: &'a Report, series: &Series<'_>) -> Option<&'a LatencyHistogram> {
@@ -107,7 +106,7 @@ fn marks(stack: &str, scale: &Scale, histogram: &LatencyHistogram) -> Vec<Mark> 
 }
 
 fn place(share: f64) -> f64 {
-    MARGIN + share * (100.0 - 2.0 * MARGIN)
+    MARGINS.0 + share * (100.0 - MARGINS.0 - MARGINS.1)
 }
 
 fn tick_label(ns: f64) -> String {
@@ -119,12 +118,10 @@ fn percentile_label(quantile: f64) -> String {
     format!("{} %", percentile_name(quantile).trim_start_matches('p'))
 }
 
-fn describe<'a>(series: impl Iterator<Item = (&'a Series<'a>, &'a LatencyHistogram)>) -> String {
-    series
-        .map(|(s, h)| {
-            let at = |q| Quantity::Latency.show(h.quantile(q) as f64);
-            format!("{}: median {}, 99 % within {}", s.stack, at(0.5), at(0.99))
-        })
-        .collect::<Vec<_>>()
-        .join("; ")
+fn describe(portion: &Portion<'_>, lines: &[Line<'_>]) -> String {
+    let one = |((_, s), (h, _)): (&(usize, Series<'_>), &Line<'_>)| {
+        let at = |q| Quantity::Latency.show(h.quantile(q) as f64);
+        format!("{}: median {}, 99 % within {}", s.stack, at(0.5), at(0.99))
+    };
+    portion.series.iter().zip(lines).map(one).collect::<Vec<_>>().join("; ")
 }

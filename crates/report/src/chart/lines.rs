@@ -7,10 +7,10 @@ use maud::{Markup, html};
 
 use crate::Report;
 use crate::chart::caption;
-use crate::chart::plot::{Curve, Mark, Plot, Tick};
+use crate::chart::plot::{Curve, Mark, Plot, Tick, shared_legend};
 use crate::chart::scale::{Scale, extent};
 use crate::quantity::{Quantity, better, measure_name};
-use crate::view::{Colours, Panel, Series};
+use crate::view::{Colours, Panel, Portion, Series, shared_names};
 
 /// One figure of all its stacks, in as many plots as it takes to tell the lines
 /// apart. All plots have the same axes.
@@ -39,23 +39,30 @@ pub(crate) fn chart(
             (scale.percent(*tick), format!("{} {}", quantity.tick(*tick, unit), unit.name))
         })
         .collect();
-    let portions = panel.portions(&report.analysis);
-    let several = portions.len() > 1;
+    let portions = panel.portions(&report.analysis, colours);
+    let x_name = format!("{over}{}", if places.numeric { ", logarithmic" } else { "" });
     html! {
         figure.chart role="group" aria-label=(label(measure, panel.figure, over)) {
             (caption(panel.figure, &about(measure, &scale)))
-            div.plots.many[several] {
-                @for (title, series) in &portions {
+            (shared_legend(&shared_names(&portions)))
+            div.plots.many[portions.len() > 1] {
+                @for portion in &portions {
                     (Plot {
-                        title: title.clone(),
-                        description: describe(quantity, series),
-                        x_name: format!("{over}{}", if places.numeric { ", logarithmic" } else { "" }),
+                        title: portion.title.to_owned(),
+                        description: describe(quantity, portion),
+                        x_name: x_name.clone(),
                         x_ticks: places.ticks.clone(),
                         y_ticks: y_ticks.clone(),
-                        curves: series
+                        curves: portion
+                            .series
                             .iter()
-                            .map(|s| curve(quantity, colours, &scale, &places, s, several))
+                            .map(|(index, s)| {
+                                let (line, marks) = curve(quantity, &scale, &places, s);
+                                let name = portion.name(s).to_owned();
+                                Curve { name, index: *index, line, marks }
+                            })
                             .collect(),
+                        is_named: portion.is_named(),
                     }.draw())
                 }
             }
@@ -75,7 +82,7 @@ fn about(measure: Measure, scale: &Scale) -> String {
     format!("{}{si}{axis}, {}", measure_name(measure), better(measure))
 }
 
-fn describe(quantity: Quantity, series: &[Series<'_>]) -> String {
+fn describe(quantity: Quantity, portion: &Portion<'_>) -> String {
     let ends = |s: &Series<'_>| {
         let show = |p: Option<&&Point>| {
             p.map_or_else(String::new, |p| {
@@ -84,17 +91,16 @@ fn describe(quantity: Quantity, series: &[Series<'_>]) -> String {
         };
         format!("{}: {} to {}", s.stack, show(s.points.first()), show(s.points.last()))
     };
-    series.iter().map(ends).collect::<Vec<_>>().join("; ")
+    portion.series.iter().map(|(_, s)| ends(s)).collect::<Vec<_>>().join("; ")
 }
 
+/// A line and its markers.
 fn curve(
     quantity: Quantity,
-    colours: &Colours,
     scale: &Scale,
     places: &Places,
     series: &Series<'_>,
-    several: bool,
-) -> Curve {
+) -> (Vec<(f64, f64)>, Vec<Mark>) {
     let mut marks: Vec<Mark> = series
         .points
         .iter()
@@ -120,13 +126,7 @@ fn curve(
         })
         .collect();
     marks.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let name = if several { series.file_system } else { series.stack };
-    Curve {
-        name: name.to_owned(),
-        index: colours.index(series.file_system),
-        line: marks.iter().map(|m| (m.x, m.y)).collect(),
-        marks,
-    }
+    (marks.iter().map(|m| (m.x, m.y)).collect(), marks)
 }
 
 fn x_of(point: &Point) -> &str {

@@ -23,11 +23,13 @@ pub(crate) fn charts(report: &Report, colours: &Colours, answer: &Answer) -> Mar
         @if panels.is_empty() {
             p.empty { "There is nothing to draw: no cell of this question has finished." }
         }
-        @for panel in &panels {
-            @match &answer.question.chart {
-                Chart::Bars => (bars::chart(report, colours, answer, panel)),
-                Chart::LinesOver(over) => (lines::chart(report, colours, answer, panel, over)),
-                Chart::Distribution => (distribution::chart(report, colours, panel)),
+        div.charts {
+            @for panel in &panels {
+                @match &answer.question.chart {
+                    Chart::Bars => (bars::chart(report, colours, answer, panel)),
+                    Chart::LinesOver(over) => (lines::chart(report, colours, answer, panel, over)),
+                    Chart::Distribution => (distribution::chart(report, colours, panel)),
+                }
             }
         }
     }

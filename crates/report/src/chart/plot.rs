@@ -53,13 +53,15 @@ pub(crate) struct Plot {
     pub(crate) y_ticks: Vec<Tick>,
     /// The curves.
     pub(crate) curves: Vec<Curve>,
+    /// Whether a legend for several plots names its curves already.
+    pub(crate) is_named: bool,
 }
 
 /// Labels of the horizontal axis nearer than this, in percent, would touch on a phone.
 const CLEAR: f64 = 11.0;
 
 impl Plot {
-    /// The plot with its legend, whose order is that of the curves' right ends.
+    /// The plot, with its legend where no other names its curves.
     pub(crate) fn draw(&self) -> Markup {
         let name = if self.title.is_empty() { "Curves" } else { &self.title };
         html! {
@@ -84,7 +86,7 @@ impl Plot {
                     }
                 }
                 p.x-name { (self.x_name) }
-                (self.legend())
+                @if !self.is_named { (self.legend()) }
             }
         }
     }
@@ -102,32 +104,39 @@ impl Plot {
         }
     }
 
+    /// The legend, whose order is that of the curves' right ends.
     fn legend(&self) -> Markup {
         let mut curves: Vec<&Curve> = self.curves.iter().collect();
         let end = |c: &Curve| c.line.last().map_or(0.0, |(_, y)| *y);
         curves.sort_by(|a, b| end(b).total_cmp(&end(a)));
         html! {
-            ul.legend {
-                @for curve in curves {
-                    li.(colour_class(curve.index)) {
-                        svg.swatch aria-hidden="true" width="28" height="12" {
-                            line.curve.again[curve.is_again()] x1="1" x2="27" y1="6" y2="6" {}
-                            (marker(curve.index, "14", "6"))
-                        }
-                        span { (curve.name) }
-                    }
-                }
+            ul.legend { @for c in curves { (entry(c.index, &c.name)) } }
+        }
+    }
+}
+
+/// A legend for several plots: (number of colour and marker, name).
+pub(crate) fn shared_legend(entries: &[(usize, &str)]) -> Markup {
+    html! {
+        @if !entries.is_empty() {
+            ul.legend.shared { @for (index, name) in entries { (entry(*index, name)) } }
+        }
+    }
+}
+
+fn entry(index: usize, name: &str) -> Markup {
+    html! {
+        li.(colour_class(index)) {
+            svg.swatch aria-hidden="true" width="28" height="12" {
+                line.curve.again[index >= SERIES] x1="1" x2="27" y1="6" y2="6" {}
+                (marker(index, "14", "6"))
             }
+            span { (name) }
         }
     }
 }
 
 impl Curve {
-    /// Whether its colour stands for another one already.
-    fn is_again(&self) -> bool {
-        self.index >= SERIES
-    }
-
     fn draw(&self) -> Markup {
         let mut points = String::new();
         for (x, y) in &self.line {
@@ -136,7 +145,7 @@ impl Curve {
         html! {
             g.(colour_class(self.index)) {
                 svg viewBox="0 0 100 100" preserveAspectRatio="none" {
-                    polyline.curve.again[self.is_again()] points=(points.trim_end()) {}
+                    polyline.curve.again[self.index >= SERIES] points=(points.trim_end()) {}
                 }
                 @for mark in &self.marks {
                     @if let Some((low, high)) = mark.whisker {

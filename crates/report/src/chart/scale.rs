@@ -22,9 +22,9 @@ impl Scale {
     /// A linear axis from zero to at least `high`.
     pub(crate) fn linear(high: f64) -> Self {
         let high = sane(high);
-        // About five steps; of 1, 2, 2.5 and 5 times a power of ten, the first
+        // At most seven steps; of 1, 2, 2.5 and 5 times a power of ten, the first
         // that is long enough.
-        let rough = high / 5.0;
+        let rough = high / 7.0;
         let power = 10_f64.powi(rough.log10().floor() as i32);
         let step = [1.0, 2.0, 2.5, 5.0, 10.0]
             .into_iter()
@@ -130,8 +130,8 @@ mod tests {
 
     #[test]
     fn familiar_ranges() {
-        assert_eq!(Scale::linear(113.0).ticks, [0.0, 25.0, 50.0, 75.0, 100.0, 125.0]);
-        assert_eq!(Scale::linear(1.0).ticks.len(), 6);
+        assert_eq!(Scale::linear(113.0).ticks, [0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0]);
+        assert_eq!(Scale::linear(329.0).ticks.last(), Some(&350.0));
         assert_eq!(Scale::logarithmic(0.2, 180.0).ticks.first(), Some(&0.1));
         assert_eq!(Scale::logarithmic(3.0, 40.0).ticks, [2.0, 5.0, 10.0, 20.0, 50.0]);
         assert_eq!(Scale::logarithmic(10.0, 10_000_000.0).ticks.len(), 7);

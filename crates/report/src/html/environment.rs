@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::Report;
 use crate::quantity::Quantity;
-use crate::view::smart_lines;
+use crate::view::{smart_lines, tool};
 
 /// The section.
 pub(crate) fn section(report: &Report) -> Markup {
@@ -40,7 +40,7 @@ pub(crate) fn section(report: &Report) -> Markup {
             @if !facts.tools.is_empty() {
                 h3 { "Programs" }
                 ul.tools {
-                    @for tool in &facts.tools { li { strong { (tool.name) } " " (tool.version) } }
+                    @for one in &facts.tools { li { (tool(one)) } }
                 }
             }
             (drives(&facts.drives))

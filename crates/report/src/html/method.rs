@@ -3,8 +3,9 @@
 use disklab_units::significant;
 use maud::{Markup, html};
 
+use crate::html::OPEN_ROWS;
 use crate::view::{command_line, count, intervals, progress, scale};
-use crate::{Report, Spread};
+use crate::{Report, Spread, StackOverhead};
 
 /// The section.
 pub(crate) fn section(report: &Report) -> Markup {
@@ -93,11 +94,45 @@ fn overhead(report: &Report) -> Markup {
     if overheads.is_empty() {
         return html! {};
     }
+    html! {
+        h3 { "What a cell costs outside its workload" }
+        p { (costs(overheads)) }
+        details open[overheads.len() <= OPEN_ROWS] {
+            summary { "Per stack, " (count(overheads.len(), "row")) }
+            (table(overheads))
+        }
+    }
+}
+
+/// The cheapest and the dearest stack, in a sentence.
+fn costs(overheads: &[StackOverhead]) -> String {
+    let by = |part: fn(&StackOverhead) -> f64| {
+        move |a: &&StackOverhead, b: &&StackOverhead| part(a).total_cmp(&part(b))
+    };
+    let all = || overheads.iter();
+    let (Some(least), Some(most), Some(worst)) = (
+        all().min_by(by(|o| o.total.median)),
+        all().max_by(by(|o| o.total.median)),
+        all().max_by(by(|o| o.total.worst)),
+    ) else {
+        return String::new();
+    };
+    format!(
+        "Making the stack, dropping caches and taking it down took a median of {} s per cell on \
+         {} and {} s on {}; the worst cell took {} s, on {}.",
+        median(least.total),
+        least.stack,
+        median(most.total),
+        most.stack,
+        significant(worst.total.worst, 3),
+        worst.stack
+    )
+}
+
+fn table(overheads: &[StackOverhead]) -> Markup {
     let waited = overheads.iter().any(|o| o.settle.worst > 0.0);
     let prewrote = overheads.iter().any(|o| o.prewrite.worst > 0.0);
     html! {
-        h3 { "What a cell costs outside its workload" }
-        p { "Median seconds per cell, and the worst of all cells." }
         div.scroll role="region" tabindex="0" aria-label="Overhead" {
             table {
                 thead {

@@ -14,6 +14,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::Report;
 use crate::view::{Colours, all_absences};
 
+/// A long table is folded; one up to this many rows stands open.
+const OPEN_ROWS: usize = 12;
+
 /// The whole page.
 pub(crate) fn page(report: &Report) -> String {
     let colours = Colours::of(&report.study);

@@ -5,11 +5,8 @@ use maud::{Markup, html};
 
 use crate::Report;
 use crate::chart::charts;
-use crate::html::{findings, table};
+use crate::html::{OPEN_ROWS, findings, table};
 use crate::view::{Absences, Colours, count};
-
-/// A long table is folded; one up to this many rows stands open.
-const OPEN_ROWS: usize = 12;
 
 /// The section of one question.
 pub(crate) fn section(
@@ -60,7 +57,7 @@ pub(crate) fn absences(absences: &Absences, whole: bool) -> Markup {
         @if !absences.left_out.is_empty() {
             details.absent open[whole] {
                 summary {
-                    "Left out here: "
+                    @if whole { "Left out: " } @else { "Left out here: " }
                     (absences.left_out.iter().map(|(_, what)| what.len()).sum::<usize>())
                 }
                 ul {

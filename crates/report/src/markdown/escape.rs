@@ -4,26 +4,28 @@
 /// for markup, on one line.
 pub(crate) fn text(raw: &str) -> String {
     let mut escaped = String::with_capacity(raw.len());
-    let mut space = false;
-    for (index, c) in raw.chars().enumerate() {
-        if c.is_whitespace() || c.is_control() {
-            space = true;
-            continue;
-        }
-        if space && !escaped.is_empty() {
+    let words = raw.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty());
+    for (index, word) in words.enumerate() {
+        if index > 0 {
             escaped.push(' ');
         }
-        let at_word = index == 0 || space;
-        space = false;
-        // '-', '+' and numbers make lists, '>' quotes and '#' headings only at
-        // the beginning; inside words they would look odd with a backslash.
-        let special = "\\`*_<>[]|~&$".contains(c) || (at_word && "#+-=".contains(c));
-        if special {
-            escaped.push('\\');
+        for (at, c) in word.char_indices() {
+            // These make lists, headings and numbers at the beginning of a line
+            // only; elsewhere a backslash would just look odd.
+            let begins = index == 0
+                && ((at == 0 && "#+-=".contains(c))
+                    || (".)".contains(c) && word[at..].len() == 1 && is_number(&word[..at])));
+            if begins || "\\`*_<>[]|~&$".contains(c) {
+                escaped.push('\\');
+            }
+            escaped.push(c);
         }
-        escaped.push(c);
     }
     escaped
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
 /// The text as a code span, with as many backticks around it as it takes. A
@@ -52,7 +54,9 @@ mod tests {
     fn markup_is_defused() {
         assert_eq!(text("raid5/btrfs[csum]"), "raid5/btrfs\\[csum\\]");
         assert_eq!(text("<script>|x`\ny"), "\\<script\\>\\|x\\` y");
-        assert_eq!(text("# dd -f 1-2"), "\\# dd \\-f 1-2");
+        assert_eq!(text("# dd -f 1-2"), "\\# dd -f 1-2");
+        assert_eq!(text("1. of 2. x"), "1\\. of 2. x");
+        assert_eq!(text("0.1.0"), "0.1.0");
         assert_eq!(code("a`b"), "``a`b``");
         assert_eq!(code("`"), "`` ` ``");
     }

@@ -6,12 +6,15 @@ mod table;
 
 use std::fmt::Write as _;
 
+use disklab_measure::DriveState;
+use disklab_units::Bytes;
 use disklab_verdict::Severity;
+use indexmap::IndexMap;
 
 use crate::Report;
 use crate::view::{
     Absences, Kind, all_absences, bench_label, command_line, is_simulated, kinds, machine,
-    measured, progress, scale, smart_lines,
+    measured, progress, scale, smart_lines, tool,
 };
 
 use escape::{code, text as escape};
@@ -124,20 +127,27 @@ fn environment(md: &mut String, report: &Report) {
     for part in machine(&report.info) {
         let _ = writeln!(md, "- {}", escape(&part));
     }
-    for drive in &report.facts.drives {
-        let mut parts = vec![disklab_units::Bytes(drive.size_bytes).si()];
-        parts.extend(
-            [&drive.model, &drive.scheduler, &drive.write_cache].into_iter().flatten().cloned(),
-        );
-        parts.extend(drive.smart.as_ref().map(smart_lines).unwrap_or_default());
-        let _ = writeln!(md, "- drive {}: {}", escape(&drive.drive), escape(&parts.join(", ")));
+    for (what, names) in alike(&report.facts.drives) {
+        let _ = writeln!(md, "- {}: {}", escape(&names.join(", ")), escape(&what));
     }
-    let tools: Vec<String> =
-        report.facts.tools.iter().map(|t| format!("{} {}", t.name, t.version)).collect();
+    let tools: Vec<String> = report.facts.tools.iter().map(tool).collect();
     if !tools.is_empty() {
         let _ = writeln!(md, "- {}", escape(&tools.join("; ")));
     }
     md.push('\n');
+}
+
+/// Drives that look the same, told once: (what they are, their names).
+fn alike(drives: &[DriveState]) -> IndexMap<String, Vec<&str>> {
+    let mut alike: IndexMap<String, Vec<&str>> = IndexMap::new();
+    for drive in drives {
+        let mut parts = vec![Bytes(drive.size_bytes).si()];
+        let told = [&drive.model, &drive.scheduler, &drive.write_cache];
+        parts.extend(told.into_iter().flatten().cloned());
+        parts.extend(drive.smart.as_ref().map(smart_lines).unwrap_or_default());
+        alike.entry(parts.join(", ")).or_default().push(&drive.drive);
+    }
+    alike
 }
 
 fn again(md: &mut String, report: &Report) {

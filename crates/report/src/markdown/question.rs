@@ -12,7 +12,7 @@ use crate::markdown::escape::text as escape;
 use crate::markdown::table::Table;
 use crate::quantity::{Quantity, Unit, better, measure_name, range, ratio};
 use crate::view::{
-    PERCENTILES, Panel, absences, comparison_of, count, outcome, panels, percentile_name,
+    PERCENTILES, Panel, Series, absences, comparison_of, count, outcome, panels, percentile_name,
     percentiles, stack_of,
 };
 
@@ -30,7 +30,9 @@ pub(crate) fn write(md: &mut String, report: &Report, answer: &Answer) {
         let (what, table) = match &answer.question.chart {
             Chart::Distribution => ("latency".to_owned(), distribution(report, &panel)),
             Chart::LinesOver(over) => {
-                (figure(answer, unit), lines(report, answer, &panel, unit, over))
+                let better = better(answer.measure);
+                let what = format!("{}, {better}", measure_name(answer.measure));
+                (what, lines(report, answer, &panel, over))
             }
             Chart::Bars => (figure(answer, unit), bars(report, answer, &panel, unit)),
         };
@@ -124,48 +126,52 @@ fn against_baseline(answer: &Answer, point: &Point) -> String {
 }
 
 /// Stacks as rows, the parameter's values as columns; the other way round
-/// where there are many values and few stacks.
-fn lines(report: &Report, answer: &Answer, panel: &Panel<'_>, unit: Unit, over: &str) -> Table {
+/// where there are many values and few stacks. Every column has the unit that
+/// suits it: over block sizes, throughput ranges widely.
+fn lines(report: &Report, answer: &Answer, panel: &Panel<'_>, over: &str) -> Table {
+    let quantity = Quantity::from(answer.measure);
     let series = panel.series(&report.analysis);
-    let xs: IndexSet<&str> = panel.points.iter().map(|p| p.x.as_deref().unwrap_or("–")).collect();
-    let cell = |points: &[&Point], x: &str| {
-        points
-            .iter()
-            .find(|p| p.x.as_deref().unwrap_or("–") == x)
-            .map_or_else(|| "–".to_owned(), |p| value(&p.estimate, unit))
+    let xs: IndexSet<&str> = panel.points.iter().map(|p| x_of(p)).collect();
+    let at = |points: &[&Point], x: &str| points.iter().find(|p| x_of(p) == x).map(|p| p.estimate);
+    let show =
+        |e: Option<Estimate>, unit: Unit| e.map_or_else(|| "–".to_owned(), |e| value(&e, unit));
+    let with_unit = |e: Estimate| {
+        let unit = quantity.unit_for(e.centre);
+        format!("{} {} ({})", unit.show(e.centre), unit.name, unit.show_interval(&e))
     };
-    if xs.len() <= MOST_COLUMNS || xs.len() <= series.len() {
-        // Too many values for columns: the first, the last and what lies evenly between.
-        let shown = thin(&xs);
-        let head = format!("stack ╲ {}", escape(over));
-        Table {
-            head: std::iter::once(head).chain(shown.iter().map(|x| escape(x))).collect(),
-            rows: series
-                .iter()
-                .map(|s| {
-                    std::iter::once(escape(s.stack))
-                        .chain(shown.iter().map(|x| cell(&s.points, x)))
-                        .collect()
-                })
-                .collect(),
-        }
-    } else if series.len() <= MOST_COLUMNS {
-        Table {
-            head: std::iter::once(escape(over))
-                .chain(series.iter().map(|s| escape(s.stack)))
-                .collect(),
-            rows: xs
-                .iter()
-                .map(|x| {
-                    std::iter::once(escape(x))
-                        .chain(series.iter().map(|s| cell(&s.points, x)))
-                        .collect()
-                })
-                .collect(),
-        }
-    } else {
-        stacks(report, answer, panel, unit)
+    if xs.len() > MOST_COLUMNS && series.len() <= 3 {
+        let row = |x: &&str| {
+            let cells =
+                series.iter().map(|s| at(&s.points, x).map_or_else(|| "–".to_owned(), with_unit));
+            std::iter::once(escape(x)).chain(cells).collect()
+        };
+        let names = series.iter().map(|s| escape(s.stack));
+        return Table {
+            head: std::iter::once(escape(over)).chain(names).collect(),
+            rows: xs.iter().map(row).collect(),
+        };
     }
+    // Too many values for columns: the first, the last and what lies evenly between.
+    let columns: Vec<(&str, Unit)> = thin(&xs)
+        .into_iter()
+        .map(|x| {
+            let here = series.iter().filter_map(|s| at(&s.points, x));
+            (x, quantity.unit_for(here.map(|e| e.centre).fold(0.0, f64::max)))
+        })
+        .collect();
+    let names = columns.iter().map(|(x, unit)| format!("{}, {}", escape(x), unit.name));
+    let row = |s: &Series<'_>| {
+        let cells = columns.iter().map(|(x, unit)| show(at(&s.points, x), *unit));
+        std::iter::once(escape(s.stack)).chain(cells).collect()
+    };
+    Table {
+        head: std::iter::once(format!("stack ╲ {}", escape(over))).chain(names).collect(),
+        rows: series.iter().map(row).collect(),
+    }
+}
+
+fn x_of(point: &Point) -> &str {
+    point.x.as_deref().unwrap_or("–")
 }
 
 /// At most [`MOST_COLUMNS`] values, ends included.

@@ -82,6 +82,8 @@ mod tests {
     }
 
     proptest! {
+        // Each case walks histograms with tens of thousands of bins a hundred times.
+        #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
         fn a_curve_rises_and_agrees_with_the_quantiles(
             entries in prop::collection::vec((1_u64..10_000_000_000, 1_u64..1000), 1..30)

@@ -1,5 +1,6 @@
 //! How it was measured, in sentences.
 
+use disklab_measure::Tool;
 use disklab_store::{CellState, RunInfo};
 use disklab_units::{Bytes, significant};
 
@@ -10,12 +11,12 @@ pub(crate) fn is_simulated(bench: &str) -> bool {
     bench.split(':').next() == Some("lab")
 }
 
-/// The bench as a label, such as `loop files`.
+/// The bench as a label, such as `real disks`.
 pub(crate) fn bench_label(bench: &str) -> &str {
     match bench.split(':').next().unwrap_or_default() {
-        "lab" => "simulated: modelled drives in virtual time",
-        "loop" => "loop files, not disks of their own",
-        "dir" => "a directory of this machine",
+        "lab" => "modelled drives in virtual time",
+        "loop" => "files as disks (bench 'loop')",
+        "dir" => "a mounted directory",
         "disks" => "real disks",
         _ => bench,
     }
@@ -117,6 +118,12 @@ pub(crate) fn machine(info: &RunInfo) -> Vec<String> {
     parts
 }
 
+/// A program's version, with its name said once.
+pub(crate) fn tool(tool: &Tool) -> String {
+    let Tool { name, version } = tool;
+    if version.starts_with(name.as_str()) { version.clone() } else { format!("{name} {version}") }
+}
+
 /// The command that began the run, as one would type it.
 pub(crate) fn command_line(report: &Report) -> String {
     report.sessions.first().map_or_else(
@@ -151,6 +158,6 @@ mod tests {
         assert!(is_simulated("lab"));
         assert!(is_simulated("lab:x"));
         assert!(!is_simulated("dir:/lab"));
-        assert_eq!(bench_label("dir:/lab"), "a directory of this machine");
+        assert_eq!(bench_label("dir:/lab"), "a mounted directory");
     }
 }

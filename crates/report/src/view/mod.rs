@@ -13,7 +13,10 @@ pub(crate) use finding::{Kind, kinds, severity_word};
 pub(crate) use latency::{PERCENTILES, curve, percentile_name, percentiles, position};
 pub(crate) use method::{
     bench_label, command_line, count, intervals, is_simulated, machine, measured, progress, scale,
+    tool,
 };
-pub(crate) use panel::{Colours, Panel, Series, comparison_of, outcome, panels, stack_of};
+pub(crate) use panel::{
+    Colours, Panel, Portion, Series, comparison_of, outcome, panels, shared_names, stack_of,
+};
 pub(crate) use smart::smart_lines;
 pub(crate) use traffic::{Traffic, traffic};

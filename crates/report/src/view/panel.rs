@@ -70,41 +70,81 @@ impl<'a> Panel<'a> {
     }
 
     /// The series in portions that one chart can show: all together, or one
-    /// portion per layout with the whole stacks in portions of their own. Each
-    /// portion has its title.
-    pub(crate) fn portions(&self, analysis: &'a Analysis) -> Vec<(String, Vec<Series<'a>>)> {
+    /// portion per layout with the whole stacks in portions of their own.
+    pub(crate) fn portions(&self, analysis: &'a Analysis, colours: &Colours) -> Vec<Portion<'a>> {
         let series = self.series(analysis);
         if series.len() <= MOST_CURVES {
-            return vec![(String::new(), series)];
+            return vec![Portion::only(series, colours)];
         }
-        let mut portions: IndexMap<String, Vec<Series<'a>>> = IndexMap::new();
-        let mut whole = 0;
+        let mut portions: Vec<Portion<'a>> = Vec::new();
         for one in series {
-            let key = if one.layout == one.file_system {
-                whole += 1;
-                match (whole - 1) / MOST_CURVES {
-                    0 => "whole stacks".to_owned(),
-                    n => format!("whole stacks ({})", n + 1),
-                }
-            } else {
-                one.layout.to_owned()
-            };
-            portions.entry(key).or_default().push(one);
+            let is_whole = one.layout == one.file_system;
+            let title = if is_whole { "whole stacks" } else { one.layout };
+            let index = colours.index(one.file_system);
+            let open = portions
+                .iter_mut()
+                .rfind(|p| p.title == title)
+                .filter(|p| p.series.len() < MOST_CURVES);
+            match open {
+                Some(portion) => portion.series.push((index, one)),
+                None => portions.push(Portion { title, series: vec![(index, one)], is_whole }),
+            }
         }
         portions
-            .into_iter()
-            .flat_map(|(title, series)| {
-                let mut chunks: Vec<(String, Vec<Series<'a>>)> = Vec::new();
-                for one in series {
-                    match chunks.last_mut() {
-                        Some((_, chunk)) if chunk.len() < MOST_CURVES => chunk.push(one),
-                        _ => chunks.push((title.clone(), vec![one])),
-                    }
-                }
-                chunks
-            })
-            .collect()
     }
+}
+
+/// What one chart of curves shows.
+#[derive(Debug)]
+pub(crate) struct Portion<'a> {
+    /// Its title; empty for the only one.
+    pub(crate) title: &'a str,
+    /// The series, each with the number of its colour.
+    pub(crate) series: Vec<(usize, Series<'a>)>,
+    /// Whether its curves are whole stacks, not file systems of a layout.
+    pub(crate) is_whole: bool,
+}
+
+impl<'a> Portion<'a> {
+    /// The only portion. Its colours are those of the file systems, unless two
+    /// layouts have the same one.
+    fn only(series: Vec<Series<'a>>, colours: &Colours) -> Self {
+        let numbers: Vec<usize> =
+            series.iter().map(|s| colours.index(s.file_system) % crate::chart::SERIES).collect();
+        let is_clear = numbers.iter().enumerate().all(|(i, n)| !numbers[..i].contains(n));
+        let series = series
+            .into_iter()
+            .zip(numbers)
+            .enumerate()
+            .map(|(place, (s, number))| (if is_clear { number } else { place }, s))
+            .collect();
+        Self { title: "", series, is_whole: false }
+    }
+
+    /// The name of one of its curves.
+    pub(crate) fn name(&self, series: &Series<'a>) -> &'a str {
+        if self.title.is_empty() || self.is_whole { series.stack } else { series.file_system }
+    }
+
+    /// Whether the legend for several portions names its curves.
+    pub(crate) fn is_named(&self) -> bool {
+        !self.title.is_empty() && !self.is_whole
+    }
+}
+
+/// What the legend for several portions names: file systems and their colours,
+/// in the study's order.
+pub(crate) fn shared_names<'a>(portions: &[Portion<'a>]) -> Vec<(usize, &'a str)> {
+    let mut names: Vec<(usize, &str)> = Vec::new();
+    for portion in portions.iter().filter(|p| p.is_named()) {
+        for (index, series) in &portion.series {
+            if !names.contains(&(*index, series.file_system)) {
+                names.push((*index, series.file_system));
+            }
+        }
+    }
+    names.sort_unstable();
+    names
 }
 
 /// The id of the stack that a point stands for.

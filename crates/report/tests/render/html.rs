@@ -1,0 +1,102 @@
+//! The page: sound, complete, in the promised order.
+
+use disklab_report::{Format, Report, render};
+
+use crate::{support, wellformed};
+
+#[test]
+fn the_page_is_sound_and_stands_alone() {
+    for (bench, repeats) in [("loop", 3), ("lab", 1)] {
+        wellformed::check(&render(&support::report(bench, repeats), Format::Html));
+    }
+}
+
+#[test]
+fn its_parts_stand_in_order() {
+    let report = support::made(2, 2, "loop", 3);
+    let html = render(&report, Format::Html);
+    let mut at = 0;
+    for part in [
+        "<h1>ext4 or Btrfs",
+        "files as disks",
+        "id=\"summary\"",
+        "zeros-compressed",
+        "<h2>How fast are large files read?</h2>",
+        "<figure",
+        "raid0/ext4 is fastest",
+        "Exact figures",
+        "<h2>What do safe writes cost?</h2>",
+        "id=\"absent\"",
+        "needs the module zfs in the kernel",
+        "id=\"findings\"",
+        "id=\"method\"",
+        "20181005",
+        "1/16",
+        "id=\"environment\"",
+        "HGST HDN721010ALE604",
+        "rw,relatime",
+        "id=\"commands\"",
+        "mdadm --create",
+        "# exit code 32",
+        "id=\"study\"",
+        "[[workloads]]",
+    ] {
+        let found = html[at..].find(part);
+        at += found.unwrap_or_else(|| panic!("'{part}' is missing or out of order"));
+    }
+}
+
+#[test]
+fn a_lab_figure_is_labelled_and_a_real_one_is_not() {
+    let lab = support::made(1, 1, "lab", 1);
+    let real = support::made(1, 1, "loop", 1);
+    for format in [Format::Html, Format::Markdown, Format::Json] {
+        assert!(render(&lab, format).to_lowercase().contains("simulated"), "{format:?}");
+    }
+    assert!(render(&lab, Format::Html).contains("<span class=\"badge simulated\">simulated"));
+    assert!(!render(&real, Format::Html).contains(">simulated"));
+    assert!(!render(&real, Format::Markdown).contains("imulated"));
+}
+
+#[test]
+fn every_figure_has_its_interval_or_the_word_once() {
+    let once = render(&support::made(2, 2, "loop", 1), Format::Html);
+    let thrice = render(&support::made(2, 2, "loop", 3), Format::Html);
+    let bars = |html: &str| html.matches("class=\"value\"").count();
+    assert_eq!(once.matches("<small>once</small>").count(), bars(&once));
+    assert_eq!(thrice.matches("<small>once</small>").count(), 0);
+    assert_eq!(thrice.matches("line class=\"whisker\"").count(), 3 * bars(&thrice));
+}
+
+#[test]
+fn a_run_without_results_has_a_report() {
+    let mut report = support::made(1, 1, "loop", 1);
+    report.analysis = disklab_verdict::Analysis::default();
+    report.cells.clear();
+    report.sessions.clear();
+    report.facts = disklab_report::Facts::default();
+    wellformed::check(&render(&report, Format::Html));
+    assert!(render(&report, Format::Markdown).contains("disklab run"));
+    assert_eq!(render(&report, Format::Csv).lines().count(), 1);
+}
+
+#[test]
+fn a_name_of_a_file_system_has_one_colour_throughout() {
+    let html = render(&support::made(3, 2, "loop", 3), Format::Html);
+    let colour = |name: &str| -> Vec<&str> {
+        html.match_indices(&format!("<span class=\"name\">{name}<"))
+            .chain(html.match_indices(&format!("<span class=\"name\">{name} <")))
+            .filter_map(|(at, _)| html[..at].rsplit("class=\"bar ").next()?.split('"').next())
+            .collect()
+    };
+    for (name, class) in [("ext4", "s0"), ("btrfs", "s1")] {
+        let classes = colour(name);
+        assert!(!classes.is_empty() && classes.iter().all(|c| *c == class), "{name} {classes:?}");
+    }
+}
+
+#[test]
+fn a_report_moves_between_threads() {
+    fn check<T: Send + Sync>() {}
+    check::<Report>();
+}

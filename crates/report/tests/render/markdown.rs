@@ -1,0 +1,51 @@
+//! Markdown: a whole post, and its tables.
+
+use disklab_report::{Format, render};
+
+use crate::support;
+
+#[test]
+fn a_post() {
+    insta::assert_snapshot!(render(&support::made(2, 2, "loop", 3), Format::Markdown));
+}
+
+#[test]
+fn a_post_of_a_run_without_repeats() {
+    insta::assert_snapshot!(render(&support::made(2, 1, "lab", 1), Format::Markdown));
+}
+
+/// Cells of a table's line; '|' in them is escaped.
+pub fn cells(line: &str) -> usize {
+    let mut cells = 0;
+    let mut characters = line.chars();
+    while let Some(c) = characters.next() {
+        match c {
+            '\\' => drop(characters.next()),
+            '|' => cells += 1,
+            _ => {}
+        }
+    }
+    cells
+}
+
+/// Whether all lines of each table have as many cells.
+pub fn check_tables(md: &str) {
+    let mut width = None;
+    for line in md.lines() {
+        if line.starts_with('|') {
+            let cells = cells(line);
+            assert_eq!(*width.get_or_insert(cells), cells, "{line}");
+        } else {
+            width = None;
+        }
+    }
+}
+
+#[test]
+fn tables_are_whole_and_not_too_wide() {
+    let md = render(&support::report("loop", 3), Format::Markdown);
+    check_tables(&md);
+    let widest = md.lines().filter(|l| l.starts_with('|')).map(|l| l.chars().count()).max();
+    assert!(widest.is_some_and(|w| w <= 170), "{widest:?}");
+    assert!(md.len() < 40_000, "a forum takes no post of {} bytes", md.len());
+}
