@@ -8,10 +8,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::io::Errno;
+use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
 use crate::wait::{Reason, wait};
-use crate::{ExecError, Interrupt, Invocation, Trace, TraceEntry, find_program};
+use crate::{
+    ExecError, Interrupt, Invocation, OWNER_VARIABLE, Trace, TraceEntry, find_program, owner,
+};
 
 /// No more than this much of a program's output is read back: 256 MiB.
 const OUTPUT_LIMIT: u64 = 256 << 20;
@@ -135,6 +138,7 @@ impl Executor {
         command
             .args(&invocation.args)
             .envs(invocation.env.iter().map(|(k, v)| (k, v)))
+            .env(OWNER_VARIABLE, owner())
             .stdin(stdin)
             .stdout(stdout.try_clone().map_err(pipe)?)
             .stderr(stderr.try_clone().map_err(pipe)?)
@@ -198,9 +202,14 @@ impl Executor {
 /// Has the kernel kill the child when disklab dies, even by `kill -9`.
 #[allow(unsafe_code)]
 fn die_with_parent(command: &mut Command) {
-    // SAFETY: between fork and exec only an async-signal-safe system call is made.
+    let parent = getpid();
+    // SAFETY: between fork and exec only async-signal-safe system calls are made.
     unsafe {
-        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
+        command.pre_exec(move || {
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            // It may have died before this, and then no signal comes.
+            if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH.into()) }
+        });
     }
 }
 
@@ -250,6 +259,13 @@ mod tests {
         assert_eq!(trace.len(), 1);
         assert_eq!(trace[0].command_line(), "echo 'two words'");
         assert_eq!(trace[0].status, "0");
+    }
+
+    #[test]
+    fn programs_are_marked() {
+        let env = executor().check(&Invocation::new("env")).expect("env");
+        let mark = format!("{OWNER_VARIABLE}={}", owner());
+        assert!(env.text().lines().any(|line| line == mark), "{}", env.text());
     }
 
     #[test]

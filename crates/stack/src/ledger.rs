@@ -4,14 +4,15 @@
 //! it names is made, so a thing without an entry cannot exist; an entry without
 //! its thing can, and undoing it does nothing. The file is locked while its
 //! owner lives: the kernel frees the lock however the owner ends, which is how
-//! [`recover`] knows what was left behind.
+//! [`recover`] knows what was left behind. Its first line holds the mark that the
+//! owner's programs bear, as one of them may still be making a thing.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use disklab_exec::Executor;
+use disklab_exec::{Executor, owner};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,11 @@ pub use recover::recover;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Line {
+    /// The first line: whose ledger it is.
+    Owner {
+        /// What all programs of the owner have in their environment.
+        mark: String,
+    },
     /// A thing that is about to be made.
     Enter {
         /// Counted from 0 within the file.
@@ -184,7 +190,9 @@ impl LockedFile {
             File::open(folder)
                 .and_then(|f| f.sync_all())
                 .map_err(|e| StackError::io("cannot write", folder, e))?;
-            return Ok(Self { path, file });
+            let mut file = Self { path, file };
+            file.append(&Line::Owner { mark: owner().to_owned() })?;
+            return Ok(file);
         }
         Err(StackError::Other(format!("no name is left for a ledger in {}", folder.display())))
     }

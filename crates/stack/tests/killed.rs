@@ -8,6 +8,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use std::time::Duration;
+
 use disklab_exec::Executor;
 use disklab_stack::recover;
 use disklab_units::Bytes;
@@ -41,6 +43,33 @@ struct Victim {
     folder: Option<PathBuf>,
 }
 
+impl Victim {
+    /// Starts this program again, for this test only, in the other role.
+    fn start(test: &str) -> Self {
+        let child = Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", test, "--nocapture"])
+            .env(ROLE, "1")
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("victim");
+        Self { child, folder: None }
+    }
+
+    /// Waits until it is ready, and returns what it says then.
+    fn ready(&mut self) -> String {
+        let lines = BufReader::new(self.child.stdout.take().expect("stdout")).lines();
+        lines
+            .map_while(Result::ok)
+            .find_map(|l| l.strip_prefix("victim ").map(str::to_owned))
+            .expect("it is ready")
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().expect("kill -9");
+        self.child.wait().expect("dead");
+    }
+}
+
 impl Drop for Victim {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -61,16 +90,9 @@ fn what_a_killed_owner_left_is_taken_down() {
     if !can(&[stack(STACK, 1).needs(), LOOPS.to_vec()].concat()) {
         return;
     }
-    let child = Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", "what_a_killed_owner_left_is_taken_down", "--nocapture"])
-        .env(ROLE, "1")
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("victim");
-    let mut victim = Victim { child, folder: None };
-    let lines = BufReader::new(victim.child.stdout.take().expect("stdout")).lines();
-    let line = lines.map_while(Result::ok).find(|l| l.starts_with("victim ")).expect("it is ready");
-    let mut words = line.splitn(4, ' ').skip(1).map(str::to_owned);
+    let mut victim = Victim::start("what_a_killed_owner_left_is_taken_down");
+    let line = victim.ready();
+    let mut words = line.splitn(3, ' ').map(str::to_owned);
     let mut word = || words.next().expect("a word");
     let (worker, drive, folder) = (word(), PathBuf::from(word()), PathBuf::from(word()));
     victim.folder = Some(folder.clone());
@@ -82,8 +104,7 @@ fn what_a_killed_owner_left_is_taken_down() {
     let standing_before = standing(&folder);
     assert_eq!(standing_before.len(), 4, "two mounts, two loop devices: {standing_before:?}");
 
-    victim.child.kill().expect("kill -9");
-    victim.child.wait().expect("dead");
+    victim.kill();
     assert_eq!(standing(&folder), standing_before, "nobody has taken it down yet");
     assert!(is_alive(&worker));
 
@@ -101,6 +122,42 @@ fn what_a_killed_owner_left_is_taken_down() {
     // Empty folders only: this would fail otherwise.
     std::fs::remove_dir(&state).expect("state folder");
     std::fs::remove_dir(&folder).expect("rig's folder");
+}
+
+/// Makes the stack again and again until killed.
+fn busy_victim() -> ! {
+    let mut rig = Rig::new(1, Bytes::mib(600));
+    println!("\nvictim {}", rig.path().display());
+    std::io::stdout().flush().expect("flush");
+    let stack = stack(STACK, 1);
+    loop {
+        let mark = rig.ledger.mark();
+        rig.make(&stack).expect("made");
+        rig.take_down_to(mark);
+    }
+}
+
+#[test]
+fn an_owner_may_be_killed_at_any_moment() {
+    if std::env::var_os(ROLE).is_some() {
+        busy_victim();
+    }
+    if !can(&[stack(STACK, 1).needs(), LOOPS.to_vec()].concat()) {
+        return;
+    }
+    for round in 0..12_u64 {
+        let mut victim = Victim::start("an_owner_may_be_killed_at_any_moment");
+        let folder = PathBuf::from(victim.ready());
+        victim.folder = Some(folder.clone());
+        // Steps of making and taking down take about this long.
+        std::thread::sleep(Duration::from_millis(37 * round));
+        victim.kill();
+        let (_, errors) = recover(&folder.join("state"), &Executor::default());
+        assert!(errors.is_empty(), "round {round}: {errors:?}");
+        assert!(standing(&folder).is_empty(), "round {round}: {:?}", standing(&folder));
+        let left = |folder: &Path| std::fs::read_dir(folder).expect("folder").flatten().count();
+        assert_eq!((left(&folder), left(&folder.join("state"))), (1, 0), "round {round}");
+    }
 }
 
 fn is_alive(pid: &str) -> bool {

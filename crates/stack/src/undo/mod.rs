@@ -25,6 +25,8 @@ mod users;
 mod volume_group;
 mod write_cache;
 
+pub(crate) use users::end_programs_of;
+
 pub use mapping::Mapping;
 
 /// One thing to take down. Each is safe to do twice, and does nothing to a

@@ -1,13 +1,19 @@
-//! Finding and ending the processes that use a file system.
+//! Finding and ending processes: those that use a file system, and those that an
+//! owner has left.
 
 use std::fmt;
 use std::fs::{read, read_dir, read_link, read_to_string};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use disklab_exec::OWNER_VARIABLE;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
-/// A process that uses a file system.
+use crate::StackError;
+
+/// A process that is in the way.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Holder {
     pid: i32,
@@ -36,17 +42,66 @@ pub(super) fn kill_users(path: &Path) -> Vec<Holder> {
         if !uses(&folder, path) {
             continue;
         }
-        let name = read_to_string(folder.join("comm")).unwrap_or_default().trim().to_owned();
-        holders.push(Holder { pid, name });
+        holders.push(Holder { pid, name: name_of(&folder) });
         if !spared.contains(&pid) {
-            // It may have ended by itself.
-            let _ = match pidfd {
-                Ok(fd) => pidfd_send_signal(fd, Signal::KILL),
-                Err(_) => kill_process(handle, Signal::KILL),
-            };
+            kill(handle, pidfd);
         }
     }
     holders
+}
+
+/// How long a killed program may take to end: one that waits for a slow disk, or
+/// is in the midst of a mount, ends when that does.
+const END_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Kills what is left of the programs that an owner with this mark (see
+/// [`disklab_exec::owner`]) has started, and waits until they are gone. A mount
+/// or losetup that still works could make a thing after it was looked for.
+///
+/// # Errors
+/// Where some do not end.
+pub(crate) fn end_programs_of(mark: &str) -> Result<(), StackError> {
+    let entry = format!("{OWNER_VARIABLE}={mark}");
+    let spared = self_and_ancestors();
+    let began = Instant::now();
+    loop {
+        let mut left = Vec::new();
+        for pid in all_pids().into_iter().filter(|pid| !spared.contains(pid)) {
+            let Some(handle) = Pid::from_raw(pid) else { continue };
+            let pidfd = pidfd_open(handle, PidfdFlags::empty());
+            let folder = PathBuf::from(format!("/proc/{pid}"));
+            // A process that has ended has no environment any more.
+            let environment = read(folder.join("environ")).unwrap_or_default();
+            if environment.split(|b| *b == 0).any(|e| e == entry.as_bytes()) {
+                left.push(Holder { pid, name: name_of(&folder) });
+                kill(handle, pidfd);
+            }
+        }
+        if left.is_empty() {
+            return Ok(());
+        }
+        if began.elapsed() > END_PATIENCE {
+            let names: Vec<_> = left.iter().map(Holder::to_string).collect();
+            return Err(StackError::Other(format!(
+                "programs of an earlier disklab do not end: {}; what it left is taken down at \
+                 the next start",
+                names.join(", ")
+            )));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn name_of(process: &Path) -> String {
+    read_to_string(process.join("comm")).unwrap_or_default().trim().to_owned()
+}
+
+/// It may have ended by itself.
+fn kill(pid: Pid, pidfd: rustix::io::Result<OwnedFd>) {
+    let _ = match pidfd {
+        Ok(fd) => pidfd_send_signal(fd, Signal::KILL),
+        Err(_) => kill_process(pid, Signal::KILL),
+    };
 }
 
 fn all_pids() -> Vec<i32> {
@@ -117,6 +172,22 @@ mod tests {
         let pid = i32::try_from(std::process::id()).expect("pid");
         assert!(kill_users(&path).iter().any(|h| h.pid == pid));
         assert!(self_and_ancestors().contains(&pid));
+    }
+
+    #[test]
+    fn marked_programs_end_and_others_do_not() {
+        let sleep = |mark: &str| {
+            let mut sleep = std::process::Command::new("sleep");
+            sleep.arg("1000").env(OWNER_VARIABLE, mark).spawn().expect("sleep")
+        };
+        let mark = format!("test-{}", std::process::id());
+        let mut ours = sleep(&mark);
+        let mut other = sleep(&format!("{mark}0"));
+        end_programs_of(&mark).expect("ended");
+        assert!(!ours.wait().expect("killed").success());
+        assert!(other.try_wait().expect("other").is_none(), "another's lives on");
+        other.kill().expect("kill");
+        other.wait().expect("killed");
     }
 
     #[test]
