@@ -40,7 +40,12 @@ struct Copy {
 
 fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
     let mut fields = Fields::new(&spec.body, "the copy workload")?;
-    let size = fields.require_bytes("size")?;
+    let size_node = fields.require("size")?;
+    let size: Bytes =
+        size_node.as_text()?.parse().map_err(|e| size_node.error(format!("`size`: {e}")))?;
+    if size == Bytes::ZERO {
+        return Err(size_node.error("`size`: there is nothing to copy"));
+    }
     let files = fields.integer("files", 1..=10_000_000)?;
     let folders = fields.integer("folders", 1..=1_000_000)?;
     let content = fields.choice("content", &Content::WORDS)?.unwrap_or_default();
@@ -49,6 +54,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Stu
     fields.finish()?;
     let scale = context.scale;
     let (size, tree) = match (files.filter(|files| *files > 1), folders) {
+        (None, None) if scale == 1.0 => (size, None),
         (None, None) => (size.scaled(scale, Bytes::kib(4)), None),
         (None, Some(_)) => {
             return Err(spec
@@ -222,8 +228,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("temp");
         let workload = read("copy", "size = '1.2 MB'\nsync = true", 1.0).expect("valid");
         let ran = run_in(&*workload, folder.path(), None).expect("ran");
-        let size = 1_200_000_u64.div_ceil(4096) * 4096;
-        let size = if size - 1_200_000 > 2048 { size - 4096 } else { size };
+        let size = 1_200_000;
         let steps: Vec<_> = ran
             .steps
             .iter()
@@ -263,6 +268,7 @@ mod tests {
         for (body, part) in [
             ("", "needs a field 'size'"),
             ("size = '1 MB'\nfolders = 3", "goes with more than one"),
+            ("size = 0", "nothing to copy"),
             ("size = '1 MB'\nfiles = 0", "from 1"),
             ("size = '1 MB'\nreflink = 'always'", "'never' or 'auto'"),
             ("size = '1 MB'\ncontent = 'zero'", "did you mean 'zeros'"),
@@ -275,7 +281,7 @@ mod tests {
     proptest! {
         #[test]
         fn space_holds_the_source_and_the_copy(
-            scale in 1e-9_f64..2.0, size in 0_u64..1 << 45, files in 1_u64..1 << 20, tree in any::<bool>(),
+            scale in 1e-9_f64..2.0, size in 1_u64..1 << 45, files in 1_u64..1 << 20, tree in any::<bool>(),
         ) {
             let files = if tree { format!("files = {files}") } else { String::new() };
             let cost = read("copy", &format!("size = {size}\n{files}"), scale).expect("valid").cost();

@@ -27,7 +27,7 @@ pub(super) const HDPARM: WorkloadKind = WorkloadKind {
         ("device", "whether to read from the drive, -t; both, where neither is said"),
         ("direct", "whether to read past the page cache, --direct (default false)"),
         ("seconds", "how long the equivalent reads (default 3); hdparm has its own 2 and 3"),
-        ("size", "the file that is read where there is no block device (default 1 GiB); scaled"),
+        ("size", "the file that is read where there is no block device (default 512 MiB); scaled"),
     ],
     read,
 };
@@ -50,7 +50,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Stu
     };
     let direct = fields.boolean("direct")?.unwrap_or(false);
     let seconds = fields.integer("seconds", 1..=3600)?.unwrap_or(3);
-    let size = fields.bytes("size")?.unwrap_or(Bytes::gib(1));
+    let size = fields.bytes("size")?.unwrap_or(Bytes::mib(512));
     fields.finish()?;
     if !cached && !device {
         return Err(spec

@@ -13,6 +13,7 @@ mod value;
 mod work;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use disklab_study::{Fields, Node, Place, Source, StudyError, Value, WorkloadSpec};
 
@@ -44,6 +45,8 @@ struct Fio {
     prewrite: Prewrite,
     /// What scaling changed.
     scaled: Vec<String>,
+    /// Whether fio has been asked whether it understands the jobs.
+    checked: AtomicBool,
 }
 
 fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
@@ -79,7 +82,13 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Stu
         understood.push((section, work));
     }
     let steps = steps(&understood, steps_node)?;
-    Ok(Box::new(Fio { sections: understood, steps, prewrite, scaled }))
+    Ok(Box::new(Fio {
+        sections: understood,
+        steps,
+        prewrite,
+        scaled,
+        checked: AtomicBool::new(false),
+    }))
 }
 
 /// One job from the workload's own fields.
@@ -129,8 +138,11 @@ impl Workload for Fio {
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        // Before hours of writing: fio may know less than disklab.
-        run::check(self, site)?;
+        // Before hours of writing: fio may know less than disklab. Once is enough.
+        if !self.checked.load(Ordering::Relaxed) {
+            run::check(self, site)?;
+            self.checked.store(true, Ordering::Relaxed);
+        }
         if !self.scaled.is_empty() {
             site.note("fio", format!("sizes scaled: {}", self.scaled.join("; ")));
         }

@@ -1,5 +1,7 @@
 //! Running fio.
 
+use std::sync::OnceLock;
+
 use disklab_exec::{ExecError, Finished, Invocation};
 
 use super::Fio;
@@ -39,8 +41,14 @@ fn version(text: &str) -> Option<(u32, u32)> {
 }
 
 fn has_lat_percentiles(site: &WorkSite<'_>) -> Result<bool, WorkloadError> {
+    // The installed fio stays the same while a study runs.
+    static KNOWN: OnceLock<bool> = OnceLock::new();
+    if let Some(known) = KNOWN.get() {
+        return Ok(*known);
+    }
     let finished = site.executor.check(&Invocation::new("fio").arg("--version"))?;
-    Ok(version(&finished.text()).is_some_and(|version| version >= HAS_LAT_PERCENTILES))
+    let has = version(&finished.text()).is_some_and(|version| version >= HAS_LAT_PERCENTILES);
+    Ok(*KNOWN.get_or_init(|| has))
 }
 
 /// Has fio itself read the jobs, without running them.
@@ -188,6 +196,7 @@ mod tests {
             steps: Vec::new(),
             prewrite: Default::default(),
             scaled: Vec::new(),
+            checked: Default::default(),
         };
         let step = Step { name: "s".to_owned(), groups: Vec::new() };
         let failed = |stdout: &str, stderr: &str| {
