@@ -17,9 +17,8 @@ pub(crate) const PREFIX: &str = "disklab";
 /// it. Programs that still write in it are killed first: fio's workers survive a
 /// `kill -9` of disklab.
 pub(super) fn tree(path: &Path) -> Result<bool, StackError> {
-    let refuse = |why: &str| {
-        Err(StackError::Other(format!("{} was left alone: {why}", path.display())))
-    };
+    let refuse =
+        |why: &str| Err(StackError::Other(format!("{} was left alone: {why}", path.display())));
     let ours = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(PREFIX));
     if !ours {
         return refuse("its name is not one that disklab gives");
