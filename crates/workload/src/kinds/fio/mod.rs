@@ -20,7 +20,7 @@ use disklab_study::{Fields, Node, Place, Source, StudyError, Value, WorkloadSpec
 use self::job::{Section, Setting};
 use self::layout::Prewrite;
 use self::steps::{Step, steps};
-use self::work::Work;
+use self::work::{MOST_FILES, Work};
 use crate::{Context, Cost, WorkSite, Workload, WorkloadError, WorkloadKind};
 
 pub(super) const FIO: WorkloadKind = WorkloadKind {
@@ -70,6 +70,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Stu
         }
     };
     let mut scaled = Vec::new();
+    let mut files = 0;
     let mut understood = Vec::with_capacity(sections.len());
     for mut section in sections {
         if context.scale != 1.0 {
@@ -79,6 +80,10 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Stu
             }
         }
         let work = Work::of(&section)?;
+        files += work.files.len();
+        if files > MOST_FILES {
+            return Err(section.place.error(format!("this job has more than {MOST_FILES} files")));
+        }
         understood.push((section, work));
     }
     let steps = steps(&understood, steps_node)?;

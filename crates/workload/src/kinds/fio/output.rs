@@ -25,6 +25,8 @@ pub(super) struct JobReport {
     pub name: String,
     /// 0, or why it failed (errno).
     pub error: i64,
+    /// Operations that failed and were passed over, as `continue_on_error` asks.
+    pub passed_over: u64,
     /// What it did in each direction in which it did anything.
     pub done: Vec<Done>,
 }
@@ -105,6 +107,7 @@ fn job(job: &Map<String, Value>) -> JobReport {
     JobReport {
         name: text_of(job, "jobname"),
         error: number(job, "error").unwrap_or(0.0) as i64,
+        passed_over: number(job, "total_err").unwrap_or(0.0) as u64,
         done: done.collect(),
     }
 }
@@ -284,8 +287,10 @@ pub(super) mod tests {
 
     #[test]
     fn absent_fields_are_no_figures() {
-        let output = parse(r#"{"jobs": [{"read": {"io_kbytes": 1, "total_ios": 3}}, {}]}"#);
+        let output =
+            parse(r#"{"jobs": [{"total_err": 7, "read": {"io_kbytes": 1, "total_ios": 3}}, {}]}"#);
         let jobs = output.expect("parsed").jobs;
+        assert_eq!((jobs[0].passed_over, jobs[1].passed_over), (7, 0));
         let read = &jobs[0].done[0];
         assert_eq!((read.bytes, read.operations, read.latency.is_none()), (0, 3, true));
         assert!(jobs[1].done.is_empty());

@@ -77,6 +77,7 @@ pub(super) fn check(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadEr
 pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
     let lat_percentiles = has_lat_percentiles(site)?;
     let mut kinds = Vec::new();
+    let mut passed_over = 0_u64;
     for (number, step) in fio.steps.iter().enumerate() {
         let arguments = arguments(fio, step, seed_of(site.seed, number), lat_percentiles);
         let invocation = Invocation::new("fio")
@@ -101,8 +102,16 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
                 }
             }
             kinds.push(kind);
+            let failed = output.jobs.iter().map(|job| job.passed_over);
+            passed_over = failed.fold(passed_over, u64::saturating_add);
             Ok(Outcome::of(&finished, figures))
         })?;
+    }
+    if passed_over > 0 {
+        site.note(
+            "fio",
+            format!("{passed_over} operations failed and were passed over (continue_on_error)"),
+        );
     }
     for kind in kinds {
         site.note_once(

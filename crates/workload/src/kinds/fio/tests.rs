@@ -327,4 +327,26 @@ proptest! {
         let _ = read("fio", &format!("loops = 3\n{key} = '{value}'"), scale).map(|w| w.cost());
         let _ = read("fio", &format!("size = '1m'\n{key} = '{value}'"), scale).map(|w| w.cost());
     }
+
+    #[test]
+    fn no_mutation_of_a_job_panics(
+        at in any::<prop::sample::Index>(), to in any::<char>(), cut in any::<bool>(),
+        scale in 1e-9_f64..10.0,
+    ) {
+        let mut text: Vec<char> = "[global]\nsize=1g\nbs=4k,64k\nruntime=60\n[a b]\nrw=randrw:4\n\
+            numjobs=4\nnrfiles=2\noffset_increment=1m\n[c]\nstonewall\nbssplit=4k/50:8k/50\n\
+            filename=x ; all\n[d]\nname=e\nwait_for=c\nfsync=8\n".chars().collect();
+        let at = at.index(text.len());
+        if cut {
+            text.remove(at);
+        } else {
+            text[at] = to;
+        }
+        let text: String = text.into_iter().collect();
+        let body = format!("job = {:?}", text.replace(|c: char| c.is_control() && c != '\n', "?"));
+        if let Ok(workload) = read("fio", &body, scale) {
+            let cost = workload.cost();
+            prop_assert!(cost.space >= cost.prewrite);
+        }
+    }
 }

@@ -9,7 +9,9 @@ use super::job::{Section, Setting};
 /// fio reads no more of a section's name (init.c).
 const LONGEST_NAME: usize = 255;
 /// No study needs more; a hostile text gets no further.
-const MOST_SECTIONS: usize = 1000;
+const MOST_SECTIONS: usize = 200;
+/// The same for options, since each section has all global ones before it.
+const MOST_OPTIONS: usize = 5000;
 
 /// Reads a job file. `locate` tells where a range of the text's bytes stands.
 ///
@@ -27,7 +29,7 @@ pub(super) fn parse(
     let mut sections: Vec<Section> = Vec::new();
     // Nothing before the first header; then whether it is a [global] one.
     let mut in_global: Option<bool> = None;
-    let mut at = 0;
+    let (mut at, mut options) = (0, 0);
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
@@ -63,6 +65,10 @@ pub(super) fn parse(
             None => (content, None),
         };
         let setting = Setting::new(name, value, &place)?;
+        options += 1;
+        if options > MOST_OPTIONS {
+            return Err(place.error(format!("more than {MOST_OPTIONS} options")));
+        }
         match (in_global, sections.last_mut()) {
             (Some(true), _) => globals.push(setting),
             (Some(false), Some(section)) => section.settings.push(setting),
@@ -173,6 +179,14 @@ mod tests {
             ]
         );
         assert_eq!(sections[1].get("bs"), Some("8k"));
+    }
+
+    #[test]
+    fn endless_jobs_are_refused() {
+        let error = parse_text(&"[a]\n".repeat(300)).expect_err("too many");
+        assert_eq!((error.line, error.message.as_str()), (201, "more than 200 sections"));
+        let error = parse_text(&format!("[a]\n{}", "bs=4k\n".repeat(6000))).expect_err("too many");
+        assert_eq!((error.line, error.message.as_str()), (5002, "more than 5000 options"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::job::{Section, check_job_name};
 use super::value::seconds;
 
 /// More files than this are refused: a study means a tree then, which `copy` has.
-const MOST_FILES: u64 = 1_000_000;
+pub(super) const MOST_FILES: usize = 1_000_000;
 
 /// What a section will do.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +55,7 @@ impl Work {
         let jobs = section.count("numjobs", 1)?.unwrap_or(1);
         let files_per_job = section.count("nrfiles", 1)?.unwrap_or(1);
         let filename = section.get("filename");
-        if jobs.saturating_mul(files_per_job) > MOST_FILES {
+        if jobs.saturating_mul(files_per_job) > MOST_FILES as u64 {
             return Err(section.place.error(format!(
                 "this job has more than {MOST_FILES} files or processes (numjobs × nrfiles)"
             )));
