@@ -1,11 +1,12 @@
 //! Grouped bars: a group is a layout, a bar a file system.
 
+use disklab_stats::Interval;
 use disklab_study::Measure;
 use disklab_verdict::{Answer, Point};
 use maud::{Markup, html};
 
 use crate::Report;
-use crate::chart::scale::Scale;
+use crate::chart::scale::{Scale, extent};
 use crate::chart::{caption, colour_class, percent};
 use crate::quantity::{Quantity, Unit, better, measure_name};
 use crate::view::{Colours, Panel, comparison_of, stack_of};
@@ -31,12 +32,9 @@ pub(crate) fn chart(
 ) -> Markup {
     let measure = answer.measure;
     let quantity = Quantity::from(measure);
-    let ends = panel.points.iter().flat_map(|p| {
-        let e = p.estimate;
-        [Some(e.centre), e.interval.map(|i| i.low), e.interval.map(|i| i.high)]
-    });
-    let scale = Scale::fitting(ends.flatten());
-    let unit = quantity.unit_for(scale.ticks.last().copied().unwrap_or(1.0));
+    let scale = scale(&panel.points);
+    let largest = panel.points.iter().map(|p| p.estimate.centre).fold(0.0, f64::max);
+    let unit = quantity.unit_for(largest);
     let plain = panel.points.iter().any(|p| colours.index(&p.file_system) >= crate::chart::SERIES);
     let bars = Bars { report, colours, answer, quantity, scale, unit, plain };
     html! {
@@ -49,6 +47,21 @@ pub(crate) fn chart(
                 }
             }
         }
+    }
+}
+
+/// An interval that reaches further than this many times the largest figure
+/// ends in an arrow: it would press all bars together.
+const REACH: f64 = 2.0;
+
+fn scale(points: &[&Point]) -> Scale {
+    let (low, high) = extent(points.iter().map(|p| p.estimate.centre));
+    let ends = points.iter().filter_map(|p| p.estimate.interval).flat_map(|i| [i.low, i.high]);
+    let (lowest, highest) = extent(ends.chain([low, high]));
+    if high / low > 100.0 {
+        Scale::logarithmic(lowest.max(low / 100.0), highest.min(high * 100.0))
+    } else {
+        Scale::linear(highest.min(high * REACH))
     }
 }
 
@@ -130,19 +143,30 @@ fn bar(bars: &Bars<'_>, point: &Point, whole: bool) -> Markup {
                     rect.fill x="0" y="16%" height="68%" width=(percent(at(estimate.centre))) {}
                 }
                 @if let Some(interval) = estimate.interval.filter(|i| i.low < i.high) {
-                    @let (low, high) = (percent(at(interval.low)), percent(at(interval.high)));
-                    // A halo in the page's colour sets it off from any bar.
-                    @for class in ["halo", "whisker"] {
-                        line.(class) x1=(low) x2=(high) y1="50%" y2="50%" {}
-                        @for end in [&low, &high] {
-                            line.(class) x1=(end) x2=(end) y1="28%" y2="72%" {}
-                        }
-                    }
+                    (whisker(&bars.scale, interval))
                 }
             }
             span.value {
                 (unit.show(estimate.centre)) " " (unit.name) " "
                 small { (unit.show_interval(&estimate)) }
+            }
+        }
+    }
+}
+
+/// An interval as a line with caps, or with an arrow where it goes on. A halo in
+/// the page's colour sets it off from any bar.
+fn whisker(scale: &Scale, interval: Interval) -> Markup {
+    let goes_on = scale.ticks.last().is_some_and(|end| interval.high > *end);
+    let (low, high) = (percent(scale.percent(interval.low)), percent(scale.percent(interval.high)));
+    html! {
+        @for class in ["halo", "whisker"] {
+            line.(class) x1=(low) x2=(high) y1="50%" y2="50%" {}
+            line.(class) x1=(low) x2=(low) y1="28%" y2="72%" {}
+            @if goes_on {
+                svg.arrow x=(high) y="50%" { path.(class) d="M-6-4L-1 0L-6 4" {} }
+            } @else {
+                line.(class) x1=(high) x2=(high) y1="28%" y2="72%" {}
             }
         }
     }

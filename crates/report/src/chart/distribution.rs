@@ -40,8 +40,9 @@ pub(crate) fn chart(report: &Report, colours: &Colours, panel: &Panel<'_>) -> Ma
         Scale::logarithmic(values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let y_ticks: Vec<Tick> =
         scale.ticks.iter().map(|t| (scale.percent(*t), tick_label(*t))).collect();
+    let across = Across::reaching(lines.iter().flatten().filter_map(|(_, line)| line.last()));
     let x_ticks: Vec<Tick> =
-        PERCENTILES.iter().map(|q| (place(position(*q)), percentile_label(*q))).collect();
+        across.percentiles().map(|q| (across.place(position(q)), percentile_label(q))).collect();
     let label = format!("Curves: distribution of latency {}", panel.figure);
     html! {
         figure.chart role="group" aria-label=(label.trim_end()) {
@@ -58,7 +59,7 @@ pub(crate) fn chart(report: &Report, colours: &Colours, panel: &Panel<'_>) -> Ma
                         x_name: "share of operations that took no longer".to_owned(),
                         x_ticks: x_ticks.clone(),
                         y_ticks: y_ticks.clone(),
-                        curves: curves(&scale, portion, lines),
+                        curves: curves(&scale, &across, portion, lines),
                         is_named: portion.is_named(),
                     }.draw())
                 }
@@ -70,12 +71,12 @@ pub(crate) fn chart(report: &Report, colours: &Colours, panel: &Panel<'_>) -> Ma
 /// A histogram and its percentile curve.
 type Line<'a> = (&'a LatencyHistogram, Vec<(f64, u64)>);
 
-fn curves(scale: &Scale, portion: &Portion<'_>, lines: &[Line<'_>]) -> Vec<Curve> {
+fn curves(scale: &Scale, across: &Across, portion: &Portion<'_>, lines: &[Line<'_>]) -> Vec<Curve> {
     let curve = |((index, series), (histogram, line)): (&(usize, Series<'_>), &Line<'_>)| Curve {
         name: portion.name(series).to_owned(),
         index: *index,
-        line: line.iter().map(|(x, ns)| (place(*x), scale.percent(*ns as f64))).collect(),
-        marks: marks(series.stack, scale, histogram),
+        line: line.iter().map(|(x, ns)| (across.place(*x), scale.percent(*ns as f64))).collect(),
+        marks: marks(series.stack, scale, across, histogram),
     };
     portion.series.iter().zip(lines).map(curve).collect()
 }
@@ -85,14 +86,14 @@ fn histogram<'a>(report: &'a Report, series: &Series<'_>) -> Option<&'a LatencyH
     report.analysis.groups.get(point.group)?.latency.as_ref().filter(|h| h.count() > 0)
 }
 
-fn marks(stack: &str, scale: &Scale, histogram: &LatencyHistogram) -> Vec<Mark> {
+fn marks(stack: &str, scale: &Scale, across: &Across, histogram: &LatencyHistogram) -> Vec<Mark> {
     PERCENTILES
         .iter()
         .zip(percentiles(histogram, &PERCENTILES))
         .filter_map(|(quantile, ns)| {
             let ns = ns? as f64;
             Some(Mark {
-                x: place(position(*quantile)),
+                x: across.place(position(*quantile)),
                 y: scale.percent(ns),
                 whisker: None,
                 text: format!(
@@ -105,8 +106,28 @@ fn marks(stack: &str, scale: &Scale, histogram: &LatencyHistogram) -> Vec<Mark> 
         .collect()
 }
 
-fn place(share: f64) -> f64 {
-    MARGINS.0 + share * (100.0 - MARGINS.0 - MARGINS.1)
+/// The horizontal axis: from 0 to the percentile that the furthest curve reaches.
+struct Across {
+    end: f64,
+}
+
+impl Across {
+    /// As far as the last points of the curves, and then to the next percentile.
+    fn reaching<'a>(ends: impl Iterator<Item = &'a (f64, u64)>) -> Self {
+        let furthest = ends.map(|(x, _)| *x).fold(0.0, f64::max);
+        let end = PERCENTILES.iter().map(|q| position(*q)).find(|p| *p >= furthest - 1e-9);
+        Self { end: end.unwrap_or(1.0) }
+    }
+
+    /// The percentiles on this axis.
+    fn percentiles(&self) -> impl Iterator<Item = f64> {
+        PERCENTILES.into_iter().filter(|q| position(*q) <= self.end + 1e-9)
+    }
+
+    /// Where a share of the full axis stands, in percent.
+    fn place(&self, share: f64) -> f64 {
+        MARGINS.0 + (share / self.end).min(1.0) * (100.0 - MARGINS.0 - MARGINS.1)
+    }
 }
 
 fn tick_label(ns: f64) -> String {

@@ -56,8 +56,10 @@ pub(crate) fn chart(
                         curves: portion
                             .series
                             .iter()
-                            .map(|(index, s)| {
-                                let (line, marks) = curve(quantity, &scale, &places, s);
+                            .enumerate()
+                            .map(|(n, (index, s))| {
+                                let aside = DODGE * (n as f64 - middle(portion));
+                                let (line, marks) = curve(quantity, &scale, &places, s, aside);
                                 let name = portion.name(s).to_owned();
                                 Curve { name, index: *index, line, marks }
                             })
@@ -82,6 +84,15 @@ fn about(measure: Measure, scale: &Scale) -> String {
     format!("{}{si}{axis}, {}", measure_name(measure), better(measure))
 }
 
+/// How far apart, in percent, stand the markers of curves at the same value, so
+/// that no interval hides another.
+const DODGE: f64 = 0.7;
+
+/// The place in the middle of a portion's series.
+fn middle(portion: &Portion<'_>) -> f64 {
+    (portion.series.len().max(1) - 1) as f64 / 2.0
+}
+
 fn describe(quantity: Quantity, portion: &Portion<'_>) -> String {
     let ends = |s: &Series<'_>| {
         let show = |p: Option<&&Point>| {
@@ -94,12 +105,13 @@ fn describe(quantity: Quantity, portion: &Portion<'_>) -> String {
     portion.series.iter().map(|(_, s)| ends(s)).collect::<Vec<_>>().join("; ")
 }
 
-/// A line and its markers.
+/// A line and its markers, `aside` percent from their values' places.
 fn curve(
     quantity: Quantity,
     scale: &Scale,
     places: &Places,
     series: &Series<'_>,
+    aside: f64,
 ) -> (Vec<(f64, f64)>, Vec<Mark>) {
     let mut marks: Vec<Mark> = series
         .points
@@ -108,7 +120,7 @@ fn curve(
             let e = point.estimate;
             let unit = quantity.unit_for(e.centre);
             Mark {
-                x: places.at(x_of(point)),
+                x: places.at(x_of(point)) + aside,
                 y: scale.percent(e.centre),
                 whisker: e
                     .interval

@@ -35,7 +35,12 @@ pub(crate) fn section(report: &Report) -> Markup {
                         Quantity::Size.show(foreign.median), Quantity::Size.show(foreign.worst)
                     )))
                 }
-                @for (name, value) in &environment.extra { (entry(name, value)) }
+            }
+            @if !environment.extra.is_empty() {
+                details {
+                    summary { "Settings of the kernel and other surroundings" }
+                    dl { @for (name, value) in &environment.extra { (entry(name, value)) } }
+                }
             }
             @if !facts.tools.is_empty() {
                 h3 { "Programs" }
@@ -63,7 +68,26 @@ fn processor(report: &Report) -> String {
     }
 }
 
+/// A column of the table of drives: its head and what it says of a drive.
+type Column = (&'static str, fn(&DriveState) -> String);
+
+const COLUMNS: [Column; 10] = [
+    ("device", device),
+    ("model", |d| d.model.clone().unwrap_or_default()),
+    ("serial number", |d| joined([&d.serial, &d.wwid])),
+    ("firmware", |d| d.firmware.clone().unwrap_or_default()),
+    ("size", |d| Bytes(d.size_bytes).si()),
+    ("sectors", sectors),
+    ("kind", kind),
+    ("scheduler", |d| d.scheduler.clone().unwrap_or_default()),
+    ("write cache", |d| d.write_cache.clone().unwrap_or_default()),
+    ("SMART", |d| d.smart.as_ref().map(smart_lines).unwrap_or_default().join("; ")),
+];
+
 fn drives(drives: &[DriveState]) -> Markup {
+    // What no drive tells needs no column.
+    let told = COLUMNS.iter().filter(|(_, show)| drives.iter().any(|d| !show(d).is_empty()));
+    let columns: Vec<&Column> = told.collect();
     html! {
         @if !drives.is_empty() {
             h3 { "Drives" }
@@ -71,54 +95,48 @@ fn drives(drives: &[DriveState]) -> Markup {
                 table {
                     thead {
                         tr {
-                            @for name in [
-                                "drive", "device", "model", "serial", "firmware", "size", "sectors",
-                                "kind", "scheduler", "write cache", "SMART",
-                            ] { th scope="col" { (name) } }
+                            th scope="col" { "drive" }
+                            @for (name, _) in &columns { th scope="col" { (name) } }
                         }
                     }
-                    tbody { @for drive in drives { (drive_row(drive)) } }
+                    tbody {
+                        @for drive in drives {
+                            tr {
+                                th scope="row" { (drive.drive) }
+                                @for (_, show) in &columns { td { (or_dash(show(drive))) } }
+                            }
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-fn drive_row(drive: &DriveState) -> Markup {
-    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".to_owned());
-    let mut kind = match drive.rotational {
-        Some(true) => "rotating",
-        Some(false) => "not rotating",
-        None => "–",
-    }
-    .to_owned();
-    for more in [&drive.zoned, &drive.link_speed].into_iter().flatten() {
-        kind = format!("{kind}, {more}");
-    }
-    let sectors = drive.sectors.map_or_else(
-        || "–".to_owned(),
-        |(logical, physical)| format!("{logical} B logical, {physical} B physical"),
-    );
-    let device = match &drive.backing_file {
+fn or_dash(text: String) -> String {
+    if text.is_empty() { "–".to_owned() } else { text }
+}
+
+fn joined<const N: usize>(parts: [&Option<String>; N]) -> String {
+    parts.into_iter().flatten().cloned().collect::<Vec<_>>().join(", ")
+}
+
+fn device(drive: &DriveState) -> String {
+    match &drive.backing_file {
         Some(file) => format!("{} ({file})", drive.device),
         None => drive.device.clone(),
-    };
-    let smart = drive.smart.as_ref().map(smart_lines).unwrap_or_default();
-    html! {
-        tr {
-            th scope="row" { (drive.drive) }
-            td { (device) }
-            td { (text(&drive.model)) }
-            td { (text(&drive.serial)) @if let Some(wwid) = &drive.wwid { " " small { (wwid) } } }
-            td { (text(&drive.firmware)) }
-            td { (Bytes(drive.size_bytes).si()) }
-            td { (sectors) }
-            td { (kind) }
-            td { (text(&drive.scheduler)) }
-            td { (text(&drive.write_cache)) }
-            td { @if smart.is_empty() { "–" } @else { (smart.join("; ")) } }
-        }
     }
+}
+
+fn sectors(drive: &DriveState) -> String {
+    drive.sectors.map_or_else(String::new, |(logical, physical)| {
+        format!("{logical} B logical, {physical} B physical")
+    })
+}
+
+fn kind(drive: &DriveState) -> String {
+    let rotates = drive.rotational.map(|r| if r { "rotating" } else { "not rotating" }.to_owned());
+    joined([&rotates, &drive.zoned, &drive.link_speed])
 }
 
 fn mounts(report: &Report) -> Markup {

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use crate::Report;
 use crate::chart::charts;
 use crate::html::{OPEN_ROWS, findings, table};
-use crate::view::{Absences, Colours, count};
+use crate::view::{Absences, Colours, count, kinds};
 
 /// The section of one question.
 pub(crate) fn section(
@@ -17,7 +17,6 @@ pub(crate) fn section(
 ) -> Markup {
     let rows = answer.points.len();
     let absences_here = crate::view::absences(report, &answer.question);
-    let findings_here = findings_of(report, answer);
     html! {
         section.question id={ "q" (number + 1) } {
             h2 { (answer.question.ask) }
@@ -33,22 +32,37 @@ pub(crate) fn section(
                 (table::drives(report, answer))
             }
             (absences(&absences_here, false))
-            @if !findings_here.is_empty() {
-                div.doubts { (findings::list(&findings_here)) }
-            }
+            (doubts(report, answer))
         }
     }
 }
 
-/// Findings about these figures; those about all figures have their own section.
-fn findings_of<'a>(report: &'a Report, answer: &Answer) -> Vec<&'a Finding> {
-    report
+/// What makes these figures doubtful. What concerns every question is told once,
+/// in the section of findings, and only named here.
+fn doubts(report: &Report, answer: &Answer) -> Markup {
+    let concerns = |f: &Finding, a: &Answer| a.points.iter().any(|p| f.groups.contains(&p.group));
+    let answers = &report.analysis.answers;
+    let concerns_all = |f: &Finding| answers.len() > 1 && answers.iter().all(|a| concerns(f, a));
+    let (everywhere, here): (Vec<&Finding>, Vec<&Finding>) = report
         .analysis
         .findings
         .iter()
-        .filter(|f| f.severity != Severity::Remark)
-        .filter(|f| f.groups.iter().any(|g| answer.points.iter().any(|p| p.group == *g)))
-        .collect()
+        .filter(|f| f.severity != Severity::Remark && concerns(f, answer))
+        .partition(|f| concerns_all(f));
+    html! {
+        @if !here.is_empty() { div.doubts { (findings::list(&here)) } }
+        @if !everywhere.is_empty() {
+            p.muted {
+                "Here as in all questions: "
+                a href="#findings" {
+                    @for (n, kind) in kinds(everywhere).iter().enumerate() {
+                        @if n > 0 { ", " }
+                        (kind.audit)
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// What is missing, and why.

@@ -120,7 +120,7 @@ fn against_baseline(answer: &Answer, point: &Point) -> String {
 }
 
 fn moved(traffic: Option<&Traffic>) -> Markup {
-    let amplification = |r: Option<f64>| r.map_or_else(|| "–".to_owned(), ratio);
+    let amplification = |r: Option<f64>| r.map_or_else(|| "–".to_owned(), |r| format!("{r:.2}×"));
     html! {
         @match traffic {
             Some(t) => {

@@ -4,7 +4,9 @@ mod escape;
 mod question;
 mod table;
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use disklab_measure::DriveState;
 use disklab_units::Bytes;
@@ -130,11 +132,19 @@ fn environment(md: &mut String, report: &Report) {
     for (what, names) in alike(&report.facts.drives) {
         let _ = writeln!(md, "- {}: {}", escape(&names.join(", ")), escape(&what));
     }
-    let tools: Vec<String> = report.facts.tools.iter().map(tool).collect();
+    let tools: Vec<String> =
+        report.facts.tools.iter().filter(|t| was_used(report, &t.name)).map(tool).collect();
     if !tools.is_empty() {
         let _ = writeln!(md, "- {}", escape(&tools.join("; ")));
     }
     md.push('\n');
+}
+
+/// Whether a program ran, by the commands that are known.
+fn was_used(report: &Report, name: &str) -> bool {
+    let mut programs =
+        report.facts.traces.iter().flat_map(|t| &t.entries).filter_map(|e| e.argv.first());
+    programs.any(|program| Path::new(program).file_name() == Some(OsStr::new(name)))
 }
 
 /// Drives that look the same, told once: (what they are, their names).
