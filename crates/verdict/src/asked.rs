@@ -3,7 +3,7 @@
 use disklab_measure::Direction;
 use disklab_study::{Chart, Question, Study, WorkloadSpec};
 
-use crate::describe::{Described, describe};
+use crate::describe::describe;
 use crate::{Group, GroupKey};
 
 /// A line needs this many points to be worth drawing.
@@ -54,7 +54,12 @@ pub(crate) fn asked(study: &Study, groups: &[Group]) -> Vec<Asked> {
             continue;
         }
         for key in of_workload(workload) {
-            all.push(single_question(study, groups, key));
+            let described = describe(study, groups, key);
+            let mut ask = wording(&described.noun, described.plural);
+            if all.iter().any(|a: &Asked| a.question.ask == ask) {
+                ask = wording(&described.full(), described.plural);
+            }
+            all.push(single_question(ask, key));
         }
     }
     all
@@ -64,11 +69,11 @@ fn same_work(a: &GroupKey, b: &GroupKey) -> bool {
     a.workload == b.workload && a.step == b.step && a.direction == b.direction
 }
 
-fn single_question(study: &Study, groups: &[Group], key: &GroupKey) -> Asked {
-    let ask = match describe(study, groups, key) {
-        Described { noun, plural: true, .. } => format!("How fast are {noun}?"),
-        Described { noun, .. } => format!("How fast is {noun}?"),
-    };
+fn wording(noun: &str, plural: bool) -> String {
+    format!("How fast {} {noun}?", if plural { "are" } else { "is" })
+}
+
+fn single_question(ask: String, key: &GroupKey) -> Asked {
     let question = Question {
         ask,
         workloads: vec![format!("{}:{}", key.workload, key.step)],

@@ -4,7 +4,7 @@ use disklab_measure::Direction;
 use disklab_study::{Study, WorkloadSpec};
 use disklab_units::Bytes;
 
-use crate::nature::{Nature, field};
+use crate::nature::{Nature, field, fio_option};
 use crate::{Group, GroupKey};
 
 /// A figure in words.
@@ -30,17 +30,35 @@ impl Described {
     }
 }
 
-/// A group's figure in words. What dd and single fio jobs do is told by their
-/// fields; for all else the workload's title is quoted.
-pub(crate) fn describe(study: &Study, groups: &[Group], key: &GroupKey) -> Described {
+/// Whether the workload has other steps, and this step other directions.
+fn siblings(groups: &[Group], key: &GroupKey) -> (bool, bool) {
     let of_workload = || groups.iter().map(|g| &g.key).filter(|k| k.workload == key.workload);
     let steps = of_workload().any(|k| k.step != key.step);
     let directions = of_workload().any(|k| k.step == key.step && k.direction != key.direction);
+    (steps, directions)
+}
+
+/// A figure's id: `dd-4k`; `copy:cp` where the workload has several steps; with
+/// the direction behind it, `mix (read)`, where the step has several.
+pub(crate) fn figure_id(groups: &[Group], key: &GroupKey) -> String {
+    let (steps, directions) = siblings(groups, key);
+    let mut id = key.workload.clone();
+    if steps {
+        id = format!("{id}:{}", key.step);
+    }
+    if directions {
+        id = format!("{id} ({})", key.direction.word());
+    }
+    id
+}
+
+/// A group's figure in words. What dd and single fio jobs do is told by their
+/// options; for all else the workload's title is quoted.
+pub(crate) fn describe(study: &Study, groups: &[Group], key: &GroupKey) -> Described {
+    let (steps, directions) = siblings(groups, key);
     let id = if steps { format!("{}:{}", key.workload, key.step) } else { key.workload.clone() };
     let spec = study.workloads.iter().find(|w| w.id == key.workload);
-    if let Some((size, sizeless)) =
-        spec.filter(|_| !steps).and_then(|s| by_fields(s, key.direction))
-    {
+    if let Some((size, sizeless)) = spec.and_then(|spec| by_options(spec, key, steps)) {
         let noun = format!("{size} {sizeless}");
         return Described { noun, plural: true, sizeless: Some(sizeless), id: Some(id) };
     }
@@ -57,21 +75,20 @@ pub(crate) fn describe(study: &Study, groups: &[Group], key: &GroupKey) -> Descr
 }
 
 /// Size, and kind of operation in the plural.
-fn by_fields(spec: &WorkloadSpec, direction: Direction) -> Option<(String, String)> {
-    let work = match direction {
+fn by_options(spec: &WorkloadSpec, key: &GroupKey, steps: bool) -> Option<(String, String)> {
+    let work = match key.direction {
         Direction::Read => "reads",
         Direction::Write => "writes",
         Direction::Trim | Direction::Copy | Direction::Remove => return None,
     };
     let body = &spec.body;
-    let nature = Nature::of(spec);
+    let fio = |name: &str| fio_option(body, &key.step, name);
     let (size, order) = match spec.kind.as_str() {
-        "dd" => (field(body, "bs").unwrap_or_else(|| "512".to_owned()), ""),
-        // Options of a single job in the study; a job file may hold anything.
-        "fio" if field(body, "job").is_none() && field(body, "job-file").is_none() => {
-            let rw = field(body, "rw").or_else(|| field(body, "readwrite"))?;
+        "dd" if !steps => (field(body, "bs").unwrap_or_else(|| "512".to_owned()), ""),
+        "fio" => {
+            let rw = fio("rw").or_else(|| fio("readwrite"))?;
             let order = if rw.starts_with("rand") { "random " } else { "" };
-            let size = field(body, "bs").or_else(|| field(body, "blocksize"));
+            let size = fio("bs").or_else(|| fio("blocksize"));
             (size.unwrap_or_else(|| "4k".to_owned()), order)
         }
         _ => return None,
@@ -81,8 +98,10 @@ fn by_fields(spec: &WorkloadSpec, direction: Direction) -> Option<(String, Strin
     // An fsync at the end makes the file safe, not each write.
     let each_safe = match spec.kind.as_str() {
         "dd" => field(body, "flags").is_some_and(|f| f.contains("sync")),
-        _ => field(body, "sync").is_some_and(|s| !matches!(s.as_str(), "0" | "none" | "false")),
+        _ => fio("sync").is_some_and(|s| !matches!(s.as_str(), "0" | "none" | "false")),
     };
+    let nature = Nature::of(spec, &key.step);
+    let direction = key.direction;
     let manner = match (direction, each_safe, nature.direct) {
         (Direction::Write, true, _) => "synchronous ",
         (_, _, true) if spec.kind == "dd" => "direct ",
@@ -98,7 +117,11 @@ mod tests {
 
     #[test]
     fn fields_or_the_title_say_what_was_measured() {
-        let mut bed = Bed::new("");
+        let mut bed = Bed::new(
+            "[[workloads]]\nid = \"jobs\"\ntitle = \"jobs on one file\"\n[workloads.fio]\n\
+             job = \"[global]\\ndirect=1\\n[seq]\\nrw=write\\nbs=1M\\nsync=1\\n\
+             [rand]\\nrw=randread\\n[mix]\\nrw=randread\\nbs=4k-16k\"",
+        );
         let mut add = |workload: &str, steps: &[(&str, Direction)]| {
             let steps = steps.iter().map(|(s, d)| step(s, vec![figure(*d, 1, 1.0)])).collect();
             bed.sample("single/ext4", workload, 0, steps);
@@ -107,6 +130,10 @@ mod tests {
         add("fio", &[("fio", Direction::Read)]);
         add("copy", &[("cp", Direction::Copy), ("rm", Direction::Remove)]);
         add("hdparm", &[("cached", Direction::Read)]);
+        add(
+            "jobs",
+            &[("seq", Direction::Write), ("rand", Direction::Read), ("mix", Direction::Read)],
+        );
         let groups = bed.analyse().groups;
         let full: Vec<_> =
             groups.iter().map(|g| describe(&bed.study, &groups, &g.key).full()).collect();
@@ -118,6 +145,9 @@ mod tests {
                 "'copy a tree', step cp (copy:cp)",
                 "'copy a tree', step rm (copy:rm)",
                 "'hdparm'",
+                "1 MiB synchronous writes (jobs:seq)",
+                "4 KiB random reads (jobs:rand)",
+                "'jobs on one file', step mix (jobs:mix)",
             ]
         );
     }

@@ -3,6 +3,7 @@
 use disklab_store::RunInfo;
 use disklab_study::{StackSpec, Study, WorkloadSpec};
 
+use crate::describe::figure_id;
 use crate::nature::Nature;
 use crate::{Group, Observation};
 
@@ -61,7 +62,7 @@ pub(crate) struct Evidence<'a> {
 /// Groups of one figure: the same workload, step and direction on several stacks.
 #[derive(Debug)]
 pub(crate) struct Suspects<'a> {
-    /// Name of the figure: `workload`, or `workload:step`.
+    /// Name of the figure, such as `dd-4k` or `copy:cp`.
     pub figure: String,
     /// The groups with what the audit measured of each.
     pub found: Vec<(usize, &'a Group, f64)>,
@@ -99,7 +100,7 @@ impl<'a> Evidence<'a> {
 
     /// What is known of a group's workload.
     pub fn nature(&self, group: &Group) -> Nature {
-        self.workload(group).map_or_else(Nature::default, Nature::of)
+        self.workload(group).map_or_else(Nature::default, |w| Nature::of(w, &group.key.step))
     }
 
     /// Groups in which `measure` finds something, figure by figure in the
@@ -115,22 +116,15 @@ impl<'a> Evidence<'a> {
             let key = (&group.key.workload, &group.key.step, group.key.direction);
             let place = keys.iter().position(|k| *k == key).unwrap_or_else(|| {
                 keys.push(key);
-                all.push(Suspects { figure: self.figure(group), found: Vec::new() });
+                all.push(Suspects {
+                    figure: figure_id(self.groups, &group.key),
+                    found: Vec::new(),
+                });
                 all.len() - 1
             });
             all[place].found.push((index, group, value));
         }
         all
-    }
-
-    /// `workload`, or `workload:step` where the step has another name.
-    fn figure(&self, group: &Group) -> String {
-        let key = &group.key;
-        if key.step == key.workload || key.step.is_empty() {
-            format!("{} ({})", key.workload, key.direction.word())
-        } else {
-            format!("{}:{} ({})", key.workload, key.step, key.direction.word())
-        }
     }
 }
 

@@ -34,9 +34,10 @@ fn words(body: &Node, name: &str) -> Vec<String> {
 }
 
 impl Nature {
-    /// Reads it from a workload's fields. Kinds that are not known here are taken
-    /// for neither direct nor synced, so that no audit accuses them wrongly.
-    pub fn of(spec: &WorkloadSpec) -> Self {
+    /// Reads it from the fields of a workload, for one of its steps. Kinds that
+    /// are not known here are taken for neither direct nor synced, so that no
+    /// audit accuses them wrongly.
+    pub fn of(spec: &WorkloadSpec, step: &str) -> Self {
         let body = &spec.body;
         match spec.kind.as_str() {
             "dd" => {
@@ -55,10 +56,7 @@ impl Nature {
                 synced: field(body, "sync").is_some_and(|v| truthy(&v)),
                 zeros: field(body, "content").is_some_and(|c| c == "zeros"),
             },
-            "fio" => match field(body, "job") {
-                Some(job) => Self::of_fio(&|name| job_value(&job, name)),
-                None => Self::of_fio(&|name| field(body, name)),
-            },
+            "fio" => Self::of_fio(&|name| fio_option(body, step, name)),
             _ => Self::default(),
         }
     }
@@ -85,22 +83,45 @@ fn truthy(value: &str) -> bool {
     !matches!(value, "0" | "false" | "none" | "no")
 }
 
-/// The value of an option that a job file sets the same way throughout; nothing
-/// where it is absent or set differently from section to section.
-fn job_value(job: &str, name: &str) -> Option<String> {
-    let mut found: Option<&str> = None;
+/// The value of a fio option in one step: a field of the study's, or what the
+/// study's job file says for the step's sections. Nothing where it is absent or
+/// differs from section to section.
+pub(crate) fn fio_option(body: &Node, step: &str, name: &str) -> Option<String> {
+    match field(body, "job") {
+        Some(job) => job_option(&job, step, name),
+        None => field(body, name),
+    }
+}
+
+/// A step is named after its section, or after all of them as `a+b`. Where no
+/// section has such a name, all are meant.
+fn job_option(job: &str, step: &str, name: &str) -> Option<String> {
+    let (mut global, mut in_global) = (None, true);
+    let mut sections: Vec<(&str, Option<String>)> = Vec::new();
     for line in job.lines() {
         let line = line.split([';', '#']).next().unwrap_or_default().trim();
+        if let Some(section) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+            in_global = section.trim() == "global";
+            if !in_global {
+                // A later [global] changes only what follows it.
+                sections.push((section.trim(), global.clone()));
+            }
+            continue;
+        }
         let (key, value) = line.split_once('=').unwrap_or((line, "1"));
         if key.trim() == name {
-            let value = value.trim();
-            if found.is_some_and(|f| f != value) {
-                return None;
+            let value = Some(value.trim().to_owned());
+            match sections.last_mut() {
+                Some((_, of_section)) if !in_global => *of_section = value,
+                _ => global = value,
             }
-            found = Some(value);
         }
     }
-    found.map(str::to_owned)
+    let named = |section: &str| section == step || step.split('+').any(|part| part == section);
+    let all = !sections.iter().any(|(section, _)| named(section));
+    let mut values = sections.into_iter().filter(|(s, _)| all || named(s)).map(|(_, v)| v);
+    let first = values.next()?;
+    values.all(|value| value == first).then_some(first).flatten()
 }
 
 #[cfg(test)]
@@ -113,7 +134,7 @@ mod tests {
         let text = format!(
             "id = \"x\"\ntitle = \"x\"\n[stacks]\na = \"ext4\"\n[[workloads]]\nid = \"w\"\n{workload}\n"
         );
-        Nature::of(&disklab_study::load("x", &text).expect(workload).workloads[0])
+        Nature::of(&disklab_study::load("x", &text).expect(workload).workloads[0], "a")
     }
 
     #[test]
@@ -128,7 +149,9 @@ mod tests {
             (r#"fio = { rw = "write", direct = 0, fsync = 1 }"#, false, true, false),
             (r#"fio = { rw = "write", zero_buffers = true, end_fsync = 1 }"#, false, true, true),
             (r#"fio = { job = "[global]\ndirect=1\n[a]\nrw=write\n" }"#, true, false, false),
-            (r#"fio = { job = "[a]\ndirect=1\n[b]\ndirect=0\n" }"#, false, false, false),
+            (r#"fio = { job = "[a]\ndirect=1\n[b]\ndirect=0\n" }"#, true, false, false),
+            (r#"fio = { job = "[x]\ndirect=1\n[b]\ndirect=0\n" }"#, false, false, false),
+            (r#"fio = { job = "[b]\ndirect=1\nfsync=1\n[a]\nrw=write\n" }"#, false, false, false),
             (r#"fio = { job = "[a]\nzero_buffers\nfsync=8 ; often\n" }"#, false, true, true),
             (r#"hdparm = { direct = true }"#, false, false, false),
         ] {
@@ -136,10 +159,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_step_of_several_sections_has_what_they_share() {
+        let job = "[global]\ndirect=1\nbs=4k\n[a]\n[b]\nbs=8k\n[global]\nbs=1M\n[c]\n";
+        let value = |step, name| job_option(job, step, name);
+        assert_eq!(value("a", "bs").as_deref(), Some("4k"));
+        assert_eq!(value("b", "bs").as_deref(), Some("8k"));
+        assert_eq!(value("c", "bs").as_deref(), Some("1M"));
+        assert_eq!(value("a+b", "bs"), None);
+        assert_eq!(value("a+b", "direct").as_deref(), Some("1"));
+        assert_eq!(value("whole", "direct").as_deref(), Some("1"));
+    }
+
     proptest! {
         #[test]
-        fn any_job_text_is_read(job in "(\\PC|\n){0,200}", name in "[a-z_]{1,8}") {
-            if let Some(value) = job_value(&job, &name) {
+        fn any_job_text_is_read(
+            job in "(\\PC|\n|\\[[a-c]\\]\n|[a-c]=[a-c]\n){0,60}", name in "[a-c]", step in "[a-c+]{0,3}"
+        ) {
+            if let Some(value) = job_option(&job, &step, &name) {
                 prop_assert!(job.contains(&name) && (value == "1" || job.contains(&value)));
             }
         }

@@ -82,18 +82,24 @@ impl<'a> Teller<'a> {
         self.answer.points.iter().find(|p| p.group == group)
     }
 
+    /// `180 kB/s [171, 190]`, `a median latency of 8.33 ms [8.20, 8.40]`.
+    fn figure(&self, point: &Point) -> String {
+        let shown = value(self.answer.measure, &point.estimate);
+        match self.answer.measure {
+            Measure::Throughput | Measure::Iops | Measure::Elapsed => shown,
+            Measure::Latency(_) => format!("a {} of {shown}", measure(self.answer.measure)),
+        }
+    }
+
     /// `raid5/ext4 reaches 180 kB/s [171, 190]`.
     fn reaches(&self, group: usize) -> String {
-        let measure = self.answer.measure;
-        let figure = self.point(group).map_or_else(String::new, |p| value(measure, &p.estimate));
-        let stack = self.stack(group);
-        match measure {
-            Measure::Throughput | Measure::Iops => format!("{stack} reaches {figure}"),
-            Measure::Elapsed => format!("{stack} takes {figure}"),
-            Measure::Latency(_) => {
-                format!("{stack} has a {} of {figure}", crate::words::measure(measure))
-            }
-        }
+        let verb = match self.answer.measure {
+            Measure::Throughput | Measure::Iops => "reaches",
+            Measure::Elapsed => "takes",
+            Measure::Latency(_) => "has",
+        };
+        let figure = self.point(group).map_or_else(String::new, |p| self.figure(p));
+        format!("{} {verb} {figure}", self.stack(group))
     }
 
     /// `8.7 times [8.1, 9.4] as fast as raid5/btrfs`. Told as a factor, the better
@@ -206,7 +212,7 @@ impl<'a> Teller<'a> {
             "{}{} leads with {}{}",
             self.prefix(first),
             self.stack(first),
-            value(self.answer.measure, &lead.first.estimate),
+            self.figure(lead.first),
             self.doubt(&[first])
         );
         if !lead.level.is_empty() {
@@ -234,7 +240,7 @@ impl<'a> Teller<'a> {
                 doubts.join(", ")
             ));
         }
-        let figure = value(self.answer.measure, &lead.first.estimate);
+        let figure = self.figure(lead.first);
         Some(format!(
             "{prefix}{} is the fastest of {} stacks: {figure}, {}, the next{}.",
             self.stack(first),
@@ -310,11 +316,26 @@ impl<'a> Teller<'a> {
                 .map(|c| format!("{} {}", self.name(c), ratio(c.ratio, c.interval)))
                 .collect();
             format!(
-                "Open, as ratios to {baseline}: {}. More repeats would narrow the intervals.",
+                "Open, as ratios to {baseline}: {}. {}",
                 list(names.iter().map(String::as_str), NAMES),
+                self.why_open(&comparisons)
             )
         };
         self.by_baseline(Outcome::Inconclusive).into_iter().map(told).collect()
+    }
+
+    /// What keeps comparisons open that have intervals without 1, or all of them.
+    fn why_open(&self, comparisons: &[&Comparison]) -> String {
+        let apart = comparisons.iter().any(|c| c.interval.is_some_and(|i| !i.contains(1.0)));
+        let all = self.answer.comparisons.iter().filter(|c| c.p.is_some()).count();
+        if apart {
+            format!(
+                "Each interval holds by itself; for {all} at once, one without 1 in it is not \
+                 enough. More repeats would narrow them."
+            )
+        } else {
+            "More repeats would narrow the intervals.".to_owned()
+        }
     }
 
     fn once(&self) -> Vec<String> {

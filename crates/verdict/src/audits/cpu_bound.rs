@@ -23,50 +23,77 @@ const ONE_AT_MOST: f64 = 1.05;
 const SHORTEST_SECONDS: f64 = 0.5;
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
-    let busy = |index: usize, group: &Group| -> Option<(f64, f64)> {
-        let details: &[Detail] = &evidence.details[index];
-        let processors = f64::from(details.first()?.processors);
-        let step: f64 = details.iter().map(|d| d.step_seconds).sum();
-        if step < SHORTEST_SECONDS * details.len() as f64 {
-            return None;
-        }
-        let machine: f64 = group.observations.iter().map(|o| o.cpu_seconds).sum();
-        let program: f64 = details.iter().map(|d| d.program_seconds).sum();
-        let of_machine = if processors > 0.0 { machine / step / processors } else { 0.0 };
-        Some((of_machine, program / step))
-    };
+    let busy = |index: usize, group: &Group| busy(&evidence.details[index], group);
     let machine = evidence.suspects(|index, group| {
-        busy(index, group).map(|(machine, _)| machine).filter(|share| *share > MACHINE)
+        Some(busy(index, group)?.machine.min(1.0)).filter(|share| *share > MACHINE)
     });
     let program = evidence.suspects(|index, group| {
-        let (machine, program) = busy(index, group)?;
-        (machine <= MACHINE && (ONE..=ONE_AT_MOST).contains(&program)).then_some(program)
+        let busy = busy(index, group)?;
+        let one = (ONE..=ONE_AT_MOST).contains(&busy.program);
+        (busy.machine <= MACHINE && one).then_some(busy.program.min(1.0))
     });
-    let found = |suspects: &Suspects<'_>, what: String| Found {
+    let of_programs = |suspects: &Suspects<'_>| {
+        let shares = suspects.found.iter().filter_map(|(index, group, _)| {
+            let processors = evidence.details[*index].first()?.processors;
+            Some(busy(*index, group)?.program / f64::from(processors.max(1)))
+        });
+        shares.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), share| {
+            (low.min(share), high.max(share))
+        })
+    };
+    let machine = machine.iter().map(|suspects| Found {
         severity: Severity::Warning,
         text: format!(
-            "{} with {}: {what}. Faster drives would not have been faster here.",
+            "{} with {}: all processors were {} busy, and the workload's own program took {} of \
+             their time. The rest went to the kernel's own threads, or to other programs. The \
+             processors rather than the drives may have set these figures.",
             suspects.figure,
-            suspects.stacks()
+            suspects.stacks(),
+            per_cents(suspects.range()),
+            per_cents(of_programs(suspects))
         ),
-        advice: "Read these figures as those of this processor; checksums, compression, parity \
-                 and encryption cost it time."
+        advice: "If other programs ran, measure again without them. If not, checksums, \
+                 compression, parity or encryption cost this processor its time: read the figures \
+                 as those of this machine."
             .to_owned(),
         groups: suspects.groups(),
-    };
-    let machine = machine.iter().map(|suspects| {
-        found(suspects, format!("all processors were {} busy", per_cents(suspects.range())))
     });
-    let program = program.iter().map(|suspects| {
-        found(
-            suspects,
-            format!(
-                "the program used as much time as one processor has ({})",
-                per_cents(suspects.range())
-            ),
-        )
+    let program = program.iter().map(|suspects| Found {
+        severity: Severity::Warning,
+        text: format!(
+            "{} with {}: the program, with the kernel on its behalf, used {} of one processor's \
+             time. If it has a single thread, faster drives would not have been faster here.",
+            suspects.figure,
+            suspects.stacks(),
+            per_cents(suspects.range())
+        ),
+        advice: "Read the figures as those of this processor; several jobs at once (numjobs in \
+                 fio) show what the drives can do."
+            .to_owned(),
+        groups: suspects.groups(),
     });
     machine.chain(program).collect()
+}
+
+/// Shares of a step's time, over all observations of a group.
+struct Busy {
+    /// Of all processors' time.
+    machine: f64,
+    /// Of one processor's time.
+    program: f64,
+}
+
+/// None where the steps are too short to tell.
+fn busy(details: &[Detail], group: &Group) -> Option<Busy> {
+    let processors = f64::from(details.first()?.processors);
+    let step: f64 = details.iter().map(|d| d.step_seconds).sum();
+    if step < SHORTEST_SECONDS * details.len() as f64 {
+        return None;
+    }
+    let machine: f64 = group.observations.iter().map(|o| o.cpu_seconds).sum();
+    let program: f64 = details.iter().map(|d| d.program_seconds).sum();
+    let machine = if processors > 0.0 { machine / step / processors } else { 0.0 };
+    Some(Busy { machine, program: program / step })
 }
 
 #[cfg(test)]
@@ -92,10 +119,14 @@ mod tests {
     fn a_busy_machine_and_a_busy_processor_are_told() {
         let machine = found(3900, 100, 1000);
         assert_eq!(machine.len(), 1);
-        assert!(machine[0].contains("all processors were 98 % busy"), "{}", machine[0]);
+        assert!(
+            machine[0].contains("were 98 % busy, and the workload's own program took 2.5 %"),
+            "{}",
+            machine[0]
+        );
         let program = found(1100, 990, 1000);
         assert_eq!(program.len(), 1);
-        assert!(program[0].contains("as one processor has (99 %)"), "{}", program[0]);
+        assert!(program[0].contains("used 99 % of one processor"), "{}", program[0]);
     }
 
     #[test]

@@ -90,7 +90,7 @@ mod tests {
     fn one_reading_drive_is_told() {
         let texts = found("btrfs-raid1", &[(64 << 20, 0), (1 << 20, 0)]);
         assert_eq!(texts.len(), 1);
-        assert!(texts[0].starts_with("fio (read) with btrfs-raid1: 98 % of"), "{}", texts[0]);
+        assert!(texts[0].starts_with("fio with btrfs-raid1: 98 % of"), "{}", texts[0]);
         assert_eq!(found("raid1/ext4", &[(0, 0), (64 << 20, 0)]).len(), 1);
     }
 

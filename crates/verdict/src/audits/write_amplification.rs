@@ -68,11 +68,7 @@ mod tests {
     fn many_writes_per_byte_are_told() {
         let texts = found(Direction::Write, 13 << 20);
         assert_eq!(texts.len(), 1);
-        assert!(
-            texts[0].ends_with("included: 13 for dd-4k:s (write) with raid1/ext4."),
-            "{}",
-            texts[0]
-        );
+        assert!(texts[0].ends_with("included: 13 for dd-4k with raid1/ext4."), "{}", texts[0]);
     }
 
     #[test]
