@@ -25,11 +25,11 @@ impl FromStr for On {
             Some(("disks", names)) if !names.is_empty() => {
                 Ok(Self::Disks(names.split(',').map(|n| n.trim().to_owned()).collect()))
             }
-            _ if text == "lab" || text.starts_with("lab:") => Err(
-                "the lab is not built into this version yet; expected loop, dir:PATH or \
+            _ if text == "lab" || text.starts_with("lab:") => {
+                Err("the lab is not built into this version yet; expected loop, dir:PATH or \
                  disks:/dev/disk/by-id/…,…"
-                    .to_owned(),
-            ),
+                    .to_owned())
+            }
             _ => Err("expected loop, dir:PATH or disks:/dev/disk/by-id/…,…".to_owned()),
         }
     }

@@ -6,9 +6,8 @@ use jiff::Zoned;
 
 /// Where disklab remembers what it has made and must take down.
 pub fn state_folder() -> PathBuf {
-    let absolute = |name: &str| {
-        std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
-    };
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_STATE_HOME")
         .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
         .unwrap_or_else(|| PathBuf::from("/var/lib"))
@@ -20,7 +19,11 @@ pub fn new_run_folder(study: &str) -> PathBuf {
     let time = Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     let base = Path::new("disklab-runs").join(format!("{study}-{time}"));
     (1..)
-        .map(|n| if n == 1 { base.clone() } else { PathBuf::from(format!("{}-{n}", base.display())) })
+        .map(
+            |n| {
+                if n == 1 { base.clone() } else { PathBuf::from(format!("{}-{n}", base.display())) }
+            },
+        )
         .find(|path| !path.exists())
         .unwrap_or(base)
 }

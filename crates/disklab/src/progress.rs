@@ -108,7 +108,8 @@ impl Progress {
                 }
             }
             None if self.quiet => {}
-            None => eprintln!("{line}; {} left", self.left()),
+            None if self.done == self.total => eprintln!("{line}"),
+            None => eprintln!("{line}; about {} left", self.left()),
         }
     }
 

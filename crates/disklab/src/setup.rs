@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use disklab_bench::{
-    Bench, Campaign, DeviceBench, DirBench, DiskDrives, LoopDrives, Medium, Prediction, Survey, cell_seconds,
-    free_space, predict,
+    Bench, Campaign, DeviceBench, DirBench, DiskDrives, LoopDrives, Medium, Prediction, Survey,
+    cell_seconds, free_space, predict,
 };
 use disklab_exec::{Executor, Interrupt};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
@@ -113,9 +113,8 @@ impl Setup {
 
     /// Makes the folder for large files and mount points.
     pub fn make_scratch(&self) -> Result<(), Failure> {
-        std::fs::create_dir_all(&self.scratch).map_err(|e| {
-            Failure::wrong_use(format!("cannot make {}: {e}", self.scratch.display()))
-        })
+        std::fs::create_dir_all(&self.scratch)
+            .map_err(|e| Failure::wrong_use(format!("cannot make {}: {e}", self.scratch.display())))
     }
 
     /// Removes that folder again, where it is empty: it may be the user's own.
@@ -127,14 +126,19 @@ impl Setup {
     pub fn check(&self) -> Result<(), Failure> {
         if self.cells.is_empty() {
             let mut text = String::from("nothing of this study can run here:");
-            for left_out in &self.survey.left_out {
-                text.push_str(&format!("\n  {}", crate::commands::left_out_line(left_out)));
+            for line in crate::commands::left_out_lines(&self.survey.left_out) {
+                text.push_str(&format!("\n  {line}"));
             }
             if self.survey.left_out.is_empty() {
                 text.push_str("\n  --only matches no cell");
             }
             return Err(Failure::wrong_use(text));
         }
+        self.check_room()
+    }
+
+    /// Refuses a run that has no room.
+    pub fn check_room(&self) -> Result<(), Failure> {
         let space = self.predict(&self.cells).space;
         if space > self.free {
             return Err(Failure::wrong_use(format!(
@@ -163,7 +167,8 @@ fn bench(
         On::Loop => {
             let size = args.drive_size.unwrap_or_else(|| loop_drive_size(campaign));
             options.insert("drive-size".to_owned(), size.0.to_string());
-            let drives = LoopDrives::new(scratch, size, medium_below(&existing_ancestor(scratch)).0);
+            let drives =
+                LoopDrives::new(scratch, size, medium_below(&existing_ancestor(scratch)).0);
             let bench = DeviceBench::new(drives, ledger()?, executor, scratch);
             let missing = bench.missing();
             if mode == Mode::Run && !missing.is_empty() {
@@ -176,9 +181,9 @@ fn bench(
             Ok(Box::new(bench))
         }
         On::Dir(path) => {
-            let meta = path.metadata().map_err(|e| {
-                Failure::wrong_use(format!("--on dir:{}: {e}", path.display()))
-            })?;
+            let meta = path
+                .metadata()
+                .map_err(|e| Failure::wrong_use(format!("--on dir:{}: {e}", path.display())))?;
             if !meta.is_dir() {
                 return Err(Failure::wrong_use(format!(
                     "--on dir:{0}: '{0}' is no directory",
@@ -212,10 +217,8 @@ fn medium_below(folder: &Path) -> (Medium, Vec<Watched>) {
     let root = SystemRoot::here();
     let devices = devices_under(&root, &mounts(&root), folder).unwrap_or_default();
     let rotational = devices.first().and_then(|d| d.attribute("queue/rotational"));
-    let watched = devices
-        .iter()
-        .map(|d| Watched { name: d.name().to_owned(), device: d.node() })
-        .collect();
+    let watched =
+        devices.iter().map(|d| Watched { name: d.name().to_owned(), device: d.node() }).collect();
     (Medium::of(rotational.map(|r| r.trim() == "1")), watched)
 }
 

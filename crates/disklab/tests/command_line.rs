@@ -89,8 +89,7 @@ fn a_plan_costs_nothing_and_says_what_a_run_would() {
         .args(["plan", "tiny.toml", "--on", "dir:.", "--seed", "5", "--cells", "--json"])
         .assert()
         .success();
-    let plan: serde_json::Value =
-        serde_json::from_slice(&out.get_output().stdout).expect("JSON");
+    let plan: serde_json::Value = serde_json::from_slice(&out.get_output().stdout).expect("JSON");
     assert_eq!(plan["cells"], 3);
     assert_eq!(plan["seed"], 5);
     assert_eq!(plan["order"].as_array().map(Vec::len), Some(3));
@@ -101,12 +100,9 @@ fn a_plan_costs_nothing_and_says_what_a_run_would() {
 #[test]
 fn lists_are_for_people_and_programs() {
     let temp = tempfile::tempdir().expect("temp");
-    for (what, word) in [
-        ("studies", "synology-2018"),
-        ("stacks", "md-raid5"),
-        ("workloads", "fio"),
-        ("drives", ""),
-    ] {
+    for (what, word) in
+        [("studies", "synology-2018"), ("stacks", "md-raid5"), ("workloads", "fio"), ("drives", "")]
+    {
         disklab(temp.path()).args(["list", what]).assert().success().stdout(contains(word));
         let out = disklab(temp.path()).args(["list", what, "--json"]).assert().success();
         let rows: serde_json::Value =
@@ -134,8 +130,7 @@ fn completions_and_man_pages_know_every_command() {
 fn doctor_names_what_is_missing_and_its_package() {
     let temp = tempfile::tempdir().expect("temp");
     let out = disklab(temp.path()).args(["doctor", "--json"]).assert().success();
-    let answer: serde_json::Value =
-        serde_json::from_slice(&out.get_output().stdout).expect("JSON");
+    let answer: serde_json::Value = serde_json::from_slice(&out.get_output().stdout).expect("JSON");
     let needs = answer["needs"].as_array().expect("a list");
     let fio = needs.iter().find(|n| n["name"] == "fio").expect("fio is asked for");
     assert!(fio["here"].is_boolean());

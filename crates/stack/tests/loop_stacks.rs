@@ -90,6 +90,11 @@ fn ext4() {
 }
 
 #[test]
+fn ext4_writes_no_inode_tables_in_the_background() {
+    mounts_as("ext4", "ext4", "noinit_itable");
+}
+
+#[test]
 fn ext4_waits_for_its_lazy_initialisation() {
     // A discarded device reads as zeros, and mkfs then leaves nothing to do.
     let text = "ext4[lazy-init=wait,mkfs=-E nodiscard]";

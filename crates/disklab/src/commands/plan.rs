@@ -7,7 +7,7 @@ use disklab_study::Cell;
 use disklab_units::{Bytes, show_duration, significant};
 use serde_json::{Value, json};
 
-use super::{left_out_line, print, print_json};
+use super::{left_out_lines, print, print_json};
 use crate::cli::PlanArgs;
 use crate::exit::{DONE, Failure};
 use crate::places::new_run_folder;
@@ -27,7 +27,7 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
     } else {
         print(&words(&setup, &prediction, args.cells))?;
     }
-    setup.check()?;
+    setup.check_room()?;
     Ok(DONE)
 }
 
@@ -39,8 +39,7 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
     line("bench", format!("{}: {}", setup.bench.name(), setup.bench.about()));
     let workloads: std::collections::BTreeSet<_> =
         setup.survey.pairs.iter().map(|(_, w)| w).collect();
-    let stacks: std::collections::BTreeSet<_> =
-        setup.survey.pairs.iter().map(|(s, _)| s).collect();
+    let stacks: std::collections::BTreeSet<_> = setup.survey.pairs.iter().map(|(s, _)| s).collect();
     line(
         "cells",
         format!(
@@ -53,7 +52,10 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
         ),
     );
     if setup.campaign.scale != 1.0 {
-        line("scale", format!("file sizes are {} × the study's", scale_words(setup.campaign.scale)));
+        line(
+            "scale",
+            format!("file sizes are {} × the study's", scale_words(setup.campaign.scale)),
+        );
     }
     line("time", format!("about {}", show_duration(Duration::from_secs_f64(prediction.seconds))));
     for (drive, written) in drive_names(setup).iter().zip(&prediction.drive_writes) {
@@ -75,8 +77,8 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
     }
     if !setup.survey.left_out.is_empty() {
         text.push_str("  left out:\n");
-        for left_out in &setup.survey.left_out {
-            text.push_str(&format!("    {}\n", left_out_line(left_out)));
+        for line in left_out_lines(&setup.survey.left_out) {
+            text.push_str(&format!("    {line}\n"));
         }
     }
     if with_cells {

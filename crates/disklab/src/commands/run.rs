@@ -128,8 +128,7 @@ fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     }
     let campaign = args.campaign.as_begun(&info)?;
     let found = Found { study, folder: study_folder(&info.study_file) };
-    let mut setup =
-        Setup::new(found, &campaign, &folder.join("scratch"), Mode::Run, interrupt)?;
+    let mut setup = Setup::new(found, &campaign, &folder.join("scratch"), Mode::Run, interrupt)?;
     same_machine(&info, &setup)?;
     setup.cells.clone_from(&cells);
     setup.check()?;
@@ -211,8 +210,7 @@ fn carry_out(mut setup: Setup, run: &mut Run, cells: &[Cell]) -> Result<usize, B
 fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Failure> {
     let report = Report::gather(run).map_err(Failure::failed)?;
     let page = report::write_both(run, &report)?;
-    let severe =
-        report.analysis.findings.iter().filter(|f| f.severity == Severity::Severe).count();
+    let severe = report.analysis.findings.iter().filter(|f| f.severity == Severity::Severe).count();
     if as_json {
         print_json(&json!({
             "run": run.folder(),
