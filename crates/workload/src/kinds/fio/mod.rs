@@ -151,23 +151,30 @@ impl Workload for Fio {
         if !self.scaled.is_empty() {
             site.note("fio", format!("sizes scaled: {}", self.scaled.join("; ")));
         }
-        for (section, work) in &self.sections {
-            if work.same_buffer {
-                site.note_once("fio", format!(
-                    "{} writes one random buffer again and again, slightly altered, as fio does \
-                     without `refill_buffers`; a file system that compresses may gain from it",
-                    section.name
-                ));
-            }
-            if section.get("randseed").is_some() || section.flag("allrandrepeat") {
-                site.note_once(
-                    "fio",
-                    format!(
-                        "{} has a seed of its own, so that repeats go to the same places",
-                        section.name
-                    ),
-                );
-            }
+        let named = |fits: &dyn Fn(&Section, &Work) -> bool| {
+            let fitting = self.sections.iter().filter(|(section, work)| fits(section, work));
+            fitting.map(|(section, _)| section.name.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let same_buffer = named(&|_, work| work.same_buffer);
+        if !same_buffer.is_empty() {
+            site.note(
+                "fio",
+                format!(
+                    "one random buffer is written again and again, slightly altered, as fio does \
+                     without `refill_buffers`; a file system that compresses may gain from it: \
+                     {same_buffer}"
+                ),
+            );
+        }
+        let seeded =
+            named(&|section, _| section.get("randseed").is_some() || section.flag("allrandrepeat"));
+        if !seeded.is_empty() {
+            site.note(
+                "fio",
+                format!(
+                    "the job has a seed of its own, so repeats go to the same places: {seeded}"
+                ),
+            );
         }
         layout::prewrite(&self.sections, self.prewrite, site)
     }

@@ -202,6 +202,21 @@ fn sizes_are_scaled_and_times_are_not() {
 }
 
 #[test]
+fn a_seed_of_the_jobs_own_is_kept_and_told() {
+    if lacks("fio") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("temp");
+    let body = "rw = 'randread'\nsize = '64k'\nrandseed = 5";
+    let ran = run(&*read("fio", body, 1.0).expect("valid"), folder.path());
+    // fio takes the last one.
+    let command = ran.commands.last().expect("fio");
+    let last = command.rsplit("--randseed=").next().unwrap_or_default();
+    assert!(last.starts_with('5'), "{command}");
+    assert!(ran.notes.iter().any(|n| n.text.contains("seed of its own")), "{:?}", ran.notes);
+}
+
+#[test]
 fn a_job_file_is_found_beside_the_study() {
     let folder = tempfile::tempdir().expect("temp");
     fs::write(folder.path().join("x.fio"), "[a]\nsize=1m\n\nexec_prerun=reboot\n").expect("file");
