@@ -107,14 +107,14 @@ fn group(bars: &Bars<'_>, layout: &str, points: &[&Point]) -> Markup {
     // A whole stack is a group of its own; saying its name twice tells nothing.
     let whole = points.iter().all(|p| p.file_system == p.layout);
     html! {
-        div.group {
-            h4 style={ "--rows:" (points.len()) } { (layout) }
-            @for point in points { (bar(bars, point, whole)) }
+        div.group.whole[whole] {
+            @if !whole { h4 style={ "--rows:" (points.len()) } { (layout) } }
+            @for point in points { (bar(bars, point)) }
         }
     }
 }
 
-fn bar(bars: &Bars<'_>, point: &Point, whole: bool) -> Markup {
+fn bar(bars: &Bars<'_>, point: &Point) -> Markup {
     let estimate = point.estimate;
     let at = |value: f64| bars.scale.percent(value);
     let unit =
@@ -129,7 +129,7 @@ fn bar(bars: &Bars<'_>, point: &Point, whole: bool) -> Markup {
     html! {
         div.bar.(colour_class(index)) {
             span.name {
-                @if !whole { (point.file_system) }
+                (point.file_system)
                 @if is_baseline { " " small { "baseline" } }
             }
             svg.track aria-hidden="true" {

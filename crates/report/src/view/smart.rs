@@ -29,22 +29,16 @@ pub(crate) fn smart_lines(smart: &Value) -> Vec<String> {
     for attribute in attributes.into_iter().flatten() {
         let id = attribute.get("id").and_then(Value::as_u64);
         let raw = attribute.pointer("/raw/value").and_then(Value::as_u64).unwrap_or_default();
-        if let Some((_, name)) = SHOULD_BE_ZERO.iter().find(|(n, _)| Some(*n) == id) {
-            if raw > 0 {
-                lines.push(format!("{raw} {name}"));
-            }
-        }
+        let named = SHOULD_BE_ZERO.iter().find(|(n, _)| Some(*n) == id);
+        lines.extend(named.filter(|_| raw > 0).map(|(_, name)| format!("{raw} {name}")));
     }
     let health = "/nvme_smart_health_information_log";
     if let Some(used) = smart.pointer(&format!("{health}/percentage_used")).and_then(Value::as_u64)
     {
         lines.push(format!("{used} % of its rated life used"));
     }
-    if let Some(n) = smart.pointer(&format!("{health}/media_errors")).and_then(Value::as_u64) {
-        if n > 0 {
-            lines.push(format!("{n} media errors"));
-        }
-    }
+    let errors = smart.pointer(&format!("{health}/media_errors")).and_then(Value::as_u64);
+    lines.extend(errors.filter(|n| *n > 0).map(|n| format!("{n} media errors")));
     lines
 }
 
