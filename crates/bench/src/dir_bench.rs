@@ -90,7 +90,7 @@ impl Bench for DirBench {
     fn survey(&self, campaign: &Campaign) -> Survey {
         let mut survey = Survey::default();
         let free = free_space(&self.directory);
-        for index in runnable_workloads(campaign, false, &mut survey.left_out) {
+        for index in runnable_workloads(campaign, false, false, &mut survey.left_out) {
             let id = &campaign.study.workloads[index].id;
             let space = campaign.workloads[index].cost().space;
             if space > free {

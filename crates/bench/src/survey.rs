@@ -30,7 +30,7 @@ pub(crate) fn survey_devices(
     let study = &campaign.study;
     let sizes = drives.sizes(study);
     let mut survey = Survey::default();
-    let runnable = runnable_workloads(campaign, true, &mut survey.left_out);
+    let runnable = runnable_workloads(campaign, true, drives.are_ata(), &mut survey.left_out);
     for (index, (spec, stack)) in study.stacks.iter().zip(&campaign.stacks).enumerate() {
         let mut leave_out = |why: String| {
             survey.left_out.push(LeftOut { stack: Some(spec.id.clone()), workload: None, why });
@@ -106,14 +106,18 @@ pub(crate) fn survey_devices(
 pub(crate) fn runnable_workloads(
     campaign: &Campaign,
     has_device: bool,
+    are_ata: bool,
     left_out: &mut Vec<LeftOut>,
 ) -> Vec<usize> {
     let mut runnable = Vec::new();
     for (index, (spec, workload)) in
         campaign.study.workloads.iter().zip(&campaign.workloads).enumerate()
     {
-        let missing: Vec<String> = workload
-            .programs()
+        let mut programs = workload.programs();
+        if are_ata {
+            programs.extend(workload.ata_programs());
+        }
+        let missing: Vec<String> = programs
             .iter()
             .filter(|(program, _)| find_program(program).is_none())
             .map(|(program, package)| format!("the program {program} (package {package})"))

@@ -102,6 +102,6 @@ impl Invocation {
 
     /// The command line as one would type it.
     pub fn command_line(&self) -> String {
-        shell_words::join(self.argv())
+        crate::command_line::join(&self.argv())
     }
 }

@@ -4,6 +4,7 @@
 //! line lands in the [`Trace`], its processor time is accounted, Ctrl-C stops
 //! it, and it dies with disklab. Nothing is ever passed through a shell.
 
+mod command_line;
 mod error;
 mod executor;
 mod interrupt;

@@ -24,7 +24,7 @@ pub struct TraceEntry {
 impl TraceEntry {
     /// The command line as one would type it.
     pub fn command_line(&self) -> String {
-        shell_words::join(&self.argv)
+        crate::command_line::join(&self.argv)
     }
 }
 

@@ -13,6 +13,12 @@ pub trait Workload: Debug + Send + Sync {
     /// Programs it drives, each with the Debian package that has it.
     fn programs(&self) -> Vec<(&'static str, &'static str)>;
 
+    /// Programs that it drives only where the drives take ATA commands; elsewhere
+    /// it does the like by itself.
+    fn ata_programs(&self) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
+    }
+
     /// Why it cannot run in this version of disklab at all, if so.
     fn not_yet(&self) -> Option<String> {
         None

@@ -117,6 +117,10 @@ impl Hdparm {
 
 impl Workload for Hdparm {
     fn programs(&self) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
+    }
+
+    fn ata_programs(&self) -> Vec<(&'static str, &'static str)> {
         vec![("hdparm", "hdparm")]
     }
 
