@@ -15,6 +15,8 @@ mod compare;
 mod describe;
 mod evidence;
 mod figures;
+#[cfg(test)]
+mod hostile;
 mod nature;
 mod sentences;
 mod summary;

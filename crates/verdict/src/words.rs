@@ -7,6 +7,8 @@ use disklab_units::significant;
 /// From this ratio on a difference is told as a factor, below it in per cent.
 const FACTOR_FROM: f64 = 1.5;
 
+/// A width in per cent below which tenths mean something.
+const SHARP_PER_CENT: f64 = 3.0;
 /// By this factor an interval's end may differ from the figure to be told.
 const BEYOND: f64 = 1000.0;
 /// Half a width, as a share of the figure, below which a third digit means
@@ -110,7 +112,7 @@ impl Distance {
         let per_cent = |x: f64| (x - 1.0).abs() * 100.0;
         let (a, b) = (per_cent(low), per_cent(high));
         let (centre, low, high) = (per_cent(centre), a.min(b), a.max(b));
-        let decimals = usize::from(centre < 9.95);
+        let decimals = usize::from(centre < 9.95 || high - low < SHARP_PER_CENT);
         Self::Percent(format!("{centre:.decimals$} % [{low:.decimals$}, {high:.decimals$}]"))
     }
 }

@@ -3,6 +3,7 @@
 use crate::Severity;
 use crate::audits::{Audit, Found};
 use crate::evidence::Evidence;
+use crate::words::count;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "few-repeats",
@@ -30,7 +31,14 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     } else if twice == all {
         "Every figure was measured twice: intervals of two are very wide.".to_owned()
     } else {
-        format!("Of {all} figures, {once} were measured once and {twice} twice.")
+        let told = [(once, "once"), (twice, "twice")]
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, times)| {
+                format!("{n} {} measured {times}", if *n == 1 { "was" } else { "were" })
+            })
+            .collect::<Vec<_>>();
+        format!("Of {}, {}.", count(all, "figure"), told.join(" and "))
     };
     vec![Found {
         severity: Severity::Warning,
@@ -54,7 +62,10 @@ mod tests {
         assert!(text(&bed).is_some_and(|t| t.starts_with("Every figure was measured once")));
         bed.repeats("raid1/ext4", "dd-4k", &[1e6, 1e6]);
         bed.repeats("raid1/ext4", "dd-1M", &[1e6, 1e6, 1e6]);
-        assert_eq!(text(&bed).as_deref(), Some("Of 3 figures, 1 were measured once and 1 twice."));
+        assert_eq!(
+            text(&bed).as_deref(),
+            Some("Of 3 figures, 1 was measured once and 1 was measured twice.")
+        );
         assert_eq!(bed.findings("few-repeats")[0].groups, [0, 1]);
     }
 

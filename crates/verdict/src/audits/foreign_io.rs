@@ -50,13 +50,19 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         severity: Severity::Warning,
         text: format!(
             "Something else used the machine's disks during {} (of {}): at most {} in one, \
-             beside {} of its own ({} with {}).",
+             beside {} of its own ({} with {}).{}",
             count(disturbed.len(), "cell"),
             list(workloads, 4),
             Bytes(*most).si(),
             Bytes(worst.own_bytes).si(),
             worst.workload,
             worst.stack,
+            if evidence.info.bench.starts_with("loop") {
+                " This is an estimate: on loop devices, delayed writes to the files behind them \
+                 count too."
+            } else {
+                ""
+            }
         ),
         advice: "Stop other programs (backups, updates, indexing), or add repeats so that the \
                  disturbance hits all stacks alike."

@@ -3,20 +3,21 @@
 //! Every difference stands with its interval; a figure measured once says so.
 //! Nothing is claimed that the comparison's outcome does not allow.
 
-use std::collections::BTreeSet;
+mod leads;
+mod lists;
+#[cfg(test)]
+mod tests;
 
 use disklab_stats::Interval;
-use disklab_study::{Chart, Measure, Study};
+use disklab_study::{Measure, Study};
 
-use crate::answer::{Doubts, Lead, leads};
+use crate::answer::Doubts;
 use crate::describe::describe;
-use crate::words::{Distance, list, measure, ratio, value};
+use crate::words::{Distance, measure, value};
 use crate::{Answer, Comparison, Group, Outcome, Point};
 
 /// Differences told in a sentence of their own, per answer.
 const DIFFERENCES: usize = 6;
-/// Figures whose fastest stack is told, per answer.
-const LEADS: usize = 4;
 /// Names in a list.
 const NAMES: usize = 6;
 
@@ -194,62 +195,6 @@ impl<'a> Teller<'a> {
         a.workload == b.workload && a.step == b.step && a.direction == b.direction
     }
 
-    /// Who is fastest, per figure with at least three stacks: with two, the
-    /// comparison says it. The surest leads are told.
-    fn told_leads(&self) -> Vec<String> {
-        let mut leads = leads(self.groups, self.answer);
-        leads.retain(|lead| lead.stacks > 2);
-        leads.sort_by(|a, b| strength(b.ratio.interval).total_cmp(&strength(a.ratio.interval)));
-        let told = |lead: &Lead<'_>| self.lead(lead).unwrap_or_else(|| self.close_lead(lead));
-        leads.iter().map(told).take(LEADS).collect()
-    }
-
-    /// Who leads without being surely the fastest.
-    fn close_lead(&self, lead: &Lead<'_>) -> String {
-        let names = |points: &[&Point]| list(points.iter().map(|p| self.stack(p.group)), NAMES);
-        let first = lead.first.group;
-        let mut sentence = format!(
-            "{}{} leads with {}{}",
-            self.prefix(first),
-            self.stack(first),
-            self.figure(lead.first),
-            self.doubt(&[first])
-        );
-        if !lead.level.is_empty() {
-            sentence += &format!("; level with it, within 5 %: {}", names(&lead.level));
-        }
-        if !lead.open.is_empty() {
-            sentence += &format!("; whether it is faster than {} is open", names(&lead.open));
-        }
-        sentence + "."
-    }
-
-    /// Who is fastest, if it surely is.
-    pub fn lead(&self, lead: &Lead<'_>) -> Option<String> {
-        let (first, second) = (lead.first.group, lead.second.group);
-        let interval = lead.ratio.interval?;
-        let prefix = self.prefix(first);
-        let doubts = self.doubts.about(&[first]);
-        if !lead.is_sure() {
-            return None;
-        }
-        if !doubts.is_empty() {
-            return Some(format!(
-                "{prefix}no fastest stack is named: the figure of {} is doubtful ({}).",
-                self.stack(first),
-                doubts.join(", ")
-            ));
-        }
-        let figure = self.figure(lead.first);
-        Some(format!(
-            "{prefix}{} is the fastest of {} stacks: {figure}, {}, the next{}.",
-            self.stack(first),
-            lead.stacks,
-            self.relation(lead.ratio.centre, interval, self.stack(second)),
-            self.doubt(&[second])
-        ))
-    }
-
     /// The figures of a single stack.
     fn alone(&self) -> Vec<String> {
         self.answer
@@ -265,106 +210,5 @@ impl<'a> Teller<'a> {
                 )
             })
             .collect()
-    }
-
-    /// The stack, and which of several figures is meant.
-    fn name(&self, comparison: &Comparison) -> String {
-        let mut which = Vec::new();
-        if !comparison.figure.is_empty() {
-            which.push(comparison.figure.clone());
-        }
-        if let (Some(x), Chart::LinesOver(over)) = (&comparison.x, &self.answer.question.chart) {
-            which.push(format!("{over}={x}"));
-        }
-        if which.is_empty() {
-            comparison.stack.clone()
-        } else {
-            format!("{} ({})", comparison.stack, which.join(", "))
-        }
-    }
-
-    /// Comparisons of one outcome, by baseline.
-    fn by_baseline(&self, outcome: Outcome) -> Vec<(&'a str, Vec<&'a Comparison>)> {
-        let mut all: Vec<(&str, Vec<&Comparison>)> = Vec::new();
-        for comparison in self.answer.comparisons.iter().filter(|c| c.outcome == outcome) {
-            match all.iter_mut().find(|(baseline, _)| *baseline == comparison.baseline) {
-                Some((_, list)) => list.push(comparison),
-                None => all.push((&comparison.baseline, vec![comparison])),
-            }
-        }
-        all
-    }
-
-    fn level(&self) -> Vec<String> {
-        let told = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
-            let names: Vec<_> = comparisons.iter().map(|c| self.name(c)).collect();
-            let groups: Vec<_> =
-                comparisons.iter().flat_map(|c| [c.group, c.baseline_group]).collect();
-            format!(
-                "Level with {baseline}, within 5 %: {}{}.",
-                list(names.iter().map(String::as_str), NAMES),
-                self.doubt(&groups)
-            )
-        };
-        self.by_baseline(Outcome::Level).into_iter().map(told).collect()
-    }
-
-    fn open(&self) -> Vec<String> {
-        let told = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
-            let names: Vec<_> = comparisons
-                .iter()
-                .map(|c| format!("{} {}", self.name(c), ratio(c.ratio, c.interval)))
-                .collect();
-            format!(
-                "Open, as ratios to {baseline}: {}. {}",
-                list(names.iter().map(String::as_str), NAMES),
-                self.why_open(&comparisons)
-            )
-        };
-        self.by_baseline(Outcome::Inconclusive).into_iter().map(told).collect()
-    }
-
-    /// What keeps comparisons open that have intervals without 1, or all of them.
-    fn why_open(&self, comparisons: &[&Comparison]) -> String {
-        let apart = comparisons.iter().any(|c| c.interval.is_some_and(|i| !i.contains(1.0)));
-        let all = self.answer.comparisons.iter().filter(|c| c.p.is_some()).count();
-        if apart {
-            format!(
-                "Each interval holds by itself; for {all} at once, one without 1 in it is not \
-                 enough. More repeats would narrow them."
-            )
-        } else {
-            "More repeats would narrow the intervals.".to_owned()
-        }
-    }
-
-    fn once(&self) -> Vec<String> {
-        let once: BTreeSet<usize> = self
-            .answer
-            .comparisons
-            .iter()
-            .filter(|c| c.outcome == Outcome::Once)
-            .flat_map(|c| [c.group, c.baseline_group])
-            .collect();
-        if once.is_empty() {
-            return Vec::new();
-        }
-        let names: Vec<_> = self
-            .answer
-            .points
-            .iter()
-            .filter(|p| once.contains(&p.group))
-            .map(|p| {
-                let x = p.x.as_ref().map_or_else(String::new, |x| format!(" at {x}"));
-                let figure = Some(&p.figure).filter(|f| !f.is_empty());
-                let figure = figure.map_or_else(String::new, |f| format!(" {f}"));
-                let shown = value(self.answer.measure, &p.estimate).replace(" (once)", "");
-                format!("{}{figure}{x} {shown}", self.stack(p.group))
-            })
-            .collect();
-        vec![format!(
-            "Measured once, so chance may explain the differences: {}.",
-            list(names.iter().map(String::as_str), NAMES)
-        )]
     }
 }

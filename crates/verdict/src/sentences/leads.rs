@@ -1,0 +1,67 @@
+//! Who is fastest.
+
+use super::{NAMES, Teller, strength};
+use crate::Point;
+use crate::answer::{Lead, leads};
+use crate::words::list;
+
+/// Figures whose fastest stack is told, per answer.
+const LEADS: usize = 4;
+
+impl Teller<'_> {
+    /// Who is fastest, per figure with at least three stacks: with two, the
+    /// comparison says it. The surest leads are told.
+    pub(super) fn told_leads(&self) -> Vec<String> {
+        let mut leads = leads(self.groups, self.answer);
+        leads.retain(|lead| lead.stacks > 2);
+        leads.sort_by(|a, b| strength(b.ratio.interval).total_cmp(&strength(a.ratio.interval)));
+        let told = |lead: &Lead<'_>| self.lead(lead).unwrap_or_else(|| self.close_lead(lead));
+        leads.iter().map(told).take(LEADS).collect()
+    }
+
+    /// Who leads without being surely the fastest.
+    fn close_lead(&self, lead: &Lead<'_>) -> String {
+        let names = |points: &[&Point]| list(points.iter().map(|p| self.stack(p.group)), NAMES);
+        let first = lead.first.group;
+        let mut sentence = format!(
+            "{}{} leads with {}{}",
+            self.prefix(first),
+            self.stack(first),
+            self.figure(lead.first),
+            self.doubt(&[first])
+        );
+        if !lead.level.is_empty() {
+            sentence += &format!("; level with it, within 5 %: {}", names(&lead.level));
+        }
+        if !lead.open.is_empty() {
+            sentence += &format!("; whether it is faster than {} is open", names(&lead.open));
+        }
+        sentence + "."
+    }
+
+    /// Who is fastest, if it surely is.
+    pub fn lead(&self, lead: &Lead<'_>) -> Option<String> {
+        let (first, second) = (lead.first.group, lead.second.group);
+        let interval = lead.ratio.interval?;
+        let prefix = self.prefix(first);
+        let doubts = self.doubts.about(&[first]);
+        if !lead.is_sure() {
+            return None;
+        }
+        if !doubts.is_empty() {
+            return Some(format!(
+                "{prefix}no fastest stack is named: the figure of {} is doubtful ({}).",
+                self.stack(first),
+                doubts.join(", ")
+            ));
+        }
+        let figure = self.figure(lead.first);
+        Some(format!(
+            "{prefix}{} is the fastest of {} stacks: {figure}, {}, the next{}.",
+            self.stack(first),
+            lead.stacks,
+            self.relation(lead.ratio.centre, interval, self.stack(second)),
+            self.doubt(&[second])
+        ))
+    }
+}

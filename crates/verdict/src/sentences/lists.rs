@@ -1,0 +1,115 @@
+//! What makes no difference, what is open, what was measured once.
+
+use std::collections::BTreeSet;
+
+use disklab_study::Chart;
+
+use super::{NAMES, Teller};
+use crate::words::{list, ratio, value};
+use crate::{Comparison, Outcome};
+
+impl<'a> Teller<'a> {
+    /// The stack, and which of several figures is meant.
+    fn name(&self, comparison: &Comparison) -> String {
+        let mut which = Vec::new();
+        if !comparison.figure.is_empty() {
+            which.push(comparison.figure.clone());
+        }
+        if let (Some(x), Chart::LinesOver(over)) = (&comparison.x, &self.answer.question.chart) {
+            which.push(format!("{over}={x}"));
+        }
+        if which.is_empty() {
+            comparison.stack.clone()
+        } else {
+            format!("{} ({})", comparison.stack, which.join(", "))
+        }
+    }
+
+    /// Comparisons of one outcome, by baseline.
+    fn by_baseline(&self, outcome: Outcome) -> Vec<(&'a str, Vec<&'a Comparison>)> {
+        let mut all: Vec<(&str, Vec<&Comparison>)> = Vec::new();
+        for comparison in self.answer.comparisons.iter().filter(|c| c.outcome == outcome) {
+            match all.iter_mut().find(|(baseline, _)| *baseline == comparison.baseline) {
+                Some((_, list)) => list.push(comparison),
+                None => all.push((&comparison.baseline, vec![comparison])),
+            }
+        }
+        all
+    }
+
+    /// What is level with the baseline.
+    pub(super) fn level(&self) -> Vec<String> {
+        let told = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
+            let names: Vec<_> = comparisons.iter().map(|c| self.name(c)).collect();
+            let groups: Vec<_> =
+                comparisons.iter().flat_map(|c| [c.group, c.baseline_group]).collect();
+            format!(
+                "Level with {baseline}, within 5 %: {}{}.",
+                list(names.iter().map(String::as_str), NAMES),
+                self.doubt(&groups)
+            )
+        };
+        self.by_baseline(Outcome::Level).into_iter().map(told).collect()
+    }
+
+    /// What the samples do not decide.
+    pub(super) fn open(&self) -> Vec<String> {
+        let told = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
+            let names: Vec<_> = comparisons
+                .iter()
+                .map(|c| format!("{} {}", self.name(c), ratio(c.ratio, c.interval)))
+                .collect();
+            format!(
+                "Open, as ratios to {baseline}: {}. {}",
+                list(names.iter().map(String::as_str), NAMES),
+                self.why_open(&comparisons)
+            )
+        };
+        self.by_baseline(Outcome::Inconclusive).into_iter().map(told).collect()
+    }
+
+    /// What keeps comparisons open that have intervals without 1, or all of them.
+    fn why_open(&self, comparisons: &[&Comparison]) -> String {
+        let apart = comparisons.iter().any(|c| c.interval.is_some_and(|i| !i.contains(1.0)));
+        let all = self.answer.comparisons.iter().filter(|c| c.p.is_some()).count();
+        if apart {
+            format!(
+                "Each interval holds by itself; for {all} at once, one without 1 in it is not \
+                 enough. More repeats would narrow them."
+            )
+        } else {
+            "More repeats would narrow the intervals.".to_owned()
+        }
+    }
+
+    /// What was measured once.
+    pub(super) fn once(&self) -> Vec<String> {
+        let once: BTreeSet<usize> = self
+            .answer
+            .comparisons
+            .iter()
+            .filter(|c| c.outcome == Outcome::Once)
+            .flat_map(|c| [c.group, c.baseline_group])
+            .collect();
+        if once.is_empty() {
+            return Vec::new();
+        }
+        let names: Vec<_> = self
+            .answer
+            .points
+            .iter()
+            .filter(|p| once.contains(&p.group))
+            .map(|p| {
+                let x = p.x.as_ref().map_or_else(String::new, |x| format!(" at {x}"));
+                let figure = Some(&p.figure).filter(|f| !f.is_empty());
+                let figure = figure.map_or_else(String::new, |f| format!(" {f}"));
+                let shown = value(self.answer.measure, &p.estimate).replace(" (once)", "");
+                format!("{}{figure}{x} {shown}", self.stack(p.group))
+            })
+            .collect();
+        vec![format!(
+            "Measured once, so chance may explain the differences: {}.",
+            list(names.iter().map(String::as_str), NAMES)
+        )]
+    }
+}

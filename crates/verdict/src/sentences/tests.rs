@@ -1,0 +1,134 @@
+use disklab_measure::{Direction, Latency, LatencyHistogram};
+use disklab_store::CellState;
+
+use crate::testing::{Bed, figure, on_drives, step};
+
+const STACKS: [&str; 3] = ["single/ext4", "single/btrfs", "raid1/ext4"];
+
+fn ask(measure: &str) -> Bed {
+    Bed::new(&format!("[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"\nmeasure = \"{measure}\""))
+}
+
+/// The sentences on stacks whose operations take these times in three blocks.
+fn told(measure: &str, seconds: &[[f64; 3]]) -> Vec<String> {
+    let mut bed = ask(measure);
+    for (stack, seconds) in STACKS.iter().zip(seconds) {
+        for (block, seconds) in seconds.iter().enumerate() {
+            let bytes = 256 * 4096;
+            let mut write = figure(Direction::Write, bytes, *seconds);
+            write.operations = Some(256);
+            let mut histogram = LatencyHistogram::new();
+            histogram.record((seconds / 256.0 * 1e9) as u64, 256);
+            write.latency = Some(Latency::from_histogram(histogram));
+            let step = on_drives(step("write", vec![write]), &[(0, bytes)]);
+            bed.sample(stack, "dd-4k", block as u32, vec![step]);
+        }
+    }
+    bed.analyse().answers.remove(0).sentences
+}
+
+const BASE: [f64; 3] = [1.0, 1.01, 1.02];
+const FAR: [f64; 3] = [4.0, 4.05, 4.1];
+const NEAR: [f64; 3] = [1.2, 1.215, 1.223];
+
+/// (measure, baseline against one far behind, baseline against one near behind)
+const WORDS: &[(&str, &str, &str)] = &[
+    (
+        "throughput",
+        "single/ext4 reaches 1.04 MB/s [1.01, 1.06], 4.01 times [3.99, 4.03] as fast as \
+         single/btrfs.",
+        "single/btrfs reaches 865 kB/s [844, 886], 16.7 % [16.4, 17.1] slower than single/ext4.",
+    ),
+    (
+        "iops",
+        "single/ext4 reaches 253 IOPS [247, 260], 4.01 times [3.99, 4.03] as many as single/btrfs.",
+        "single/btrfs reaches 211 IOPS [206, 216], 16.7 % [16.4, 17.1] fewer than single/ext4.",
+    ),
+    (
+        "elapsed",
+        "single/ext4 takes 1.01 s [0.985, 1.04], 4.01 times [3.99, 4.03] as fast as single/btrfs.",
+        "single/btrfs takes 1.21 s [1.18, 1.24], 20.1 % [19.6, 20.6] longer than single/ext4.",
+    ),
+    (
+        "latency-p99",
+        "single/ext4 has a 99th-percentile latency of 3.95 ms [3.85, 4.04], shorter by a factor of \
+         4.01 [3.98, 4.04] than single/btrfs.",
+        "single/btrfs has a 99th-percentile latency of 4.74 ms [4.63, 4.85], 20.1 % [19.6, 20.5] longer \
+         than single/ext4.",
+    ),
+];
+
+#[test]
+fn each_measure_has_its_words() {
+    const PREFIX: &str = "For 4 KiB synchronous writes (dd-4k), ";
+    for (measure, far, near) in WORDS {
+        assert_eq!(told(measure, &[BASE, FAR]), [format!("{PREFIX}{far}")]);
+        assert_eq!(told(measure, &[BASE, NEAR]), [format!("{PREFIX}{near}")]);
+    }
+}
+
+#[test]
+fn the_better_of_two_far_apart_is_the_subject_either_way() {
+    let sentences = told("elapsed", &[FAR, BASE]);
+    assert!(sentences[0].contains("single/btrfs takes 1.01 s"), "{sentences:?}");
+    assert!(sentences[0].ends_with("as fast as single/ext4."), "{sentences:?}");
+}
+
+#[test]
+fn level_and_open_stand_in_lists() {
+    let level = [1.001, 1.009, 1.021];
+    let open = [0.9, 1.4, 0.8];
+    let sentences = told("elapsed", &[BASE, level, open]);
+    assert_eq!(sentences.len(), 3, "{sentences:#?}");
+    assert!(sentences[0].contains("whether it is faster than"), "{sentences:#?}");
+    assert_eq!(sentences[1], "Level with single/ext4, within 5 %: single/btrfs.");
+    assert!(
+        sentences[2].starts_with("Open, as ratios to single/ext4: raid1/ext4 "),
+        "{sentences:#?}"
+    );
+}
+
+#[test]
+fn an_open_interval_without_one_is_explained() {
+    // Alone it would be significant; among two it is not.
+    let apart = [1.05, 1.11, 1.09];
+    let noisy = [0.9, 1.4, 0.8];
+    let sentences = told("elapsed", &[BASE, apart, noisy]);
+    let open = sentences.last().expect("a sentence");
+    assert!(open.contains("for 2 at once"), "{sentences:#?}");
+}
+
+#[test]
+fn one_stack_has_its_figure_told() {
+    let sentences = told("throughput", &[BASE]);
+    assert_eq!(
+        sentences,
+        ["For 4 KiB synchronous writes (dd-4k), single/ext4 reaches 1.04 MB/s [1.01, 1.06]."]
+    );
+}
+
+#[test]
+fn what_was_not_measured_is_said() {
+    let mut bed = ask("latency-p99");
+    bed.repeats("single/ext4", "dd-4k", &[1e6, 1e6]);
+    bed.unfinished("single/btrfs", "dd-4k", 0, CellState::Failed);
+    assert_eq!(
+        bed.analyse().answers[0].sentences,
+        ["Nothing was measured here that has a 99th-percentile latency."]
+    );
+}
+
+#[test]
+fn many_differences_are_counted() {
+    let mut bed =
+        Bed::new("[[questions]]\nask = \"?\"\nworkloads = \"*\"\nmeasure = \"throughput\"");
+    for workload in ["dd-4k", "dd-64k", "dd-1M", "buffered"] {
+        for (factor, stack) in [1.0, 2.0, 4.0].into_iter().zip(STACKS) {
+            let rates = [1e6, 1.001e6, 1.002e6].map(|rate| rate * factor);
+            bed.repeats(stack, workload, &rates);
+        }
+    }
+    let sentences = bed.analyse().answers.remove(0).sentences;
+    let last = sentences.last().expect("a sentence");
+    assert_eq!(last, "2 more figures differ surely from the baseline: see the table.");
+}
