@@ -67,10 +67,10 @@ impl Sink for Collector {
 
     fn phase(&mut self, _: &Cell, phase: Phase) {
         self.phases.push(phase);
-        if let Some((at, interrupt)) = &self.interrupt_at {
-            if self.phases.len() > *at {
-                interrupt.raise();
-            }
+        if let Some((at, interrupt)) = &self.interrupt_at
+            && self.phases.len() > *at
+        {
+            interrupt.raise();
         }
     }
 

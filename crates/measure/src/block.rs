@@ -46,12 +46,10 @@ impl BlockDevice {
     /// `/dev/disk/by-id/…`.
     pub fn at(root: &SystemRoot, path: &Path) -> Option<Self> {
         let real = root.path(path).canonicalize().ok()?;
-        if let Ok(metadata) = real.metadata() {
-            if metadata.file_type().is_block_device() {
-                let number = metadata.rdev();
-                let number = (rustix::fs::major(number), rustix::fs::minor(number));
-                return Self::numbered(root, number);
-            }
+        let metadata = real.metadata().ok().filter(|m| m.file_type().is_block_device());
+        if let Some(number) = metadata.map(|metadata| metadata.rdev()) {
+            let number = (rustix::fs::major(number), rustix::fs::minor(number));
+            return Self::numbered(root, number);
         }
         // On this machine a node that is no block device is none; made-up trees
         // have plain files for nodes.

@@ -54,7 +54,7 @@ impl Bytes {
         let mut n = self.0;
         let mut unit = "";
         for next in ["k", "m", "g", "t"] {
-            if n == 0 || n % 1024 != 0 {
+            if n == 0 || !n.is_multiple_of(1024) {
                 break;
             }
             n /= 1024;

@@ -23,10 +23,18 @@ const LOOKERS: [&str; 8] = [
 /// A process and the device that it has open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Opener {
+    /// Its number. The name may change while one looks: by exec(2).
+    pid: String,
     /// Such as `qemu-system-x86 (1234)`.
     pub process: String,
     /// The device's kernel name.
     pub device: String,
+}
+
+impl Opener {
+    fn is(&self, other: &Self) -> bool {
+        (&self.pid, &self.device) == (&other.pid, &other.device)
+    }
 }
 
 /// Some tools (mkfs.btrfs is one) open all disks for a moment to look for their
@@ -44,8 +52,8 @@ pub(crate) fn openers(root: &SystemRoot, devices: &[BlockDevice]) -> Vec<Opener>
             break;
         }
         std::thread::sleep(PAUSE);
-        let now = openers_now(root, devices);
-        lasting.retain(|opener| now.contains(opener));
+        let before = std::mem::replace(&mut lasting, openers_now(root, devices));
+        lasting.retain(|new| before.iter().any(|old| old.is(new)));
     }
     lasting
 }
@@ -81,8 +89,9 @@ fn openers_now(root: &SystemRoot, devices: &[BlockDevice]) -> Vec<Opener> {
             };
             if let Some(device) = open {
                 let process = format!("{name} ({pid})");
-                let opener = Opener { process, device: device.name().to_owned() };
-                if !openers.contains(&opener) {
+                let device = device.name().to_owned();
+                let opener = Opener { pid: pid.clone(), process, device };
+                if !openers.iter().any(|known: &Opener| known.is(&opener)) {
                     openers.push(opener);
                 }
             }
@@ -116,7 +125,10 @@ mod tests {
         let root = tree.root();
         let device = BlockDevice::named(&root, "sda").expect("there");
         let found = openers(&root, &[device]);
-        let process = "qemu-system-x86 (10)".to_owned();
-        assert_eq!(found, [Opener { process, device: "sda".to_owned() }]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].process.as_str(), found[0].device.as_str()),
+            ("qemu-system-x86 (10)", "sda")
+        );
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn section(
                 ul.sentences { @for sentence in &answer.sentences { li { (sentence) } } }
             }
             @if rows > 0 {
-                details open[rows <= OPEN_ROWS] {
+                details.figures open[rows <= OPEN_ROWS] {
                     summary { "Exact figures, " (count(rows, "row")) }
                     (table::figures(report, answer))
                 }

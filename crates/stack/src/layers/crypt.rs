@@ -123,6 +123,7 @@ impl Layer for Crypt {
         vec![
             Need::Root,
             Need::Program { name: "cryptsetup", package: "cryptsetup-bin" },
+            Need::Program { name: "dmsetup", package: "dmsetup" },
             Need::DeviceMapper("crypt"),
         ]
     }

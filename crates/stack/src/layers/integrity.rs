@@ -149,6 +149,7 @@ impl Layer for Integrity {
         vec![
             Need::Root,
             Need::Program { name: "integritysetup", package: "cryptsetup-bin" },
+            Need::Program { name: "dmsetup", package: "dmsetup" },
             Need::DeviceMapper("integrity"),
         ]
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use disklab_exec::Invocation;
 use serde::{Deserialize, Serialize};
 
-use super::Hand;
+use super::{Hand, probe};
 use crate::StackError;
 use crate::udev::{dm, is_block_device, kernel_name};
 
@@ -49,14 +49,14 @@ pub(super) fn close_crypt(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool
     let digits: String = mapping.uuid.chars().filter(|c| *c != '-').collect();
     let dm_uuid = format!("CRYPT-LUKS2-{digits}-{}", mapping.name);
     let mut done = close("cryptsetup", &mapping.name, &dm_uuid, hand)?;
-    done |= close_temporary("cryptsetup", mapping, hand)?;
+    done |= close_temporary(mapping, hand)?;
     if !is_block_device(&mapping.device) {
         return Ok(done);
     }
-    let probe =
+    let header =
         Invocation::new("cryptsetup").arg("luksUUID").arg(&mapping.device).uninterruptible();
     // It fails where there is no header.
-    let found = hand.executor.run(&probe).map_err(|e| failed("crypt", e))?;
+    let found = hand.executor.run(&header).map_err(|e| failed("crypt", e))?;
     if found.code == 0 && found.text().trim() == mapping.uuid {
         wipe("crypt", &mapping.device, "crypto_LUKS", hand)?;
         done = true;
@@ -72,30 +72,30 @@ pub(super) fn close_integrity(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<
     if !mapping.is_same_device() {
         return Ok(done);
     }
-    done |= close_temporary("integritysetup", mapping, hand)?;
-    let probe = Invocation::new("blkid")
-        .args(["--probe", "--output", "value", "--match-tag", "TYPE"])
-        .arg(&mapping.device)
-        .uninterruptible();
-    let found = hand.executor.run(&probe).map_err(|e| failed("integrity", e))?;
-    if found.text().trim() == "DM_integrity" {
+    done |= close_temporary(mapping, hand)?;
+    if is_held(&mapping.device) {
+        // By something of another name, which is not ours.
+        return Ok(done);
+    }
+    if probe(&mapping.device, "TYPE", hand)?.as_deref() == Some("DM_integrity") {
         wipe("integrity", &mapping.device, "DM_integrity", hand)?;
         done = true;
     }
     Ok(done)
 }
 
-/// Closes what `program` mapped for itself while it formatted, and was killed.
-fn close_temporary(
-    program: &str,
-    mapping: &Mapping,
-    hand: &mut Hand<'_>,
-) -> Result<bool, StackError> {
+/// Closes what the programs mapped for themselves while they formatted, and were
+/// killed. It may have no table yet, which they would not close.
+fn close_temporary(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool, StackError> {
     let mut done = false;
     if mapping.is_same_device() {
-        for (name, dm_uuid) in mappings_on(&mapping.device) {
+        for (name, _) in mappings_on(&mapping.device) {
             if name.starts_with("temporary-cryptsetup-") {
-                done |= close(program, &name, &dm_uuid, hand)?;
+                let remove = dm(Invocation::new("dmsetup"))
+                    .args(["remove", "--force", "--retry", &name])
+                    .uninterruptible();
+                hand.executor.check(&remove).map_err(|e| failed("dmsetup", e))?;
+                done = true;
             }
         }
     }
@@ -149,9 +149,18 @@ fn all_mappings() -> Vec<(String, String)> {
 
 /// Those that stand on `device`.
 fn mappings_on(device: &Path) -> Vec<(String, String)> {
-    let holders = kernel_name(device).map(|name| format!("/sys/class/block/{name}/holders"));
-    let Some(Ok(entries)) = holders.map(fs::read_dir) else { return Vec::new() };
-    entries.flatten().filter_map(|entry| mapping_at(&entry.path())).collect()
+    holders(device).iter().filter_map(|holder| mapping_at(holder)).collect()
+}
+
+/// Whether anything stands on `device`.
+fn is_held(device: &Path) -> bool {
+    !holders(device).is_empty()
+}
+
+fn holders(device: &Path) -> Vec<PathBuf> {
+    let folder = kernel_name(device).map(|name| format!("/sys/class/block/{name}/holders"));
+    let Some(Ok(entries)) = folder.map(fs::read_dir) else { return Vec::new() };
+    entries.flatten().map(|entry| entry.path()).collect()
 }
 
 fn mapping_at(folder: &Path) -> Option<(String, String)> {

@@ -72,6 +72,8 @@ pub enum Undo {
     },
     /// Stop the md array with this UUID, and make its members forget it.
     StopArray {
+        /// Its name below `/dev/md`.
+        name: String,
         /// In the usual form, with or without separators.
         uuid: String,
         /// The devices it was made of.
@@ -127,7 +129,9 @@ impl Undo {
             Self::DetachLoop(path) => detach_loop::detach_loop(path, hand),
             Self::RemovePartitions { device, guid } => partitions::remove(device, guid, hand),
             Self::RemoveBtrfs { uuid, devices } => btrfs::remove(uuid, devices, hand),
-            Self::StopArray { uuid, members } => stop_array::stop_array(uuid, members, hand),
+            Self::StopArray { name, uuid, members } => {
+                stop_array::stop_array(name, uuid, members, hand)
+            }
             Self::RemoveVolumeGroup { name, mark, volumes } => {
                 volume_group::remove(name, mark, volumes, hand)
             }

@@ -1,11 +1,18 @@
 //! Removing a partition table and its partitions.
 
+use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use disklab_exec::Invocation;
+use disklab_exec::{ExecError, Invocation};
 
 use super::{Hand, probe};
 use crate::StackError;
+use crate::udev::kernel_name;
+
+/// How long a partition may go on being busy: udev looks at each whenever
+/// something has changed, such as an array on it that was stopped.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Removes the partitions of `device` from the kernel and the table from the
 /// device, if the table has this GUID.
@@ -15,12 +22,40 @@ pub(super) fn remove(device: &Path, guid: &str, hand: &mut Hand<'_>) -> Result<b
     {
         return Ok(false);
     }
-    // There may be nothing to delete, where the kernel never saw the table.
-    let _ =
-        hand.executor.run(&Invocation::new("partx").arg("--delete").arg(device).uninterruptible());
+    delete(device, hand)?;
     let wipe = Invocation::new("wipefs").args(["--all", "--force"]).arg(device).uninterruptible();
-    hand.executor
-        .check(&wipe)
-        .map_err(|source| StackError::Program { layer: "partition".to_owned(), source })?;
+    hand.executor.check(&wipe).map_err(failed)?;
+    // udev may have read the table anew just before.
+    delete(device, hand)?;
     Ok(true)
+}
+
+fn failed(source: ExecError) -> StackError {
+    StackError::Program { layer: "partition".to_owned(), source }
+}
+
+/// Has the kernel forget the partitions. There may be none, where it never saw
+/// the table.
+fn delete(device: &Path, hand: &mut Hand<'_>) -> Result<(), StackError> {
+    let delete = Invocation::new("partx").arg("--delete").arg(device).uninterruptible();
+    let began = Instant::now();
+    while has_partitions(device) {
+        let failure = hand.executor.check(&delete).err();
+        if failure.is_none() && !has_partitions(device) {
+            break;
+        }
+        if began.elapsed() > PATIENCE {
+            let busy = || StackError::Other(format!("{} keeps its partitions", device.display()));
+            return Err(failure.map_or_else(busy, failed));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    Ok(())
+}
+
+/// Whether the kernel shows partitions of `device`.
+fn has_partitions(device: &Path) -> bool {
+    let folder = kernel_name(device).map(|name| Path::new("/sys/class/block").join(name));
+    let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
+    entries.flatten().any(|entry| entry.path().join("partition").exists())
 }

@@ -21,17 +21,25 @@ const MD_MAJOR: u32 = 9;
 
 /// Stops the array with this UUID and makes its members forget it.
 pub(super) fn stop_array(
+    name: &str,
     uuid: &str,
     members: &[PathBuf],
     hand: &mut Hand<'_>,
 ) -> Result<bool, StackError> {
     let mut done = false;
+    // A name that is a path is none that disklab gave.
+    let link = Path::new("/dev/md").join(name.replace('/', "-"));
+    // Before the array goes, and the number is free for another.
+    let node = fs::read_link(&link).ok();
     for array in all_arrays() {
         let found = array_uuid(&array, hand.executor);
         if found.is_some_and(|found| same_uuid(&found, uuid)) {
             stop(&array, hand)?;
             done = true;
         }
+    }
+    if !udev::is_running() {
+        done |= remove_nodes(&link, node.as_deref());
     }
     for member in members {
         done |= forget(uuid, member, hand)?;
@@ -57,28 +65,26 @@ fn stop(array: &str, hand: &mut Hand<'_>) -> Result<(), StackError> {
         }
         std::thread::sleep(Duration::from_millis(200));
     }
-    if !udev::is_running() {
-        remove_nodes(&node);
-    }
     Ok(())
 }
 
-/// Removes the nodes that mdadm made where there is no udev. Left behind, they
-/// would bring up an empty array as soon as somebody opens them.
-fn remove_nodes(node: &Path) {
-    let is_md =
-        fs::metadata(node).is_ok_and(|m| rustix::fs::major(m.rdev()) == MD_MAJOR && m.rdev() != 0);
-    if is_md {
-        let _ = fs::remove_file(node);
+/// Removes what mdadm made in `/dev` where there is no udev: the link, and the
+/// node that it leads to. Left behind, the node would bring up an empty array as
+/// soon as somebody opens it.
+fn remove_nodes(link: &Path, node: Option<&Path>) -> bool {
+    let Some(array) = node.and_then(Path::file_name) else { return false };
+    // By now the number may be somebody else's.
+    if Path::new("/sys/block").join(array).exists() {
+        return false;
     }
-    let Ok(links) = fs::read_dir("/dev/md") else { return };
-    for link in links.flatten() {
-        if fs::read_link(link.path()).is_ok_and(|to| to.file_name() == node.file_name()) {
-            let _ = fs::remove_file(link.path());
-        }
+    let node = Path::new("/dev").join(array);
+    if fs::symlink_metadata(&node).is_ok_and(|m| rustix::fs::major(m.rdev()) == MD_MAJOR) {
+        let _ = fs::remove_file(&node);
     }
+    let removed = fs::remove_file(link).is_ok();
     // Only if nothing else is in it.
     let _ = fs::remove_dir("/dev/md");
+    removed
 }
 
 /// Overwrites the superblock of `member`, if it is of this array.

@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(
             programs,
             [
-                "cp '--reflink=never' '--sparse=never' source copy",
+                "cp --reflink=never --sparse=never source copy",
                 "sync -f .",
                 "rm copy",
                 "sync -f ."

@@ -129,7 +129,7 @@ mod tests {
             let taken = allocate(&free, stripes, wanted);
             prop_assert!(taken.iter().zip(&free).all(|(t, f)| t <= f));
             let total: u64 = taken.iter().sum();
-            prop_assert!(total <= wanted && total % stripes as u64 == 0);
+            prop_assert!(total <= wanted && total.is_multiple_of(stripes as u64));
             if stripes == 1 {
                 prop_assert_eq!(total, wanted.min(free.iter().sum()));
             }

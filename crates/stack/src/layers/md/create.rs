@@ -36,7 +36,11 @@ impl Md {
         let resync =
             self.resync.unwrap_or(if site.drives_are_zero { Resync::Skip } else { Resync::Wait });
         let assume_clean = self.level.is_redundant() && resync == Resync::Skip;
-        site.ledger.enter(Undo::StopArray { uuid: uuid.clone(), members: members.to_vec() })?;
+        site.ledger.enter(Undo::StopArray {
+            name: name.clone(),
+            uuid: uuid.clone(),
+            members: members.to_vec(),
+        })?;
         site.run(
             self.layer,
             &self.invocation(&Creation { name: &name, uuid: &uuid, assume_clean, members }),

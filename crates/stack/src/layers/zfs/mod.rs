@@ -134,7 +134,7 @@ impl Zfs {
             let got = width.min(devices.len());
             return Err(format!("{} needs at least {least} devices, got {got}", self.layer));
         }
-        if devices.len() % width != 0 {
+        if !devices.len().is_multiple_of(width) {
             return Err(format!(
                 "{}: {} devices do not make vdevs of {width}",
                 self.layer,
