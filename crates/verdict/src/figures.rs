@@ -39,7 +39,7 @@ pub(crate) fn figures(study: &Study, groups: &[Group], asked: &Asked) -> Vec<Fig
     let mut placed: Vec<Placed<'_>> = groups
         .iter()
         .enumerate()
-        .filter(|(_, group)| covers(asked, group))
+        .filter(|(_, group)| covers(study, asked, group))
         .map(|(index, group)| place(study, over, index, group))
         .collect();
     if placed.iter().any(|p| p.x.is_some()) {
@@ -77,12 +77,14 @@ pub(crate) fn figures(study: &Study, groups: &[Group], asked: &Asked) -> Vec<Fig
 
 type GroupWork<'a> = (&'a str, &'a str, Direction);
 
-/// Whether a question's patterns match a group.
-fn covers(asked: &Asked, group: &Group) -> bool {
+/// Whether a question's patterns match a group. A stack that is none of the
+/// study's, such as the directory of the `dir` bench, belongs to every question.
+fn covers(study: &Study, asked: &Asked, group: &Group) -> bool {
     let (question, key) = (&asked.question, &group.key);
     let stack = question.stacks.is_empty()
         || question.stacks.iter().any(|p| matches(p, &key.stack))
-        || question.baseline.as_deref() == Some(key.stack.as_str());
+        || question.baseline.as_deref() == Some(key.stack.as_str())
+        || study.stack_index(&key.stack).is_none();
     let workload = || {
         question.workloads.iter().any(|pattern| match pattern.split_once(':') {
             Some((workload, step)) => matches(workload, &key.workload) && matches(step, &key.step),
@@ -223,6 +225,14 @@ mod tests {
         assert_eq!(ask(r#"workloads = "fio""#), [name("read", 2), name("write", 2)]);
         assert_eq!(ask("workloads = \"dd-4k\"\nstacks = \"raid1/*\""), [name("", 1)]);
         assert_eq!(ask(r#"workloads = ["copy:cp", "dd-1M"]"#), [name("dd-1M", 2), name("copy", 2)],);
+    }
+
+    #[test]
+    fn a_directory_answers_questions_about_any_stack() {
+        let mut bed = Bed::new("");
+        bed.measured("as-it-is", "dd-4k", 0, 1e6);
+        let question = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"\nstacks = \"raid1/*\"";
+        assert_eq!(named(&bed, question), [(String::new(), None, 1)]);
     }
 
     #[test]

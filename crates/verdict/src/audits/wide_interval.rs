@@ -4,6 +4,7 @@ use disklab_stats::estimate;
 use disklab_study::Chart;
 
 use crate::audits::{Audit, Found};
+use crate::describe::figure_id;
 use crate::evidence::Evidence;
 use crate::words::{measure, per_cent};
 use crate::{Severity, choice};
@@ -41,12 +42,11 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         severity: Severity::Warning,
         text: format!(
             "The intervals of {} of {judged} figures are wider than ±10 %: at worst ±{}, the {} \
-             of {} ({}) with {}.",
+             of {} with {}.",
             wide.len(),
             per_cent(*half),
             measure(*which),
-            key.workload,
-            key.step,
+            figure_id(evidence.groups, key),
             key.stack
         ),
         advice: "Add repeats, or make the steps longer (a larger file, a longer run time). \
