@@ -5,15 +5,13 @@ use disklab_study::Measure;
 use disklab_verdict::{Answer, Point};
 use maud::{Markup, html};
 
-use crate::Report;
 use crate::chart::scale::{Scale, extent};
 use crate::chart::{caption, colour_class, percent};
 use crate::quantity::{Quantity, Unit, better, measure_name};
-use crate::view::{Colours, Panel, comparison_of, stack_of};
+use crate::view::{Colours, Panel, is_baseline};
 
 /// What all bars of a chart share.
 struct Bars<'a> {
-    report: &'a Report,
     colours: &'a Colours,
     answer: &'a Answer,
     quantity: Quantity,
@@ -24,19 +22,14 @@ struct Bars<'a> {
 }
 
 /// One figure of all its stacks.
-pub(crate) fn chart(
-    report: &Report,
-    colours: &Colours,
-    answer: &Answer,
-    panel: &Panel<'_>,
-) -> Markup {
+pub(crate) fn chart(colours: &Colours, answer: &Answer, panel: &Panel<'_>) -> Markup {
     let measure = answer.measure;
     let quantity = Quantity::from(measure);
     let scale = scale(&panel.points);
     let largest = panel.points.iter().map(|p| p.estimate.centre).fold(0.0, f64::max);
     let unit = quantity.unit_for(largest);
     let plain = panel.points.iter().any(|p| colours.index(&p.file_system) >= crate::chart::SERIES);
-    let bars = Bars { report, colours, answer, quantity, scale, unit, plain };
+    let bars = Bars { colours, answer, quantity, scale, unit, plain };
     html! {
         figure.chart role="group" aria-label=(label(measure, panel.figure)) {
             (caption(panel.figure, &about(measure, &bars)))
@@ -120,17 +113,12 @@ fn bar(bars: &Bars<'_>, point: &Point) -> Markup {
     let unit =
         if bars.scale.logarithmic { bars.quantity.unit_for(estimate.centre) } else { bars.unit };
     let index = if bars.plain { 0 } else { bars.colours.index(&point.file_system) };
-    let stack = stack_of(&bars.report.analysis, point);
-    let is_baseline = comparison_of(bars.answer, point).map_or_else(
-        || bars.answer.comparisons.iter().any(|c| c.baseline_group == point.group),
-        |c| c.baseline == stack,
-    );
     let ticks = &bars.scale.ticks;
     html! {
         div.bar.(colour_class(index)) {
             span.name {
                 (point.file_system)
-                @if is_baseline { " " small { "baseline" } }
+                @if is_baseline(bars.answer, point) { " " small { "baseline" } }
             }
             svg.track aria-hidden="true" {
                 @for tick in ticks {

@@ -26,7 +26,7 @@ pub(crate) fn charts(report: &Report, colours: &Colours, answer: &Answer) -> Mar
         div.charts {
             @for panel in &panels {
                 @match &answer.question.chart {
-                    Chart::Bars => (bars::chart(report, colours, answer, panel)),
+                    Chart::Bars => (bars::chart(colours, answer, panel)),
                     Chart::LinesOver(over) => (lines::chart(report, colours, answer, panel, over)),
                     Chart::Distribution => (distribution::chart(report, colours, panel)),
                 }

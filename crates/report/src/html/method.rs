@@ -60,6 +60,8 @@ fn times(n: u32) -> String {
 
 /// Of notes, this many stand open.
 const OPEN_NOTES: usize = 12;
+/// And as many stand on the page at all; a page must load.
+const MOST_NOTES: usize = 200;
 
 fn notes(report: &Report) -> Markup {
     let notes = &report.facts.notes;
@@ -82,7 +84,10 @@ fn notes(report: &Report) -> Markup {
             @if notes.len() > OPEN_NOTES {
                 details {
                     summary { (notes.len() - OPEN_NOTES) " more" }
-                    (list(&notes[OPEN_NOTES..]))
+                    (list(&notes[OPEN_NOTES..notes.len().min(MOST_NOTES)]))
+                    @if notes.len() > MOST_NOTES {
+                        p { (notes.len() - MOST_NOTES) " more are in the report's JSON form." }
+                    }
                 }
             }
         }

@@ -6,8 +6,8 @@ use indexmap::IndexSet;
 use maud::{Markup, html};
 
 use crate::Report;
-use crate::quantity::{Quantity, Unit, level, measure_name, range, ratio};
-use crate::view::{Traffic, comparison_of, outcome, percentiles, stack_of, traffic};
+use crate::quantity::{Quantity, Unit, measure_name};
+use crate::view::{Traffic, against_baseline, percentiles, stack_of, traffic};
 
 /// Percentiles of the table; 1 is the largest latency.
 const COLUMNS: [(f64, &str); 4] = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"), (1.0, "max")];
@@ -106,17 +106,6 @@ fn quantile_text(histogram: &disklab_measure::LatencyHistogram, quantile: f64) -
         Some(Some(ns)) => Quantity::Latency.show(*ns as f64),
         _ => "–".to_owned(),
     }
-}
-
-/// `0.52× (0.48–0.56), worse`.
-fn against_baseline(answer: &Answer, point: &Point) -> String {
-    let Some(c) = comparison_of(answer, point) else {
-        let is_baseline = answer.comparisons.iter().any(|c| c.baseline_group == point.group);
-        return if is_baseline { "baseline" } else { "–" }.to_owned();
-    };
-    let interval =
-        c.interval.map_or_else(String::new, |i| format!(" ({}{})", range(i.low, i.high), level(i)));
-    format!("{}{interval}, {}", ratio(c.ratio), outcome(c.outcome))
 }
 
 fn moved(traffic: Option<&Traffic>) -> Markup {

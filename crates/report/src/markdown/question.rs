@@ -10,9 +10,9 @@ use indexmap::IndexSet;
 use crate::Report;
 use crate::markdown::escape::text as escape;
 use crate::markdown::table::Table;
-use crate::quantity::{Quantity, Unit, better, measure_name, range, ratio};
+use crate::quantity::{Quantity, Unit, better, measure_name};
 use crate::view::{
-    PERCENTILES, Panel, Series, absences, comparison_of, count, outcome, panels, percentile_name,
+    PERCENTILES, Panel, Series, absences, against_baseline, count, panels, percentile_name,
     percentiles, stack_of,
 };
 
@@ -114,15 +114,6 @@ fn stacks(report: &Report, answer: &Answer, panel: &Panel<'_>, unit: Unit) -> Ta
         ]
     };
     Table { head: head.to_vec(), rows: panel.points.iter().map(row).collect() }
-}
-
-fn against_baseline(answer: &Answer, point: &Point) -> String {
-    let Some(c) = comparison_of(answer, point) else {
-        let is_baseline = answer.comparisons.iter().any(|c| c.baseline_group == point.group);
-        return if is_baseline { "baseline" } else { "–" }.to_owned();
-    };
-    let interval = c.interval.map_or_else(String::new, |i| format!(" ({})", range(i.low, i.high)));
-    format!("{}{interval}, {}", ratio(c.ratio), outcome(c.outcome))
 }
 
 /// Stacks as rows, the parameter's values as columns; the other way round

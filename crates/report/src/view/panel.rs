@@ -6,6 +6,8 @@ use disklab_study::Study;
 use disklab_verdict::{Analysis, Answer, Comparison, Outcome, Point};
 use indexmap::IndexMap;
 
+use crate::quantity::{level, range, ratio};
+
 /// The points of one figure: one chart.
 #[derive(Debug)]
 pub(crate) struct Panel<'a> {
@@ -153,8 +155,23 @@ pub(crate) fn stack_of<'a>(analysis: &'a Analysis, point: &'a Point) -> &'a str 
 }
 
 /// The comparison of a point's stack with the baseline.
-pub(crate) fn comparison_of<'a>(answer: &'a Answer, point: &Point) -> Option<&'a Comparison> {
+fn comparison_of<'a>(answer: &'a Answer, point: &Point) -> Option<&'a Comparison> {
     answer.comparisons.iter().find(|c| c.group == point.group)
+}
+
+/// Whether others are compared with this point.
+pub(crate) fn is_baseline(answer: &Answer, point: &Point) -> bool {
+    answer.comparisons.iter().any(|c| c.baseline_group == point.group)
+}
+
+/// `0.52× (0.48–0.56), worse`, or `baseline`.
+pub(crate) fn against_baseline(answer: &Answer, point: &Point) -> String {
+    let Some(c) = comparison_of(answer, point) else {
+        return if is_baseline(answer, point) { "baseline" } else { "–" }.to_owned();
+    };
+    let interval =
+        c.interval.map_or_else(String::new, |i| format!(" ({}{})", range(i.low, i.high), level(i)));
+    format!("{}{interval}, {}", ratio(c.ratio), outcome(c.outcome))
 }
 
 /// An outcome's word.

@@ -1,6 +1,7 @@
 //! Reports from outside: what a reader, a browser, a forum or a program gets.
 
 mod data;
+mod gather;
 mod hostile;
 mod html;
 mod markdown;

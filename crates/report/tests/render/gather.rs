@@ -1,0 +1,114 @@
+//! From a run's folder to a report.
+
+use disklab_measure::{
+    Direction, DriveState, DriveTraffic, Environment, Figure, Note, Overhead, Sample, Step,
+};
+use disklab_report::{Format, Report, ReportError, render};
+use disklab_store::{CellState, Run, RunInfo};
+use disklab_study::Cell;
+
+use crate::{support, wellformed};
+
+const STUDY: &str = r#"
+id = "two"
+title = "Two file systems"
+repeats = 3
+baseline = "single/ext4"
+drives = { model = "hdn721010ale604", name = "d", size = "10 TB" }
+layouts = { single = "" }
+file-systems = { ext4 = "ext4", xfs = "xfs" }
+workloads = { id = "w", fio = { rw = "read", bs = "1M", size = "64M" } }
+"#;
+
+fn sample(cell: &Cell) -> Sample {
+    let speed = if cell.stack == "single/ext4" { 200e6 } else { 100e6 };
+    let speed = speed * (1.0 + 0.001 * f64::from(cell.block));
+    let figure = Figure {
+        direction: Direction::Read,
+        bytes: 64 << 20,
+        operations: Some(64),
+        elapsed_ns: (64.0 * 1_048_576.0 / speed * 1e9) as u64,
+        bytes_per_second: Some(speed),
+        operations_per_second: Some(speed / 1_048_576.0),
+        latency: None,
+    };
+    let traffic = DriveTraffic { drive: "d".into(), read_bytes: 80 << 20, ..Default::default() };
+    let step =
+        Step { name: "w".into(), figures: vec![figure], drives: vec![traffic], ..Step::default() };
+    let write_cache = Some(if cell.block == 0 { "write back" } else { "write through" }.to_owned());
+    Sample {
+        steps: vec![step],
+        overhead: Overhead { make_seconds: 1.0 + f64::from(cell.block), ..Overhead::default() },
+        environment: Environment {
+            kernel: "Linux 6.1".into(),
+            mounts: vec![format!("/dev/x /mnt {} rw", cell.stack)],
+            drives: vec![DriveState { drive: "d".into(), write_cache, ..DriveState::default() }],
+            ..Environment::default()
+        },
+        notes: vec![Note { about: "fio".into(), text: "the same each time".into() }; 2],
+        ..Sample::default()
+    }
+}
+
+fn made(folder: &std::path::Path, study_text: &str) -> Run {
+    let study = disklab_study::load("two.toml", STUDY).expect("the study");
+    let info = RunInfo {
+        study: study.id.clone(),
+        title: study.title.clone(),
+        study_file: "two.toml".into(),
+        study_text: study_text.to_owned(),
+        ..support::made(1, 1, "loop", 1).info
+    };
+    let pairs: Vec<(String, String)> =
+        study.stacks.iter().map(|s| (s.id.clone(), "w".to_owned())).collect();
+    let cells = disklab_study::order(&pairs, 3, 1);
+    let mut run = Run::create(folder, &info, &cells).expect("a run");
+    for cell in &cells {
+        run.begin_cell(cell).expect("a folder");
+        if cell.number == 4 {
+            run.fail(cell, "it broke", &[], 0.5).expect("failed");
+        } else if cell.number != 5 {
+            run.record(cell, &sample(cell), 2.0).expect("recorded");
+        }
+    }
+    run
+}
+
+#[test]
+fn a_run_that_is_still_going_on_has_a_report() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = made(&folder.path().join("run"), STUDY);
+    let report = Report::gather(&run).expect("a report");
+    let number = |state| report.cells.iter().filter(|c| c.state == state).count();
+    assert_eq!([CellState::Done, CellState::Failed, CellState::Waiting].map(number), [4, 1, 1]);
+
+    let facts = &report.facts;
+    assert_eq!(facts.overheads.len(), 2);
+    assert_eq!((facts.overheads[0].make.median, facts.overheads[0].make.worst), (1.5, 2.0));
+    // Told twice by each cell, the note counts once for each.
+    assert_eq!(facts.notes.iter().map(|n| n.cells).collect::<Vec<_>>(), [4]);
+    // The same drive with its write cache on and off.
+    let states = facts.drives.iter().filter(|d| d.drive == "d").count();
+    assert_eq!(states, 2);
+    assert_eq!(facts.traces.len(), 2);
+    assert!(facts.kernels.contains(&"Linux 6.1".to_owned()));
+
+    let html = render(&report, Format::Html);
+    wellformed::check(&html);
+    for part in ["200 MB/s", "100 MB/s", "it broke", "1 cell not run yet", "1.25×", "write through"]
+    {
+        assert!(html.contains(part), "{part}");
+    }
+    let csv = render(&report, Format::Csv);
+    assert_eq!(csv.lines().count(), 5);
+    assert!(csv.contains("two,loop,single/ext4,single,ext4,w,w,read,0,200000000,"), "{csv}");
+}
+
+#[test]
+fn a_study_that_is_none_is_an_error_with_its_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = made(&folder.path().join("run"), "id = 3\nx");
+    let error = Report::gather(&run).expect_err("no study");
+    assert!(matches!(error, ReportError::Study(_)));
+    assert!(error.to_string().contains("two.toml:2"), "{error}");
+}
