@@ -22,7 +22,6 @@ const FILES: &[(&str, &str)] = &[
     ("zfs.version", "/sys/module/zfs/version"),
     ("zfs.zfs_arc_max", "/sys/module/zfs/parameters/zfs_arc_max"),
     ("zfs.zfs_txg_timeout", "/sys/module/zfs/parameters/zfs_txg_timeout"),
-    ("kernel.command_line", "/proc/cmdline"),
     ("machine.vendor", "/sys/class/dmi/id/sys_vendor"),
     ("machine.product", "/sys/class/dmi/id/product_name"),
     ("machine.bios", "/sys/class/dmi/id/bios_version"),
@@ -32,6 +31,28 @@ const FILES: &[(&str, &str)] = &[
 /// The same where the file lists choices with the one in force in brackets.
 const CHOICES: &[(&str, &str)] =
     &[("transparent_hugepage", "/sys/kernel/mm/transparent_hugepage/enabled")];
+
+/// Words at the front of kernel parameters that change results (kernel:
+/// Documentation/admin-guide/kernel-parameters.txt). The others are nobody's
+/// business: some systems pass keys and addresses there.
+const PARAMETERS: [&str; 16] = [
+    "mitigations",
+    "spectre_",
+    "transparent_hugepage",
+    "zswap.",
+    "preempt",
+    "isolcpus",
+    "nohz",
+    "idle",
+    "intel_idle.",
+    "processor.max_cstate",
+    "intel_pstate",
+    "amd_pstate",
+    "iommu",
+    "libata.",
+    "nvme",
+    "scsi_mod.",
+];
 
 /// All facts that this kernel tells.
 pub(crate) fn facts(root: &SystemRoot) -> BTreeMap<String, String> {
@@ -47,8 +68,17 @@ pub(crate) fn facts(root: &SystemRoot) -> BTreeMap<String, String> {
     for (name, file) in cpufreq {
         facts.extend(of_all_processors(root, file).map(|value| (name.to_owned(), value)));
     }
+    let parameters = root.text("/proc/cmdline").and_then(|text| parameters(&text));
+    facts.extend(parameters.map(|text| ("kernel.parameters".to_owned(), text)));
     facts.extend(host::container(root).map(|kind| ("container".to_owned(), kind)));
     facts
+}
+
+fn parameters(command_line: &str) -> Option<String> {
+    let words = command_line.split_ascii_whitespace();
+    let kept: Vec<&str> =
+        words.filter(|word| PARAMETERS.iter().any(|front| word.starts_with(front))).collect();
+    (!kept.is_empty()).then(|| kept.join(" "))
 }
 
 /// How long tasks waited for I/O lately (kernel: Documentation/accounting/psi.rst),
@@ -113,6 +143,13 @@ mod tests {
         assert_eq!(load_average(&root), Some(0.52));
         tree.file("/proc/loadavg", "nan 1 2");
         assert_eq!(load_average(&root), None);
+    }
+
+    #[test]
+    fn only_parameters_that_matter_are_kept() {
+        let line = "root=UUID=1 mitigations=off nvme_core.io_timeout=9 rd.luks.key=secret";
+        assert_eq!(parameters(line).as_deref(), Some("mitigations=off nvme_core.io_timeout=9"));
+        assert_eq!(parameters("quiet"), None);
     }
 
     #[test]
