@@ -48,7 +48,7 @@ pub(super) fn close_crypt(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool
     // As cryptsetup's `dm_prepare_uuid` builds it.
     let digits: String = mapping.uuid.chars().filter(|c| *c != '-').collect();
     let dm_uuid = format!("CRYPT-LUKS2-{digits}-{}", mapping.name);
-    let mut done = close("cryptsetup", &mapping.name, &dm_uuid, hand)?;
+    let mut done = close(&mapping.name, &dm_uuid, hand)?;
     done |= close_temporary(mapping, hand)?;
     if !is_block_device(&mapping.device) {
         return Ok(done);
@@ -68,7 +68,7 @@ pub(super) fn close_crypt(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool
 /// removed only while the device's name means what it meant.
 pub(super) fn close_integrity(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool, StackError> {
     let dm_uuid = format!("CRYPT-INTEGRITY-{}", mapping.name);
-    let mut done = close("integritysetup", &mapping.name, &dm_uuid, hand)?;
+    let mut done = close(&mapping.name, &dm_uuid, hand)?;
     if !mapping.is_same_device() {
         return Ok(done);
     }
@@ -85,38 +85,30 @@ pub(super) fn close_integrity(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<
 }
 
 /// Closes what the programs mapped for themselves while they formatted, and were
-/// killed. It may have no table yet, which they would not close.
+/// killed.
 fn close_temporary(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool, StackError> {
     let mut done = false;
     if mapping.is_same_device() {
-        for (name, _) in mappings_on(&mapping.device) {
+        for (name, dm_uuid) in mappings_on(&mapping.device) {
             if name.starts_with("temporary-cryptsetup-") {
-                let remove = dm(Invocation::new("dmsetup"))
-                    .args(["remove", "--force", "--retry", &name])
-                    .uninterruptible();
-                hand.executor.check(&remove).map_err(|e| failed("dmsetup", e))?;
-                done = true;
+                done |= close(&name, &dm_uuid, hand)?;
             }
         }
     }
     Ok(done)
 }
 
-/// Closes the mapping that has both this name and this UUID.
-fn close(
-    program: &str,
-    name: &str,
-    dm_uuid: &str,
-    hand: &mut Hand<'_>,
-) -> Result<bool, StackError> {
+/// Closes the mapping that has both this name and this UUID. By dmsetup, as
+/// cryptsetup and integritysetup refuse to close what has no table yet.
+fn close(name: &str, dm_uuid: &str, hand: &mut Hand<'_>) -> Result<bool, StackError> {
     let began = Instant::now();
     let mut done = false;
     while all_mappings().contains(&(name.to_owned(), dm_uuid.to_owned())) {
         done = true;
-        let close = dm(Invocation::new(program)).args(["close", name]).uninterruptible();
-        if let Err(source) = hand.executor.check(&close) {
+        let remove = dm(Invocation::new("dmsetup")).args(["remove", name]).uninterruptible();
+        if let Err(source) = hand.executor.check(&remove) {
             if began.elapsed() > PATIENCE {
-                return Err(failed(program, source));
+                return Err(failed("device-mapper", source));
             }
             std::thread::sleep(Duration::from_millis(200));
         }
