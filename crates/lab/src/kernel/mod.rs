@@ -1,0 +1,1 @@
+//! Building the lab's kernel.
