@@ -103,6 +103,13 @@ impl<'a> Evidence<'a> {
         self.workload(group).map_or_else(Nature::default, |w| Nature::of(w, &group.key.step))
     }
 
+    /// Whether a figure is that of the memory on purpose: `hdparm -T`, or what
+    /// stands in for it.
+    pub fn measures_memory(&self, group: &Group) -> bool {
+        self.workload(group).is_some_and(|w| w.kind == "hdparm")
+            && group.key.step.starts_with("cached")
+    }
+
     /// Groups in which `measure` finds something, figure by figure in the
     /// study's order, so that one finding stands for all stacks it concerns.
     pub fn suspects(

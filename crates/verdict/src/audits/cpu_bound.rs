@@ -23,7 +23,10 @@ const ONE_AT_MOST: f64 = 1.05;
 const SHORTEST_SECONDS: f64 = 0.5;
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
-    let busy = |index: usize, group: &Group| busy(&evidence.details[index], group);
+    let busy = |index: usize, group: &Group| {
+        // The memory is meant to keep a processor busy.
+        (!evidence.measures_memory(group)).then(|| busy(&evidence.details[index], group)).flatten()
+    };
     let machine = evidence.suspects(|index, group| {
         Some(busy(index, group)?.machine.min(1.0)).filter(|share| *share > MACHINE)
     });
@@ -45,16 +48,16 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: all processors were {} busy, and the workload's own program took {} of \
-             their time. The rest went to the kernel's own threads, or to other programs. The \
-             processors rather than the drives may have set these figures.",
+             their time. The processors rather than the drives may have set these figures.",
             suspects.figure,
             suspects.stacks(),
             per_cents(suspects.range()),
             per_cents(of_programs(suspects))
         ),
-        advice: "If other programs ran, measure again without them. If not, checksums, \
-                 compression, parity or encryption cost this processor its time: read the figures \
-                 as those of this machine."
+        advice: "What the program did not take went to the kernel's own threads or to other \
+                 programs. If others ran, measure again without them; if not, checksums, \
+                 compression, parity or encryption took the time: read the figures as those of \
+                 this machine."
             .to_owned(),
         groups: suspects.groups(),
     });

@@ -25,7 +25,7 @@ const LEAST: u64 = 1 << 20;
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let suspects = evidence.suspects(|_, group| {
-        let reads = group.key.direction == Direction::Read;
+        let reads = group.key.direction == Direction::Read && !evidence.measures_memory(group);
         (reads && evidence.stack(group).is_some_and(is_mirror)).then(|| alone(group)).flatten()
     });
     suspects

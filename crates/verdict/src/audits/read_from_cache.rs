@@ -24,7 +24,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     for kept in [false, true] {
         let suspects = evidence.suspects(|_, group| {
             let reads = matches!(group.key.direction, Direction::Read | Direction::Copy);
-            if !reads || is_meant(evidence, group) || keeps(evidence, group) != kept {
+            if !reads || evidence.measures_memory(group) || keeps(evidence, group) != kept {
                 return None;
             }
             drive_share(group, |o| o.drive_read).filter(|share| *share < SHARE)
@@ -52,12 +52,6 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         }));
     }
     all
-}
-
-/// `hdparm -T` measures the memory on purpose.
-fn is_meant(evidence: &Evidence<'_>, group: &Group) -> bool {
-    evidence.workload(group).is_some_and(|w| w.kind == "hdparm")
-        && group.key.step.starts_with("cached")
 }
 
 fn keeps(evidence: &Evidence<'_>, group: &Group) -> bool {
