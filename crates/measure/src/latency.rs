@@ -1,5 +1,7 @@
 //! Latency distributions that can be merged and stored.
 
+use std::collections::BTreeMap;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use hdrhistogram::Histogram;
@@ -10,75 +12,118 @@ use serde::{Deserialize, Serialize, de, ser};
 const HIGHEST_NS: u64 = 1_000_000_000_000;
 /// Three significant digits: a recorded value is within 0.1 % of the true one.
 const DIGITS: u8 = 3;
+/// HdrHistogram's bins for three digits: a value keeps its 11 highest bits.
+const KEPT_BITS: u32 = 11;
 
 /// A histogram of latencies in nanoseconds, accurate to 0.1 %, which can be
-/// merged with others. It is stored in HdrHistogram's own V2 format, deflated,
-/// as base64, so other tools can read it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LatencyHistogram(Histogram<u64>);
+/// merged with others. In memory it holds only the bins that are not empty,
+/// because an analysis holds hundreds of them; it is stored in HdrHistogram's
+/// own V2 format, deflated, as base64, so other tools can read it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LatencyHistogram {
+    /// Counts by the highest value of their bin.
+    bins: BTreeMap<u64, u64>,
+    count: u64,
+}
 
-impl Default for LatencyHistogram {
-    fn default() -> Self {
-        Self::new()
-    }
+/// The highest value that falls into the same bin of HdrHistogram as `ns`.
+fn bin(ns: u64) -> u64 {
+    let ns = ns.clamp(1, HIGHEST_NS);
+    let bits = u64::BITS - ns.leading_zeros();
+    let dropped = bits.saturating_sub(KEPT_BITS);
+    ns | ((1 << dropped) - 1)
+}
+
+/// The middle of the bin whose highest value is `highest`.
+fn middle(highest: u64) -> f64 {
+    let bits = u64::BITS - highest.leading_zeros();
+    let dropped = bits.saturating_sub(KEPT_BITS);
+    highest as f64 - ((1_u64 << dropped) - 1) as f64 / 2.0
 }
 
 impl LatencyHistogram {
     /// One without entries.
     pub fn new() -> Self {
-        let mut histogram = Histogram::new_with_bounds(1, HIGHEST_NS, DIGITS)
-            .expect("the constant bounds are valid");
-        histogram.auto(false);
-        Self(histogram)
+        Self::default()
     }
 
     /// Adds `count` latencies of `ns` nanoseconds.
     pub fn record(&mut self, ns: u64, count: u64) {
-        self.0.saturating_record_n(ns, count);
+        if count > 0 {
+            let entry = self.bins.entry(bin(ns)).or_default();
+            *entry = entry.saturating_add(count);
+            self.count = self.count.saturating_add(count);
+        }
     }
 
     /// Adds all entries of another.
     pub fn merge(&mut self, other: &Self) {
-        // Equal bounds make this infallible.
-        let _ = self.0.add(&other.0);
+        for (highest, count) in &other.bins {
+            let entry = self.bins.entry(*highest).or_default();
+            *entry = entry.saturating_add(*count);
+        }
+        self.count = self.count.saturating_add(other.count);
     }
 
     /// How many latencies were recorded.
     pub fn count(&self) -> u64 {
-        self.0.len()
+        self.count
     }
 
     /// The latency, in nanoseconds, that a share of `quantile` (0 to 1) does
     /// not exceed; 0 where nothing was recorded.
     pub fn quantile(&self, quantile: f64) -> u64 {
-        if self.0.is_empty() { 0 } else { self.0.value_at_quantile(quantile.clamp(0.0, 1.0)) }
+        let rank = (quantile.clamp(0.0, 1.0) * self.count as f64).ceil().max(1.0);
+        let mut seen = 0_u64;
+        for (highest, count) in &self.bins {
+            seen = seen.saturating_add(*count);
+            if seen as f64 >= rank {
+                return *highest;
+            }
+        }
+        self.bins.keys().next_back().copied().unwrap_or(0)
     }
 
-    /// Mean in nanoseconds, from the bins.
+    /// Mean in nanoseconds, from the bins; 0 where nothing was recorded.
     pub fn mean(&self) -> f64 {
-        self.0.mean()
+        if self.count == 0 {
+            return 0.0;
+        }
+        let sum: f64 = self.bins.iter().map(|(h, n)| middle(*h) * *n as f64).sum();
+        sum / self.count as f64
     }
 
     /// Standard deviation in nanoseconds, from the bins.
     pub fn deviation(&self) -> f64 {
-        self.0.stdev()
+        if self.count == 0 {
+            return 0.0;
+        }
+        let mean = self.mean();
+        let sum: f64 =
+            self.bins.iter().map(|(h, n)| (middle(*h) - mean).powi(2) * *n as f64).sum();
+        (sum / self.count as f64).sqrt()
     }
 
     /// The entries as (nanoseconds, count), ascending.
     pub fn bins(&self) -> Vec<(u64, u64)> {
-        self.0
-            .iter_recorded()
-            .map(|v| (v.value_iterated_to(), v.count_since_last_iteration()))
-            .collect()
+        self.bins.iter().map(|(highest, count)| (*highest, *count)).collect()
     }
 }
 
 impl Serialize for LatencyHistogram {
     fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // No larger than its largest value asks for: reading it back is faster.
+        let highest = self.bins.keys().next_back().copied().unwrap_or(1).max(2);
+        let failed = |e: &dyn std::fmt::Debug| ser::Error::custom(format!("{e:?}"));
+        let mut histogram =
+            Histogram::<u64>::new_with_max(highest, DIGITS).map_err(|e| failed(&e))?;
+        for (highest, count) in &self.bins {
+            histogram.saturating_record_n(*highest, *count);
+        }
         let mut bytes = Vec::new();
         V2DeflateSerializer::new()
-            .serialize(&self.0, &mut bytes)
-            .map_err(|e| ser::Error::custom(format!("{e:?}")))?;
+            .serialize(&histogram, &mut bytes)
+            .map_err(|e| failed(&e))?;
         serializer.serialize_str(&STANDARD_NO_PAD.encode(bytes))
     }
 }
@@ -91,7 +136,9 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
             .deserialize(&mut bytes.as_slice())
             .map_err(|e| de::Error::custom(format!("{e:?}")))?;
         let mut histogram = Self::new();
-        histogram.0.add(&inner).map_err(|e| de::Error::custom(format!("{e:?}")))?;
+        for value in inner.iter_recorded() {
+            histogram.record(value.value_iterated_to(), value.count_since_last_iteration());
+        }
         Ok(histogram)
     }
 }
@@ -115,8 +162,8 @@ impl Latency {
     /// All of it from a histogram.
     pub fn from_histogram(histogram: LatencyHistogram) -> Self {
         Self {
-            min_ns: histogram.0.min(),
-            max_ns: histogram.0.max(),
+            min_ns: histogram.bins.first().map_or(0, |(value, _)| lowest(*value)),
+            max_ns: histogram.bins.last().map_or(0, |(value, _)| *value),
             mean_ns: histogram.mean(),
             deviation_ns: histogram.deviation(),
             histogram,
@@ -126,6 +173,8 @@ impl Latency {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -150,7 +199,82 @@ mod tests {
     }
 
     #[test]
+    fn its_bins_are_those_of_hdr_histogram() {
+        let mut ours = LatencyHistogram::new();
+        let mut theirs = Histogram::<u64>::new_with_max(HIGHEST_NS, DIGITS).expect("bounds");
+        let mut ns = 1_u64;
+        for step in 1..4000 {
+            ours.record(ns, step % 7 + 1);
+            theirs.record_n(ns, step % 7 + 1).expect("in bounds");
+            ns = (ns + 1) * 1009 / 1003;
+        }
+        for quantile in [0.0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 1.0] {
+            assert_eq!(ours.quantile(quantile), theirs.value_at_quantile(quantile), "{quantile}");
+        }
+        assert!((ours.mean() / theirs.mean() - 1.0).abs() < 1e-3);
+        assert!((ours.deviation() / theirs.stdev() - 1.0).abs() < 1e-3);
+    }
+
+    #[test]
     fn an_empty_one_has_quantile_zero() {
-        assert_eq!(LatencyHistogram::new().quantile(0.99), 0);
+        let empty = LatencyHistogram::new();
+        assert_eq!((empty.quantile(0.99), empty.count(), empty.mean()), (0, 0, 0.0));
+        let text = serde_json::to_string(&empty).expect("serialise");
+        assert_eq!(serde_json::from_str::<LatencyHistogram>(&text).expect("read back"), empty);
+    }
+
+    #[test]
+    fn the_longest_are_kept_as_1000_s() {
+        let mut histogram = LatencyHistogram::new();
+        histogram.record(u64::MAX, u64::MAX);
+        histogram.record(0, 1);
+        assert_eq!(histogram.quantile(1.0), highest(HIGHEST_NS));
+        assert_eq!((histogram.quantile(0.0), histogram.count()), (0, u64::MAX));
+    }
+
+    fn entries() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        let value = prop_oneof![0_u64..5000, 0_u64..2_000_000_000, Just(HIGHEST_NS)];
+        prop::collection::vec((value, 1_u64..1_000_000), 1..40)
+    }
+
+    fn filled(entries: &[(u64, u64)]) -> (LatencyHistogram, Histogram<u64>) {
+        let mut ours = LatencyHistogram::new();
+        let mut theirs = Histogram::new_with_bounds(1, HIGHEST_NS, DIGITS).expect("bounds");
+        for (value, count) in entries {
+            ours.record(*value, *count);
+            theirs.record_n(*value, *count).expect("within bounds");
+        }
+        (ours, theirs)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn it_agrees_with_hdr_histogram(entries in entries(), quantile in 0.0_f64..=1.0) {
+            let (ours, theirs) = filled(&entries);
+            let bins: Vec<(u64, u64)> = theirs
+                .iter_recorded()
+                .map(|v| (v.value_iterated_to(), v.count_since_last_iteration()))
+                .collect();
+            prop_assert_eq!(ours.bins(), bins);
+            prop_assert_eq!(ours.count(), theirs.len());
+            prop_assert_eq!(ours.quantile(quantile), theirs.value_at_quantile(quantile));
+            let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs().max(1.0);
+            prop_assert!(near(ours.mean(), theirs.mean()));
+            prop_assert!(near(ours.deviation(), theirs.stdev()));
+            let latency = Latency::from_histogram(ours);
+            prop_assert_eq!((latency.min_ns, latency.max_ns), (theirs.min(), theirs.max()));
+        }
+
+        #[test]
+        fn merging_is_recording_together(a in entries(), b in entries()) {
+            let (mut merged, _) = filled(&a);
+            merged.merge(&filled(&b).0);
+            let together: Vec<_> = a.into_iter().chain(b).collect();
+            prop_assert_eq!(&merged, &filled(&together).0);
+            let text = serde_json::to_string(&merged).expect("serialise");
+            let back: LatencyHistogram = serde_json::from_str(&text).expect("read back");
+            prop_assert_eq!(back, merged);
+        }
     }
 }
