@@ -1,21 +1,17 @@
 //! Real disks, named by the user, erased.
 
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, Seek, SeekFrom, Write};
+use std::io::IsTerminal;
 
-use disklab_exec::{Executor, Invocation};
+use disklab_exec::Executor;
 use disklab_measure::{Note, SystemRoot, set_write_cache, write_cache};
 use disklab_stack::{Ledger, Need, Undo};
 use disklab_study::Study;
 use disklab_units::Bytes;
 
 use crate::drives::Ready;
-use crate::safety::{Claim, KernelProbe, Refusal, Target, check, claim, resolve};
+use crate::safety::{KernelProbe, Refusal, Target, check, claim, reclaim, resolve};
 use crate::{BenchError, Drives, Medium, ReadyDrive};
-
-/// What is overwritten with zeros at both ends of a drive before each cell:
-/// partition tables, RAID superblocks and labels of ZFS lie within it.
-const ENDS: Bytes = Bytes::mib(4);
 
 /// Drives that the user named by their stable names. The first is the study's
 /// first drive, and so on.
@@ -58,36 +54,22 @@ impl DiskDrives {
         Ok(Self { targets, erase, erased: BTreeSet::new(), warnings, root })
     }
 
-    /// Makes one drive empty. It is held exclusively until everything on it that
-    /// could be recognised is gone.
+    /// Makes one drive empty, while it is held exclusively.
     fn make_empty(&mut self, index: usize, executor: &Executor) -> Result<(), BenchError> {
         let target = &self.targets[index];
-        let mut allowed = self.erase.clone();
-        if self.erased.contains(&index) {
-            // The last cell of this run was the last to write here, and it has
-            // been checked that the drive is still the same.
-            allowed.extend(target.fingerprint.serial.clone());
-        }
         let probe = KernelProbe::new(executor);
-        let claim = claim(&self.root, &probe, target, &allowed).map_err(|refusals| {
+        let claim = if self.erased.contains(&index) {
+            // What is on it now is this run's own.
+            reclaim(&self.root, &probe, target)
+        } else {
+            claim(&self.root, &probe, target, &self.erase)
+        };
+        let claim = claim.map_err(|refusals| {
             let why: Vec<_> = refusals.iter().map(ToString::to_string).collect();
             BenchError::Other(why.join("\n"))
         })?;
         self.erased.insert(index);
-        let node = target.node();
-        erase_ends(&claim, Bytes(target.fingerprint.size_bytes))
-            .map_err(BenchError::io("cannot erase", &node))?;
-        executor.trace.note(&[
-            "blkdiscard",
-            "--zeroout",
-            "--length",
-            "4MiB",
-            &node.to_string_lossy(),
-        ]);
-        drop(claim);
-        // Forces the kernel to read the partition table that is no longer there.
-        executor.check(&Invocation::new("wipefs").arg("--all").arg(&node))?;
-        Ok(())
+        claim.erase(executor)
     }
 }
 
@@ -104,17 +86,6 @@ fn would_be_erased(target: &Target) -> String {
         size.iec(),
         target.node().display(),
     )
-}
-
-fn erase_ends(claim: &Claim, size: Bytes) -> std::io::Result<()> {
-    // A probe without a kernel holds nothing, and then there is nothing to erase.
-    let Some(mut file) = claim.hold().file() else { return Ok(()) };
-    let zeros = vec![0; usize::try_from(ENDS.0.min(size.0)).unwrap_or(0)];
-    for position in [0, size.0.saturating_sub(ENDS.0)] {
-        file.seek(SeekFrom::Start(position))?;
-        file.write_all(&zeros)?;
-    }
-    file.sync_all()
 }
 
 impl Drives for DiskDrives {
