@@ -85,10 +85,15 @@ impl Lead<'_> {
 }
 
 /// The lead of each figure that at least two stacks have, in order. Figures
-/// measured once have none.
+/// measured once have none. Who leads is seen in the samples first and asked of
+/// them afterwards, so each statement counts as one of all pairs of stacks that
+/// it might have been about (Bonferroni).
 pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
     let mut leads = Vec::new();
-    for points in answer.points.chunk_by(|a, b| a.figure == b.figure && a.x == b.x) {
+    let figures = || answer.points.chunk_by(|a, b| a.figure == b.figure && a.x == b.x);
+    let pairs: usize = figures().map(|points| points.len() * (points.len() - 1) / 2).sum();
+    let corrected = |p: f64| (p * pairs as f64).min(1.0);
+    for points in figures() {
         let mut ranked: Vec<&Point> = points.iter().collect();
         ranked.sort_by(|a, b| a.estimate.centre.total_cmp(&b.estimate.centre));
         if answer.measure.higher_is_better() {
@@ -100,7 +105,8 @@ pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
         let Some(ratio) = to(second).filter(|r| r.interval.is_some()) else { continue };
         let (mut level, mut open) = (Vec::new(), Vec::new());
         for other in others {
-            let outcome = to(other).map(|r| outcome(answer.measure, r.centre, r.interval, r.p));
+            let outcome = to(other)
+                .map(|r| outcome(answer.measure, r.centre, r.interval, r.p.map(corrected)));
             match outcome {
                 Some(Outcome::Better) => {}
                 Some(Outcome::Level) => level.push(*other),
