@@ -111,12 +111,9 @@ impl Drives for DiskDrives {
     }
 
     fn medium(&self) -> Medium {
-        let rotational = self
-            .targets
-            .first()
-            .and_then(|t| t.device.attribute("queue/rotational"))
-            .map(|text| text.trim() == "1");
-        Medium::of(rotational)
+        let Some(target) = self.targets.first() else { return Medium::HARD_DISK };
+        let rotational = target.device.attribute("queue/rotational");
+        Medium::of(target.device.name(), rotational.map(|text| text.trim() == "1"))
     }
 
     fn sizes(&self, study: &Study) -> Vec<Option<Bytes>> {

@@ -216,10 +216,14 @@ fn loop_drive_size(campaign: &Campaign) -> Bytes {
 fn medium_below(folder: &Path) -> (Medium, Vec<Watched>) {
     let root = SystemRoot::here();
     let devices = devices_under(&root, &mounts(&root), folder).unwrap_or_default();
-    let rotational = devices.first().and_then(|d| d.attribute("queue/rotational"));
+    let medium = devices.first().map_or(Medium::SOLID_STATE, |device| {
+        let whole = device.whole();
+        let rotational = whole.attribute("queue/rotational");
+        Medium::of(whole.name(), rotational.map(|text| text.trim() == "1"))
+    });
     let watched =
         devices.iter().map(|d| Watched { name: d.name().to_owned(), device: d.node() }).collect();
-    (Medium::of(rotational.map(|r| r.trim() == "1")), watched)
+    (medium, watched)
 }
 
 /// The nearest folder that exists already, for free space and devices.
