@@ -1,6 +1,32 @@
 //! The lab: a real Linux kernel on modelled drives, in virtual time.
 //!
 //! The kernel is User-Mode Linux, an ordinary program. Its clock advances only
-//! when this crate says so, and its disks are served from here.
+//! when this crate says so, and its disks are served from here: the kernel's own
+//! file systems, md and device-mapper run, unchanged, on drives that are models.
+//! An hour in which nothing happens takes no time.
+//!
+//! [`Lab::start`] boots a guest, [`Lab::run`] serves it until it is powered off.
 
+mod block;
+mod boot;
+mod calendar;
+mod content;
+mod disk;
+mod error;
+mod event_loop;
 pub mod kernel;
+mod lab;
+mod options;
+mod pinned;
+mod shared_memory;
+mod sockets;
+mod vhost;
+
+pub use content::{Content, ContentLimits, ContentUsage};
+pub use disk::DiskOptions;
+pub use error::LabError;
+pub use event_loop::Turns;
+pub use lab::{DiskReport, Lab, LabReport};
+pub use options::{Console, LabOptions};
+
+pub(crate) use sockets::Sockets;

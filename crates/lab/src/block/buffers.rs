@@ -1,0 +1,94 @@
+//! The bytes that a descriptor chain points to.
+
+use std::ops::Deref;
+
+use virtio_queue::DescriptorChain;
+use vm_memory::{GuestAddress, GuestMemory};
+
+use crate::vhost::Memory;
+
+/// Pieces of guest memory, in the order of the chain, the readable and the
+/// writable ones apart. The guest may cut them as it likes.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    readable: Vec<(GuestAddress, u32)>,
+    writable: Vec<(GuestAddress, u32)>,
+}
+
+impl Buffers {
+    /// Forgets the last chain and takes the pieces of `chain`.
+    pub fn take<M>(&mut self, chain: DescriptorChain<M>)
+    where
+        M: Deref,
+        M::Target: GuestMemory,
+    {
+        self.readable.clear();
+        self.writable.clear();
+        // The iterator ends by itself on cycles and tables outside memory.
+        for descriptor in chain {
+            let piece = (descriptor.addr(), descriptor.len());
+            match descriptor.is_write_only() {
+                true => self.writable.push(piece),
+                false => self.readable.push(piece),
+            }
+        }
+    }
+
+    /// Bytes from the guest.
+    pub fn readable_bytes(&self) -> u64 {
+        self.readable.iter().map(|p| u64::from(p.1)).sum()
+    }
+
+    /// Bytes to the guest.
+    pub fn writable_bytes(&self) -> u64 {
+        self.writable.iter().map(|p| u64::from(p.1)).sum()
+    }
+
+    /// Fills `data` with the guest's bytes from `skip` on. What is not there, or
+    /// lies outside the memory that the guest shares, becomes zeros.
+    pub fn read(&self, memory: &Memory, skip: u64, data: &mut [u8]) {
+        data.fill(0);
+        pieces(&self.readable, skip, data.len(), |place, address| {
+            memory.read(&mut data[place], address);
+            true
+        });
+    }
+
+    /// Gives `data` to the guest, from byte `skip` of its buffers on. Returns
+    /// whether all of it found its place.
+    pub fn write(&self, memory: &Memory, skip: u64, data: &[u8]) -> bool {
+        pieces(&self.writable, skip, data.len(), |place, address| {
+            memory.write(&data[place], address)
+        })
+    }
+}
+
+/// Calls `each` for all pieces of `length` bytes from `skip` on, until one says
+/// false. Returns whether all said true and there was room for all bytes.
+fn pieces(
+    list: &[(GuestAddress, u32)],
+    skip: u64,
+    length: usize,
+    mut each: impl FnMut(std::ops::Range<usize>, GuestAddress) -> bool,
+) -> bool {
+    let mut skip = skip;
+    let mut done = 0;
+    for (address, bytes) in list {
+        let bytes = u64::from(*bytes);
+        if skip >= bytes {
+            skip -= bytes;
+            continue;
+        }
+        if done == length {
+            break;
+        }
+        let Some(start) = address.0.checked_add(skip) else { return false };
+        // At most 2^32.
+        let now = ((bytes - skip) as usize).min(length - done);
+        if !each(done..done + now, GuestAddress(start)) {
+            return false;
+        }
+        (done, skip) = (done + now, 0);
+    }
+    done == length
+}

@@ -1,0 +1,9 @@
+//! The virtio block device (OASIS Virtual I/O Device 1.2, 5.2).
+
+mod buffers;
+mod configuration;
+mod request;
+
+pub(crate) use buffers::Buffers;
+pub(crate) use configuration::{Configuration, SERIAL_BYTES, WRITE_CACHE_OFFSET};
+pub(crate) use request::{HEADER_BYTES, Refusal, Work, understand};

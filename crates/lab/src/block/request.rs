@@ -1,0 +1,115 @@
+//! Requests, as they are read from a chain.
+
+use disklab_drive::Operation;
+use virtio_bindings::virtio_blk::{
+    VIRTIO_BLK_S_IOERR, VIRTIO_BLK_S_UNSUPP, VIRTIO_BLK_T_DISCARD, VIRTIO_BLK_T_FLUSH,
+    VIRTIO_BLK_T_GET_ID, VIRTIO_BLK_T_IN, VIRTIO_BLK_T_OUT, VIRTIO_BLK_T_WRITE_ZEROES,
+};
+
+use super::{Buffers, Configuration};
+use crate::vhost::Memory;
+
+/// Bytes of `struct virtio_blk_outhdr`: type, priority, sector.
+pub(crate) const HEADER_BYTES: u64 = 16;
+/// Bytes of `struct virtio_blk_discard_write_zeroes`: sector, sectors, flags.
+const RANGE_BYTES: u64 = 16;
+/// No request may move more: 64 MiB. The kernel's default limit is 1280 KiB.
+const DATA_LIMIT: u64 = 64 << 20;
+
+/// What a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// An operation of the drive, on these sectors of 512 B.
+    Drive {
+        /// Which.
+        operation: Operation,
+        /// From here on.
+        sector: u64,
+        /// So many.
+        sectors: u64,
+    },
+    /// The serial number.
+    Identify,
+}
+
+/// Why a request is not carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It lies outside the disk, or contradicts itself.
+    Bad,
+    /// The device does not do such things.
+    Unsupported,
+}
+
+impl Refusal {
+    /// The status byte.
+    pub fn status(self) -> u8 {
+        // Both are below 256.
+        match self {
+            Self::Bad => VIRTIO_BLK_S_IOERR as u8,
+            Self::Unsupported => VIRTIO_BLK_S_UNSUPP as u8,
+        }
+    }
+}
+
+/// Reads the request in `buffers` for `disk`.
+pub(crate) fn understand(
+    buffers: &Buffers,
+    memory: &Memory,
+    disk: &Configuration,
+) -> Result<Work, Refusal> {
+    if buffers.readable_bytes() < HEADER_BYTES {
+        return Err(Refusal::Bad);
+    }
+    let mut header = [0; HEADER_BYTES as usize];
+    buffers.read(memory, 0, &mut header);
+    let (kind, sector) = (le32(&header, 0), le64(&header, 8));
+    let sent = buffers.readable_bytes() - HEADER_BYTES;
+    // The last byte is the status.
+    let wanted = buffers.writable_bytes().saturating_sub(1);
+    let (operation, sector, sectors) = match kind {
+        VIRTIO_BLK_T_IN => (Operation::Read, sector, whole(wanted)?),
+        VIRTIO_BLK_T_OUT => (Operation::Write, sector, whole(sent)?),
+        VIRTIO_BLK_T_FLUSH => (Operation::Flush, 0, 0),
+        VIRTIO_BLK_T_GET_ID => return Ok(Work::Identify),
+        VIRTIO_BLK_T_DISCARD if disk.discard => range(Operation::Discard, buffers, memory)?,
+        VIRTIO_BLK_T_WRITE_ZEROES if disk.write_zeroes => {
+            range(Operation::WriteZeroes, buffers, memory)?
+        }
+        _ => return Err(Refusal::Unsupported),
+    };
+    let aligned = u64::from(disk.logical_bytes / 512).max(1);
+    let end = sector.checked_add(sectors).ok_or(Refusal::Bad)?;
+    if end > disk.sectors || !sector.is_multiple_of(aligned) || !sectors.is_multiple_of(aligned) {
+        return Err(Refusal::Bad);
+    }
+    Ok(Work::Drive { operation, sector, sectors })
+}
+
+/// Bytes of data as sectors.
+fn whole(bytes: u64) -> Result<u64, Refusal> {
+    let fits = bytes != 0 && bytes <= DATA_LIMIT && bytes.is_multiple_of(512);
+    if fits { Ok(bytes / 512) } else { Err(Refusal::Bad) }
+}
+
+/// The range of a discard or write-zeroes. The configuration allows only one.
+fn range(
+    operation: Operation,
+    buffers: &Buffers,
+    memory: &Memory,
+) -> Result<(Operation, u64, u64), Refusal> {
+    if buffers.readable_bytes() != HEADER_BYTES + RANGE_BYTES {
+        return Err(Refusal::Bad);
+    }
+    let mut range = [0; RANGE_BYTES as usize];
+    buffers.read(memory, HEADER_BYTES, &mut range);
+    Ok((operation, le64(&range, 0), u64::from(le32(&range, 8))))
+}
+
+fn le32(bytes: &[u8; 16], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn le64(bytes: &[u8; 16], at: usize) -> u64 {
+    u64::from(le32(bytes, at)) | u64::from(le32(bytes, at + 4)) << 32
+}

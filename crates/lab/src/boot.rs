@@ -1,0 +1,208 @@
+//! Starting the kernel's process, and seeing that it ends.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use disklab_exec::{OWNER_VARIABLE, TraceEntry, owner};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, getppid, kill_process_group, pidfd_open,
+    set_parent_process_death_signal, setrlimit, setsid,
+};
+
+use crate::options::{Console, LabOptions};
+use crate::{LabError, Sockets};
+
+/// The virtio device number of a block device (`VIRTIO_ID_BLOCK`).
+const VIRTIO_ID_BLOCK: u32 = 2;
+/// Lines of the console in an error.
+const TAIL_LINES: usize = 15;
+
+/// The kernel's process. It is killed when this goes.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    child: Child,
+    pidfd: OwnedFd,
+    console: Option<PathBuf>,
+    status: Option<ExitStatus>,
+}
+
+impl Kernel {
+    /// Starts it. [`disklab_exec::Executor`] is not used because it waits for the
+    /// program's end, and this one only runs while it is served.
+    pub fn start(options: &LabOptions) -> Result<Self, LabError> {
+        let failed = |source| LabError::Kernel { path: options.kernel.clone(), source };
+        let kernel = options.kernel.canonicalize().map_err(failed)?;
+        let arguments = arguments(options);
+        let mut command = Command::new(&kernel);
+        // Nothing of this machine's environment may reach the guest.
+        command
+            .args(&arguments)
+            .current_dir(&options.folder)
+            .env_clear()
+            .env("HOME", ".")
+            .env(OWNER_VARIABLE, owner());
+        if !fits_shared_memory(options.memory_bytes) {
+            command.env("TMPDIR", ".");
+        }
+        let console = match options.console {
+            Console::Terminal => None,
+            Console::File => {
+                let path = options.folder.join("console");
+                let what = format!("make '{}'", path.display());
+                let file = File::create(&path).map_err(LabError::system(what.clone()))?;
+                let again = file.try_clone().map_err(LabError::system(what))?;
+                command.stdin(Stdio::null()).stdout(file).stderr(again);
+                Some(path)
+            }
+        };
+        die_with_us(&mut command);
+        options.trace.push(TraceEntry {
+            at_seconds: options.trace.now_seconds(),
+            argv: std::iter::once(kernel.display().to_string()).chain(arguments).collect(),
+            cwd: Some(options.folder.display().to_string()),
+            status: "started".to_owned(),
+            elapsed_seconds: 0.0,
+        });
+        let child = command.spawn().map_err(failed)?;
+        let watched = process(&child).ok_or(Errno::SRCH);
+        match watched.and_then(|pid| pidfd_open(pid, PidfdFlags::empty())) {
+            Ok(pidfd) => Ok(Self { child, pidfd, console, status: None }),
+            Err(e) => {
+                end(&child);
+                Err(LabError::system("watch the kernel's process")(e))
+            }
+        }
+    }
+
+    /// Becomes readable when the process ends.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+
+    /// Waits for the end of a process that ends by itself, and says whether the
+    /// guest was powered off.
+    pub fn finish(&mut self) -> Result<(), LabError> {
+        let status = self.child.wait().map_err(LabError::system("wait for the kernel"))?;
+        self.status = Some(status);
+        if status.success() {
+            return Ok(());
+        }
+        let console = self.console_tail();
+        if console.contains("Kernel panic") {
+            return Err(LabError::Panic { console });
+        }
+        let status = match (status.code(), status.signal()) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, signal) => format!("signal {}", signal.unwrap_or(0)),
+        };
+        Err(LabError::Ended { status, console })
+    }
+
+    /// The last lines of the console, where it is a file.
+    pub fn console_tail(&self) -> String {
+        let Some(path) = &self.console else { return String::new() };
+        tail(path).unwrap_or_else(|e| format!("(cannot read '{}': {e})", path.display()))
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        end(&self.child);
+        if self.status.is_none() {
+            let _ = self.child.wait();
+        }
+    }
+}
+
+fn process(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+/// Kills the process and those that stand for the guest's programs: all are in
+/// one session, which is theirs alone.
+fn end(child: &Child) {
+    if let Some(pid) = process(child) {
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+}
+
+/// The kernel's command line.
+fn arguments(options: &LabOptions) -> Vec<String> {
+    let mut words = vec![
+        format!("mem={}K", options.memory_bytes >> 10),
+        "root=/dev/root".to_owned(),
+        "rootfstype=hostfs".to_owned(),
+        "rootflags=/".to_owned(),
+        // What is written goes to file systems that the guest mounts over it.
+        "ro".to_owned(),
+        "con=null".to_owned(),
+        match options.console {
+            Console::File => "con0=null,fd:1".to_owned(),
+            Console::Terminal => "con0=fd:0,fd:1".to_owned(),
+        },
+        "uml_dir=.".to_owned(),
+        "umid=kernel".to_owned(),
+        // It must end where it would start again.
+        "noreboot".to_owned(),
+        "panic=-1".to_owned(),
+        // The same addresses in every run.
+        "norandmaps".to_owned(),
+        format!("time-travel=ext:{}", Sockets::CALENDAR),
+    ];
+    for disk in 0..options.disks.len() {
+        words.push(format!("virtio_uml.device={}:{VIRTIO_ID_BLOCK}", Sockets::disk(disk)));
+    }
+    words.extend(options.kernel_arguments.iter().cloned());
+    words.push(format!("init={}", options.init.display()));
+    if !options.init_arguments.is_empty() {
+        words.push("--".to_owned());
+        words.extend(options.init_arguments.iter().cloned());
+    }
+    words
+}
+
+/// Has the kernel's process killed when this one dies, even by `kill -9`, gives
+/// it a session of its own, and has it lie at the same addresses in every run.
+#[allow(unsafe_code)]
+fn die_with_us(command: &mut Command) {
+    let parent = getpid();
+    // SAFETY: between fork and exec only async-signal-safe system calls are made.
+    unsafe {
+        command.pre_exec(move || {
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            // It may have died before this, and then no signal comes.
+            if getppid() != Some(parent) {
+                return Err(Errno::SRCH.into());
+            }
+            setsid()?;
+            // A panicking kernel aborts; its memory would be the core.
+            setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+            // Some containers forbid it; addresses of the kernel's own stack
+            // then differ between runs, which nothing should depend on.
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+            Ok(())
+        });
+    }
+}
+
+/// Whether the guest's memory fits where the kernel puts it by itself: it would be
+/// killed when it cannot grow.
+fn fits_shared_memory(bytes: u64) -> bool {
+    rustix::fs::statvfs("/dev/shm").is_ok_and(|s| s.f_bavail.saturating_mul(s.f_frsize) >= bytes)
+}
+
+fn tail(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(16 << 10)))?;
+    let mut bytes = Vec::new();
+    file.take(16 << 10).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|l| !l.is_empty()).collect();
+    Ok(lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n"))
+}

@@ -1,0 +1,107 @@
+//! The index of 2 MiB of a disk.
+
+use super::BLOCK_BYTES;
+
+/// Blocks in a chunk.
+pub(super) const CHUNK_BLOCKS: usize = 512;
+/// Bytes in a chunk.
+pub(super) const CHUNK_BYTES: u64 = (CHUNK_BLOCKS * BLOCK_BYTES) as u64;
+
+/// What a block holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Block {
+    /// This word, in the machine's byte order, again and again; 0 for zeros.
+    Fill(u64),
+    /// What the pool's slot holds.
+    Slot(u32),
+}
+
+impl Block {
+    /// The word that all of `data` repeats, if it does. `data` is a block long.
+    pub fn fill_of(data: &[u8]) -> Option<u64> {
+        let (first, _) = data.split_first_chunk::<8>()?;
+        // A block repeats its first word where it equals itself, a word on.
+        (data.get(8..) == data.get(..data.len() - 8)).then(|| u64::from_ne_bytes(*first))
+    }
+}
+
+/// What 2 MiB hold.
+#[derive(Debug)]
+pub(super) enum Chunk {
+    /// All blocks repeat this word.
+    Fill(u64),
+    /// Block by block.
+    Table(Box<Table>),
+}
+
+/// A word for each block, and a bit that tells fills from slots.
+#[derive(Debug)]
+pub(super) struct Table {
+    words: [u64; CHUNK_BLOCKS],
+    slots: [u64; CHUNK_BLOCKS / 64],
+}
+
+impl Chunk {
+    /// What block `index` (below [`CHUNK_BLOCKS`]) holds.
+    pub fn get(&self, index: usize) -> Block {
+        match self {
+            Self::Fill(word) => Block::Fill(*word),
+            Self::Table(table) => table.get(index),
+        }
+    }
+
+    /// Sets a block. Returns whether a table had to be made.
+    pub fn set(&mut self, index: usize, block: Block) -> bool {
+        match self {
+            Self::Fill(word) if Block::Fill(*word) == block => false,
+            Self::Fill(word) => {
+                let mut table =
+                    Table { words: [*word; CHUNK_BLOCKS], slots: [0; CHUNK_BLOCKS / 64] };
+                table.set(index, block);
+                *self = Self::Table(Box::new(table));
+                true
+            }
+            Self::Table(table) => {
+                table.set(index, block);
+                false
+            }
+        }
+    }
+
+    /// Drops the table where all blocks repeat one word. Returns whether it did.
+    pub fn simplify(&mut self) -> bool {
+        let Self::Table(table) = self else { return false };
+        let word = table.words[0];
+        let uniform = table.slots.iter().all(|b| *b == 0) && table.words.iter().all(|w| *w == word);
+        if uniform {
+            *self = Self::Fill(word);
+        }
+        uniform
+    }
+}
+
+impl Table {
+    fn get(&self, index: usize) -> Block {
+        let word = self.words[index];
+        if self.slots[index / 64] >> (index % 64) & 1 == 0 {
+            Block::Fill(word)
+        } else {
+            // Only `set` writes it, from 32 bits.
+            Block::Slot(word as u32)
+        }
+    }
+
+    fn set(&mut self, index: usize, block: Block) {
+        let bit = 1 << (index % 64);
+        match block {
+            Block::Fill(word) => {
+                self.words[index] = word;
+                self.slots[index / 64] &= !bit;
+            }
+            Block::Slot(slot) => {
+                self.words[index] = u64::from(slot);
+                self.slots[index / 64] |= bit;
+            }
+        }
+    }
+}

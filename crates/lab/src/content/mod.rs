@@ -1,0 +1,115 @@
+//! What the guest wrote to its disks, kept in as little space as its content
+//! allows.
+//!
+//! Blocks of 4 KiB that are zeros or repeat a word of 8 bytes cost no data, and a
+//! run of 2 MiB of the same costs no index either. Blocks that repeat one that
+//! was written lately, on any disk of the lab, share its data: fio writes the
+//! same random buffer again and again, and mirrors write everything twice.
+
+mod chunk;
+mod pool;
+mod recent;
+mod volume;
+
+use std::path::Path;
+
+use crate::LabError;
+use pool::Pool;
+use volume::Volume;
+
+/// The unit of the store, in bytes.
+pub(crate) const BLOCK_BYTES: usize = 4096;
+/// A sector of the virtio block device, in bytes.
+pub(crate) const SECTOR_BYTES: u64 = 512;
+
+/// How much the store may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContentLimits {
+    /// Bytes of data in the lab's folder.
+    pub disk_bytes: u64,
+    /// Bytes of memory for the index.
+    pub memory_bytes: u64,
+}
+
+impl Default for ContentLimits {
+    /// 4 GiB of disk and 2 GiB of memory, which the SMR study must fit in.
+    fn default() -> Self {
+        Self { disk_bytes: 4 << 30, memory_bytes: 2 << 30 }
+    }
+}
+
+/// How much the store uses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ContentUsage {
+    /// Bytes of data, at their highest.
+    pub disk_bytes: u64,
+    /// Bytes of memory for the index, estimated.
+    pub memory_bytes: u64,
+}
+
+/// The content of all disks of a lab.
+#[derive(Debug)]
+pub struct Content {
+    volumes: Vec<Volume>,
+    pool: Pool,
+}
+
+impl Content {
+    /// An empty store (every disk reads as zeros) with `volumes` disks, whose data
+    /// go to a nameless file in `folder`.
+    ///
+    /// # Errors
+    /// Where the file cannot be made.
+    pub fn new(folder: &Path, volumes: usize, limits: ContentLimits) -> Result<Self, LabError> {
+        let pool = Pool::new(folder, limits)?;
+        Ok(Self { volumes: (0..volumes).map(|_| Volume::default()).collect(), pool })
+    }
+
+    /// Keeps `data`, from the start of `sector` of disk `volume` on.
+    ///
+    /// # Errors
+    /// [`LabError::Full`], and where the file cannot be written or there is no
+    /// such disk. The content is not to be used then.
+    pub fn write(&mut self, volume: usize, sector: u64, data: &[u8]) -> Result<(), LabError> {
+        find(&mut self.volumes, volume)?.write(&mut self.pool, byte(sector)?, data)
+    }
+
+    /// Fills `data` from the start of `sector` of disk `volume` on.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or there is no such disk.
+    pub fn read(&mut self, volume: usize, sector: u64, data: &mut [u8]) -> Result<(), LabError> {
+        find(&mut self.volumes, volume)?.read(&self.pool, byte(sector)?, data)
+    }
+
+    /// Makes `sectors` of disk `volume` read as zeros.
+    ///
+    /// # Errors
+    /// As [`Content::write`].
+    pub fn zero(&mut self, volume: usize, sector: u64, sectors: u64) -> Result<(), LabError> {
+        find(&mut self.volumes, volume)?.zero(&mut self.pool, byte(sector)?, byte(sectors)?)
+    }
+
+    /// What it takes.
+    pub fn usage(&self) -> ContentUsage {
+        let index: u64 = self.volumes.iter().map(Volume::memory_bytes).sum();
+        ContentUsage {
+            disk_bytes: self.pool.disk_bytes(),
+            memory_bytes: index + self.pool.memory_bytes(),
+        }
+    }
+}
+
+fn find(volumes: &mut [Volume], volume: usize) -> Result<&mut Volume, LabError> {
+    let count = volumes.len();
+    let missing = || LabError::Options(format!("there is no disk {volume}, only {count}"));
+    volumes.get_mut(volume).ok_or_else(missing)
+}
+
+fn byte(sector: u64) -> Result<u64, LabError> {
+    let beyond = || LabError::Options(format!("sector {sector} is beyond 2^64 bytes"));
+    sector.checked_mul(SECTOR_BYTES).ok_or_else(beyond)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+use super::*;
+use proptest::prelude::*;
+
+const MIB: u64 = 1 << 20;
+
+fn content(disk_bytes: u64) -> (tempfile::TempDir, Content) {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = ContentLimits { disk_bytes, memory_bytes: 64 * MIB };
+    let content = Content::new(folder.path(), 2, limits).unwrap();
+    (folder, content)
+}
+
+/// Bytes that do not repeat.
+fn noise(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let words = (0..length.div_ceil(8)).flat_map(|_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    });
+    words.take(length).collect()
+}
+
+fn read(content: &mut Content, volume: usize, sector: u64, length: usize) -> Vec<u8> {
+    let mut data = vec![0xAA; length];
+    content.read(volume, sector, &mut data).unwrap();
+    data
+}
+
+#[test]
+fn fresh_disks_read_as_zeros() {
+    let (_folder, mut content) = content(MIB);
+    assert_eq!(read(&mut content, 0, 0, 8192), vec![0; 8192]);
+    assert_eq!(read(&mut content, 1, 20_000_000_000_000 / 512, 512), vec![0; 512]);
+}
+
+#[test]
+fn zeros_and_fills_cost_nothing() {
+    let (_folder, mut content) = content(0);
+    let before = content.usage();
+    for megabyte in 0..2048 {
+        content.write(0, megabyte * 2048, &vec![0; 1 << 20]).unwrap();
+    }
+    assert_eq!(content.usage(), before);
+    for megabyte in 0..2048 {
+        content.write(0, megabyte * 2048, &vec![0x5A; 1 << 20]).unwrap();
+    }
+    assert_eq!(content.usage().disk_bytes, 0);
+    assert!(content.usage().memory_bytes - before.memory_bytes < 100_000);
+    assert_eq!(read(&mut content, 0, 77, 4096), vec![0x5A; 4096]);
+}
+
+#[test]
+fn repeats_share_their_data_across_disks() {
+    let (_folder, mut content) = content(MIB);
+    let buffer = noise(1, 1 << 20);
+    for megabyte in 0..64 {
+        content.write(0, megabyte * 2048, &buffer).unwrap();
+        content.write(1, megabyte * 2048, &buffer).unwrap();
+    }
+    assert_eq!(content.usage().disk_bytes, MIB);
+    content.write(0, 0, &vec![1; 1 << 20]).unwrap();
+    assert_eq!(read(&mut content, 1, 0, 1 << 20), buffer);
+}
+
+#[test]
+fn what_is_overwritten_or_discarded_is_free_again() {
+    let (_folder, mut content) = content(MIB);
+    for round in 0..20 {
+        content.write(0, 3, &noise(round, 1 << 19)).unwrap();
+    }
+    content.zero(0, 0, 4 * MIB / 512).unwrap();
+    content.write(1, 0, &noise(99, 1 << 20)).unwrap();
+    assert_eq!(read(&mut content, 1, 0, 1 << 20), noise(99, 1 << 20));
+    assert_eq!(read(&mut content, 0, 0, 1 << 20), vec![0; 1 << 20]);
+}
+
+#[test]
+fn running_out_of_disk_is_an_error() {
+    let (_folder, mut content) = content(MIB);
+    let error = content.write(0, 0, &noise(1, (1 << 20) + 4096)).unwrap_err();
+    assert!(matches!(error, LabError::Full { limit_bytes: 1_048_576, .. }), "{error}");
+}
+
+#[test]
+fn running_out_of_memory_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = ContentLimits { disk_bytes: 1 << 40, memory_bytes: 10 * MIB };
+    let mut content = Content::new(folder.path(), 1, limits).unwrap();
+    // One odd block in each 2 MiB costs a table each.
+    let outcome = (0..10_000).try_for_each(|n| content.write(0, n * 4096, &[7; 4096]));
+    let error = outcome.unwrap_err();
+    assert!(matches!(error, LabError::Full { limit_bytes: 10_485_760, .. }), "{error}");
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Write { volume: usize, sector: u64, seed: u64, sectors: usize, kind: u8 },
+    Zero { volume: usize, sector: u64, sectors: u64 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let place = (0..2usize, 0..9000u64);
+    prop_oneof![
+        4 => (place.clone(), 0..4u64, 1..64usize, 0..3u8).prop_map(
+            |((volume, sector), seed, sectors, kind)| Step::Write {
+                volume, sector, seed, sectors, kind
+            }
+        ),
+        1 => (place, 0..6000u64).prop_map(|((volume, sector), sectors)| Step::Zero {
+            volume, sector, sectors
+        }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// The store is a plain array of bytes, only smaller.
+    #[test]
+    fn it_holds_what_an_array_holds(steps in proptest::collection::vec(step(), 1..60)) {
+        let (_folder, mut content) = content(64 * MIB);
+        let mut model = vec![vec![0u8; 16_000 * 512]; 2];
+        for step in steps {
+            match step {
+                Step::Write { volume, sector, seed, sectors, kind } => {
+                    let data = match kind {
+                        0 => vec![0; sectors * 512],
+                        1 => vec![seed as u8; sectors * 512],
+                        _ => noise(seed, sectors * 512),
+                    };
+                    content.write(volume, sector, &data).unwrap();
+                    let at = sector as usize * 512;
+                    model[volume][at..at + data.len()].copy_from_slice(&data);
+                }
+                Step::Zero { volume, sector, sectors } => {
+                    content.zero(volume, sector, sectors).unwrap();
+                    let at = sector as usize * 512;
+                    model[volume][at..at + sectors as usize * 512].fill(0);
+                }
+            }
+        }
+        for (volume, expected) in model.iter().enumerate() {
+            prop_assert_eq!(&read(&mut content, volume, 0, expected.len()), expected);
+        }
+    }
+}

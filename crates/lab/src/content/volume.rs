@@ -1,0 +1,189 @@
+//! One disk's index.
+
+use std::collections::HashMap;
+
+use super::BLOCK_BYTES;
+use super::chunk::{Block, CHUNK_BLOCKS, CHUNK_BYTES, Chunk, Table};
+use super::pool::Pool;
+use crate::LabError;
+
+const BLOCK: u64 = BLOCK_BYTES as u64;
+/// Estimated memory of an entry of the map, its share of free places included.
+const ENTRY_BYTES: u64 = 48;
+
+/// What a disk holds; what is not there was never written and reads as zeros.
+#[derive(Debug, Default)]
+pub(super) struct Volume {
+    chunks: HashMap<u64, Chunk>,
+    tables: u64,
+}
+
+impl Volume {
+    /// Bytes of memory it takes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.chunks.len() as u64 * ENTRY_BYTES + self.tables * size_of::<Table>() as u64
+    }
+
+    /// Keeps `data` from byte `at` on.
+    pub fn write(&mut self, pool: &mut Pool, at: u64, data: &[u8]) -> Result<(), LabError> {
+        let mut at = at;
+        let mut rest = data;
+        while !rest.is_empty() {
+            let skip = (at % BLOCK) as usize;
+            let (now, later) = rest.split_at(rest.len().min(BLOCK_BYTES - skip));
+            if now.len() == BLOCK_BYTES {
+                self.put(pool, at / BLOCK, now)?;
+            } else {
+                let mut block = [0; BLOCK_BYTES];
+                self.get(pool, at / BLOCK, &mut block)?;
+                block[skip..skip + now.len()].copy_from_slice(now);
+                self.put(pool, at / BLOCK, &block)?;
+            }
+            at = at.saturating_add(now.len() as u64);
+            rest = later;
+        }
+        pool.flush()?;
+        self.check_memory(pool)
+    }
+
+    /// Makes `bytes` from `at` on read as zeros.
+    pub fn zero(&mut self, pool: &mut Pool, at: u64, bytes: u64) -> Result<(), LabError> {
+        let end = at.saturating_add(bytes);
+        let mut at = at;
+        while at < end {
+            let chunk_end = (at / CHUNK_BYTES + 1).saturating_mul(CHUNK_BYTES);
+            let block_end = (at / BLOCK + 1).saturating_mul(BLOCK);
+            if at.is_multiple_of(CHUNK_BYTES) && chunk_end <= end {
+                self.forget(pool, at / CHUNK_BYTES);
+                at = chunk_end;
+            } else if at.is_multiple_of(BLOCK) && block_end <= end {
+                if self.chunks.contains_key(&(at / CHUNK_BYTES)) {
+                    self.set(pool, at / BLOCK, Block::Fill(0));
+                }
+                at = block_end;
+            } else {
+                let stop = block_end.min(end);
+                // Shorter than a block.
+                self.write(pool, at, &[0; BLOCK_BYTES][..(stop - at) as usize])?;
+                at = stop;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills `data` from byte `at` on.
+    pub fn read(&self, pool: &Pool, at: u64, data: &mut [u8]) -> Result<(), LabError> {
+        let mut at = at;
+        let mut rest = data;
+        while !rest.is_empty() {
+            let skip = (at % BLOCK) as usize;
+            if skip != 0 || rest.len() < BLOCK_BYTES {
+                let mut block = [0; BLOCK_BYTES];
+                self.get(pool, at / BLOCK, &mut block)?;
+                let part = rest.len().min(BLOCK_BYTES - skip);
+                let (now, later) = rest.split_at_mut(part);
+                now.copy_from_slice(&block[skip..skip + part]);
+                (at, rest) = (at.saturating_add(part as u64), later);
+                continue;
+            }
+            let first = self.block(at / BLOCK);
+            let mut blocks = 1;
+            if let Block::Slot(slot) = first {
+                while rest.len() >= (blocks + 1) * BLOCK_BYTES
+                    && slot.checked_add(blocks as u32).map(Block::Slot)
+                        == Some(self.block(at / BLOCK + blocks as u64))
+                {
+                    blocks += 1;
+                }
+            }
+            let (now, later) = rest.split_at_mut(blocks * BLOCK_BYTES);
+            load(pool, first, now)?;
+            (at, rest) = (at.saturating_add(now.len() as u64), later);
+        }
+        Ok(())
+    }
+
+    fn get(&self, pool: &Pool, number: u64, data: &mut [u8]) -> Result<(), LabError> {
+        load(pool, self.block(number), data)
+    }
+
+    fn block(&self, number: u64) -> Block {
+        let (chunk, index) = place(number);
+        self.chunks.get(&chunk).map_or(Block::Fill(0), |c| c.get(index))
+    }
+
+    fn put(&mut self, pool: &mut Pool, number: u64, data: &[u8]) -> Result<(), LabError> {
+        if let Some(word) = Block::fill_of(data) {
+            if word != 0 || self.chunks.contains_key(&place(number).0) {
+                self.set(pool, number, Block::Fill(word));
+            }
+            return Ok(());
+        }
+        let old = match self.block(number) {
+            Block::Slot(slot) => Some(slot),
+            Block::Fill(_) => None,
+        };
+        let slot = pool.store(data, old)?;
+        self.change(number, Block::Slot(slot));
+        Ok(())
+    }
+
+    /// Sets a block and releases what it held.
+    fn set(&mut self, pool: &mut Pool, number: u64, block: Block) {
+        if let Block::Slot(old) = self.block(number) {
+            pool.release(old);
+        }
+        self.change(number, block);
+    }
+
+    fn change(&mut self, number: u64, block: Block) {
+        let (key, index) = place(number);
+        let chunk = self.chunks.entry(key).or_insert(Chunk::Fill(0));
+        self.tables += u64::from(chunk.set(index, block));
+        // Writers go upwards: the last block tells when a run may be complete.
+        if index == CHUNK_BLOCKS - 1 && chunk.simplify() {
+            self.tables -= 1;
+        }
+    }
+
+    fn forget(&mut self, pool: &mut Pool, key: u64) {
+        let Some(chunk) = self.chunks.remove(&key) else { return };
+        if let Chunk::Table(_) = chunk {
+            self.tables -= 1;
+            for index in 0..CHUNK_BLOCKS {
+                if let Block::Slot(slot) = chunk.get(index) {
+                    pool.release(slot);
+                }
+            }
+        }
+    }
+
+    fn check_memory(&self, pool: &Pool) -> Result<(), LabError> {
+        let limit_bytes = pool.limits().memory_bytes;
+        if self.memory_bytes() + pool.memory_bytes() <= limit_bytes {
+            return Ok(());
+        }
+        Err(LabError::Full { what: "memory for the index of its disks", limit_bytes })
+    }
+}
+
+fn place(number: u64) -> (u64, usize) {
+    // Below CHUNK_BLOCKS.
+    (number / CHUNK_BLOCKS as u64, (number % CHUNK_BLOCKS as u64) as usize)
+}
+
+fn load(pool: &Pool, block: Block, data: &mut [u8]) -> Result<(), LabError> {
+    match block {
+        Block::Slot(slot) => pool.load(slot, data),
+        Block::Fill(0) => {
+            data.fill(0);
+            Ok(())
+        }
+        Block::Fill(word) => {
+            for place in data.chunks_exact_mut(8) {
+                place.copy_from_slice(&word.to_ne_bytes());
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What can go wrong with a lab.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a lab could not start or did not reach the guest's power-off.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The options contradict each other or themselves.
+    #[error("the lab cannot be set up: {0}")]
+    Options(String),
+    /// The kernel's program is not there, or is none.
+    #[error(
+        "the lab's kernel '{path}' cannot be started: {source} (`disklab lab build` makes one)"
+    )]
+    Kernel {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file, socket or mapping of the lab could not be made or used.
+    #[error("cannot {what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The other side of a socket does not keep to the protocol.
+    #[error("the guest broke the protocol of {whose}: {what}")]
+    Protocol {
+        /// Whose socket it was.
+        whose: String,
+        /// What it did.
+        what: String,
+    },
+    /// What the guests wrote needs more than the caller allowed.
+    #[error(
+        "the lab is out of {what}: what the guest wrote needs more than {limit_bytes} bytes. \
+         Allow more, use a smaller scale, or write data that are zeros or repeat"
+    )]
+    Full {
+        /// 'disk space' or 'memory for the index of its disks'.
+        what: &'static str,
+        /// The limit, in bytes.
+        limit_bytes: u64,
+    },
+    /// The kernel panicked.
+    #[error("the guest's kernel panicked; the end of its console:\n{console}")]
+    Panic {
+        /// The last lines of the console.
+        console: String,
+    },
+    /// The kernel's process ended before the guest was powered off.
+    #[error("the guest's kernel ended early ({status}); the end of its console:\n{console}")]
+    Ended {
+        /// Its exit code or signal, in words.
+        status: String,
+        /// The last lines of the console.
+        console: String,
+    },
+    /// Nothing will ever happen in the guest again.
+    #[error("the guest sleeps for ever: no timer runs and no request is pending")]
+    Asleep,
+    /// The guest took longer than allowed.
+    #[error("the guest was stopped after {seconds} s of {clock} time, its limit")]
+    TimedOut {
+        /// 'real' or 'virtual'.
+        clock: &'static str,
+        /// The limit, in seconds.
+        seconds: u64,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl LabError {
+    /// For `map_err`: the system refused to do `what`.
+    pub(crate) fn system<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Self {
+        let what = what.into();
+        move |source| Self::System { what, source: source.into() }
+    }
+
+    /// The peer of `whose` socket did `what`, which it must not do.
+    pub(crate) fn protocol(whose: &str, what: impl Into<String>) -> Self {
+        Self::Protocol { whose: whose.to_owned(), what: what.into() }
+    }
+}

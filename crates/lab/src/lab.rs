@@ -1,0 +1,99 @@
+//! A lab, from its start to the guest's power-off.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use disklab_drive::{Nanos, Statistics};
+
+use crate::boot::Kernel;
+use crate::content::{Content, ContentUsage};
+use crate::event_loop::{EventLoop, Limits, Turns};
+use crate::pinned::Pinned;
+use crate::{LabError, LabOptions, Sockets};
+
+/// A guest that has been started and waits to be served. Dropping it kills it.
+pub struct Lab {
+    // Killed first, then the sockets go.
+    kernel: Kernel,
+    events: EventLoop,
+    folder: PathBuf,
+    began: Instant,
+    _pinned: Pinned,
+}
+
+/// What came of a lab.
+#[derive(Debug, Clone)]
+pub struct LabReport {
+    /// The guest's clock when it last waited before it ended.
+    pub virtual_time: Nanos,
+    /// Real time from the start to the end.
+    pub real_time: Duration,
+    /// How often guest and lab took turns.
+    pub turns: Turns,
+    /// What each disk did; `None` for one that the guest never touched.
+    pub disks: Vec<Option<DiskReport>>,
+    /// What the disks' content took.
+    pub content: ContentUsage,
+}
+
+/// What a disk did.
+#[derive(Debug, Clone)]
+pub struct DiskReport {
+    /// Requests that the guest made.
+    pub requests: u64,
+    /// The drive model's own counts.
+    pub drive: Statistics,
+}
+
+impl Lab {
+    /// Starts the kernel. It stands still until [`Lab::run`].
+    ///
+    /// # Errors
+    /// [`LabError::Options`] where the options contradict themselves,
+    /// [`LabError::Kernel`] where the kernel cannot be started, and where a file
+    /// or socket cannot be made. Nothing is left running.
+    pub fn start(options: LabOptions) -> Result<Self, LabError> {
+        options.check()?;
+        let began = Instant::now();
+        let pinned = Pinned::to(options.core)?;
+        let content = Content::new(&options.folder, options.disks.len(), options.content)?;
+        let sockets = Sockets::new(&options.folder, options.disks.len())?;
+        let kernel = Kernel::start(&options)?;
+        let limits = Limits {
+            real: options.real_limit,
+            virtual_time: options.virtual_limit,
+            interrupt: options.interrupt,
+        };
+        let time_of_day = options.time_of_day_seconds.saturating_mul(1_000_000_000);
+        let events = EventLoop::new(sockets, options.disks, content, time_of_day, limits)?;
+        Ok(Self { kernel, events, folder: options.folder, began, _pinned: pinned })
+    }
+
+    /// Serves the guest until it is powered off. The calling thread is the one to
+    /// do it: when it ends, so does the guest.
+    ///
+    /// # Errors
+    /// Whatever kept the guest from its power-off; it is then killed.
+    pub fn run(mut self) -> Result<LabReport, LabError> {
+        self.events.serve(&self.kernel)?;
+        self.kernel.finish()?;
+        Ok(LabReport {
+            virtual_time: self.events.now(),
+            real_time: self.began.elapsed(),
+            turns: self.events.turns(),
+            disks: self
+                .events
+                .disks()
+                .map(|disk| {
+                    disk.map(|d| DiskReport { requests: d.requests(), drive: d.statistics() })
+                })
+                .collect(),
+            content: self.events.content().usage(),
+        })
+    }
+
+    /// The file with the guest's console, where it is a file.
+    pub fn console(&self) -> PathBuf {
+        self.folder.join("console")
+    }
+}

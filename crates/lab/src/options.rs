@@ -1,0 +1,122 @@
+//! What a lab is made of.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use disklab_drive::Nanos;
+use disklab_exec::{Interrupt, Trace};
+
+use crate::content::ContentLimits;
+use crate::{DiskOptions, LabError};
+
+/// Seconds from 1970 to the guest's clock 0: 2026-01-01, 00:00 UTC. Always the
+/// same, so that what files record of the time is the same in every run.
+const TIME_OF_DAY_SECONDS: u64 = 1_767_225_600;
+
+/// Where the guest's console is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Console {
+    /// The file `console` in the lab's folder.
+    #[default]
+    File,
+    /// Our own standard input and output, for a shell.
+    Terminal,
+}
+
+/// A lab to be started.
+#[derive(Debug)]
+pub struct LabOptions {
+    /// The kernel's program.
+    pub kernel: PathBuf,
+    /// An existing folder of this lab's own, for sockets, content and console.
+    pub folder: PathBuf,
+    /// The guest's first program, as a path of this machine.
+    pub init: PathBuf,
+    /// Its arguments: no spaces and no quotes.
+    pub init_arguments: Vec<String>,
+    /// Further words for the kernel's command line.
+    pub kernel_arguments: Vec<String>,
+    /// The guest's memory in bytes.
+    pub memory_bytes: u64,
+    /// Its disks: `/dev/vda`, `/dev/vdb`, …
+    pub disks: Vec<DiskOptions>,
+    /// What their content may take.
+    pub content: ContentLimits,
+    /// Where its console is.
+    pub console: Console,
+    /// Time of day when the guest's clock is 0, in seconds since 1970.
+    pub time_of_day_seconds: u64,
+    /// The processor to run on, with the kernel; `None` leaves it to the system,
+    /// which is several times slower.
+    pub core: Option<usize>,
+    /// Real time after which the guest is stopped.
+    pub real_limit: Option<Duration>,
+    /// Virtual time after which the guest is stopped.
+    pub virtual_limit: Option<Nanos>,
+    /// The user's wish to stop.
+    pub interrupt: Interrupt,
+    /// Takes note of the kernel's command line.
+    pub trace: Trace,
+}
+
+impl LabOptions {
+    /// A lab without disks and limits: `kernel` runs `init`, in `folder`.
+    pub fn new(
+        kernel: impl Into<PathBuf>,
+        folder: impl Into<PathBuf>,
+        init: impl Into<PathBuf>,
+    ) -> Self {
+        Self {
+            kernel: kernel.into(),
+            folder: folder.into(),
+            init: init.into(),
+            init_arguments: Vec::new(),
+            kernel_arguments: Vec::new(),
+            memory_bytes: 1 << 30,
+            disks: Vec::new(),
+            content: ContentLimits::default(),
+            console: Console::default(),
+            time_of_day_seconds: TIME_OF_DAY_SECONDS,
+            core: None,
+            real_limit: None,
+            virtual_limit: None,
+            interrupt: Interrupt::new(),
+            trace: Trace::default(),
+        }
+    }
+
+    /// Checks what can be checked before anything is made.
+    pub(crate) fn check(&self) -> Result<(), LabError> {
+        let bad = |what: String| Err(LabError::Options(what));
+        // The kernel's image alone takes some 20 MB.
+        if self.memory_bytes < 64 << 20 || self.memory_bytes > 1 << 40 {
+            return bad(format!("{} bytes of memory: use 64 MiB to 1 TiB", self.memory_bytes));
+        }
+        // virtio_blk's minor numbers and the kernel's command line end somewhere.
+        if self.disks.len() > 64 {
+            return bad(format!("{} disks: use up to 64", self.disks.len()));
+        }
+        if !self.init.is_absolute() {
+            return bad(format!("the path of '{}' must be absolute", self.init.display()));
+        }
+        let init = self.init.to_string_lossy();
+        let words = self.init_arguments.iter().chain(&self.kernel_arguments);
+        for word in words.map(String::as_str).chain([init.as_ref()]) {
+            if word.is_empty() || !word.bytes().all(|b| b.is_ascii_graphic() && b != b'"') {
+                return bad(format!(
+                    "'{word}' cannot be on a kernel's command line: no spaces, quotes or \
+                     letters beyond ASCII"
+                ));
+            }
+        }
+        let mut serials: Vec<&str> = Vec::new();
+        for disk in &self.disks {
+            disk.configuration()?;
+            if serials.contains(&disk.serial.as_str()) {
+                return bad(format!("two disks have the serial number '{}'", disk.serial));
+            }
+            serials.push(&disk.serial);
+        }
+        Ok(())
+    }
+}
