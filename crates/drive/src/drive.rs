@@ -1,0 +1,80 @@
+//! What every modelled drive can do.
+
+use crate::Statistics;
+
+/// Virtual time: nanoseconds since the lab began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+/// What a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Data from the drive.
+    Read,
+    /// Data to the drive.
+    Write,
+    /// Everything written before must be on the medium.
+    Flush,
+    /// The range is no longer needed.
+    Discard,
+    /// The range must read as zeros; no data are sent.
+    WriteZeroes,
+}
+
+/// A request to a drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// The caller's number for it, handed back in its [`Completion`].
+    pub id: u64,
+    /// What is asked for.
+    pub operation: Operation,
+    /// First sector, in units of 512 B whatever the drive's sectors are. Of no
+    /// meaning for a flush.
+    pub sector: u64,
+    /// Number of sectors of 512 B. Of no meaning for a flush.
+    pub sectors: u64,
+}
+
+/// The end of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// The number its [`Request`] came with.
+    pub id: u64,
+    /// When it was done.
+    pub at: Nanos,
+}
+
+/// A modelled drive. Time goes by only when [`Drive::advance`] or
+/// [`Drive::submit`] say so; the same calls give the same answers.
+///
+/// A model keeps times, not data: what is read is the caller's affair. A request
+/// that the drive cannot carry out (it lies beyond the last sector, or is not
+/// aligned to logical sectors) completes after its overhead and is counted in
+/// [`Statistics::refused`]; callers who must tell errors check it before.
+pub trait Drive: Send {
+    /// Hands a request to the drive at `now`, which is not before any earlier time.
+    fn submit(&mut self, now: Nanos, request: Request);
+
+    /// When the drive wants to be called again, for a completion, a destage or
+    /// some other step of its own; `None` where nothing happens by itself. Later
+    /// calls of [`Drive::submit`] may bring it forward.
+    fn next_event(&self) -> Option<Nanos>;
+
+    /// Advances to `now`, which is not before any earlier time, and appends what
+    /// was completed until then, in the order of time.
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>);
+
+    /// What was done so far.
+    fn statistics(&self) -> Statistics;
+
+    /// Capacity in sectors of 512 B.
+    fn sectors(&self) -> u64;
+
+    /// Whether writes complete before they are on the medium.
+    fn write_cache(&self) -> bool;
+
+    /// Switches the write cache on or off. What is in it when it is switched off
+    /// is written out as soon as possible, as by a drive that obeys ATA's SET
+    /// FEATURES; a flush tells when that is done.
+    fn set_write_cache(&mut self, now: Nanos, on: bool);
+}

@@ -1,0 +1,183 @@
+//! Drive files.
+
+use std::sync::Arc;
+
+use disklab_study::{Fields, Node, Source, StudyError};
+
+use crate::values::choice;
+use crate::{Drive, hdd};
+
+/// A drive's description, as a file in `drives/` gives it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DriveFile {
+    /// Short name, by which studies call it, such as `wd40efrx-68n32n0`.
+    pub id: String,
+    /// Its name in the trade, such as `WD Red 4 TB`.
+    pub name: String,
+    /// The model that it reports to the host.
+    pub model: String,
+    /// What a reader of its figures must know, such as a property that is not
+    /// modelled; empty where there is nothing.
+    pub note: String,
+    /// What kind of drive it is, and its data.
+    pub kind: Kind,
+}
+
+/// The kinds of drives that are modelled.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// A hard disk with conventional recording.
+    Hdd(hdd::Parameters),
+}
+
+type Reader = fn(&Node, &mut Fields<'_>) -> Result<Kind, StudyError>;
+
+/// The kinds' words in drive files, and what reads them.
+const KINDS: [(&str, Reader); 1] =
+    [("hdd", |root, fields| Ok(Kind::Hdd(hdd::read(root, fields)?)))];
+
+impl DriveFile {
+    /// A drive of this model. Drives with the same seed are the same to the last
+    /// turn; with another seed, the platters stand differently.
+    pub fn build(&self, seed: u64) -> Box<dyn Drive> {
+        match &self.kind {
+            Kind::Hdd(parameters) => Box::new(hdd::HardDisk::new(parameters, seed)),
+        }
+    }
+
+    /// Bytes that the host sees.
+    pub fn capacity(&self) -> u64 {
+        match &self.kind {
+            Kind::Hdd(parameters) => parameters.visible,
+        }
+    }
+
+    /// Bytes of a logical and of a physical sector.
+    pub fn sector_sizes(&self) -> (u64, u64) {
+        match &self.kind {
+            Kind::Hdd(p) => (p.sectors.logical(), p.sectors.physical()),
+        }
+    }
+
+    /// The same drive, of which the host sees the first `bytes` only.
+    ///
+    /// # Errors
+    /// Where the drive is smaller, or the size is no multiple of its sectors.
+    pub fn limited_to(&self, bytes: u64) -> Result<Self, String> {
+        let kind = match &self.kind {
+            Kind::Hdd(parameters) => Kind::Hdd(
+                parameters
+                    .limited_to(bytes)
+                    .map_err(|message| format!("drive '{}': {message}", self.id))?,
+            ),
+        };
+        Ok(Self { kind, ..self.clone() })
+    }
+}
+
+/// Reads a drive file. `name` is the file's name as the user gave it.
+///
+/// # Errors
+/// Where the text is no TOML, a field is missing or unknown, or the numbers
+/// cannot belong to a drive; the error shows the place and what was expected.
+pub fn load(name: &str, text: &str) -> Result<DriveFile, StudyError> {
+    let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
+    let root = Node::parse(&source)?;
+    let mut fields = Fields::new(&root, "the drive")?;
+    let id = fields.require_text("id")?;
+    let name = fields.require_text("name")?;
+    let model = fields.require_text("model")?;
+    let note = fields.text("note")?.unwrap_or_default().trim().to_owned();
+    let read = choice(&mut fields, "kind", &KINDS)?;
+    let kind = read(&root, &mut fields)?;
+    fields.finish()?;
+    Ok(DriveFile { id, name, model, note, kind })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SHIPPED;
+    use proptest::prelude::*;
+
+    const TEXT: &str = SHIPPED[0].1;
+
+    fn error(from: &str, to: &str) -> String {
+        assert!(TEXT.contains(from), "{from}");
+        load("d.toml", &TEXT.replacen(from, to, 1)).unwrap_err().to_string()
+    }
+
+    /// Replaces the value of the first field `name`.
+    fn with(name: &str, value: &str) -> String {
+        let line = TEXT.lines().find(|l| l.starts_with(&format!("{name} = "))).unwrap();
+        error(line, &format!("{name} = {value}"))
+    }
+
+    #[test]
+    fn impossible_numbers_are_refused_at_their_place() {
+        for (field, value, expected) in [
+            ("capacity", "0", "cannot be modelled"),
+            ("capacity", "\"900 TB\"", "cannot be modelled"),
+            ("capacity", "10000831348737", "multiple of the drive's sectors"),
+            ("rpm", "0", "from 1000 to 30000"),
+            ("heads", "0", "from 1 to 64"),
+            ("zones", "0", "from 1 to 200"),
+            ("outer-rate", "\"0 MB/s\"", "from 1 MB/s"),
+            ("inner-rate", "\"300 MB/s\"", "cannot be faster"),
+            ("outer-rate", "\"fast\"", "expected a rate such as"),
+            ("average", "\"17 ms\"", "must rise"),
+            ("average", "\"3 ms\"", "no rising seek curve"),
+            ("full", "\"-1 ms\"", "expected a time"),
+            ("ncq-quality", "1.5", "from 0 to 1"),
+            ("ncq-quality", "nan", "from 0 to 1"),
+            ("queue-depth", "0", "from 1 to 256"),
+            ("segments", "255", "do not fit"),
+            ("read-overhead", "\"0 ms\"", "from 1 ns to 1 s"),
+            ("kind", "\"hd\"", "did you mean 'hdd'"),
+            ("sectors", "\"4k\"", "'512e'"),
+        ] {
+            let message = with(field, value);
+            assert!(message.contains(expected), "{field} = {value}: {message}");
+            let line = TEXT.lines().position(|l| l.starts_with(&format!("{field} = "))).unwrap();
+            assert!(message.starts_with(&format!("d.toml:{}:", line + 1)), "{message}");
+        }
+    }
+
+    #[test]
+    fn missing_and_unknown_fields_are_told() {
+        assert!(error("rpm = ", "rmp = ").contains("needs a field 'rpm'"));
+        assert!(error("[seek]", "[seek]\ncolour = 3").contains("unknown field 'colour'"));
+        assert!(error("[seek]", "[seeks]").contains("needs a field 'seek'"));
+    }
+
+    #[test]
+    fn a_drive_can_be_limited_but_not_enlarged() {
+        let file = load("d.toml", TEXT).unwrap();
+        let limited = file.limited_to(300_000_000_000).unwrap();
+        assert_eq!(limited.capacity(), 300_000_000_000);
+        assert_eq!(limited.build(1).sectors(), 300_000_000_000 / 512);
+        assert!(file.limited_to(20_000_000_000_000).unwrap_err().contains("cannot show 20 TB"));
+        assert!(file.limited_to(1_000_000_001).unwrap_err().contains("multiple"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in ".*") {
+            prop_assert!(load("d.toml", &text).is_err());
+        }
+
+        #[test]
+        fn no_number_panics(line in 0_usize..60, value in "-?[0-9]{1,20}|\"[0-9.]{1,9} ?(ms|s|TB|MB/s|MiB)\"|\\[\\]|nan|inf") {
+            let changed: Vec<String> = TEXT.lines().enumerate().map(|(number, text)| {
+                match text.split_once(" = ") {
+                    Some((key, _)) if number == line => format!("{key} = {value}"),
+                    _ => text.to_owned(),
+                }
+            }).collect();
+            match load("d.toml", &changed.join("\n")) {
+                Ok(file) => prop_assert!(file.capacity() > 0 && file.build(0).sectors() > 0),
+                Err(error) => prop_assert!(error.to_string().starts_with("d.toml:")),
+            }
+        }
+    }
+}

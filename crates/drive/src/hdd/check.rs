@@ -1,0 +1,246 @@
+//! Which parameters can belong to a drive.
+
+use disklab_units::{Bytes, BytesPerSecond, show_nanoseconds};
+
+use super::geometry::Geometry;
+use super::parameters::{Fault, Parameters};
+
+/// The largest capacity that is accepted: twice that of today's largest drives.
+pub(crate) const LARGEST: u64 = 40_000_000_000_000;
+
+/// The smallest: below, thirty zones have no cylinders to speak of.
+pub(crate) const SMALLEST: u64 = 100_000_000;
+
+impl Parameters {
+    /// Whether the numbers go together.
+    ///
+    /// # Errors
+    /// The first that does not, with what was expected.
+    pub fn check(&self) -> Result<(), Fault> {
+        self.check_sizes()?;
+        self.check_ranges()?;
+        self.check_rates()?;
+        self.check_seeks()?;
+        self.check_cache()?;
+        let zones = Geometry::new(self).shortest_zone();
+        if zones < 2 {
+            return Err(fault(
+                ("geometry", "zones"),
+                format!(
+                    "{} zones are too many for {} on {} heads: the shortest would have {zones} \
+                     cylinders; expected fewer zones",
+                    self.zones,
+                    Bytes(self.capacity).si(),
+                    self.heads
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_sizes(&self) -> Result<(), Fault> {
+        let field = ("", "capacity");
+        if !(SMALLEST..=LARGEST).contains(&self.capacity) {
+            return Err(fault(
+                field,
+                format!(
+                    "a hard disk of {} cannot be modelled; expected from {} to {}",
+                    Bytes(self.capacity).si(),
+                    Bytes(SMALLEST).si(),
+                    Bytes(LARGEST).si()
+                ),
+            ));
+        }
+        let physical = self.sectors.physical();
+        if !self.capacity.is_multiple_of(physical) {
+            return Err(fault(
+                field,
+                format!("a capacity must be a multiple of the drive's sectors of {physical} B"),
+            ));
+        }
+        if self.visible == 0 || self.visible > self.capacity {
+            return Err(fault(
+                field,
+                format!(
+                    "the drive has {}; it cannot show {}",
+                    Bytes(self.capacity).si(),
+                    Bytes(self.visible).si()
+                ),
+            ));
+        }
+        let logical = self.sectors.logical();
+        if !self.visible.is_multiple_of(logical) {
+            return Err(fault(
+                field,
+                format!("a size must be a multiple of the drive's sectors of {logical} B"),
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_ranges(&self) -> Result<(), Fault> {
+        const SECOND: u64 = 1_000_000_000;
+        let ranges = [
+            ("geometry", "rpm", self.rpm, 1000, 30_000),
+            ("geometry", "heads", self.heads, 1, 64),
+            ("geometry", "zones", self.zones, 1, 200),
+            ("geometry", "tracks-per-head", self.tracks_per_head, 1, 10_000),
+            ("interface", "queue-depth", self.queue_depth, 1, 256),
+            ("cache", "segments", self.segments, 1, 256),
+            ("cache", "dirty-extents", self.dirty_extents, 1, 4096),
+        ];
+        for (table, field, value, low, high) in ranges {
+            if !(low..=high).contains(&value) {
+                return Err(fault(
+                    (table, field),
+                    format!("`{field}`: expected from {low} to {high}, found {value}"),
+                ));
+            }
+        }
+        let times = [
+            ("seek", "single-track", self.single_track_seek, 1),
+            ("seek", "average", self.average_seek, 1),
+            ("seek", "full", self.full_seek, 1),
+            ("seek", "head-switch", self.head_switch, 0),
+            ("seek", "write-settle", self.write_settle, 0),
+            ("interface", "read-overhead", self.read_overhead, 1),
+            ("interface", "write-overhead", self.write_overhead, 1),
+        ];
+        for (table, field, value, low) in times {
+            if !(low..=SECOND).contains(&value) {
+                return Err(fault(
+                    (table, field),
+                    format!(
+                        "`{field}`: expected a time from {low} ns to 1 s, found {}",
+                        show_nanoseconds(value as f64)
+                    ),
+                ));
+            }
+        }
+        let waits = [
+            ("interface", "queue-age", self.queue_age),
+            ("cache", "destage-delay", self.destage_delay),
+            ("cache", "destage-age", self.destage_age),
+        ];
+        for (table, field, value) in waits {
+            if value > 3600 * SECOND {
+                return Err(fault((table, field), format!("`{field}`: expected at most an hour")));
+            }
+        }
+        if !(0.0..=1.0).contains(&self.ncq_quality) {
+            return Err(fault(
+                ("interface", "ncq-quality"),
+                format!("`ncq-quality`: expected from 0 to 1, found {}", self.ncq_quality),
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_rates(&self) -> Result<(), Fault> {
+        let rates = [
+            ("geometry", "outer-rate", self.outer_rate),
+            ("geometry", "inner-rate", self.inner_rate),
+            ("interface", "link", self.link_rate),
+        ];
+        for (table, field, rate) in rates {
+            if !(1e6..=1e10).contains(&rate) {
+                return Err(fault(
+                    (table, field),
+                    format!(
+                        "`{field}`: expected a rate from 1 MB/s to 10 GB/s, found {}",
+                        BytesPerSecond(rate).si()
+                    ),
+                ));
+            }
+        }
+        if self.inner_rate > self.outer_rate {
+            return Err(fault(
+                ("geometry", "inner-rate"),
+                format!(
+                    "the inner edge cannot be faster ({}) than the outer edge ({}): a turn is \
+                     shorter there",
+                    BytesPerSecond(self.inner_rate).si(),
+                    BytesPerSecond(self.outer_rate).si()
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Lee's curve must rise: both of its coefficients are at least 0.
+    fn check_seeks(&self) -> Result<(), Fault> {
+        let [first, average, full] =
+            [self.single_track_seek, self.average_seek, self.full_seek].map(|t| t as f64);
+        let show = show_nanoseconds;
+        if average > full || first > average {
+            return Err(fault(
+                ("seek", if average > full { "average" } else { "single-track" }),
+                format!(
+                    "seek times must rise from the single track ({}) over the average ({}) to the \
+                     full stroke ({})",
+                    show(first),
+                    show(average),
+                    show(full)
+                ),
+            ));
+        }
+        let (low, high) = ((2.0 * first + full) / 3.0, (7.0 * first + 8.0 * full) / 15.0);
+        if !(low..=high).contains(&average) {
+            return Err(fault(
+                ("seek", "average"),
+                format!(
+                    "no rising seek curve of the usual form a·√d + b·d + c goes through these \
+                     three times: with {} for a single track and {} for the full stroke, the \
+                     average lies from {} to {}, not at {}",
+                    show(first),
+                    show(full),
+                    show(low),
+                    show(high),
+                    show(average)
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_cache(&self) -> Result<(), Fault> {
+        let least = self.sectors.physical();
+        let sizes = [
+            ("size", self.cache, 1 << 16, 1 << 36),
+            ("segment-size", self.segment_size, least, self.cache),
+            ("dirty-limit", self.dirty_limit, least, self.cache),
+            ("destage-step", self.destage_step, least, 1 << 30),
+        ];
+        for (field, value, low, high) in sizes {
+            if !(low..=high).contains(&value) || !value.is_multiple_of(least) {
+                return Err(fault(
+                    ("cache", field),
+                    format!(
+                        "`{field}`: expected a multiple of {least} B from {} to {}, found {}",
+                        Bytes(low).iec(),
+                        Bytes(high).iec(),
+                        Bytes(value).iec()
+                    ),
+                ));
+            }
+        }
+        let read = self.segments * self.segment_size;
+        if read + self.dirty_limit > self.cache {
+            return Err(fault(
+                ("cache", "size"),
+                format!(
+                    "{} segments of {} and {} of waiting writes do not fit into a memory of {}",
+                    self.segments,
+                    Bytes(self.segment_size).iec(),
+                    Bytes(self.dirty_limit).iec(),
+                    Bytes(self.cache).iec()
+                ),
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn fault(field: (&'static str, &'static str), message: String) -> Fault {
+    Fault { field, message }
+}

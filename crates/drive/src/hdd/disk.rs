@@ -1,0 +1,265 @@
+//! The drive as a whole: commands come in, wait, and are carried out.
+
+use std::collections::VecDeque;
+
+use super::arm::Arm;
+use super::command::Command;
+use super::events::{Event, Events};
+use super::geometry::SECTOR;
+use super::link::Link;
+use super::parameters::Parameters;
+use super::queue::Queue;
+use super::read_cache::ReadCache;
+use super::write_cache::WriteCache;
+use crate::{Completion, Drive, Nanos, Operation, Request, Statistics};
+
+/// The latest time that is told apart, 146 years: later ones count as this one, so
+/// that no sum overflows.
+const LATEST: u64 = u64::MAX / 4;
+
+/// What the medium is at work on.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Work {
+    /// A read of `start..end` whose data began to come at `since`.
+    Read { command: Command, start: u64, end: u64, since: u64, rides: bool },
+    /// A write or zeroing that completes on the medium.
+    Write(Command),
+    /// A step of the destage.
+    Destage,
+}
+
+/// A hard disk.
+///
+/// A command first occupies the controller (its overhead), one after the other.
+/// A read that is in memory is then sent; any other waits in the [`Queue`] for the
+/// medium, which does one thing at a time. Writes and flushes are admitted in the
+/// order in which they came: a cached write when there is space, a flush when all
+/// that was admitted before is on the medium. So a flush blocks later writes, and
+/// no read.
+///
+/// A write completes when its data are in memory; with the write cache off, or
+/// where it is larger than the cache, when they are on the medium. Zeroing
+/// completes on the medium. Discarding is nothing to such a drive: it takes its
+/// overhead and completes.
+#[derive(Debug)]
+pub struct HardDisk {
+    pub(super) arm: Arm,
+    pub(super) link: Link,
+    pub(super) reads: ReadCache,
+    pub(super) writes: WriteCache,
+    pub(super) queue: Queue,
+    pub(super) events: Events,
+    /// Writes and flushes that were not admitted yet.
+    pub(super) admission: VecDeque<Command>,
+    /// Requests beyond the queue's depth, which the drive has not seen.
+    backlog: VecDeque<Command>,
+    outstanding: u64,
+    /// Writes past the cache that were admitted and are not on the medium.
+    pub(super) uncached: u64,
+    controller_free: u64,
+    pub(super) work: Option<Work>,
+    pub(super) wake: Option<u64>,
+    /// Until when reading ahead goes before destaging.
+    pub(super) quiet_until: u64,
+    pub(super) destaged_last: bool,
+    pub(super) write_cache: bool,
+    done: Vec<Completion>,
+    pub(super) counts: Statistics,
+    now: u64,
+    pub(super) sectors: u64,
+    pub(super) logical: u64,
+    pub(super) physical: u64,
+    read_overhead: u64,
+    write_overhead: u64,
+    depth: u64,
+    pub(super) destage_delay: u64,
+    pub(super) destage_age: u64,
+}
+
+impl HardDisk {
+    /// A drive at rest, its arm at the outer edge, its caches empty. Its platters'
+    /// angle at time 0 follows from `seed`.
+    pub fn new(parameters: &Parameters, seed: u64) -> Self {
+        let sectors = parameters.visible / SECTOR;
+        let segment = parameters.segment_size / SECTOR;
+        Self {
+            arm: Arm::new(parameters, seed),
+            link: Link::new(parameters.link_rate),
+            reads: ReadCache::new(parameters.segments, segment, sectors),
+            writes: WriteCache::new(parameters),
+            queue: Queue::new(parameters.ncq_quality, parameters.queue_age),
+            events: Events::default(),
+            admission: VecDeque::new(),
+            backlog: VecDeque::new(),
+            outstanding: 0,
+            uncached: 0,
+            controller_free: 0,
+            work: None,
+            wake: None,
+            quiet_until: 0,
+            destaged_last: false,
+            write_cache: parameters.write_cache,
+            done: Vec::new(),
+            counts: Statistics::default(),
+            now: 0,
+            sectors,
+            logical: parameters.sectors.logical() / SECTOR,
+            physical: parameters.sectors.physical() / SECTOR,
+            read_overhead: parameters.read_overhead,
+            write_overhead: parameters.write_overhead,
+            depth: parameters.queue_depth,
+            destage_delay: parameters.destage_delay,
+            destage_age: parameters.destage_age,
+        }
+    }
+
+    /// Does all that happens until `now`.
+    fn run_until(&mut self, now: Nanos) {
+        let now = now.0.min(LATEST);
+        while let Some((at, event)) = self.events.pop_until(now) {
+            self.handle(at, event);
+        }
+        self.now = self.now.max(now);
+    }
+
+    fn handle(&mut self, now: u64, event: Event) {
+        match event {
+            Event::Decoded(command) => self.decoded(now, command),
+            Event::Received(command) => {
+                self.writes.fill(command.sector, command.end(), now, &self.arm);
+                self.complete(now, &command);
+            }
+            Event::Writable(command) => self.enqueue_write(command),
+            Event::Sent(command) => self.complete(now, &command),
+            Event::MediumDone => self.medium_done(now),
+            Event::Wake => {
+                if self.wake.is_some_and(|wake| wake <= now) {
+                    self.wake = None;
+                }
+            }
+        }
+        self.dispatch(now);
+    }
+
+    /// Lets the controller begin with a command.
+    fn begin(&mut self, now: u64, command: Command) {
+        self.outstanding += 1;
+        let reads = command.operation == Operation::Read;
+        let overhead = if reads { self.read_overhead } else { self.write_overhead };
+        self.controller_free = self.controller_free.max(now) + overhead;
+        self.events.push(self.controller_free, Event::Decoded(command));
+    }
+
+    fn decoded(&mut self, now: u64, command: Command) {
+        if !command.fits(self.sectors, self.logical) {
+            self.counts.refused += 1;
+            return self.end(now, &command);
+        }
+        match command.operation {
+            Operation::Flush => self.admission.push_back(command),
+            Operation::Discard => return self.complete(now, &command),
+            _ if command.sectors == 0 => return self.complete(now, &command),
+            Operation::Read => return self.read(now, command),
+            Operation::Write | Operation::WriteZeroes => self.admission.push_back(command),
+        }
+        self.admit(now);
+    }
+
+    /// Admits writes and flushes in their order, as far as they can be.
+    pub(super) fn admit(&mut self, now: u64) {
+        while let Some(&command) = self.admission.front() {
+            match command.operation {
+                Operation::Flush => {
+                    if !self.writes.is_drained() || self.uncached > 0 {
+                        return;
+                    }
+                    self.complete(now, &command);
+                }
+                Operation::Write if self.write_cache && self.writes.can_hold(command.sectors) => {
+                    if !self.writes.reserve(command.sectors) {
+                        return;
+                    }
+                    let (_, received) = self.link.write(now, command.bytes());
+                    self.events.push(received, Event::Received(command));
+                }
+                _ => self.admit_uncached(now, command),
+            }
+            self.admission.pop_front();
+        }
+    }
+
+    fn admit_uncached(&mut self, now: u64, command: Command) {
+        self.uncached += 1;
+        self.writes.supersede(command.sector, command.end(), &self.arm);
+        let mut from = now;
+        if command.operation == Operation::Write {
+            // The medium may begin when the first frame is there, unless the link
+            // is the slower: then so late that the data never run out.
+            let (first, all) = self.link.write(now, command.bytes());
+            let geometry = &self.arm.geometry;
+            let transfer =
+                geometry.pass_of_end(command.end()) - geometry.place(command.sector).pass;
+            from = first.max(all.saturating_sub(transfer));
+        }
+        self.events.push(from, Event::Writable(command));
+    }
+
+    pub(super) fn complete(&mut self, now: u64, command: &Command) {
+        match command.operation {
+            Operation::Read => self.counts.reads += 1,
+            Operation::Write | Operation::WriteZeroes => self.counts.writes += 1,
+            Operation::Flush => self.counts.flushes += 1,
+            Operation::Discard => {}
+        }
+        self.end(now, command);
+    }
+
+    /// Hands a command back and lets one that waits outside in.
+    fn end(&mut self, now: u64, command: &Command) {
+        self.done.push(Completion { id: command.id, at: Nanos(now) });
+        self.outstanding -= 1;
+        if let Some(next) = self.backlog.pop_front() {
+            self.begin(now, next);
+        }
+    }
+}
+
+impl Drive for HardDisk {
+    fn submit(&mut self, now: Nanos, request: Request) {
+        self.run_until(now);
+        let command = Command::new(request, self.now);
+        if self.outstanding < self.depth {
+            self.begin(self.now, command);
+        } else {
+            self.backlog.push_back(command);
+        }
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.done.first().map(|done| done.at).or_else(|| self.events.next().map(Nanos))
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        self.run_until(now);
+        completions.append(&mut self.done);
+    }
+
+    fn statistics(&self) -> Statistics {
+        Statistics { dirty_bytes: self.writes.waiting_sectors() * SECTOR, ..self.counts }
+    }
+
+    fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    fn write_cache(&self) -> bool {
+        self.write_cache
+    }
+
+    fn set_write_cache(&mut self, now: Nanos, on: bool) {
+        self.run_until(now);
+        self.write_cache = on;
+        self.admit(self.now);
+        self.dispatch(self.now);
+    }
+}

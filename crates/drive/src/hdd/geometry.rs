@@ -1,0 +1,277 @@
+//! Where sectors lie, in space and in the time of a pass over all of them.
+
+use super::parameters::Parameters;
+use super::seek::SeekCurve;
+use super::zones::zone_shares;
+
+/// Bytes of the sectors in which everything is counted.
+pub(crate) const SECTOR: u64 = 512;
+
+/// Where a sector lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    /// Cylinder, from the outer edge.
+    pub(crate) cylinder: u64,
+    /// Head.
+    pub(crate) head: u64,
+    /// When a pass over the whole medium, begun with sector 0 at 0, reaches its
+    /// beginning, ns. Its remainder by the time of a turn is the sector's angle.
+    pub(crate) pass: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Zone {
+    first_sector: u64,
+    first_cylinder: u64,
+    cylinders: u64,
+    sectors_per_track: u64,
+    pass: u64,
+}
+
+/// The layout of a drive.
+///
+/// Serpentine: a head serves `tracks_per_head` neighbouring tracks (a leg), then
+/// the next head serves the same cylinders in the other direction, and so on
+/// through all heads (a band). From track to track, sectors are turned by the
+/// skew, just enough for a write to go on without losing a turn. So a pass over
+/// consecutive sectors never stops, and the time between any two sectors in it is
+/// a difference of [`Place::pass`].
+#[derive(Debug, Clone)]
+pub(crate) struct Geometry {
+    zones: Vec<Zone>,
+    heads: u64,
+    leg: u64,
+    /// Time of a turn, ns.
+    pub(crate) turn: u64,
+    track_skew: u64,
+    leg_skew: u64,
+    band_skew: u64,
+    cylinders: u64,
+    /// Seek times.
+    pub(crate) seek: SeekCurve,
+}
+
+/// A track of a zone.
+struct Track {
+    cylinder: u64,
+    head: u64,
+    pass: u64,
+}
+
+impl Geometry {
+    pub(crate) fn new(parameters: &Parameters) -> Self {
+        // The seek curve wants the number of cylinders, which follows from the
+        // skews, of which the band's follows from the seek curve. It is a
+        // hundredth of a per cent of the time, so one round is enough.
+        let mean = f64::midpoint(parameters.outer_rate, parameters.inner_rate);
+        let track = mean * parameters.turn() as f64 * 1e-9 * parameters.heads as f64;
+        let cylinders = (parameters.capacity as f64 / track).max(1.0) as u64;
+        let first = Self::layout(parameters, SeekCurve::new(parameters, cylinders));
+        Self::layout(parameters, SeekCurve::new(parameters, first.cylinders))
+    }
+
+    fn layout(parameters: &Parameters, seek: SeekCurve) -> Self {
+        let turn = parameters.turn();
+        let heads = parameters.heads.max(1);
+        let leg = parameters.tracks_per_head.max(1);
+        let settle = parameters.write_settle;
+        let switch = if heads > 1 { parameters.head_switch } else { 0 };
+        // The band's last track lies at its first cylinder where the heads are
+        // even; the way to the next band is then a leg.
+        let way = if heads.is_multiple_of(2) { leg } else { 1 };
+        let mut geometry = Self {
+            zones: Vec::new(),
+            heads,
+            leg,
+            turn,
+            track_skew: seek.time(1) + settle,
+            leg_skew: switch + settle,
+            band_skew: seek.time(way).max(switch) + settle,
+            cylinders: 0,
+            seek,
+        };
+
+        let shares = zone_shares(parameters);
+        let unit = parameters.sectors.physical();
+        let lengths: Vec<u64> = shares
+            .iter()
+            .map(|share| {
+                let bytes = share.rate * geometry.mean_track_time() * 1e-9;
+                ((bytes / unit as f64).round() as u64).max(1) * (unit / SECTOR)
+            })
+            .collect();
+        let total = parameters.capacity / SECTOR;
+        let mean: f64 = shares.iter().zip(&lengths).map(|(s, l)| s.cylinders * *l as f64).sum();
+        let needed = total as f64 / (heads as f64 * mean);
+
+        let (mut sector, mut pass) = (0, 0);
+        for (index, (share, length)) in shares.iter().zip(lengths).enumerate() {
+            let mut cylinders = (needed * share.cylinders).round() as u64;
+            if index + 1 == shares.len() {
+                // What was lost by rounding; spare sectors are never reached.
+                cylinders = total.saturating_sub(sector).div_ceil(heads * length);
+            }
+            let zone = Zone {
+                first_sector: sector,
+                first_cylinder: geometry.cylinders,
+                cylinders,
+                sectors_per_track: length,
+                pass,
+            };
+            geometry.zones.push(zone);
+            geometry.cylinders += cylinders;
+            if cylinders > 0 {
+                sector += cylinders * heads * length;
+                let last = geometry.track(&zone, cylinders * heads - 1);
+                pass = last.pass + turn + geometry.band_skew;
+            }
+        }
+        geometry
+    }
+
+    /// A turn and its part of the skews, ns.
+    fn mean_track_time(&self) -> f64 {
+        let [turn, track, leg, band] =
+            [self.turn, self.track_skew, self.leg_skew, self.band_skew].map(|time| time as f64);
+        let tracks = self.leg as f64;
+        turn + track + (leg - track) / tracks + (band - leg) / (tracks * self.heads as f64)
+    }
+
+    /// Cylinders of the shortest zone.
+    pub(crate) fn shortest_zone(&self) -> u64 {
+        self.zones.iter().map(|zone| zone.cylinders).min().unwrap_or(0)
+    }
+
+    fn zone(&self, is_behind: impl Fn(&Zone) -> bool) -> &Zone {
+        let index = self.zones.partition_point(|zone| !is_behind(zone));
+        // The first zone begins at sector 0 and pass 0, so nothing lies before it.
+        &self.zones[index.saturating_sub(1)]
+    }
+
+    fn track(&self, zone: &Zone, track: u64) -> Track {
+        let band = track / (self.leg * self.heads);
+        let within = track % (self.leg * self.heads);
+        let leg = self.leg.min(zone.cylinders.saturating_sub(band * self.leg)).max(1);
+        let (head, step) = (within / leg, within % leg);
+        let column = if head.is_multiple_of(2) { step } else { leg - 1 - step };
+        let legs = band * self.heads + head;
+        Track {
+            cylinder: zone.first_cylinder + band * self.leg + column,
+            head,
+            pass: zone.pass
+                + track * self.turn
+                + (track - legs) * self.track_skew
+                + (legs - band) * self.leg_skew
+                + band * self.band_skew,
+        }
+    }
+
+    /// Where a sector lies.
+    pub(crate) fn place(&self, sector: u64) -> Place {
+        let zone = self.zone(|zone| zone.first_sector > sector);
+        let offset = sector - zone.first_sector;
+        let track = self.track(zone, offset / zone.sectors_per_track);
+        let within = offset % zone.sectors_per_track;
+        Place {
+            cylinder: track.cylinder,
+            head: track.head,
+            pass: track.pass + within * self.turn / zone.sectors_per_track,
+        }
+    }
+
+    /// When a pass has gone over all sectors before `end`, which is above 0, ns.
+    pub(crate) fn pass_of_end(&self, end: u64) -> u64 {
+        let sector = end.saturating_sub(1);
+        let zone = self.zone(|zone| zone.first_sector > sector);
+        let offset = sector - zone.first_sector;
+        let track = self.track(zone, offset / zone.sectors_per_track);
+        let within = offset % zone.sectors_per_track + 1;
+        track.pass + within * self.turn / zone.sectors_per_track
+    }
+
+    /// The sector whose beginning a pass reached last at `pass`, or the next one
+    /// where it is between two tracks: all before are behind it.
+    pub(crate) fn sector_at(&self, pass: u64) -> u64 {
+        let zone = self.zone(|zone| zone.pass > pass);
+        let track_time = self.turn + self.track_skew;
+        let leg_time = |leg: u64| leg * track_time - self.track_skew + self.leg_skew;
+        let band_time = self.heads * leg_time(self.leg) - self.leg_skew + self.band_skew;
+        let last_band = zone.cylinders.saturating_sub(1) / self.leg;
+
+        let offset = pass.saturating_sub(zone.pass);
+        let band = (offset / band_time).min(last_band);
+        let offset = offset - band * band_time;
+        let leg = self.leg.min(zone.cylinders.saturating_sub(band * self.leg)).max(1);
+        let head = (offset / leg_time(leg)).min(self.heads - 1);
+        let offset = offset - head * leg_time(leg);
+        let step = (offset / track_time).min(leg - 1);
+        let offset = offset - step * track_time;
+
+        let length = zone.sectors_per_track;
+        // The largest s for which ⌊s · turn / length⌋ ≤ offset.
+        let within = (((offset + 1) * length).div_ceil(self.turn) - 1).min(length);
+        let track = band * self.leg * self.heads + head * leg + step;
+        zone.first_sector + track * length + within
+    }
+
+    /// Sectors on the track of a sector.
+    pub(crate) fn track_length(&self, sector: u64) -> u64 {
+        self.zone(|zone| zone.first_sector > sector).sectors_per_track
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::drives;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_pass_over_the_medium_takes_its_capacity_over_the_mean_rate() {
+        for (id, p) in drives() {
+            let geometry = Geometry::new(&p);
+            let seconds = geometry.pass_of_end(p.capacity / SECTOR) as f64 * 1e-9;
+            let expected = p.capacity as f64 / f64::midpoint(p.outer_rate, p.inner_rate);
+            assert!((seconds / expected - 1.0).abs() < 0.003, "{id}: {seconds} {expected}");
+        }
+    }
+
+    #[test]
+    fn a_write_may_go_on_from_track_to_track() {
+        for (id, p) in drives() {
+            let geometry = Geometry::new(&p);
+            let mut sector = p.capacity / SECTOR / 3;
+            let mut switches = 0;
+            for _ in 0..3000 {
+                let here = geometry.place(sector);
+                let length = geometry.track_length(sector);
+                let next = geometry.place(sector + length);
+                let distance = here.cylinder.abs_diff(next.cylinder);
+                let switch = if here.head == next.head { 0 } else { p.head_switch };
+                switches += u64::from(here.head != next.head);
+                let way = geometry.seek.time(distance).max(switch) + p.write_settle;
+                assert!(next.pass >= here.pass + geometry.turn + way, "{id}: {sector}");
+                sector += length;
+            }
+            assert!(switches >= 3000 / (p.tracks_per_head + 1) - 1, "{id}: {switches}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn places_and_passes_agree(x in 0.0..1.0_f64, drive in 0_usize..7, length in 1_u64..9000) {
+            let (id, p) = drives().swap_remove(drive);
+            let geometry = Geometry::new(&p);
+            let total = p.capacity / SECTOR;
+            let sector = ((total as f64 * x) as u64).min(total - 1);
+            let place = geometry.place(sector);
+            prop_assert!(place.head < p.heads && place.cylinder < geometry.cylinders, "{id}");
+            prop_assert_eq!(geometry.sector_at(place.pass), sector);
+            let end = geometry.pass_of_end(sector + 1);
+            prop_assert!(end > place.pass);
+            prop_assert!(geometry.place(sector + 1).pass >= end);
+            prop_assert!(geometry.sector_at(end - 1) == sector);
+            prop_assert!(geometry.pass_of_end(sector + length) > place.pass);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What makes one hard disk differ from another.
+
+/// Sector size on the medium and towards the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SectorFormat {
+    /// 512 B both.
+    Native512,
+    /// 4096 B on the medium, 512 B towards the host: a write of part of a
+    /// physical sector costs a turn.
+    Emulated512,
+    /// 4096 B both.
+    Native4096,
+}
+
+impl SectorFormat {
+    /// Its words in a drive file, which are the trade's.
+    pub const WORDS: [(&'static str, Self); 3] =
+        [("512n", Self::Native512), ("512e", Self::Emulated512), ("4Kn", Self::Native4096)];
+
+    /// Bytes of a logical sector.
+    pub fn logical(self) -> u64 {
+        if self == Self::Native4096 { 4096 } else { 512 }
+    }
+
+    /// Bytes of a physical sector.
+    pub fn physical(self) -> u64 {
+        if self == Self::Native512 { 512 } else { 4096 }
+    }
+}
+
+/// A hard disk's data. [`crate::load`] checks them; who makes them by hand calls
+/// [`Parameters::check`]. Times are in ns, rates in B/s, sizes in B.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameters {
+    /// Capacity of the whole medium, a multiple of 4096 B.
+    pub capacity: u64,
+    /// What of it the host sees, from the outer edge on; at most `capacity`.
+    pub visible: u64,
+    /// Sector sizes.
+    pub sectors: SectorFormat,
+    /// Turns per minute.
+    pub rpm: u64,
+    /// Recording surfaces.
+    pub heads: u64,
+    /// Sustained rate at the outer edge, switches of track and head included,
+    /// as data sheets state it (HGST: bytes of a cylinder over its time).
+    pub outer_rate: f64,
+    /// The same at the inner edge.
+    pub inner_rate: f64,
+    /// Number of zones of equal track length.
+    pub zones: u64,
+    /// Neighbouring tracks that a head serves before the next head does
+    /// (serpentine layout).
+    pub tracks_per_head: u64,
+    /// Seek for reading to the neighbouring cylinder.
+    pub single_track_seek: u64,
+    /// Mean seek for reading over all pairs of cylinders.
+    pub average_seek: u64,
+    /// Seek for reading from edge to edge.
+    pub full_seek: u64,
+    /// Switch to another head of the same cylinder.
+    pub head_switch: u64,
+    /// What a write waits longer than a read until the head is on track.
+    pub write_settle: u64,
+    /// Payload that the link carries.
+    pub link_rate: f64,
+    /// What the controller does for each read before anything else.
+    pub read_overhead: u64,
+    /// The same for any other request.
+    pub write_overhead: u64,
+    /// Requests that the drive looks at, at a time; others wait.
+    pub queue_depth: u64,
+    /// Part of the queue among which the next request is chosen by shortest
+    /// positioning time: 1 is all of it, 0 the oldest request alone.
+    pub ncq_quality: f64,
+    /// A request that waited longer is carried out next.
+    pub queue_age: u64,
+    /// The drive's memory.
+    pub cache: u64,
+    /// Number of read segments; they and the write cache share the memory.
+    pub segments: u64,
+    /// Size of a read segment.
+    pub segment_size: u64,
+    /// Whether writes complete before they are on the medium.
+    pub write_cache: bool,
+    /// Written data that may wait for the medium.
+    pub dirty_limit: u64,
+    /// Separate ranges of written data that may wait for the medium: the window
+    /// of the destage.
+    pub dirty_extents: u64,
+    /// The largest step of the destage.
+    pub destage_step: u64,
+    /// How long after a read the drive goes on reading ahead before it destages.
+    pub destage_delay: u64,
+    /// How long written data may wait; after that, destages alternate with reads.
+    pub destage_age: u64,
+}
+
+impl Parameters {
+    /// Time of a turn.
+    pub fn turn(&self) -> u64 {
+        (60_000_000_000 + self.rpm / 2) / self.rpm.max(1)
+    }
+
+    /// The same drive, of which the host sees the outer `bytes` only, as with a
+    /// partition or a host-protected area.
+    ///
+    /// # Errors
+    /// Where the drive is smaller, or the size is no multiple of its logical sectors.
+    pub fn limited_to(&self, bytes: u64) -> Result<Self, String> {
+        let limited = Self { visible: bytes, ..self.clone() };
+        limited.check().map_err(|fault| fault.message)?;
+        Ok(limited)
+    }
+}
+
+/// Why parameters are impossible.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The field that the message is about, as drive files name it, with its table.
+    pub field: (&'static str, &'static str),
+    /// What is wrong and what was expected.
+    pub message: String,
+}

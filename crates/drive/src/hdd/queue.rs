@@ -1,0 +1,92 @@
+//! Native command queueing: which waiting request goes to the medium next.
+
+use super::arm::Arm;
+use super::command::Command;
+use super::geometry::Place;
+use super::read_cache::ReadCache;
+
+/// A request that needs the medium.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiting {
+    pub(crate) command: Command,
+    /// First sector that is needed, and the one behind the last.
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) place: Place,
+    pub(crate) writes: bool,
+}
+
+/// What carries a request out soonest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The stream of read-ahead comes by at this time.
+    Ride(u64),
+    /// Its sectors begin to pass under the head at this time, after moving the arm.
+    Position(u64),
+}
+
+impl Way {
+    fn at(self) -> u64 {
+        match self {
+            Self::Ride(at) | Self::Position(at) => at,
+        }
+    }
+}
+
+/// Requests that wait for the medium, in the order of their coming.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    waiting: Vec<Waiting>,
+    quality: f64,
+    age: u64,
+}
+
+impl Queue {
+    /// An empty queue that chooses among the part `quality` of its requests, unless
+    /// the oldest waits for longer than `age`.
+    pub(crate) fn new(quality: f64, age: u64) -> Self {
+        Self { waiting: Vec::with_capacity(32), quality, age }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, waiting: Waiting) {
+        self.waiting.push(waiting);
+    }
+
+    /// Takes the request with the shortest positioning time out of those that the
+    /// drive looks at.
+    pub(crate) fn take(
+        &mut self,
+        now: u64,
+        arm: &Arm,
+        reads: &ReadCache,
+    ) -> Option<(Waiting, Way)> {
+        let position = reads.position(&arm.geometry, now);
+        let way = |waiting: &Waiting| {
+            position
+                .filter(|_| !waiting.writes)
+                .and_then(|position| reads.ride(&arm.geometry, now, position, waiting.start))
+                .map_or_else(
+                    || Way::Position(now + arm.positioning(now, &waiting.place, waiting.writes)),
+                    Way::Ride,
+                )
+        };
+        let oldest = self.waiting.first()?;
+        let looked_at = if now.saturating_sub(oldest.command.arrived) > self.age {
+            1
+        } else {
+            1 + (self.quality * (self.waiting.len() - 1) as f64).round() as usize
+        };
+        let (index, way) = self
+            .waiting
+            .iter()
+            .take(looked_at)
+            .map(way)
+            .enumerate()
+            .min_by_key(|(_, way)| way.at())?;
+        Some((self.waiting.remove(index), way))
+    }
+}

@@ -1,0 +1,56 @@
+//! A hard disk's part of a drive file.
+
+use disklab_study::{Fields, Node, StudyError};
+
+use super::parameters::{Parameters, SectorFormat};
+use crate::values::{at, boolean, choice, number, rate, time, whole};
+
+/// Reads the fields of a hard disk.
+///
+/// # Errors
+/// Where a field is missing or unknown, or the numbers are impossible.
+pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, StudyError> {
+    let capacity = fields.require_bytes("capacity")?.0;
+    let sectors = choice(fields, "sectors", &SectorFormat::WORDS)?;
+
+    let mut geometry = Fields::new(fields.require("geometry")?, "'geometry'")?;
+    let mut seek = Fields::new(fields.require("seek")?, "'seek'")?;
+    let mut interface = Fields::new(fields.require("interface")?, "'interface'")?;
+    let mut cache = Fields::new(fields.require("cache")?, "'cache'")?;
+    let parameters = Parameters {
+        capacity,
+        visible: capacity,
+        sectors,
+        rpm: whole(&mut geometry, "rpm")?,
+        heads: whole(&mut geometry, "heads")?,
+        outer_rate: rate(&mut geometry, "outer-rate")?,
+        inner_rate: rate(&mut geometry, "inner-rate")?,
+        zones: whole(&mut geometry, "zones")?,
+        tracks_per_head: whole(&mut geometry, "tracks-per-head")?,
+        single_track_seek: time(&mut seek, "single-track")?,
+        average_seek: time(&mut seek, "average")?,
+        full_seek: time(&mut seek, "full")?,
+        head_switch: time(&mut seek, "head-switch")?,
+        write_settle: time(&mut seek, "write-settle")?,
+        link_rate: rate(&mut interface, "link")?,
+        read_overhead: time(&mut interface, "read-overhead")?,
+        write_overhead: time(&mut interface, "write-overhead")?,
+        queue_depth: whole(&mut interface, "queue-depth")?,
+        ncq_quality: number(&mut interface, "ncq-quality")?,
+        queue_age: time(&mut interface, "queue-age")?,
+        cache: cache.require_bytes("size")?.0,
+        segments: whole(&mut cache, "segments")?,
+        segment_size: cache.require_bytes("segment-size")?.0,
+        write_cache: boolean(&mut cache, "write-cache")?,
+        dirty_limit: cache.require_bytes("dirty-limit")?.0,
+        dirty_extents: whole(&mut cache, "dirty-extents")?,
+        destage_step: cache.require_bytes("destage-step")?.0,
+        destage_delay: time(&mut cache, "destage-delay")?,
+        destage_age: time(&mut cache, "destage-age")?,
+    };
+    for fields in [geometry, seek, interface, cache] {
+        fields.finish()?;
+    }
+    parameters.check().map_err(|fault| at(root, fault.field).error(fault.message))?;
+    Ok(parameters)
+}

@@ -1,0 +1,201 @@
+//! Segments of data read, and reading ahead.
+
+use super::geometry::{Geometry, Place};
+
+/// A range of sectors in the drive's memory.
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    start: u64,
+    end: u64,
+    /// Where a sequential reader would go on.
+    next: u64,
+    used: u64,
+}
+
+/// A segment that nothing was read into yet.
+const EMPTY: Segment = Segment { start: 0, end: 0, next: u64::MAX, used: 0 };
+
+/// Reading ahead: since `time`, the pass over the sectors goes on from `pass`,
+/// until `limit`. While `time` lies in the future, the arm is on its way.
+#[derive(Debug, Clone, Copy)]
+struct Stream {
+    segment: usize,
+    time: u64,
+    pass: u64,
+    limit: u64,
+}
+
+/// The read segments. After a read the drive reads on into its segment until that
+/// is full of data not yet asked for, or until the medium is needed. Nothing
+/// happens while it does so: how far it came is computed when somebody asks.
+#[derive(Debug)]
+pub(crate) struct ReadCache {
+    segments: Vec<Segment>,
+    size: u64,
+    sectors: u64,
+    stream: Option<Stream>,
+    clock: u64,
+}
+
+impl ReadCache {
+    /// `count` segments of `size` sectors, on a drive of `sectors` sectors.
+    pub(crate) fn new(count: u64, size: u64, sectors: u64) -> Self {
+        let segments = vec![EMPTY; count.max(1) as usize];
+        Self { segments, size, sectors, stream: None, clock: 0 }
+    }
+
+    /// The sector that the stream comes to next; its limit where it has ended.
+    pub(crate) fn position(&self, geometry: &Geometry, now: u64) -> Option<u64> {
+        let stream = self.stream?;
+        let pass = stream.pass + now.saturating_sub(stream.time);
+        Some(geometry.sector_at(pass).min(stream.limit))
+    }
+
+    /// The end of what is held from `sector` on, if it is held.
+    pub(crate) fn covered_until(&self, geometry: &Geometry, now: u64, sector: u64) -> Option<u64> {
+        let live = self.stream.map(|stream| stream.segment);
+        let mut best = None;
+        for (index, segment) in self.segments.iter().enumerate() {
+            if segment.start > sector {
+                continue;
+            }
+            let mut end = segment.end;
+            if live == Some(index) {
+                end = end.max(self.position(geometry, now).unwrap_or(0));
+            }
+            if end > sector {
+                best = best.max(Some(end));
+            }
+        }
+        best
+    }
+
+    /// Notes that a read of `start..end` was served from memory at `now`. Where it
+    /// goes on sequentially in a segment whose reading ahead has ended and of which
+    /// half was used up, gives the sector from which to go on: see
+    /// [`ReadCache::resume`].
+    pub(crate) fn hit(
+        &mut self,
+        geometry: &Geometry,
+        now: u64,
+        start: u64,
+        end: u64,
+    ) -> Option<u64> {
+        let position = self.position(geometry, now);
+        let live = self.stream.map(|stream| stream.segment);
+        let index = self.segments.iter().position(|segment| segment.next == start)?;
+        self.clock += 1;
+        let segment = &mut self.segments[index];
+        segment.used = self.clock;
+        segment.next = end;
+        if live == Some(index)
+            && let Some(stream) = &mut self.stream
+            && let Some(position) = position
+        {
+            segment.end = segment.end.max(position);
+            segment.start = segment.start.max(segment.end.saturating_sub(self.size));
+            if position < stream.limit {
+                stream.limit = stream.limit.max((end + self.size).min(self.sectors));
+                return None;
+            }
+        } else if let (Some(stream), Some(position)) = (self.stream, position)
+            && position < stream.limit
+        {
+            // The head reads ahead for somebody else.
+            return None;
+        }
+        let left = segment.end.saturating_sub(end);
+        (left <= self.size / 2 && segment.end < self.sectors).then_some(segment.end)
+    }
+
+    /// Goes on reading ahead at `sector`, which is under the head at `time`.
+    pub(crate) fn resume(&mut self, place: &Place, time: u64, sector: u64) {
+        let Some(segment) = self.segments.iter().position(|segment| segment.end == sector) else {
+            return;
+        };
+        let limit = (self.segments[segment].next + self.size).min(self.sectors);
+        self.stream = Some(Stream { segment, time, pass: place.pass, limit });
+    }
+
+    /// Where a read that must reach up to `start..end` finds the stream coming its
+    /// way: when `start` is (or was) under the head. Within a track it is as fast
+    /// to stay as to seek.
+    pub(crate) fn ride(
+        &self,
+        geometry: &Geometry,
+        now: u64,
+        position: u64,
+        start: u64,
+    ) -> Option<u64> {
+        let stream = self.stream?;
+        if position >= stream.limit || start < self.segments[stream.segment].start {
+            return None;
+        }
+        if start <= position {
+            return Some(now);
+        }
+        if start > position + geometry.track_length(position) {
+            return None;
+        }
+        Some((stream.time + (geometry.place(start).pass - stream.pass)).max(now))
+    }
+
+    /// When the stream has passed `end`; it will go on that far.
+    pub(crate) fn ride_until(&mut self, geometry: &Geometry, end: u64) -> u64 {
+        let Some(stream) = &mut self.stream else { return 0 };
+        stream.limit = stream.limit.max((end + self.size).min(self.sectors));
+        (stream.time + geometry.pass_of_end(end)).saturating_sub(stream.pass)
+    }
+
+    /// Ends reading ahead: the arm is needed.
+    pub(crate) fn stop(&mut self, geometry: &Geometry, now: u64) {
+        if let Some(position) = self.position(geometry, now)
+            && let Some(stream) = self.stream.take()
+        {
+            let segment = &mut self.segments[stream.segment];
+            segment.end = segment.end.max(position);
+            segment.start = segment.start.max(segment.end.saturating_sub(self.size));
+        }
+    }
+
+    /// Enters `start..end`, read until `now` when the pass was at `pass`, of which
+    /// the host wanted all before `wanted`, and reads on. It is appended to a
+    /// segment that ends there, or takes the place of the one longest unused.
+    pub(crate) fn enter(&mut self, start: u64, end: u64, wanted: u64, now: u64, pass: u64) {
+        let grows = |s: &Segment| s.start <= start && start <= s.end && s.end > s.start;
+        let index = self.segments.iter().position(grows).or_else(|| {
+            let oldest = self.segments.iter().enumerate().min_by_key(|(_, s)| s.used);
+            oldest.map(|(index, _)| index)
+        });
+        let Some(index) = index else { return };
+        self.clock += 1;
+        let segment = &mut self.segments[index];
+        if !grows(segment) {
+            *segment = Segment { start, end, ..EMPTY };
+        }
+        segment.end = segment.end.max(end);
+        segment.start = segment.start.max(segment.end.saturating_sub(self.size));
+        segment.next = wanted;
+        segment.used = self.clock;
+        let limit = (wanted + self.size).min(self.sectors);
+        let overtaken = segment.end > end;
+        self.stream = (!overtaken && limit > end).then_some(Stream {
+            segment: index,
+            time: now,
+            pass,
+            limit,
+        });
+    }
+
+    /// Notes that a read rode on the stream up to `end`.
+    pub(crate) fn rode(&mut self, geometry: &Geometry, now: u64, end: u64) {
+        let position = self.position(geometry, now).unwrap_or(end);
+        let Some(stream) = self.stream else { return };
+        self.clock += 1;
+        let segment = &mut self.segments[stream.segment];
+        segment.end = segment.end.max(end).max(position);
+        segment.start = segment.start.max(segment.end.saturating_sub(self.size));
+        segment.next = end;
+        segment.used = self.clock;
+    }
+}

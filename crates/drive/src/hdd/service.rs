@@ -1,0 +1,218 @@
+//! How the medium is used: what is carried out next, and how long it takes.
+
+use super::command::Command;
+use super::disk::{HardDisk, Work};
+use super::events::Event;
+use super::geometry::{Place, SECTOR};
+use super::queue::{Waiting, Way};
+
+impl HardDisk {
+    /// The end of what is in memory from `sector` on, without a gap, up to `end`.
+    fn held_until(&self, now: u64, sector: u64, end: u64) -> u64 {
+        let mut held = sector;
+        while held < end {
+            let written = self.writes.covered_until(held);
+            let read = self.reads.covered_until(&self.arm.geometry, now, held);
+            match written.max(read) {
+                Some(next) => held = next,
+                None => return held,
+            }
+        }
+        end
+    }
+
+    /// Whether writing `start..end` cuts a physical sector whose other part is not
+    /// in memory, and must be read first.
+    fn is_partial(&self, now: u64, start: u64, end: u64) -> bool {
+        let first = start - start % self.physical;
+        let last = end.next_multiple_of(self.physical);
+        self.held_until(now, first, start) < start || self.held_until(now, end, last) < last
+    }
+
+    /// Sends what is in memory, or queues for the medium.
+    pub(super) fn read(&mut self, now: u64, command: Command) {
+        self.quiet_until = now + self.destage_delay;
+        let end = command.end();
+        let held = self.held_until(now, command.sector, end);
+        if held == end {
+            self.send_from_memory(now, command);
+            return;
+        }
+        let start = held - held % self.physical;
+        self.queue.push(Waiting {
+            command,
+            start,
+            end: end.next_multiple_of(self.physical),
+            place: self.arm.geometry.place(start),
+            writes: false,
+        });
+    }
+
+    fn send_from_memory(&mut self, now: u64, command: Command) {
+        self.counts.read_hits += 1;
+        let sent = self.link.read(now, now, command.bytes());
+        self.events.push(sent, Event::Sent(command));
+        let resume = self.reads.hit(&self.arm.geometry, now, command.sector, command.end());
+        if let Some(sector) = resume
+            && self.work.is_none()
+            && self.queue.is_empty()
+        {
+            self.leave_stream(now);
+            let place = self.arm.geometry.place(sector);
+            let time = now + self.arm.positioning(now, &place, false);
+            self.reads.resume(&place, time, sector);
+            self.arm.stand(&place, false);
+        }
+    }
+
+    /// Queues a write that was admitted past the cache.
+    pub(super) fn enqueue_write(&mut self, command: Command) {
+        self.queue.push(Waiting {
+            command,
+            start: command.sector,
+            end: command.end(),
+            place: self.arm.geometry.place(command.sector),
+            writes: true,
+        });
+    }
+
+    /// Gives the medium its next work, if it is free and there is some.
+    ///
+    /// Requests go before destages, unless written data must go: a write or a flush
+    /// waits for them, the cache was switched off, or they are old. Then the two
+    /// alternate, so that neither starves.
+    pub(super) fn dispatch(&mut self, now: u64) {
+        while self.work.is_none() {
+            let dirty = self.writes.is_dirty();
+            if self.queue.is_empty() && !dirty {
+                return;
+            }
+            let old = self.writes.since().map_or(u64::MAX, |since| since + self.destage_age);
+            let pressed = dirty && (!self.admission.is_empty() || !self.write_cache || old <= now);
+            if !self.queue.is_empty() && (!pressed || self.destaged_last) {
+                self.destaged_last = false;
+                self.carry_out_next(now);
+            } else if pressed || self.quiet_until <= now {
+                self.destaged_last = true;
+                self.destage(now);
+            } else {
+                let wake = self.quiet_until.min(old);
+                if self.wake.is_none_or(|earlier| wake < earlier) {
+                    self.wake = Some(wake);
+                    self.events.push(wake, Event::Wake);
+                }
+                return;
+            }
+        }
+    }
+
+    fn carry_out_next(&mut self, now: u64) {
+        self.follow_stream(now);
+        let Some((waiting, way)) = self.queue.take(now, &self.arm, &self.reads) else { return };
+        let Waiting { command, start, end, place, writes } = waiting;
+        match way {
+            Way::Ride(since) => {
+                let done = self.reads.ride_until(&self.arm.geometry, end);
+                if done <= now {
+                    self.reads.rode(&self.arm.geometry, now, command.end());
+                    self.counts.read_hits += 1;
+                    let sent = self.link.read(now, now, command.bytes());
+                    self.events.push(sent, Event::Sent(command));
+                    return;
+                }
+                self.work(now, done, Work::Read { command, start, end, since, rides: true });
+            }
+            Way::Position(since) => {
+                self.reads.stop(&self.arm.geometry, now);
+                let mut begun = since;
+                if writes && self.is_partial(now, start, end) {
+                    self.counts.partial_writes += 1;
+                    begun += self.arm.turn();
+                }
+                let done = self.pass(begun, &place, end, writes);
+                let work = if writes {
+                    self.counts.bytes_to_medium += (end - start) * SECTOR;
+                    Work::Write(command)
+                } else {
+                    Work::Read { command, start, end, since, rides: false }
+                };
+                self.work(now, done, work);
+            }
+        }
+        if !writes {
+            self.counts.bytes_from_medium += (end - start) * SECTOR;
+        }
+    }
+
+    fn destage(&mut self, now: u64) {
+        self.leave_stream(now);
+        let Some((start, end, place)) = self.writes.begin_destage(now, &self.arm) else { return };
+        let mut begun = now + self.arm.positioning(now, &place, true);
+        if self.is_partial(now, start, end) {
+            self.counts.partial_writes += 1;
+            // The parts of physical sectors that are not in memory are read in
+            // passing; a turn later all is written.
+            begun += self.arm.turn();
+        }
+        self.counts.destages += 1;
+        self.counts.bytes_to_medium += (end - start) * SECTOR;
+        let done = self.pass(begun, &place, end, true);
+        self.work(now, done, Work::Destage);
+    }
+
+    /// Moves the arm through a transfer that begins at `place` at `begun`; gives
+    /// when it has passed all before `end`.
+    fn pass(&mut self, begun: u64, place: &Place, end: u64, writes: bool) -> u64 {
+        self.counts.seeks += u64::from(self.arm.must_seek(place));
+        let last = self.arm.geometry.place(end - 1);
+        self.arm.stand(&last, writes);
+        begun + (self.arm.geometry.pass_of_end(end) - place.pass)
+    }
+
+    fn work(&mut self, now: u64, done: u64, work: Work) {
+        self.counts.medium_operations += 1;
+        self.counts.busy += done - now;
+        self.work = Some(work);
+        self.events.push(done, Event::MediumDone);
+    }
+
+    /// Puts the arm where reading ahead has brought it.
+    fn follow_stream(&mut self, now: u64) {
+        if let Some(position) = self.reads.position(&self.arm.geometry, now) {
+            let sector = position.min(self.sectors - 1);
+            let place = self.arm.geometry.place(sector);
+            self.arm.stand(&place, false);
+        }
+    }
+
+    fn leave_stream(&mut self, now: u64) {
+        self.follow_stream(now);
+        self.reads.stop(&self.arm.geometry, now);
+    }
+
+    pub(super) fn medium_done(&mut self, now: u64) {
+        match self.work.take() {
+            Some(Work::Read { command, start, end, since, rides }) => {
+                self.quiet_until = now + self.destage_delay;
+                if rides {
+                    self.reads.rode(&self.arm.geometry, now, command.end());
+                } else {
+                    let pass = self.arm.geometry.pass_of_end(end);
+                    self.reads.enter(start, end, command.end(), now, pass);
+                }
+                let sent = self.link.read(since.min(now), now, command.bytes());
+                self.events.push(sent, Event::Sent(command));
+            }
+            Some(Work::Write(command)) => {
+                self.uncached -= 1;
+                self.complete(now, &command);
+                self.admit(now);
+            }
+            Some(Work::Destage) => {
+                self.writes.end_destage();
+                self.admit(now);
+            }
+            None => {}
+        }
+    }
+}

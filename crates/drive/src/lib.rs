@@ -1,0 +1,22 @@
+//! Models of drives in virtual time.
+//!
+//! Pure: no clock, no files, no threads. A [`Drive`] is given requests and the
+//! time, and says when they complete. The same calls give the same answers, on
+//! every machine.
+//!
+//! A drive is described by a file ([`load`]); those of the studies are
+//! [`SHIPPED`]. The kinds of drives are a table in [`Kind`].
+
+mod drive;
+mod file;
+pub mod hdd;
+mod shipped;
+mod statistics;
+#[cfg(test)]
+mod testing;
+mod values;
+
+pub use drive::{Completion, Drive, Nanos, Operation, Request};
+pub use file::{DriveFile, Kind, load};
+pub use shipped::{SHIPPED, shipped};
+pub use statistics::Statistics;

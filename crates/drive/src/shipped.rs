@@ -1,0 +1,42 @@
+//! The drives that come with disklab.
+
+use crate::{DriveFile, load};
+
+/// Ids and files of the shipped drives.
+pub const SHIPPED: [(&str, &str); 7] = [
+    ("hdn721010ale604", include_str!("../../../drives/hdn721010ale604.toml")),
+    ("wd40efrx-68n32n0", include_str!("../../../drives/wd40efrx-68n32n0.toml")),
+    ("wd40efrx-68wt0n0", include_str!("../../../drives/wd40efrx-68wt0n0.toml")),
+    ("st3500418as", include_str!("../../../drives/st3500418as.toml")),
+    ("st8000as0002", include_str!("../../../drives/st8000as0002.toml")),
+    ("md04aca400", include_str!("../../../drives/md04aca400.toml")),
+    ("generic-3tb", include_str!("../../../drives/generic-3tb.toml")),
+];
+
+/// The shipped drive with this id.
+pub fn shipped(id: &str) -> Option<DriveFile> {
+    let (_, text) = SHIPPED.iter().find(|(known, _)| *known == id)?;
+    // A test loads every shipped file, so this is never an error.
+    load(&format!("drives/{id}.toml"), text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_drive_loads_under_its_id() {
+        for (id, text) in SHIPPED {
+            let file = load(id, text).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(file.id, id);
+            assert_eq!(shipped(id), Some(file));
+        }
+        assert_eq!(shipped("no-such-drive"), None);
+    }
+
+    #[test]
+    fn the_shingled_drive_says_that_shingles_are_not_modelled() {
+        let note = shipped("st8000as0002").unwrap().note;
+        assert!(note.contains("modelled as conventional"), "{note}");
+    }
+}

@@ -1,0 +1,92 @@
+//! Quantities of drive files: numbers with their units.
+
+use disklab_study::{Fields, Node, StudyError};
+use disklab_units::Bytes;
+
+/// A time such as '8.5 ms', in ns.
+pub(crate) fn time(fields: &mut Fields<'_>, name: &str) -> Result<u64, StudyError> {
+    let node = fields.require(name)?;
+    let text = node.as_text()?;
+    let expected = || {
+        node.error(format!("`{name}`: expected a time such as '8.5 ms' or '50 µs', found '{text}'"))
+    };
+    let trimmed = text.trim();
+    let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(split);
+    let factor = match unit.trim() {
+        "ns" => 1.0,
+        "µs" | "μs" | "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return Err(expected()),
+    };
+    let nanoseconds = number.parse::<f64>().map_err(|_| expected())? * factor;
+    if !(0.0..=1e15).contains(&nanoseconds) {
+        return Err(expected());
+    }
+    Ok(nanoseconds.round() as u64)
+}
+
+/// A rate such as '240 MB/s', in B/s.
+pub(crate) fn rate(fields: &mut Fields<'_>, name: &str) -> Result<f64, StudyError> {
+    let node = fields.require(name)?;
+    let text = node.as_text()?;
+    text.trim()
+        .strip_suffix("/s")
+        .and_then(|size| size.trim().parse::<Bytes>().ok())
+        .map(|bytes| bytes.0 as f64)
+        .ok_or_else(|| {
+            node.error(format!("`{name}`: expected a rate such as '240 MB/s', found '{text}'"))
+        })
+}
+
+/// A whole number.
+pub(crate) fn whole(fields: &mut Fields<'_>, name: &str) -> Result<u64, StudyError> {
+    needed(fields, name, |fields| fields.integer(name, 0..=u64::MAX))
+}
+
+/// A number with or without a fraction.
+pub(crate) fn number(fields: &mut Fields<'_>, name: &str) -> Result<f64, StudyError> {
+    needed(fields, name, |fields| fields.parse(name, "a number"))
+}
+
+/// True or false.
+pub(crate) fn boolean(fields: &mut Fields<'_>, name: &str) -> Result<bool, StudyError> {
+    needed(fields, name, |fields| fields.boolean(name))
+}
+
+/// One of a few words.
+pub(crate) fn choice<T: Copy>(
+    fields: &mut Fields<'_>,
+    name: &str,
+    choices: &[(&str, T)],
+) -> Result<T, StudyError> {
+    needed(fields, name, |fields| fields.choice(name, choices))
+}
+
+/// The value that `take` finds; where there is none, the error about the missing
+/// field. (`Fields` names its table and place only in `require`, which finds
+/// nothing a second time.)
+fn needed<T>(
+    fields: &mut Fields<'_>,
+    name: &str,
+    take: impl FnOnce(&mut Fields<'_>) -> Result<Option<T>, StudyError>,
+) -> Result<T, StudyError> {
+    match take(fields)? {
+        Some(value) => Ok(value),
+        None => match fields.require(name) {
+            Err(error) => Err(error),
+            Ok(node) => Err(node.error(format!("`{name}` stands here twice"))),
+        },
+    }
+}
+
+/// The node that a path of two keys leads to, the first being empty for the root;
+/// `root` where there is none.
+pub(crate) fn at<'a>(root: &'a Node, (table, field): (&str, &str)) -> &'a Node {
+    let child = |node: &'a Node, name: &str| {
+        node.entries().ok()?.iter().find(|(key, _)| key.name == name).map(|(_, child)| child)
+    };
+    let parent = if table.is_empty() { Some(root) } else { child(root, table) };
+    parent.and_then(|parent| child(parent, field)).unwrap_or(root)
+}
