@@ -85,9 +85,19 @@ fn killed_at_any_moment(test: &str, text: &str) {
         assert!(errors.is_empty(), "{text}, round {round}: {errors:?}");
         // A loop device is detached only when nothing stands on it any more.
         assert!(standing(folder).is_empty(), "{text}, round {round}: {:?}", standing(folder));
+        assert_eq!(links(victim.child.id()), Vec::<String>::new(), "{text}, round {round}");
         let left = |folder: &Path| std::fs::read_dir(folder).expect("folder").flatten().count();
         assert_eq!((left(folder), left(&folder.join("state"))), (1, 0), "{text}, round {round}");
     }
+}
+
+/// What is left below `/dev/md` of a victim.
+fn links(pid: u32) -> Vec<String> {
+    let entries = std::fs::read_dir("/dev/md").into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with(&format!("disklab-t{pid}x")))
+        .collect()
 }
 
 #[test]

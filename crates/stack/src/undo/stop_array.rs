@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use disklab_exec::Invocation;
+use disklab_exec::{ExecError, Invocation};
 
 use super::Hand;
 use crate::StackError;
@@ -33,7 +33,9 @@ pub(super) fn stop_array(
     let node = fs::read_link(&link).ok();
     for array in all_arrays() {
         let found = array_uuid(&array, hand.executor);
-        if found.is_some_and(|found| same_uuid(&found, uuid)) {
+        if found.is_some_and(|found| same_uuid(&found, uuid))
+            || is_unfinished(&array, node.as_deref(), uuid, members, hand)?
+        {
             stop(&array, hand)?;
             done = true;
         }
@@ -47,25 +49,61 @@ pub(super) fn stop_array(
     Ok(done)
 }
 
+/// Whether this is our array, left half made by an mdadm that was killed: the
+/// kernel learns the UUID only when the array starts.
+fn is_unfinished(
+    array: &str,
+    node: Option<&Path>,
+    uuid: &str,
+    members: &[PathBuf],
+    hand: &Hand<'_>,
+) -> Result<bool, StackError> {
+    let folder = Path::new("/sys/block").join(array);
+    let state = fs::read_to_string(folder.join("md/array_state")).unwrap_or_default();
+    if !matches!(state.trim(), "clear" | "inactive") {
+        return Ok(false);
+    }
+    let slaves: Vec<_> = fs::read_dir(folder.join("slaves"))
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    if slaves.is_empty() {
+        // Then only the link, which has our name, says whose it is.
+        return Ok(node.and_then(Path::file_name).is_some_and(|name| name == array));
+    }
+    for slave in &slaves {
+        let member = members.iter().find(|m| udev::kernel_name(m).as_deref() == Some(slave));
+        match member {
+            Some(member) if is_member(uuid, member, hand)? => {}
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
 fn stop(array: &str, hand: &mut Hand<'_>) -> Result<(), StackError> {
     let node = Path::new("/dev").join(array);
-    let state = Path::new("/sys/block").join(array).join("md");
+    let folder = Path::new("/sys/block").join(array);
     let stop = Invocation::new("mdadm").arg("--stop").arg(&node).uninterruptible();
     let began = Instant::now();
     loop {
         let failure = hand.executor.check(&stop).err();
-        if !state.exists() {
-            break;
+        // The kernel removes it a moment later. To ask mdadm again at once would
+        // open the node and so bring up an empty array of the same number.
+        for _ in 0..40 {
+            if !folder.exists() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(25));
         }
         if began.elapsed() > PATIENCE {
             return Err(failure.map_or_else(
                 || StackError::Other(format!("{} does not stop", node.display())),
-                |source| StackError::Program { layer: "md".to_owned(), source },
+                failed,
             ));
         }
-        std::thread::sleep(Duration::from_millis(200));
     }
-    Ok(())
 }
 
 /// Removes what mdadm made in `/dev` where there is no udev: the link, and the
@@ -89,18 +127,23 @@ fn remove_nodes(link: &Path, node: Option<&Path>) -> bool {
 
 /// Overwrites the superblock of `member`, if it is of this array.
 fn forget(uuid: &str, member: &Path, hand: &mut Hand<'_>) -> Result<bool, StackError> {
-    if !udev::is_block_device(member) {
-        return Ok(false);
-    }
-    let program = |source| StackError::Program { layer: "md".to_owned(), source };
-    let examine =
-        Invocation::new("mdadm").args(["--examine", "--export"]).arg(member).uninterruptible();
-    // It fails where there is no superblock.
-    let found = hand.executor.run(&examine).map_err(program)?;
-    if !exported_uuid(&found.text()).is_some_and(|found| same_uuid(&found, uuid)) {
+    if !udev::is_block_device(member) || !is_member(uuid, member, hand)? {
         return Ok(false);
     }
     let zero = Invocation::new("mdadm").arg("--zero-superblock").arg(member).uninterruptible();
-    hand.executor.check(&zero).map_err(program)?;
+    hand.executor.check(&zero).map_err(failed)?;
     Ok(true)
+}
+
+/// Whether the superblock on `member` is of this array.
+fn is_member(uuid: &str, member: &Path, hand: &Hand<'_>) -> Result<bool, StackError> {
+    let examine =
+        Invocation::new("mdadm").args(["--examine", "--export"]).arg(member).uninterruptible();
+    // It fails where there is no superblock.
+    let found = hand.executor.run(&examine).map_err(failed)?;
+    Ok(exported_uuid(&found.text()).is_some_and(|found| same_uuid(&found, uuid)))
+}
+
+fn failed(source: ExecError) -> StackError {
+    StackError::Program { layer: "md".to_owned(), source }
 }
