@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use disklab_exec::Executor;
+use disklab_exec::{ExecError, Executor};
 use disklab_measure::{
     Note, Sample, SystemRoot, Watched, cell_environment, close_cell_environment,
 };
@@ -11,7 +11,7 @@ use disklab_stack::{Ledger, Site, Stack, Undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
 use disklab_workload::{WorkSite, Workload};
 
-use crate::{BenchError, CellError, Drives, Phase};
+use crate::{BenchError, CellError, CellOutcome, Drives, Phase, Sink};
 
 /// Everything a cell on drives needs.
 pub(crate) struct DeviceCell<'a> {
@@ -76,6 +76,41 @@ impl DeviceCell<'_> {
         measure(self.spec, self.workload, self.cell, &place, executor, phase, &mut sample)?;
         Ok(sample)
     }
+}
+
+/// Runs one cell from its beginning to its hand-over: `run` makes and measures,
+/// and whatever it has entered in the ledger is taken down.
+pub(crate) fn run_one(
+    ledger: &mut Ledger,
+    executor: &Executor,
+    cell: &Cell,
+    sink: &mut dyn Sink,
+    run: impl FnOnce(&mut Ledger, &Executor, &mut dyn FnMut(Phase)) -> Result<Sample, CellError>,
+) -> Result<(), BenchError> {
+    let raw = sink.begin(cell).map_err(BenchError::Sink)?;
+    let executor = executor.with_raw(&raw);
+    let began = Instant::now();
+    let mark = ledger.mark();
+    let mut result = run(ledger, &executor, &mut |phase| sink.phase(cell, phase));
+    sink.phase(cell, Phase::TakeDown);
+    let take_down = Instant::now();
+    let complaints = ledger.take_down_to(mark, &executor);
+    if !complaints.is_empty() {
+        let why: Vec<_> = complaints.iter().map(ToString::to_string).collect();
+        return Err(BenchError::TakeDown { cell: cell.number, why: why.join("; ") });
+    }
+    let interrupted = result.as_ref().is_err_and(CellError::is_interrupt);
+    if interrupted || executor.interrupt.is_raised() {
+        // A cell during whose measurement Ctrl-C arrived is run again later.
+        return Err(ExecError::Interrupted.into());
+    }
+    let trace = executor.trace.take();
+    if let Ok(sample) = &mut result {
+        sample.overhead.take_down_seconds = take_down.elapsed().as_secs_f64();
+        sample.trace.clone_from(&trace);
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    sink.end(cell, CellOutcome { result, trace, seconds }).map_err(BenchError::Sink)
 }
 
 /// Where a workload runs.

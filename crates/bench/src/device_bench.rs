@@ -1,18 +1,15 @@
 //! The benches that make stacks on drives of this machine: `loop` and `disks`.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use disklab_exec::{ExecError, Executor};
+use disklab_exec::Executor;
 use disklab_measure::{Environment, environment};
 use disklab_stack::{Ledger, Machine};
 use disklab_study::Cell;
 
-use crate::cell::DeviceCell;
+use crate::cell::{DeviceCell, run_one};
 use crate::survey::survey_devices;
-use crate::{
-    Bench, BenchError, Campaign, CellError, CellOutcome, Drives, Medium, Phase, Sink, Survey,
-};
+use crate::{Bench, BenchError, Campaign, Drives, Medium, Sink, Survey};
 
 /// A bench whose stacks stand on drives.
 #[derive(Debug)]
@@ -72,10 +69,9 @@ impl<D: Drives> Bench for DeviceBench<D> {
         cells: &[&Cell],
         sink: &mut dyn Sink,
     ) -> Result<(), BenchError> {
-        for cell in cells {
-            let (stack_index, work_index) = indices(campaign, cell)?;
-            let raw = sink.begin(cell).map_err(BenchError::Sink)?;
-            let executor = self.executor.with_raw(&raw);
+        let indices =
+            cells.iter().map(|cell| indices(campaign, cell)).collect::<Result<Vec<_>, _>>()?;
+        for (cell, (stack_index, work_index)) in cells.iter().zip(indices) {
             let device_cell = DeviceCell {
                 study: &campaign.study,
                 stack_index,
@@ -85,46 +81,13 @@ impl<D: Drives> Bench for DeviceBench<D> {
                 cell,
                 scratch: &self.scratch,
             };
-            let began = Instant::now();
-            let mark = self.ledger.mark();
-            let mut result =
-                device_cell.run(&mut self.drives, &mut self.ledger, &executor, &mut |phase| {
-                    sink.phase(cell, phase)
-                });
-            sink.phase(cell, Phase::TakeDown);
-            let take_down = Instant::now();
-            let complaints = self.ledger.take_down_to(mark, &executor);
-            if !complaints.is_empty() {
-                let why: Vec<_> = complaints.iter().map(ToString::to_string).collect();
-                return Err(BenchError::TakeDown { cell: cell.number, why: why.join("; ") });
-            }
-            if let Ok(sample) = &mut result {
-                sample.overhead.take_down_seconds = take_down.elapsed().as_secs_f64();
-            }
-            hand_over(result, &executor, began, cell, sink)?;
+            let drives = &mut self.drives;
+            run_one(&mut self.ledger, &self.executor, cell, sink, |ledger, executor, phase| {
+                device_cell.run(drives, ledger, executor, phase)
+            })?;
         }
         Ok(())
     }
-}
-
-/// Gives a cell's outcome to the sink, or stops where the user asked to.
-pub(crate) fn hand_over(
-    mut result: Result<disklab_measure::Sample, CellError>,
-    executor: &Executor,
-    began: Instant,
-    cell: &Cell,
-    sink: &mut dyn Sink,
-) -> Result<(), BenchError> {
-    if result.as_ref().is_err_and(CellError::is_interrupt) || executor.interrupt.is_raised() {
-        // A cell during whose measurement Ctrl-C arrived is run again later.
-        return Err(ExecError::Interrupted.into());
-    }
-    let trace = executor.trace.take();
-    if let Ok(sample) = &mut result {
-        sample.trace.clone_from(&trace);
-    }
-    let seconds = began.elapsed().as_secs_f64();
-    sink.end(cell, CellOutcome { result, trace, seconds }).map_err(BenchError::Sink)
 }
 
 /// Positions of a cell's stack and workload in its study.

@@ -9,8 +9,7 @@ use disklab_stack::{Ledger, Undo};
 use disklab_study::{Cell, LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
-use crate::cell::{Place, measure, tag};
-use crate::device_bench::hand_over;
+use crate::cell::{Place, measure, run_one, tag};
 use crate::survey::runnable_workloads;
 use crate::{Bench, BenchError, Campaign, CellError, Medium, Phase, Sink, Survey};
 
@@ -39,12 +38,21 @@ impl DirBench {
     ) -> Self {
         Self { directory: directory.to_owned(), watched, medium, ledger, executor }
     }
+}
 
-    fn run_cell(
-        &mut self,
+/// Where cells run.
+struct Here<'a> {
+    directory: &'a Path,
+    watched: &'a [Watched],
+}
+
+impl Here<'_> {
+    fn run(
+        &self,
         campaign: &Campaign,
         work_index: usize,
         cell: &Cell,
+        ledger: &mut Ledger,
         executor: &Executor,
         phase: &mut dyn FnMut(Phase),
     ) -> Result<Sample, CellError> {
@@ -52,16 +60,12 @@ impl DirBench {
         phase(Phase::Make);
         let began = Instant::now();
         let folder = self.directory.join(tag());
-        self.ledger.enter(Undo::RemoveTree(folder.clone()))?;
+        ledger.enter(Undo::RemoveTree(folder.clone()))?;
         std::fs::create_dir(&folder)
             .map_err(|e| CellError::Drives(BenchError::io("cannot make", &folder)(e)))?;
         sample.overhead.make_seconds = began.elapsed().as_secs_f64();
-        let place = Place {
-            directory: &folder,
-            device: None,
-            device_is_ata: false,
-            watched: &self.watched,
-        };
+        let place =
+            Place { directory: &folder, device: None, device_is_ata: false, watched: self.watched };
         let spec = &campaign.study.workloads[work_index];
         let workload = campaign.workloads[work_index].as_ref();
         measure(spec, workload, cell, &place, executor, phase, &mut sample)?;
@@ -134,24 +138,10 @@ impl Bench for DirBench {
             let index = campaign.study.workload_index(&cell.workload).ok_or_else(|| {
                 BenchError::Other(format!("'{}' is no workload of this study", cell.workload))
             })?;
-            let raw = sink.begin(cell).map_err(BenchError::Sink)?;
-            let executor = self.executor.with_raw(&raw);
-            let began = Instant::now();
-            let mark = self.ledger.mark();
-            let mut result = self.run_cell(campaign, index, cell, &executor, &mut |phase| {
-                sink.phase(cell, phase);
-            });
-            sink.phase(cell, Phase::TakeDown);
-            let take_down = Instant::now();
-            let complaints = self.ledger.take_down_to(mark, &executor);
-            if !complaints.is_empty() {
-                let why: Vec<_> = complaints.iter().map(ToString::to_string).collect();
-                return Err(BenchError::TakeDown { cell: cell.number, why: why.join("; ") });
-            }
-            if let Ok(sample) = &mut result {
-                sample.overhead.take_down_seconds = take_down.elapsed().as_secs_f64();
-            }
-            hand_over(result, &executor, began, cell, sink)?;
+            let here = Here { directory: &self.directory, watched: &self.watched };
+            run_one(&mut self.ledger, &self.executor, cell, sink, |ledger, executor, phase| {
+                here.run(campaign, index, cell, ledger, executor, phase)
+            })?;
         }
         Ok(())
     }

@@ -23,14 +23,13 @@ mod stack;
 mod test_support;
 mod udev;
 mod undo;
-mod words;
 
 pub use error::StackError;
 pub use layer::{Form, Layer, LayerKind, Site};
 pub use layers::{LAYERS, find_layer};
 pub use ledger::{Ledger, recover};
 pub use machine::{Machine, Need, known_needs, needs_words};
-pub use mounts::{Mount, mounts};
+pub use mounts::mounts;
 pub use shape::{Shape, Volume};
 pub use stack::{Made, Stack};
 pub use undo::{Mapping, Undo};

@@ -3,7 +3,7 @@
 use disklab_study::{LayerSpec, StudyError};
 use disklab_units::Bytes;
 
-use crate::words::{did_you_mean, one_of};
+use disklab_study::{did_you_mean, one_of};
 
 /// The options of one layer. [`Reading::finish`] refuses whatever was never
 /// asked for, so that a misspelt option is never silently ignored.

@@ -6,8 +6,8 @@ use disklab_exec::{ExecError, Invocation};
 use disklab_study::{LayerSpec, StackSpec, StudyError};
 use disklab_units::Bytes;
 
-use crate::words::{did_you_mean, one_of};
 use crate::{Form, LAYERS, Layer, LayerKind, Need, Shape, Site, StackError, Volume, find_layer};
+use disklab_study::{did_you_mean, one_of};
 
 /// The size of the drives on which [`Stack::parse`] tries whether the layers
 /// fit together: 1 PiB, too large to be the reason for a refusal.

@@ -34,7 +34,7 @@ impl Rig {
 }
 
 fn mounts_at(path: &std::path::Path) -> usize {
-    mounts().expect("mounts").iter().filter(|m| m.point == path).count()
+    mounts().expect("mounts").iter().filter(|m| m.mount_point == path).count()
 }
 
 #[test]

@@ -66,9 +66,9 @@ fn holds(directory: &Path, promised: Bytes, text: &str) {
 
 fn mounted(directory: &Path) -> (String, String) {
     let mounts = mounts().expect("mounts");
-    let mount = mounts.iter().find(|m| m.point == directory).expect("a mount");
+    let mount = mounts.iter().find(|m| m.mount_point == directory).expect("a mount");
     let options = output("findmnt", &["-n", "-o", "OPTIONS", &directory.display().to_string()]);
-    (mount.file_system.clone(), options)
+    (mount.fs_type.clone(), options)
 }
 
 /// The layer at the top is what is mounted, with this option.

@@ -70,13 +70,3 @@ impl fmt::Display for StudyError {
 }
 
 impl std::error::Error for StudyError {}
-
-/// ' (did you mean 'x'?)' where one of `known` is close to `word`, else nothing.
-pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    known
-        .into_iter()
-        .map(|k| (strsim::damerau_levenshtein(word, k), k))
-        .filter(|(distance, k)| *distance <= 1 + k.len() / 4)
-        .min()
-        .map_or_else(String::new, |(_, k)| format!(" (did you mean '{k}'?)"))
-}

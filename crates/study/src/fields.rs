@@ -1,12 +1,11 @@
 //! Reading a table field by field, with errors that say what was expected.
 
-use std::fmt::Display;
 use std::str::FromStr;
 
 use disklab_units::{Bytes, parse_duration};
 
-use crate::error::did_you_mean;
 use crate::node::Key;
+use crate::words::{did_you_mean, one_of};
 use crate::{Node, Place, StudyError, Value};
 
 /// The fields of one table. Each is taken once; [`Fields::finish`] refuses
@@ -214,18 +213,4 @@ fn bytes_of(node: &Node, name: &str) -> Result<Bytes, StudyError> {
             .map_err(|_| node.error(format!("`{name}`: a size cannot be negative")));
     }
     node.as_text()?.parse().map_err(|e| node.error(format!("`{name}`: {e}")))
-}
-
-/// 'one of a, b or c'.
-pub(crate) fn one_of<I, T>(words: I) -> String
-where
-    I: IntoIterator<Item = T>,
-    T: Display,
-{
-    let words: Vec<String> = words.into_iter().map(|w| format!("'{w}'")).collect();
-    match words.as_slice() {
-        [] => "nothing".to_owned(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
-    }
 }

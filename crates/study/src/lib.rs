@@ -15,6 +15,7 @@ mod pattern;
 mod plan;
 mod stack_text;
 mod study;
+mod words;
 
 pub use error::StudyError;
 pub use fields::Fields;
@@ -25,3 +26,4 @@ pub use pattern::matches;
 pub use plan::{LeftOut, PlannedStack};
 pub use stack_text::{LayerSpec, parse_layers};
 pub use study::{Caches, Chart, DriveSpec, Measure, Question, StackSpec, Study, WorkloadSpec};
+pub use words::{did_you_mean, one_of};

@@ -6,7 +6,7 @@ use disklab_units::Bytes;
 use sha2::{Digest, Sha256};
 
 use crate::expand::{excluded, stacks, workloads};
-use crate::fields::one_of;
+use crate::words::{did_you_mean, one_of};
 use crate::{
     Chart, DriveSpec, Fields, Measure, Node, Question, Source, StackSpec, Study, StudyError,
     WorkloadSpec, matches,
@@ -109,7 +109,7 @@ fn known_stack(node: &Node, stacks: &[StackSpec]) -> Result<String, StudyError> 
     if stacks.iter().any(|s| s.id == id) {
         return Ok(id);
     }
-    let hint = crate::error::did_you_mean(&id, stacks.iter().map(|s| s.id.as_str()));
+    let hint = did_you_mean(&id, stacks.iter().map(|s| s.id.as_str()));
     Err(node.error(format!("'{id}' is no stack of this study{hint}")))
 }
 

@@ -30,7 +30,7 @@ pub(super) fn tree(path: &Path) -> Result<bool, StackError> {
         Err(e) => return Err(StackError::io("cannot look at", path, e)),
     }
     let shown = as_kernel_shows(path);
-    if mounts()?.iter().any(|mount| mount.point.starts_with(&shown)) {
+    if mounts()?.iter().any(|mount| mount.mount_point.starts_with(&shown)) {
         return refuse("something is mounted in it");
     }
     kill_users(&shown);

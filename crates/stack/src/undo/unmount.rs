@@ -65,19 +65,20 @@ pub(super) fn unmount(path: &Path, hand: &mut Hand<'_>) -> Result<bool, StackErr
 }
 
 fn mounted_at(path: &Path) -> Result<usize, StackError> {
-    Ok(mounts()?.iter().filter(|m| m.point == path).count())
+    Ok(mounts()?.iter().filter(|m| m.mount_point == path).count())
 }
 
 /// ' by …', as far as that is known.
 fn by_whom(path: &Path, holders: &[Holder]) -> String {
     let mut words: Vec<String> = holders.iter().map(Holder::to_string).collect();
-    let below = |m: &&crate::Mount| m.point != path && m.point.starts_with(path);
+    let below =
+        |m: &&disklab_measure::Mount| m.mount_point != path && m.mount_point.starts_with(path);
     words.extend(
         mounts()
             .unwrap_or_default()
             .iter()
             .filter(below)
-            .map(|m| format!("the mount at {}", m.point.display())),
+            .map(|m| format!("the mount at {}", m.mount_point.display())),
     );
     if words.is_empty() { String::new() } else { format!(" by {}", words.join(", ")) }
 }

@@ -146,8 +146,8 @@ pub fn standing(folder: &Path) -> Vec<String> {
     let mut standing: Vec<String> = mounts()
         .expect("mounts")
         .iter()
-        .filter(|m| m.point.starts_with(folder))
-        .map(|m| m.point.display().to_string())
+        .filter(|m| m.mount_point.starts_with(folder))
+        .map(|m| m.mount_point.display().to_string())
         .collect();
     for entry in std::fs::read_dir("/sys/block").expect("sysfs").flatten() {
         if let Ok(text) = std::fs::read_to_string(entry.path().join("loop/backing_file"))

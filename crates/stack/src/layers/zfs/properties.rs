@@ -5,7 +5,7 @@ use disklab_units::Bytes;
 
 use disklab_study::{LayerSpec, StudyError};
 
-use crate::words::{did_you_mean, one_of};
+use disklab_study::{did_you_mean, one_of};
 
 /// What a property belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,9 @@
 //! Words for errors.
 
+use std::fmt::Display;
+
 /// ' (did you mean 'x'?)' where one of `known` is close to `word`, else nothing.
-pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     known
         .into_iter()
         .map(|k| (strsim::damerau_levenshtein(word, k), k))
@@ -11,7 +13,7 @@ pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a s
 }
 
 /// `'a', 'b' or 'c'`.
-pub(crate) fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+pub fn one_of<T: Display>(words: impl IntoIterator<Item = T>) -> String {
     let words: Vec<String> = words.into_iter().map(|w| format!("'{w}'")).collect();
     match words.as_slice() {
         [] => "nothing".to_owned(),
