@@ -166,7 +166,7 @@ fn bench(
     match &args.on() {
         On::Loop => {
             let size = args.drive_size.unwrap_or_else(|| loop_drive_size(campaign));
-            options.insert("drive-size".to_owned(), size.0.to_string());
+            options.insert("drive-size".to_owned(), size.short());
             let drives =
                 LoopDrives::new(scratch, size, medium_below(&existing_ancestor(scratch)).0);
             let bench = DeviceBench::new(drives, ledger()?, executor, scratch);
