@@ -48,19 +48,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ] {
         println!("\n{title}");
         println!(
-            "{:18} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>10}",
-            "drive", 1, 2, 4, 8, 16, 32, "32/1", "µs/request"
+            "{:18} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}",
+            "drive", 1, 2, 4, 8, 16, 32, "32/1", "µs at 1", "at 32"
         );
         for (id, p) in &list {
             let p = Parameters { ncq_quality: quality.unwrap_or(p.ncq_quality), ..p.clone() };
             let span = gibibytes.map_or(p.capacity, |n: u64| n * GIB);
-            let begun = Instant::now();
-            let count = 10_000;
-            let iops = [1, 2, 4, 8, 16, 32].map(|d| random_iops(&p, operation, d, span, count).0);
-            let each = begun.elapsed().as_secs_f64() / (6 * count) as f64 * 1e6;
+            let results = [1, 2, 4, 8, 16, 32].map(|depth| {
+                let (begun, count) = (Instant::now(), 10_000);
+                let (iops, _) = random_iops(&p, operation, depth, span, count);
+                (iops, begun.elapsed().as_secs_f64() / count as f64 * 1e6)
+            });
             print!("{id:18}");
-            iops.iter().for_each(|iops| print!(" {iops:7.1}"));
-            println!(" {:7.2} {each:10.2}", iops[5] / iops[0]);
+            results.iter().for_each(|(iops, _)| print!(" {iops:7.1}"));
+            let gain = results[5].0 / results[0].0;
+            println!(" {gain:7.2} {:7.2} {:7.2}", results[0].1, results[5].1);
         }
     }
 

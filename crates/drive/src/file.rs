@@ -131,7 +131,7 @@ mod tests {
             ("ncq-quality", "1.5", "from 0 to 1"),
             ("ncq-quality", "nan", "from 0 to 1"),
             ("queue-depth", "0", "from 1 to 256"),
-            ("segments", "255", "do not fit"),
+            ("size", "\"160 MiB\"", "do not fit"),
             ("read-overhead", "\"0 ms\"", "from 1 ns to 1 s"),
             ("kind", "\"hd\"", "did you mean 'hdd'"),
             ("sectors", "\"4k\"", "'512e'"),

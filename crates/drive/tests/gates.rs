@@ -82,7 +82,9 @@ fn a_better_queue_gains_more() {
 
 /// The figures of a throw-away model, written apart from this one, that the
 /// parameters were gathered with: random reads of the whole drive at depths 1, 4
-/// and 32. Its heads and skews were others, so the tolerance is wide.
+/// and 32. There the controller's overhead was not hidden behind the medium's work,
+/// and a request that took another's place could be chosen at once; here it is
+/// understood first, so depth 4 offers three to choose from. Hence the tolerances.
 #[test]
 fn agrees_with_another_model_of_the_same_drives() {
     for (id, expected) in [
@@ -94,9 +96,11 @@ fn agrees_with_another_model_of_the_same_drives() {
     ] {
         let (_, p) = drives().into_iter().find(|(drive, _)| *drive == id).unwrap();
         let ideal = Parameters { ncq_quality: 1.0, ..p };
-        for (depth, expected) in [1, 4, 32].into_iter().zip(expected) {
+        for ((depth, tolerance), expected) in
+            [(1, 0.02), (4, 0.08), (32, 0.05)].into_iter().zip(expected)
+        {
             let (iops, _) = random_iops(&ideal, Read, depth, ideal.capacity, 10_000);
-            assert!(near(iops, expected, 0.05), "{id} at depth {depth}: {iops}, {expected}");
+            assert!(near(iops, expected, tolerance), "{id} at depth {depth}: {iops}, {expected}");
         }
     }
 }

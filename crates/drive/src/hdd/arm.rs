@@ -4,14 +4,17 @@ use super::geometry::{Geometry, Place};
 use super::parameters::Parameters;
 use super::rotation::Spindle;
 
+/// The longest time that a part of positioning may take, ns.
+const SECOND: u64 = 1_000_000_000;
+
 /// The arm and what it stands on.
 #[derive(Debug)]
 pub(crate) struct Arm {
     /// Where sectors lie.
     pub(crate) geometry: Geometry,
     spindle: Spindle,
-    head_switch: u64,
-    write_settle: u64,
+    head_switch: u32,
+    write_settle: u32,
     cylinder: u64,
     head: u64,
     writing: bool,
@@ -23,8 +26,8 @@ impl Arm {
         Self {
             geometry: Geometry::new(parameters),
             spindle: Spindle::new(parameters.turn(), seed),
-            head_switch: parameters.head_switch,
-            write_settle: parameters.write_settle,
+            head_switch: parameters.head_switch.min(SECOND) as u32,
+            write_settle: parameters.write_settle.min(SECOND) as u32,
             cylinder: 0,
             head: 0,
             writing: false,
@@ -33,17 +36,41 @@ impl Arm {
 
     /// Positioning time: how long after `now` the sector at `place` begins to pass
     /// under its head, if the arm starts now.
+    pub(crate) fn positioning(&self, now: u64, place: &Place, write: bool) -> u64 {
+        let angle = self.spindle.angle(now);
+        u64::from(self.positioning_within(angle, place, write, u32::MAX).unwrap_or(u32::MAX))
+    }
+
+    /// The angle under the heads at `now`.
+    pub(crate) fn angle(&self, now: u64) -> u32 {
+        self.spindle.angle(now)
+    }
+
+    /// Positioning time from the angle `here`, if it is below `bound`.
     ///
     /// Seek and head switch go on at the same time. A write settles longer, unless
-    /// the last operation wrote on this very track.
-    pub(crate) fn positioning(&self, now: u64, place: &Place, write: bool) -> u64 {
-        let seek = self.geometry.seek.time(self.cylinder.abs_diff(place.cylinder));
+    /// the last operation wrote on this very track. No such time can exceed 3 s and
+    /// a turn, so that it fits 32 bits: seeks, switches and settling are each 1 s at
+    /// most (see [`Parameters::check`]), with some room for the curve's end.
+    pub(crate) fn positioning_within(
+        &self,
+        here: u32,
+        place: &Place,
+        write: bool,
+        bound: u32,
+    ) -> Option<u32> {
+        let distance = self.cylinder.abs_diff(place.cylinder);
+        let seek = self.geometry.seek.time(distance) as u32;
         let switches = self.head != place.head;
         let mut way = if switches { seek.max(self.head_switch) } else { seek };
         if write && (way > 0 || switches || !self.writing) {
             way += self.write_settle;
         }
-        way + self.spindle.wait(now + way, place.pass)
+        if way >= bound {
+            return None;
+        }
+        let time = way + self.spindle.wait(here, way, place.angle);
+        (time < bound).then_some(time)
     }
 
     /// Whether the arm must leave its cylinder for `place`.

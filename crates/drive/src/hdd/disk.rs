@@ -13,8 +13,8 @@ use super::read_cache::ReadCache;
 use super::write_cache::WriteCache;
 use crate::{Completion, Drive, Nanos, Operation, Request, Statistics};
 
-/// The latest time that is told apart, 146 years: later ones count as this one, so
-/// that no sum overflows.
+/// The latest time at which a request can come, 146 years: later ones count as this
+/// one, so that no sum overflows.
 const LATEST: u64 = u64::MAX / 4;
 
 /// What the medium is at work on.
@@ -115,11 +115,10 @@ impl HardDisk {
 
     /// Does all that happens until `now`.
     fn run_until(&mut self, now: Nanos) {
-        let now = now.0.min(LATEST);
-        while let Some((at, event)) = self.events.pop_until(now) {
+        while let Some((at, event)) = self.events.pop_until(now.0) {
             self.handle(at, event);
         }
-        self.now = self.now.max(now);
+        self.now = self.now.max(now.0.min(LATEST));
     }
 
     fn handle(&mut self, now: u64, event: Event) {

@@ -15,8 +15,10 @@ pub(crate) struct Place {
     /// Head.
     pub(crate) head: u64,
     /// When a pass over the whole medium, begun with sector 0 at 0, reaches its
-    /// beginning, ns. Its remainder by the time of a turn is the sector's angle.
+    /// beginning, ns.
     pub(crate) pass: u64,
+    /// The angle of its beginning: `pass` modulo the time of a turn, ns.
+    pub(crate) angle: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -172,11 +174,10 @@ impl Geometry {
         let offset = sector - zone.first_sector;
         let track = self.track(zone, offset / zone.sectors_per_track);
         let within = offset % zone.sectors_per_track;
-        Place {
-            cylinder: track.cylinder,
-            head: track.head,
-            pass: track.pass + within * self.turn / zone.sectors_per_track,
-        }
+        let pass = track.pass + within * self.turn / zone.sectors_per_track;
+        // A turn takes 60 ms at most.
+        let angle = (pass % self.turn) as u32;
+        Place { cylinder: track.cylinder, head: track.head, pass, angle }
     }
 
     /// When a pass has gone over all sectors before `end`, which is above 0, ns.

@@ -4,27 +4,33 @@
 /// platter takes to turn by them, from 0 to the time of a turn, ns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spindle {
-    turn: u64,
+    turn: u32,
     phase: u64,
 }
 
 impl Spindle {
     /// A spindle whose angle at time 0 follows from `seed`: the drives of an array
-    /// do not turn in step.
+    /// do not turn in step. A turn takes 60 ms at most.
     pub(crate) fn new(turn: u64, seed: u64) -> Self {
-        let turn = turn.max(1);
-        Self { turn, phase: scatter(seed) % turn }
+        let turn = turn.clamp(1, 60_000_000) as u32;
+        Self { turn, phase: scatter(seed) % u64::from(turn) }
     }
 
-    /// How long after `now` the angle of `pass` (modulo a turn) is under the heads.
-    pub(crate) fn wait(&self, now: u64, pass: u64) -> u64 {
-        let (here, there) = ((now + self.phase) % self.turn, pass % self.turn);
+    /// The angle under the heads at `now`.
+    pub(crate) fn angle(&self, now: u64) -> u32 {
+        ((now + self.phase) % u64::from(self.turn)) as u32
+    }
+
+    /// How long it takes from the angle `here` to the angle `there`, if the arm
+    /// takes `way` (3 s at most) to get there first; `way` is not counted.
+    pub(crate) fn wait(&self, here: u32, way: u32, there: u32) -> u32 {
+        let here = (here + way) % self.turn;
         if there >= here { there - here } else { there + self.turn - here }
     }
 
     /// Time of a turn, ns.
     pub(crate) fn turn(&self) -> u64 {
-        self.turn
+        u64::from(self.turn)
     }
 }
 
@@ -45,18 +51,23 @@ mod tests {
     proptest! {
         #[test]
         fn the_angle_is_there_after_the_wait(
-            seed: u64, now in 0..1_u64 << 60, pass in 0..1_u64 << 60, turn in 1_u64..20_000_000,
+            seed: u64,
+            now in 0..1_u64 << 60,
+            way in 0..3_000_000_000_u32,
+            turn in 1..60_000_000_u32,
+            there: u32,
         ) {
-            let spindle = Spindle::new(turn, seed);
-            let wait = spindle.wait(now, pass);
+            let spindle = Spindle::new(u64::from(turn), seed);
+            let there = there % turn;
+            let wait = spindle.wait(spindle.angle(now), way, there);
             prop_assert!(wait < turn);
-            prop_assert_eq!(spindle.wait(now + wait, pass), 0);
+            prop_assert_eq!(spindle.angle(now + u64::from(way) + u64::from(wait)), there);
         }
     }
 
     #[test]
     fn drives_do_not_turn_in_step() {
-        let waits: Vec<u64> = (0..4).map(|seed| Spindle::new(8_333_333, seed).wait(0, 0)).collect();
-        assert!(waits.windows(2).all(|w| w[0].abs_diff(w[1]) > 10_000), "{waits:?}");
+        let angles: Vec<u32> = (0..4).map(|seed| Spindle::new(8_333_333, seed).angle(0)).collect();
+        assert!(angles.windows(2).all(|w| w[0].abs_diff(w[1]) > 10_000), "{angles:?}");
     }
 }

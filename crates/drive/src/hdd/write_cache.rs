@@ -129,12 +129,14 @@ impl WriteCache {
     /// Begins to destage: the extent with the shortest positioning time from the
     /// arm, or its beginning. Gives the sectors and the place of the first.
     pub(crate) fn begin_destage(&mut self, now: u64, arm: &Arm) -> Option<(u64, u64, Place)> {
-        let (index, _) = self
-            .dirty
-            .iter()
-            .enumerate()
-            .map(|(index, extent)| (index, arm.positioning(now, &extent.place, true)))
-            .min_by_key(|(_, time)| *time)?;
+        let here = arm.angle(now);
+        let (mut index, mut best) = (None, u32::MAX);
+        for (candidate, extent) in self.dirty.iter().enumerate() {
+            if let Some(time) = arm.positioning_within(here, &extent.place, true, best) {
+                (index, best) = (Some(candidate), time);
+            }
+        }
+        let index = index?;
         let Extent { start, end: last, place } = self.dirty[index];
         let mut end = start + self.step;
         end -= end % self.physical;

@@ -13,7 +13,7 @@ pub fn drives() -> Vec<(&'static str, Parameters)> {
     SHIPPED
         .iter()
         .map(|(id, _)| {
-            let Kind::Hdd(parameters) = shipped(id).unwrap().kind;
+            let Kind::Hdd(parameters) = shipped(id).expect("all shipped drives load").kind;
             (*id, parameters)
         })
         .collect()
