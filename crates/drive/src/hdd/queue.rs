@@ -90,3 +90,45 @@ impl Queue {
         Some((self.waiting.remove(index), way))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::drives;
+    use crate::{Operation, Request};
+
+    /// A queue of reads, and who comes first.
+    fn first(quality: f64, now: u64, sectors: &[u64]) -> u64 {
+        let (_, p) = drives().swap_remove(0);
+        let arm = Arm::new(&p, 1);
+        let reads = ReadCache::new(1, 8, p.capacity / 512);
+        let mut queue = Queue::new(quality, 1000);
+        for (id, &sector) in (0..).zip(sectors) {
+            let request = Request { id, operation: Operation::Read, sector, sectors: 8 };
+            queue.push(Waiting {
+                command: Command::new(request, 0),
+                start: sector,
+                end: sector + 8,
+                place: arm.geometry.place(sector),
+                writes: false,
+            });
+        }
+        let (taken, way) = queue.take(now, &arm, &reads).unwrap();
+        let all =
+            sectors.iter().map(|s| now + arm.positioning(now, &arm.geometry.place(*s), false));
+        if quality >= 1.0 && now <= 1000 {
+            assert_eq!(Some(way.at()), all.min());
+        }
+        taken.command.id
+    }
+
+    #[test]
+    fn the_soonest_goes_first_among_those_looked_at() {
+        let sectors = [9_000_000_000, 15_000_000_000, 100, 19_000_000_000, 7_000_000_000];
+        assert_eq!(first(1.0, 0, &sectors), 2);
+        assert_eq!(first(0.5, 0, &sectors), 2, "three of five are looked at");
+        assert_ne!(first(0.25, 0, &sectors), 2, "two of five");
+        assert_eq!(first(0.0, 0, &sectors), 0);
+        assert_eq!(first(1.0, 1001, &sectors), 0, "the oldest waits for too long");
+    }
+}

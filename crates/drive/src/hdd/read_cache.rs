@@ -199,3 +199,82 @@ impl ReadCache {
         segment.used = self.clock;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::drives;
+
+    const SIZE: u64 = 1000;
+    const FOREVER: u64 = 1_000_000_000;
+
+    fn cache() -> (ReadCache, Geometry) {
+        let (_, p) = drives().swap_remove(0);
+        (ReadCache::new(3, SIZE, 1_000_000), Geometry::new(&p))
+    }
+
+    /// Reads `start..end` from the medium until `now`.
+    fn enter(cache: &mut ReadCache, geometry: &Geometry, start: u64, end: u64, now: u64) {
+        cache.enter(start, end, end, now, geometry.pass_of_end(end));
+    }
+
+    #[test]
+    fn reads_on_until_the_segment_is_full() {
+        let (mut cache, geometry) = cache();
+        enter(&mut cache, &geometry, 100, 200, 50);
+        assert_eq!(cache.covered_until(&geometry, 50, 100), Some(200));
+        let way = geometry.pass_of_end(500) - geometry.pass_of_end(200);
+        assert_eq!(cache.position(&geometry, 50 + way), Some(500));
+        assert_eq!(cache.covered_until(&geometry, 50 + way, 450), Some(500));
+        assert_eq!(cache.covered_until(&geometry, 50 + way, 500), None);
+        assert_eq!(cache.position(&geometry, FOREVER), Some(200 + SIZE));
+    }
+
+    #[test]
+    fn stops_where_it_is_and_forgets_the_oldest() {
+        let (mut cache, geometry) = cache();
+        enter(&mut cache, &geometry, 0, 300, 0);
+        cache.stop(&geometry, FOREVER);
+        assert_eq!(cache.position(&geometry, FOREVER), None);
+        // 1300 sectors came by, of which the segment holds the last.
+        assert_eq!(cache.covered_until(&geometry, FOREVER, 299), None);
+        assert_eq!(cache.covered_until(&geometry, FOREVER, 300), Some(300 + SIZE));
+        for start in [10_000, 20_000, 30_000] {
+            enter(&mut cache, &geometry, start, start + 8, FOREVER);
+            cache.stop(&geometry, FOREVER);
+        }
+        assert_eq!(cache.covered_until(&geometry, FOREVER, 300), None);
+        assert_eq!(cache.covered_until(&geometry, FOREVER, 10_000), Some(10_008));
+    }
+
+    #[test]
+    fn a_sequential_reader_keeps_it_going() {
+        let (mut cache, geometry) = cache();
+        enter(&mut cache, &geometry, 0, 100, 0);
+        // A hit while it runs moves its end.
+        assert_eq!(cache.hit(&geometry, 0, 100, 100), None);
+        assert_eq!(cache.hit(&geometry, FOREVER, 100, 200), None, "much is left");
+        assert_eq!(cache.hit(&geometry, FOREVER, 5000, 5100), None, "no one's");
+        assert_eq!(cache.hit(&geometry, FOREVER, 200, 800), Some(1100), "little is left");
+        let place = geometry.place(1100);
+        cache.stop(&geometry, FOREVER);
+        cache.resume(&place, FOREVER + 5_000_000, 1100);
+        assert_eq!(cache.position(&geometry, FOREVER), Some(1100), "the arm is on its way");
+        assert_eq!(cache.position(&geometry, 2 * FOREVER), Some(800 + SIZE));
+    }
+
+    #[test]
+    fn what_comes_by_soon_is_waited_for() {
+        let (mut cache, geometry) = cache();
+        enter(&mut cache, &geometry, 100, 200, 0);
+        assert_eq!(cache.ride(&geometry, 0, 200, 200), Some(0));
+        let soon = geometry.place(300).pass - geometry.pass_of_end(200);
+        assert_eq!(cache.ride(&geometry, 0, 200, 300), Some(soon));
+        assert_eq!(cache.ride(&geometry, 0, 200, 50), None, "behind it");
+        assert_eq!(cache.ride(&geometry, 0, 200, 100_000), None, "too far");
+        let done = cache.ride_until(&geometry, 400);
+        assert_eq!(done, geometry.pass_of_end(400) - geometry.pass_of_end(200));
+        cache.rode(&geometry, done, 400);
+        assert_eq!(cache.position(&geometry, FOREVER), Some(400 + SIZE));
+    }
+}

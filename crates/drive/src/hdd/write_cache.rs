@@ -186,3 +186,107 @@ impl WriteCache {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::drives;
+    use proptest::prelude::*;
+
+    /// The extents are sorted, apart, counted, and at their places.
+    fn check(cache: &WriteCache, arm: &Arm) {
+        assert!(cache.dirty.windows(2).all(|pair| pair[0].end <= pair[1].start));
+        let sectors: u64 = cache.dirty.iter().map(|e| e.end - e.start).sum();
+        assert_eq!(cache.dirty_sectors, sectors);
+        for extent in &cache.dirty {
+            assert!(extent.start < extent.end);
+            assert_eq!(extent.place, arm.geometry.place(extent.start));
+        }
+    }
+
+    proptest! {
+        /// The same as marking single sectors.
+        #[test]
+        fn holds_what_single_sectors_would(
+            steps in prop::collection::vec((0_u8..6, 0_u64..300, 1_u64..40), 1..80),
+            step in 1_u64..6,
+        ) {
+            let (_, mut p) = drives().swap_remove(0);
+            p.destage_step = step * 4096;
+            let arm = Arm::new(&p, 1);
+            let mut cache = WriteCache::new(&p);
+            let mut dirty = [false; 340];
+            let mut moving = 0..0;
+            for (kind, start, length) in steps {
+                let end = start + length;
+                let range = start as usize..end as usize;
+                match kind {
+                    0..=2 => {
+                        prop_assert!(cache.reserve(length));
+                        prop_assert!(!cache.is_drained());
+                        cache.fill(start, end, 5, &arm);
+                        dirty[range].fill(true);
+                    }
+                    3 => {
+                        cache.supersede(start, end, &arm);
+                        dirty[range].fill(false);
+                    }
+                    4 if moving.is_empty() => {
+                        let begun = cache.begin_destage(5, &arm);
+                        prop_assert_eq!(begun.is_some(), dirty.contains(&true));
+                        let Some((start, end, place)) = begun else { continue };
+                        prop_assert!(end - start <= step * 8);
+                        prop_assert_eq!(place, arm.geometry.place(start));
+                        moving = start as usize..end as usize;
+                        prop_assert!(dirty[moving.clone()].iter().all(|d| *d));
+                        dirty[moving.clone()].fill(false);
+                    }
+                    _ => {
+                        cache.end_destage();
+                        moving = 0..0;
+                    }
+                }
+                check(&cache, &arm);
+                prop_assert_eq!(cache.is_dirty(), dirty.contains(&true));
+                for sector in (0..340).filter(|s| dirty[*s] || moving.contains(s)) {
+                    prop_assert!(cache.covered_until(sector as u64) > Some(sector as u64));
+                }
+                let waiting = dirty.iter().filter(|d| **d).count() + moving.len();
+                prop_assert_eq!(cache.waiting_sectors(), waiting as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_are_written_in_one_step() {
+        let (_, p) = drives().swap_remove(0);
+        let arm = Arm::new(&p, 1);
+        let mut cache = WriteCache::new(&p);
+        for start in [16, 0, 24, 8] {
+            assert!(cache.reserve(8));
+            cache.fill(start, start + 8, 0, &arm);
+        }
+        let (start, end, _) = cache.begin_destage(0, &arm).unwrap();
+        assert_eq!((start, end), (0, 32));
+        assert!(!cache.is_drained());
+        cache.end_destage();
+        assert!(cache.is_drained() && cache.since().is_none());
+        assert_eq!(cache.covered_until(8), Some(32), "what was written stays readable");
+    }
+
+    #[test]
+    fn space_and_extents_are_limited() {
+        let (_, mut p) = drives().swap_remove(0);
+        (p.dirty_limit, p.dirty_extents) = (64 * SECTOR, 3);
+        let arm = Arm::new(&p, 1);
+        let mut cache = WriteCache::new(&p);
+        assert!(cache.can_hold(64) && !cache.can_hold(65));
+        assert!(cache.reserve(40) && !cache.reserve(25) && cache.reserve(8) && cache.reserve(8));
+        assert!(!cache.reserve(8), "three extents");
+        cache.fill(0, 40, 0, &arm);
+        cache.fill(40, 48, 0, &arm);
+        cache.fill(48, 56, 0, &arm);
+        assert!(cache.reserve(8), "they became one");
+        assert!(!cache.reserve(1), "no space is left");
+    }
+}
