@@ -57,7 +57,9 @@ pub trait Drive: Send {
 
     /// When the drive wants to be called again, for a completion, a destage or
     /// some other step of its own; `None` where nothing happens by itself. Later
-    /// calls of [`Drive::submit`] may bring it forward.
+    /// calls of [`Drive::submit`] may bring it forward. It is never later than the
+    /// next completion, but may be earlier, and lies in the past where a completion
+    /// was passed over by [`Drive::submit`] and waits to be fetched.
     fn next_event(&self) -> Option<Nanos>;
 
     /// Advances to `now`, which is not before any earlier time, and appends what

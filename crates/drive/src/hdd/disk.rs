@@ -31,7 +31,7 @@ pub(super) enum Work {
 /// A hard disk.
 ///
 /// A command first occupies the controller (its overhead), one after the other.
-/// A read that is in memory is then sent; any other waits in the [`Queue`] for the
+/// A read that is in memory is then sent; any other waits in the queue for the
 /// medium, which does one thing at a time. Writes and flushes are admitted in the
 /// order in which they came: a cached write when there is space, a flush when all
 /// that was admitted before is on the medium. So a flush blocks later writes, and
@@ -78,7 +78,8 @@ pub struct HardDisk {
 
 impl HardDisk {
     /// A drive at rest, its arm at the outer edge, its caches empty. Its platters'
-    /// angle at time 0 follows from `seed`.
+    /// angle at time 0 follows from `seed`. The parameters must have passed
+    /// [`Parameters::check`], as those of drive files have.
     pub fn new(parameters: &Parameters, seed: u64) -> Self {
         let sectors = parameters.visible / SECTOR;
         let segment = parameters.segment_size / SECTOR;
