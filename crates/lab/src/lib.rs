@@ -20,6 +20,7 @@ mod options;
 mod pinned;
 mod shared_memory;
 mod sockets;
+mod speed;
 mod vhost;
 
 pub use content::{Content, ContentLimits, ContentUsage};
@@ -28,5 +29,6 @@ pub use error::LabError;
 pub use event_loop::Turns;
 pub use lab::{DiskReport, Lab, LabReport};
 pub use options::{Console, LabOptions};
+pub use speed::round_trip;
 
 pub(crate) use sockets::Sockets;

@@ -53,12 +53,13 @@ const REQUESTED: u32 = 1;
 ///
 /// The kernel takes the clock that it finds as the guest's time 0, and it makes
 /// all comparisons in wrapping arithmetic. With this epoch the shared value 0 as
-/// 'free until' lies 2^62 ns (146 years) after the guest's 0, yet is numerically
+/// 'free until' lies 2^63 ns (292 years) after the guest's 0, yet is numerically
 /// below every time that the kernel could lower it to. So where no drive has
 /// anything to do, the guest's own handling of an interrupt (which asks for the
 /// current time, and would lower 'free until' to it) does not cost a further
-/// round through the calendar: see `time_travel_ext_update_request`.
-const EPOCH: u64 = 3 << 62;
+/// round through the calendar: see `time_travel_ext_update_request`. A larger
+/// epoch would not do: the kernel's word for 'for ever' must not wrap around.
+const EPOCH: u64 = 1 << 63;
 /// Shared 'free until' of a guest that need not come back by itself.
 const UNBOUNDED: u64 = 0;
 /// The guest's own word for 'for ever': `S64_MAX`.
@@ -209,7 +210,7 @@ mod tests {
         let memory = SharedMemory::new().unwrap();
         memory.set_free_until(None);
         let shared = memory.get64(header::FREE_UNTIL);
-        for time in [0, 1, 1 << 40, 1 << 61] {
+        for time in [0, 1, 1 << 40, 1 << 61, FOREVER] {
             assert!(kernel_runs_freely(shared, time), "{time}");
             assert!(!kernel_lowers(shared, time), "{time}");
         }
@@ -224,5 +225,6 @@ mod tests {
         assert!(!kernel_runs_freely(shared, 1000));
         assert!(kernel_lowers(shared, 999));
         assert!(!kernel_lowers(shared, 1000));
+        assert!(!kernel_lowers(shared, FOREVER));
     }
 }

@@ -75,7 +75,7 @@ const BEGIN: &str = "#!/bin/sh
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc
 mount -t sysfs sys /sys
-mount -t devtmpfs dev /dev
+mountpoint -q /dev || mount -t devtmpfs dev /dev
 for d in /tmp /run /var/tmp /mnt; do mount -t tmpfs tmp $d; done
 ";
 const END: &str = "

@@ -1,0 +1,200 @@
+//! The steps of a build.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use disklab_exec::{ExecError, Executor, Finished, Invocation};
+
+use super::KernelError;
+use super::cache::{CONFIG, KERNEL, LOG, RECIPE};
+use super::options;
+use super::progress::{Compilation, Progress, Step, Tail};
+use super::recipe::{Patch, Recipe};
+use super::source::{self, Origin};
+
+/// Half of the source is for other machines and for devices that the guest does
+/// not have. Their Kconfig files are needed, their programs are not.
+const NOT_UNPACKED: [&str; 8] = [
+    "*/Documentation/*.rst",
+    "*/Documentation/*.yaml",
+    "*/arch/*/boot/dts",
+    "*/drivers/gpu/*.[ch]",
+    "*/drivers/media/*.[ch]",
+    "*/drivers/net/*.[ch]",
+    "*/drivers/staging/*.[ch]",
+    "*/sound/*.[ch]",
+];
+/// Lines of the log in an error.
+const TAIL_LINES: usize = 15;
+/// How often the log is read for progress.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A build under way.
+pub(super) struct Build<'a> {
+    /// Where it happens; vanishes afterwards.
+    pub workshop: &'a Path,
+    /// The log, which outlives it.
+    pub log: &'a Path,
+    pub recipe: &'a Recipe,
+    pub executor: &'a Executor,
+    pub progress: &'a mut dyn FnMut(Progress),
+    /// How many objects it will probably make.
+    pub expected_objects: u64,
+}
+
+impl Build<'_> {
+    /// Does all steps and returns a folder with all that is to be kept.
+    pub fn run(&mut self, origin: &Origin) -> Result<PathBuf, KernelError> {
+        let tree = self.source(origin)?;
+        let out = self.workshop.join("out");
+        fs::create_dir(&out).map_err(KernelError::io("cannot make", &out))?;
+        self.configure(&tree, &out)?;
+        self.compile(&tree, &out)?;
+        let made = self.workshop.join("made");
+        fs::create_dir(&made).map_err(KernelError::io("cannot make", &made))?;
+        for (from, to) in
+            [(out.join("linux"), KERNEL), (out.join(".config"), CONFIG), (self.log.to_owned(), LOG)]
+        {
+            fs::copy(&from, made.join(to)).map_err(KernelError::io("cannot copy", &from))?;
+        }
+        let recipe = made.join(RECIPE);
+        fs::write(&recipe, self.recipe.text()).map_err(KernelError::io("cannot write", &recipe))?;
+        Ok(made)
+    }
+
+    /// Has the source ready in a folder.
+    fn source(&mut self, origin: &Origin) -> Result<PathBuf, KernelError> {
+        let tarball = match origin {
+            Origin::Tree(folder) => return Ok(folder.clone()),
+            Origin::Tarball(tarball) => tarball.clone(),
+            Origin::Package => {
+                (self.progress)(Progress::of(Step::Fetch));
+                source::fetch(self.workshop, self.executor)?
+            }
+        };
+        (self.progress)(Progress::of(Step::Unpack));
+        let tree = self.workshop.join("source");
+        fs::create_dir(&tree).map_err(KernelError::io("cannot make", &tree))?;
+        let tar = Invocation::new("tar")
+            .args(NOT_UNPACKED.map(|pattern| format!("--exclude={pattern}")))
+            .args(["--no-same-owner", "--strip-components=1", "-xJf"])
+            .arg(&tarball)
+            .arg("-C")
+            .arg(&tree);
+        self.step(tar)?;
+        for Patch { name, text } in self.recipe.patches {
+            tracing::debug!(name, "patch");
+            let patch = Invocation::new("patch").args(["--batch", "-p1", "-d"]).arg(&tree);
+            self.step(patch.stdin(*text))?;
+        }
+        Ok(tree)
+    }
+
+    fn configure(&mut self, tree: &Path, out: &Path) -> Result<(), KernelError> {
+        (self.progress)(Progress::of(Step::Configure));
+        let fragment = self.workshop.join("lab.config");
+        fs::write(&fragment, self.recipe.fragment)
+            .map_err(KernelError::io("cannot write", &fragment))?;
+        let all = format!("KCONFIG_ALLCONFIG={}", fragment.display());
+        self.step(make(tree, out).arg(all).arg("allnoconfig"))?;
+        let config = out.join(".config");
+        let text =
+            fs::read_to_string(&config).map_err(KernelError::io("cannot read", &config))?;
+        let differences = options::compare(self.recipe.fragment, &text);
+        for name in &differences.unwanted {
+            // It makes the kernel larger, not wrong.
+            tracing::debug!("{name} is on all the same");
+        }
+        if differences.missing.is_empty() {
+            return Ok(());
+        }
+        let makefile = fs::read_to_string(tree.join("Makefile")).unwrap_or_default();
+        Err(KernelError::Options {
+            release: source::release(&makefile).unwrap_or_default(),
+            options: differences.missing,
+        })
+    }
+
+    fn compile(&mut self, tree: &Path, out: &Path) -> Result<(), KernelError> {
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+        let make = make(tree, out).arg(format!("-j{jobs}")).arg("linux").output_to(self.log);
+        let mut log = Tail::open(self.log).map_err(KernelError::io("cannot read", self.log))?;
+        log.more();
+        let mut compilation = Compilation::new(self.expected_objects);
+        let mut reported = None;
+        let progress = &mut *self.progress;
+        let finished = watched(self.executor, &make, || {
+            compilation.take(&log.more());
+            let now = compilation.progress();
+            if reported.replace(now) != Some(now) {
+                progress(now);
+            }
+        })?;
+        self.judge(&finished)
+    }
+
+    /// Runs a program whose output goes to the log.
+    fn step(&self, invocation: Invocation) -> Result<(), KernelError> {
+        let finished = self.executor.run(&invocation.output_to(self.log))?;
+        self.judge(&finished)
+    }
+
+    fn judge(&self, finished: &Finished) -> Result<(), KernelError> {
+        if finished.code == 0 {
+            return Ok(());
+        }
+        let bytes = fs::read(self.log).unwrap_or_default();
+        Err(KernelError::Failed {
+            command: finished.command.clone(),
+            code: finished.code,
+            log: self.log.to_owned(),
+            tail: last_lines(&String::from_utf8_lossy(&bytes)),
+        })
+    }
+}
+
+/// `make` for the lab, without what the user's environment says of other builds.
+fn make(tree: &Path, out: &Path) -> Invocation {
+    let mut make = Invocation::new("make")
+        .env("MAKEFLAGS", "")
+        .env("KBUILD_OUTPUT", "")
+        .env("KCONFIG_CONFIG", ".config")
+        .arg("-C")
+        .arg(tree)
+        .arg(format!("O={}", out.display()))
+        .args(["ARCH=um", "SUBARCH=x86_64", "CC=gcc"]);
+    for unset in ["CROSS_COMPILE", "LLVM", "LOCALVERSION", "KCFLAGS", "KCPPFLAGS", "V"] {
+        make = make.arg(format!("{unset}="));
+    }
+    // The same source makes the same kernel, whoever builds it and when
+    // (Documentation/kbuild/reproducible-builds.rst).
+    make.args(["KBUILD_BUILD_USER=disklab", "KBUILD_BUILD_HOST=lab", "KBUILD_BUILD_VERSION=1"])
+        .arg("KBUILD_BUILD_TIMESTAMP=2026-01-01 00:00:00 UTC")
+}
+
+/// Runs a program and calls `look` again and again while it runs.
+fn watched(
+    executor: &Executor,
+    invocation: &Invocation,
+    mut look: impl FnMut(),
+) -> Result<Finished, ExecError> {
+    std::thread::scope(|scope| {
+        // The thread lives as long as the program, which dies with it.
+        let running = scope.spawn(|| executor.run(invocation));
+        while !running.is_finished() {
+            std::thread::sleep(LOOK);
+            look();
+        }
+        running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
+}
+
+#[cfg(test)]
+#[path = "build_tests.rs"]
+mod tests;

@@ -1,0 +1,182 @@
+//! Where kernels are kept.
+//!
+//! One folder per [key](super::recipe::Recipe::key), with the files below. It
+//! appears under its name only when it is complete.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use disklab_exec::Interrupt;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use super::KernelError;
+use super::options::FRAGMENT;
+use super::progress::{self, Progress, Step};
+use super::recipe::{self, PATCHES};
+
+/// The kernel.
+pub(super) const KERNEL: &str = "linux";
+/// Its configuration.
+pub(super) const CONFIG: &str = "config";
+/// What the build said.
+pub(super) const LOG: &str = "build.log";
+/// What it was made from.
+pub(super) const RECIPE: &str = "recipe";
+
+/// The variable that names a kernel to be used instead of one of the cache.
+pub const KERNEL_VARIABLE: &str = "DISKLAB_LAB_KERNEL";
+/// What the names of unfinished builds begin with.
+const UNFINISHED: &str = ".building-";
+
+/// Where kernels are kept: `disklab/kernel` in the user's cache folder (XDG Base
+/// Directory Specification).
+pub fn cache_folder() -> PathBuf {
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    absolute("XDG_CACHE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+        .unwrap_or_else(|| PathBuf::from("/var/cache"))
+        .join("disklab/kernel")
+}
+
+/// A kernel that can be used at once: the one that [`KERNEL_VARIABLE`] names, or
+/// else the newest in `cache` that has all that this version of disklab needs.
+pub fn find(cache: &Path) -> Option<PathBuf> {
+    match std::env::var_os(KERNEL_VARIABLE) {
+        // A wrong name is better found out than silently replaced.
+        Some(path) if !path.is_empty() => Some(PathBuf::from(path)),
+        _ => newest(cache),
+    }
+}
+
+fn newest(cache: &Path) -> Option<PathBuf> {
+    let kernels = entries(cache).filter_map(|folder| {
+        let recipe = fs::read_to_string(folder.join(RECIPE)).ok()?;
+        let kernel = usable(&folder)?;
+        let made = kernel.metadata().and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+        recipe::matches(&recipe, FRAGMENT, PATCHES).then_some((made, kernel))
+    });
+    kernels.max().map(|(_, kernel)| kernel)
+}
+
+/// The kernel in the folder of a key, where it is there.
+pub(super) fn usable(folder: &Path) -> Option<PathBuf> {
+    let kernel = folder.join(KERNEL);
+    let metadata = kernel.metadata().ok()?;
+    (metadata.is_file() && metadata.permissions().mode() & 0o111 != 0).then_some(kernel)
+}
+
+/// How many objects the latest build here made, or another of the same kind.
+pub(super) fn expected_objects(cache: &Path) -> u64 {
+    let logs = entries(cache).filter_map(|folder| {
+        let log = folder.join(LOG);
+        Some((log.metadata().ok()?.modified().ok()?, log))
+    });
+    logs.max().and_then(|(_, log)| progress::objects_in(&log)).unwrap_or(progress::USUAL_OBJECTS)
+}
+
+fn entries(cache: &Path) -> impl Iterator<Item = PathBuf> {
+    let unfinished = |path: &Path| {
+        path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(UNFINISHED))
+    };
+    fs::read_dir(cache)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(move |path| !unfinished(path))
+}
+
+/// The right to build in a cache folder. Only one process has it at a time.
+#[derive(Debug)]
+pub(super) struct Cache {
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Cache {
+    /// Waits for that right, and removes what killed builds have left.
+    pub fn lock(
+        folder: &Path,
+        interrupt: &Interrupt,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Self, KernelError> {
+        fs::create_dir_all(folder).map_err(KernelError::io("cannot make", folder))?;
+        let path = folder.join("lock");
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(KernelError::io("cannot make", &path))?;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => break,
+                Err(Errno::WOULDBLOCK) => {
+                    progress(Progress::of(Step::Wait));
+                    interrupt.sleep(Duration::from_millis(200))?;
+                }
+                Err(Errno::INTR) => {}
+                Err(e) => return Err(KernelError::io("cannot lock", &path)(e)),
+            }
+        }
+        for entry in fs::read_dir(folder).map_err(KernelError::io("cannot read", folder))? {
+            let entry = entry.map_err(KernelError::io("cannot read", folder))?;
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+                remove(&entry.path()).map_err(KernelError::io("cannot remove", &entry.path()))?;
+            }
+        }
+        Ok(Self { folder: folder.to_owned(), _lock: file })
+    }
+
+    /// A new folder to build in. It vanishes with the value.
+    pub fn workshop(&self, key: &str) -> Result<Workshop, KernelError> {
+        let folder = self.folder.join(format!("{UNFINISHED}{key}"));
+        fs::create_dir(&folder).map_err(KernelError::io("cannot make", &folder))?;
+        Ok(Workshop { folder })
+    }
+
+    /// Puts a complete folder in its place, and says where the kernel is now.
+    pub fn publish(&self, made: &Path, key: &str) -> Result<PathBuf, KernelError> {
+        let place = self.folder.join(key);
+        // Somebody may have taken a part of it away.
+        remove(&place).map_err(KernelError::io("cannot remove", &place))?;
+        // After a power failure, a kernel under its name must be whole.
+        for name in [KERNEL, CONFIG, LOG, RECIPE] {
+            let path = made.join(name);
+            File::open(&path)
+                .and_then(|file| file.sync_all())
+                .map_err(KernelError::io("cannot write", &path))?;
+        }
+        fs::rename(made, &place).map_err(KernelError::io("cannot make", &place))?;
+        Ok(place.join(KERNEL))
+    }
+}
+
+/// A folder to build in.
+#[derive(Debug)]
+pub(super) struct Workshop {
+    pub folder: PathBuf,
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        if let Err(e) = remove(&self.folder) {
+            tracing::warn!("cannot remove '{}': {e}", self.folder.display());
+        }
+    }
+}
+
+fn remove(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+#[cfg(test)]
+#[path = "cache_tests.rs"]
+mod tests;

@@ -1,0 +1,91 @@
+use super::super::recipe::Recipe;
+use super::*;
+
+fn recipe(fragment: &'static str) -> Recipe {
+    Recipe { fragment, patches: PATCHES, source: "source".into(), compiler: "compiler".into() }
+}
+
+/// Publishes a kernel as a build would.
+fn build(cache: &Cache, key: &str, fragment: &'static str) -> PathBuf {
+    let workshop = cache.workshop(key).expect("workshop");
+    let made = workshop.folder.join("made");
+    fs::create_dir(&made).expect("made");
+    for name in [KERNEL, CONFIG] {
+        fs::write(made.join(name), "").expect("file");
+    }
+    fs::write(made.join(LOG), "  CC      a.o\n").expect("log");
+    fs::write(made.join(RECIPE), recipe(fragment).text()).expect("recipe");
+    fs::set_permissions(made.join(KERNEL), fs::Permissions::from_mode(0o755)).expect("mode");
+    cache.publish(&made, key).expect("published")
+}
+
+fn lock(folder: &Path) -> Cache {
+    Cache::lock(folder, &Interrupt::new(), &mut |_| {}).expect("lock")
+}
+
+#[test]
+fn only_a_complete_kernel_of_this_configuration_is_found() {
+    let folder = tempfile::tempdir().expect("temp");
+    let folder = folder.path().join("a/b");
+    assert_eq!(newest(&folder), None);
+    let cache = lock(&folder);
+    assert_eq!(newest(&folder), None);
+    build(&cache, "other", "CONFIG_OTHER=y\n");
+    assert_eq!(newest(&folder), None, "it may lack what is needed");
+    let kernel = build(&cache, "this", FRAGMENT);
+    assert_eq!(newest(&folder), Some(kernel.clone()));
+    assert_eq!(usable(&folder.join("this")), Some(kernel.clone()));
+    fs::set_permissions(&kernel, fs::Permissions::from_mode(0o644)).expect("mode");
+    assert_eq!(newest(&folder), None, "it cannot be started");
+    assert_eq!(build(&cache, "this", FRAGMENT), kernel, "the incomplete one is replaced");
+    assert_eq!(newest(&folder), Some(kernel));
+    assert_eq!(expected_objects(&folder), 1);
+}
+
+#[test]
+fn nothing_half_stays() {
+    let folder = tempfile::tempdir().expect("temp");
+    let names = || {
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).expect("folder").map(|e| e.expect("entry").file_name()).collect();
+        names.sort();
+        names
+    };
+    let cache = lock(folder.path());
+    drop(cache.workshop("key").expect("workshop"));
+    assert_eq!(names(), ["lock"]);
+    // A build that was killed.
+    let killed = cache.workshop("key").expect("workshop");
+    fs::write(killed.folder.join("file"), "half").expect("file");
+    std::mem::forget(killed);
+    drop(cache);
+    assert_eq!(newest(folder.path()), None);
+    lock(folder.path());
+    assert_eq!(names(), ["lock"]);
+}
+
+#[test]
+fn the_second_build_waits_and_can_be_interrupted() {
+    let folder = tempfile::tempdir().expect("temp");
+    let held = lock(folder.path());
+    let interrupt = Interrupt::new();
+    let mut steps = Vec::new();
+    let error = Cache::lock(folder.path(), &interrupt.clone(), &mut |progress| {
+        steps.push(progress.step);
+        interrupt.raise();
+    })
+    .expect_err("interrupted");
+    assert!(error.is_interrupt(), "{error}");
+    assert_eq!(steps, [Step::Wait]);
+    drop(held);
+    lock(folder.path());
+}
+
+#[test]
+fn a_cache_that_cannot_be_made_is_named() {
+    let file = tempfile::NamedTempFile::new().expect("temp");
+    let folder = file.path().join("kernel");
+    let error = Cache::lock(&folder, &Interrupt::new(), &mut |_| {}).expect_err("no folder");
+    assert!(error.to_string().contains(&folder.display().to_string()), "{error}");
+    assert_eq!(newest(&folder), None);
+}

@@ -1,0 +1,131 @@
+//! Why there is no kernel.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use disklab_exec::ExecError;
+
+/// Why the lab's kernel could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// User-Mode Linux does not exist for this machine's processor.
+    #[error("the lab needs an x86-64 processor: User-Mode Linux is not built for '{0}'")]
+    Machine(String),
+    /// Programs or headers that the build needs are not installed.
+    #[error(
+        "building the lab's kernel needs {}, which {} not installed. On Debian: \
+         apt-get install {}",
+        what.join(", "),
+        if what.len() == 1 { "is" } else { "are" },
+        packages.join(" ")
+    )]
+    Tools {
+        /// What is missing.
+        what: Vec<&'static str>,
+        /// The Debian packages that have them.
+        packages: Vec<&'static str>,
+    },
+    /// There is no kernel source on this machine, and none can be fetched.
+    #[error(
+        "there is no kernel source: '{tarball}' does not exist, and apt-get cannot fetch the \
+         package {package}. On Debian 12 and later: apt-get install {package}; elsewhere name \
+         the folder of an unpacked Linux 6.12 or later"
+    )]
+    NoSource {
+        /// Where the package would have put it.
+        tarball: PathBuf,
+        /// The package.
+        package: &'static str,
+    },
+    /// The named folder cannot be built from.
+    #[error("'{path}' is no kernel source for the lab: {what}")]
+    Source {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The kernel's makefiles cannot work in a folder of this name.
+    #[error(
+        "the kernel cannot be built in or from '{0}': its makefiles take no spaces and no \
+         colons in a path (XDG_CACHE_HOME says where kernels are kept)"
+    )]
+    Path(PathBuf),
+    /// The build would fill the file system.
+    #[error(
+        "building the lab's kernel needs {needed_mib} MiB in '{path}', where {free_mib} MiB are \
+         free (XDG_CACHE_HOME says where kernels are kept)"
+    )]
+    Space {
+        /// The cache folder.
+        path: PathBuf,
+        /// What is needed, in MiB.
+        needed_mib: u64,
+        /// What is there, in MiB.
+        free_mib: u64,
+    },
+    /// This source does not have all that the lab needs.
+    #[error("Linux {release} as configured lacks what the lab needs: {}", options.join(", "))]
+    Options {
+        /// Its version.
+        release: String,
+        /// The options that did not end up in the configuration.
+        options: Vec<String>,
+    },
+    /// A program of the build failed.
+    #[error("`{command}` failed ({code}); all of its output is in '{log}', which ends in:\n{tail}")]
+    Failed {
+        /// The command line.
+        command: String,
+        /// Its exit code.
+        code: i32,
+        /// The build log.
+        log: PathBuf,
+        /// Its last lines.
+        tail: String,
+    },
+    /// A program could not be run, or the user asked to stop.
+    #[error(transparent)]
+    Exec(#[from] ExecError),
+    /// A file or folder could not be made or used.
+    #[error("{what} '{path}': {source}")]
+    Io {
+        /// What was tried, such as 'cannot make'.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl KernelError {
+    /// For `map_err`: the system refused `what` on `path`.
+    pub(super) fn io<E: Into<io::Error>>(
+        what: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(E) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { what, path, source: source.into() }
+    }
+
+    /// Whether it is only that the user asked to stop.
+    pub fn is_interrupt(&self) -> bool {
+        matches!(self, Self::Exec(ExecError::Interrupted))
+    }
+
+    /// Whether the user has to change or install something first: nothing was
+    /// built, and the exit code is 2.
+    pub fn is_wrong_use(&self) -> bool {
+        matches!(
+            self,
+            Self::Machine(_)
+                | Self::Tools { .. }
+                | Self::NoSource { .. }
+                | Self::Source { .. }
+                | Self::Path(_)
+                | Self::Space { .. }
+                | Self::Options { .. }
+        )
+    }
+}

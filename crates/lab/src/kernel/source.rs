@@ -1,0 +1,208 @@
+//! Where the kernel's source comes from.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use disklab_exec::{Executor, Invocation, find_program};
+use sha2::{Digest, Sha256};
+
+use super::KernelError;
+
+/// Debian's package of the source.
+pub(super) const PACKAGE: &str = "linux-source-6.12";
+/// What the package installs.
+const TARBALL: &str = "usr/src/linux-source-6.12.tar.xz";
+
+/// Where the kernel's source comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Debian's package `linux-source-6.12`: as it is installed, or fetched with
+    /// the user's own package sources.
+    Debian,
+    /// An unpacked source, Linux 6.12 or later, in which nothing was built. It is
+    /// only read.
+    Tree(PathBuf),
+}
+
+/// A source that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    /// What it is, so exactly that another source has another identity.
+    pub identity: String,
+    pub origin: Origin,
+}
+
+/// What has to be done to have the source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Unpack this.
+    Tarball(PathBuf),
+    /// Fetch the package, then unpack it.
+    Package,
+    /// Use this folder.
+    Tree(PathBuf),
+}
+
+impl Source {
+    /// Looks for the source; `root` is `/` but in tests.
+    pub(super) fn find(&self, root: &Path, executor: &Executor) -> Result<Found, KernelError> {
+        match self {
+            Self::Debian => debian(root, executor),
+            Self::Tree(folder) => tree(folder),
+        }
+    }
+}
+
+fn debian(root: &Path, executor: &Executor) -> Result<Found, KernelError> {
+    let tarball = root.join(TARBALL);
+    if let Ok(metadata) = fs::metadata(&tarball) {
+        // The size tells a tarball that was put there by hand from the package's.
+        let version = installed_version(executor)?.unwrap_or_else(|| "unknown".to_owned());
+        return Ok(Found {
+            identity: format!("{PACKAGE} {version}, {} bytes", metadata.len()),
+            origin: Origin::Tarball(tarball),
+        });
+    }
+    match available_version(executor)? {
+        Some(version) => Ok(Found {
+            identity: format!("{PACKAGE} {version}, fetched"),
+            origin: Origin::Package,
+        }),
+        None => Err(KernelError::NoSource { tarball, package: PACKAGE }),
+    }
+}
+
+fn installed_version(executor: &Executor) -> Result<Option<String>, KernelError> {
+    if find_program("dpkg-query").is_none() {
+        return Ok(None);
+    }
+    let query = Invocation::new("dpkg-query").args(["-W", "-f=${Version}", PACKAGE]);
+    let answer = executor.run(&query)?;
+    let version = answer.text().trim().to_owned();
+    Ok((answer.code == 0 && !version.is_empty()).then_some(version))
+}
+
+/// What `apt-get download` would fetch, according to lists that are here already.
+fn available_version(executor: &Executor) -> Result<Option<String>, KernelError> {
+    if ["apt-cache", "apt-get", "dpkg-deb"].iter().any(|p| find_program(p).is_none()) {
+        return Ok(None);
+    }
+    let show = Invocation::new("apt-cache").args(["show", "--no-all-versions", PACKAGE]);
+    let answer = executor.run(&show)?;
+    Ok((answer.code == 0).then(|| version_field(&answer.text())).flatten())
+}
+
+/// The field `Version` of a package's description (deb-control(5)).
+fn version_field(text: &str) -> Option<String> {
+    let version = text.lines().find_map(|line| line.strip_prefix("Version:"))?.trim();
+    (!version.is_empty()).then(|| version.to_owned())
+}
+
+/// Fetches the package into `folder`, without root and with the user's own
+/// sources, and says where its tarball is then.
+pub(super) fn fetch(folder: &Path, executor: &Executor) -> Result<PathBuf, KernelError> {
+    executor.check(&Invocation::new("apt-get").args(["download", PACKAGE]).cwd(folder))?;
+    let package = fs::read_dir(folder)
+        .map_err(KernelError::io("cannot read", folder))?
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|e| e == "deb"))
+        .ok_or_else(|| KernelError::Source {
+            path: folder.to_owned(),
+            what: format!("`apt-get download {PACKAGE}` left no package there"),
+        })?;
+    executor.check(&Invocation::new("dpkg-deb").arg("-x").arg(&package).arg(folder))?;
+    fs::remove_file(&package).map_err(KernelError::io("cannot remove", &package))?;
+    let tarball = folder.join(TARBALL);
+    if tarball.is_file() {
+        return Ok(tarball);
+    }
+    Err(KernelError::Source { path: package, what: format!("it has no '{TARBALL}'") })
+}
+
+fn tree(folder: &Path) -> Result<Found, KernelError> {
+    let wrong = |what: String| KernelError::Source { path: folder.to_owned(), what };
+    let folder_is = folder.canonicalize().map_err(|e| wrong(e.to_string()))?;
+    let read = |name: &str| {
+        fs::read_to_string(folder_is.join(name))
+            .map_err(|e| wrong(format!("cannot read '{name}': {e}")))
+    };
+    let makefile = read("Makefile")?;
+    let release = release(&makefile)
+        .ok_or_else(|| wrong("its Makefile is not that of a Linux kernel".to_owned()))?;
+    if !read("arch/um/Kconfig")?.contains("config UML_TIME_TRAVEL_SUPPORT") {
+        return Err(wrong(format!("Linux {release} has no time travel")));
+    }
+    // The lab's calendar is shared memory: Linux 6.11 was the first to have it.
+    let header = "include/uapi/linux/um_timetravel.h";
+    if !read(header)?.contains("um_timetravel_schedshm") {
+        return Err(wrong(format!(
+            "Linux {release} has no shared calendar of time travel; Linux 6.12 and later have"
+        )));
+    }
+    // Makefiles refuse it for a build elsewhere (outputmakefile in the Makefile).
+    for built in [".config", "include/config", "arch/x86/include/generated"] {
+        if folder_is.join(built).exists() {
+            return Err(wrong(format!(
+                "it has been built in ('{built}' is there); `make -C {} ARCH=um mrproper` \
+                 cleans it, with its .config",
+                folder_is.display()
+            )));
+        }
+    }
+    let digest = digest(&folder_is)?;
+    Ok(Found {
+        identity: format!("Linux {release}, files {digest}"),
+        origin: Origin::Tree(folder_is),
+    })
+}
+
+/// The version that a kernel's Makefile begins with.
+pub(super) fn release(makefile: &str) -> Option<String> {
+    let value = |name: &str| {
+        makefile.lines().take(20).find_map(|line| {
+            let (key, value) = line.split_once('=')?;
+            (key.trim() == name).then(|| value.trim().to_owned())
+        })
+    };
+    let number = |name| value(name).filter(|v| v.parse::<u32>().is_ok());
+    let (major, minor) = (number("VERSION")?, number("PATCHLEVEL")?);
+    let patch = number("SUBLEVEL").map(|p| format!(".{p}")).unwrap_or_default();
+    Some(format!("{major}.{minor}{patch}{}", value("EXTRAVERSION").unwrap_or_default()))
+}
+
+/// Names, sizes and times of change of all files: reading them would take longer,
+/// and whoever edits a source changes these.
+fn digest(folder: &Path) -> Result<String, KernelError> {
+    let mut hash = Sha256::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(path) = folders.pop() {
+        let unreadable = |e: std::io::Error| KernelError::Source {
+            path: folder.to_owned(),
+            what: format!("cannot read '{}': {e}", path.display()),
+        };
+        let mut entries: Vec<_> =
+            fs::read_dir(&path).and_then(Iterator::collect::<Result<_, _>>).map_err(unreadable)?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            if entry.file_name() == ".git" {
+                continue;
+            }
+            let metadata = entry.metadata().map_err(unreadable)?;
+            if metadata.is_dir() {
+                folders.push(entry.path());
+                continue;
+            }
+            let changed = metadata.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok());
+            let name = entry.path();
+            let name = name.strip_prefix(folder).unwrap_or(&name);
+            let nanos = changed.unwrap_or_default().as_nanos();
+            hash.update(format!("{}\0{}\0{nanos}\n", name.display(), metadata.len()));
+        }
+    }
+    Ok(super::recipe::short(&hash.finalize()))
+}
+
+#[cfg(test)]
+mod tests;

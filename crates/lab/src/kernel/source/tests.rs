@@ -1,0 +1,104 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const MAKEFILE: &str = "# SPDX-License-Identifier: GPL-2.0\nVERSION = 6\nPATCHLEVEL = 12\n\
+                        SUBLEVEL = 117\nEXTRAVERSION =\nNAME = Baby Opossum Posse\n";
+
+/// A folder that looks like a kernel's source.
+fn kernel_tree() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("temp");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+        fs::write(path, text).expect("file");
+    };
+    write("Makefile", MAKEFILE);
+    write("arch/um/Kconfig", "config UML_TIME_TRAVEL_SUPPORT\n\tbool\n");
+    write("include/uapi/linux/um_timetravel.h", "struct um_timetravel_schedshm {\n");
+    folder
+}
+
+fn refusal(folder: &Path) -> String {
+    let source = Source::Tree(folder.to_owned());
+    let error = source.find(Path::new("/"), &Executor::default()).expect_err("must be refused");
+    assert!(error.is_wrong_use(), "{error}");
+    error.to_string()
+}
+
+#[test]
+fn a_tree_is_known_by_its_files() {
+    let folder = kernel_tree();
+    let find = || tree(folder.path()).expect("a tree");
+    let first = find();
+    assert!(first.identity.starts_with("Linux 6.12.117, files "), "{}", first.identity);
+    assert_eq!(find(), first);
+    fs::write(folder.path().join("arch/um/more.c"), "int x;\n").expect("file");
+    assert_ne!(find().identity, first.identity);
+}
+
+#[test]
+fn what_is_no_source_is_refused_with_the_reason() {
+    let empty = tempfile::tempdir().expect("temp");
+    assert!(refusal(&empty.path().join("none")).contains("No such file"));
+    assert!(refusal(empty.path()).contains("cannot read 'Makefile'"));
+    fs::write(empty.path().join("Makefile"), "all:\n\tcc x.c\n").expect("file");
+    assert!(refusal(empty.path()).contains("not that of a Linux kernel"));
+
+    let old = kernel_tree();
+    fs::write(old.path().join("include/uapi/linux/um_timetravel.h"), "old\n").expect("file");
+    assert!(refusal(old.path()).contains("no shared calendar"));
+    fs::write(old.path().join("arch/um/Kconfig"), "config UML\n").expect("file");
+    assert!(refusal(old.path()).contains("Linux 6.12.117 has no time travel"));
+
+    let used = kernel_tree();
+    fs::write(used.path().join(".config"), "").expect("file");
+    let text = refusal(used.path());
+    assert!(text.contains("built in") && text.contains("mrproper"), "{text}");
+}
+
+#[test]
+fn the_installed_tarball_comes_first() {
+    let root = tempfile::tempdir().expect("temp");
+    fs::create_dir_all(root.path().join("usr/src")).expect("folder");
+    let tarball = root.path().join(TARBALL);
+    fs::write(&tarball, "xz").expect("file");
+    let found = Source::Debian.find(root.path(), &Executor::default()).expect("found");
+    assert_eq!(found.origin, Origin::Tarball(tarball));
+    assert!(found.identity.ends_with(", 2 bytes"), "{}", found.identity);
+}
+
+#[test]
+fn the_version_is_read_from_a_package() {
+    let text = "Package: linux-source-6.12\nVersion: 6.12.117-1~deb12u1\nDepends: xz-utils\n";
+    assert_eq!(version_field(text).as_deref(), Some("6.12.117-1~deb12u1"));
+    assert_eq!(version_field("Package: x\n"), None);
+    assert_eq!(version_field("Version: \n"), None);
+}
+
+#[test]
+fn without_any_source_the_package_is_named() {
+    let error = KernelError::NoSource { tarball: TARBALL.into(), package: PACKAGE };
+    assert!(error.is_wrong_use());
+    assert!(error.to_string().contains("apt-get install linux-source-6.12"), "{error}");
+}
+
+#[test]
+fn releases_are_read_from_makefiles() {
+    assert_eq!(release(MAKEFILE).as_deref(), Some("6.12.117"));
+    let candidate = "VERSION = 7\nPATCHLEVEL = 2\nSUBLEVEL = 0\nEXTRAVERSION = -rc3\n";
+    assert_eq!(release(candidate).as_deref(), Some("7.2.0-rc3"));
+    assert_eq!(release("VERSION = six\nPATCHLEVEL = 12\n"), None);
+    assert_eq!(release(""), None);
+}
+
+proptest! {
+    #[test]
+    fn hostile_makefiles_do_no_harm(text in ".*", lines in "((VERSION|PATCHLEVEL) ?= ?.{0,4}\n){0,4}") {
+        for makefile in [text, lines] {
+            if let Some(release) = release(&makefile) {
+                prop_assert!(release.starts_with(|c: char| c.is_ascii_digit() || c == '+'), "{release}");
+            }
+        }
+    }
+}
