@@ -140,11 +140,20 @@ impl Executor {
             .envs(invocation.env.iter().map(|(k, v)| (k, v)))
             .env(OWNER_VARIABLE, owner())
             .stdin(stdin)
-            .stdout(stdout.try_clone().map_err(pipe)?)
-            .stderr(stderr.try_clone().map_err(pipe)?)
             // A group of its own: Ctrl-C reaches disklab only, which then
             // decides what to stop.
             .process_group(0);
+        match &invocation.output_to {
+            Some(path) => {
+                let file = File::options().append(true).create(true).open(path).map_err(pipe)?;
+                command.stdout(file.try_clone().map_err(pipe)?).stderr(file);
+            }
+            None => {
+                command
+                    .stdout(stdout.try_clone().map_err(pipe)?)
+                    .stderr(stderr.try_clone().map_err(pipe)?);
+            }
+        }
         if let Some(folder) = &invocation.cwd {
             command.current_dir(folder);
         }
@@ -259,6 +268,20 @@ mod tests {
         assert_eq!(trace.len(), 1);
         assert_eq!(trace[0].command_line(), "echo 'two words'");
         assert_eq!(trace[0].status, "0");
+    }
+
+    #[test]
+    fn output_can_go_to_a_file_in_its_order() {
+        let folder = tempfile::tempdir().expect("temp");
+        let log = folder.path().join("log");
+        std::fs::write(&log, "before\n").expect("log");
+        let sh = Invocation::new("sh").args(["-c", "echo one; echo two >&2; echo three"]);
+        let finished = executor().check(&sh.output_to(&log)).expect("sh");
+        assert_eq!(std::fs::read_to_string(&log).expect("log"), "before\none\ntwo\nthree\n");
+        assert!(finished.stdout.is_empty() && finished.stderr.is_empty());
+        let nowhere = Invocation::new("true").output_to(folder.path().join("no/such"));
+        let error = executor().run(&nowhere).expect_err("no folder");
+        assert!(matches!(error, ExecError::Pipe { .. }), "{error}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub struct Invocation {
     pub(crate) timeout: Option<Duration>,
     pub(crate) save_as: Option<String>,
     pub(crate) uninterruptible: bool,
+    pub(crate) output_to: Option<PathBuf>,
 }
 
 impl Invocation {
@@ -30,6 +31,7 @@ impl Invocation {
             timeout: None,
             save_as: None,
             uninterruptible: false,
+            output_to: None,
         }
     }
 
@@ -92,6 +94,15 @@ impl Invocation {
     #[must_use]
     pub fn uninterruptible(mut self) -> Self {
         self.uninterruptible = true;
+        self
+    }
+
+    /// Appends its standard output and its standard error to this file, where
+    /// they can be read while it runs; [`Finished`](crate::Finished) has neither
+    /// then.
+    #[must_use]
+    pub fn output_to(mut self, path: impl AsRef<Path>) -> Self {
+        self.output_to = Some(path.as_ref().to_owned());
         self
     }
 
