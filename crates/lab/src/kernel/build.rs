@@ -99,8 +99,7 @@ impl Build<'_> {
         let all = format!("KCONFIG_ALLCONFIG={}", fragment.display());
         self.step(make(tree, out).arg(all).arg("allnoconfig"))?;
         let config = out.join(".config");
-        let text =
-            fs::read_to_string(&config).map_err(KernelError::io("cannot read", &config))?;
+        let text = fs::read_to_string(&config).map_err(KernelError::io("cannot read", &config))?;
         let differences = options::compare(self.recipe.fragment, &text);
         for name in &differences.unwanted {
             // It makes the kernel larger, not wrong.

@@ -80,9 +80,8 @@ pub(super) fn expected_objects(cache: &Path) -> u64 {
 }
 
 fn entries(cache: &Path) -> impl Iterator<Item = PathBuf> {
-    let unfinished = |path: &Path| {
-        path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(UNFINISHED))
-    };
+    let unfinished =
+        |path: &Path| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(UNFINISHED));
     fs::read_dir(cache)
         .into_iter()
         .flatten()

@@ -46,8 +46,10 @@ fn only_a_complete_kernel_of_this_configuration_is_found() {
 fn nothing_half_stays() {
     let folder = tempfile::tempdir().expect("temp");
     let names = || {
-        let mut names: Vec<_> =
-            fs::read_dir(folder.path()).expect("folder").map(|e| e.expect("entry").file_name()).collect();
+        let mut names: Vec<_> = fs::read_dir(folder.path())
+            .expect("folder")
+            .map(|e| e.expect("entry").file_name())
+            .collect();
         names.sort();
         names
     };

@@ -138,10 +138,7 @@ mod tests {
         compilation.take(b"  HOSTCC  scripts/basic/fixdep\n  CC      init/main.o\n  A");
         assert_eq!(compilation.progress().fraction, Some(0.25));
         compilation.take(b"S      arch/x86/um/x.o\n  LD      fs/built-in.o\n");
-        assert_eq!(
-            compilation.progress(),
-            Progress { step: Step::Compile, fraction: Some(0.5) }
-        );
+        assert_eq!(compilation.progress(), Progress { step: Step::Compile, fraction: Some(0.5) });
         for _ in 0..10 {
             compilation.take(b"  CC      a.o\n");
         }

@@ -65,10 +65,9 @@ fn debian(root: &Path, executor: &Executor) -> Result<Found, KernelError> {
         });
     }
     match available_version(executor)? {
-        Some(version) => Ok(Found {
-            identity: format!("{PACKAGE} {version}, fetched"),
-            origin: Origin::Package,
-        }),
+        Some(version) => {
+            Ok(Found { identity: format!("{PACKAGE} {version}, fetched"), origin: Origin::Package })
+        }
         None => Err(KernelError::NoSource { tarball, package: PACKAGE }),
     }
 }

@@ -1,0 +1,172 @@
+//! Builds of a source that only looks like a kernel's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use disklab_exec::{Executor, find_program};
+
+use super::super::recipe::{Patch, Recipe};
+use super::super::source::{Found, Origin};
+use super::super::{KernelError, Progress, Step, make};
+
+/// What stands in for the kernel's Makefile: options of the fragment that begin
+/// with CONFIG_NO are dropped, as Kconfig drops what it does not know.
+const MAKEFILE: &str = "VERSION = 6
+PATCHLEVEL = 12
+SUBLEVEL = 0
+EXTRAVERSION = -test
+allnoconfig:
+\t@grep -v CONFIG_NO $(KCONFIG_ALLCONFIG) >$(O)/.config
+linux:
+\t@echo '  CC      a.o'; echo '  LD      vmlinux.o'
+\t@cat $(CURDIR)/compile | sh
+\t@echo $(ARCH) $(CROSS_COMPILE)- $(KBUILD_BUILD_HOST) >$(O)/linux; chmod 755 $(O)/linux
+";
+
+const PATCHES: &[Patch] = &[Patch {
+    name: "compile.patch",
+    text: "--- a/compile\n+++ b/compile\n@@ -1 +1 @@\n-exit 1\n+exit 0\n",
+}];
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    /// A source whose `compile` is a script, or `None` without the tools.
+    fn new(compile: &str) -> Option<Self> {
+        let tools = ["gcc", "ld", "make", "flex", "bison", "bc", "perl", "tar", "xz", "patch"];
+        if let Some(missing) = tools.iter().find(|tool| find_program(tool).is_none()) {
+            eprintln!("skipped: needs {missing}");
+            return None;
+        }
+        let place = Self(tempfile::tempdir().expect("temp"));
+        fs::create_dir(place.tree()).expect("tree");
+        fs::write(place.tree().join("Makefile"), MAKEFILE).expect("Makefile");
+        fs::write(place.tree().join("compile"), compile).expect("compile");
+        Some(place)
+    }
+
+    fn tree(&self) -> PathBuf {
+        self.0.path().join("tree")
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.0.path().join("cache/kernel")
+    }
+
+    /// What is in the cache.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.cache()).expect("cache");
+        let mut names: Vec<String> =
+            entries.map(|e| e.expect("entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    fn build(
+        &self,
+        origin: Origin,
+        recipe: &Recipe,
+        executor: &Executor,
+        mut progress: impl FnMut(Step),
+    ) -> Result<PathBuf, KernelError> {
+        let found = Found { identity: recipe.source.clone(), origin };
+        let mut steps = |p: Progress| progress(p.step);
+        make(&found, recipe, &self.cache(), executor, &mut steps)
+    }
+}
+
+fn recipe(fragment: &'static str, patches: &'static [Patch]) -> Recipe {
+    Recipe { fragment, patches, source: "test".into(), compiler: "gcc".into() }
+}
+
+#[test]
+fn a_tarball_becomes_a_kernel() {
+    let Some(place) = Place::new("exit 1\n") else { return };
+    let tarball = place.0.path().join("source.tar.xz");
+    let mut tar = Command::new("tar");
+    tar.arg("-cJf").arg(&tarball).arg("-C").arg(place.0.path()).arg("tree");
+    assert!(tar.status().expect("tar").success());
+    let recipe = recipe("CONFIG_A=y\n# CONFIG_B is not set\n", PATCHES);
+    let executor = Executor::default();
+    let mut steps = Vec::new();
+    let build = |steps: &mut Vec<Step>| {
+        place.build(Origin::Tarball(tarball.clone()), &recipe, &executor, |step| {
+            if steps.last() != Some(&step) {
+                steps.push(step);
+            }
+        })
+    };
+    let kernel = build(&mut steps).expect("built");
+    assert_eq!(steps[..2], [Step::Unpack, Step::Configure]);
+    assert_eq!(fs::read_to_string(&kernel).expect("kernel"), "um - lab\n");
+    let folder = kernel.parent().expect("folder");
+    assert_eq!(folder, place.cache().join(recipe.key()));
+    let kept = |name: &str| fs::read_to_string(folder.join(name)).expect("kept");
+    assert!(kept("config").contains("CONFIG_A=y"));
+    assert!(kept("build.log").contains("  CC      a.o"));
+    assert_eq!(kept("recipe"), recipe.text());
+    assert_eq!(place.names(), [recipe.key(), "lock".to_owned()], "the source is gone");
+
+    steps.clear();
+    fs::remove_file(&tarball).expect("removed");
+    assert_eq!(build(&mut steps).expect("kept"), kernel);
+    assert!(steps.is_empty(), "it is built once: {steps:?}");
+}
+
+#[test]
+fn options_that_were_dropped_are_named() {
+    let Some(place) = Place::new("exit 0\n") else { return };
+    let recipe = recipe("CONFIG_A=y\nCONFIG_NO_SUCH=y\n", &[]);
+    let error = place
+        .build(Origin::Tree(place.tree()), &recipe, &Executor::default(), |_| {})
+        .expect_err("an option is missing");
+    assert!(error.is_wrong_use());
+    assert_eq!(
+        error.to_string(),
+        "Linux 6.12.0-test as configured lacks what the lab needs: CONFIG_NO_SUCH=y"
+    );
+    assert_eq!(place.names(), ["lock"]);
+}
+
+#[test]
+fn a_build_that_fails_leaves_its_log() {
+    let Some(place) = Place::new("echo 'a.c: no such thing' >&2; exit 1\n") else { return };
+    let recipe = recipe("CONFIG_A=y\n", &[]);
+    let error = place
+        .build(Origin::Tree(place.tree()), &recipe, &Executor::default(), |_| {})
+        .expect_err("it fails");
+    let KernelError::Failed { log, tail, .. } = &error else { panic!("{error}") };
+    assert!(tail.contains("a.c: no such thing"), "{tail}");
+    assert!(!error.is_wrong_use() && !error.is_interrupt());
+    assert!(fs::read_to_string(log).expect("log").contains(tail));
+    assert_eq!(place.names(), [format!("{}.log", recipe.key()), "lock".to_owned()]);
+}
+
+#[test]
+fn an_interrupt_leaves_nothing() {
+    let Some(place) = Place::new("exec sleep 1000\n") else { return };
+    let executor = Executor::default();
+    let interrupt = executor.interrupt.clone();
+    let error = place
+        .build(Origin::Tree(place.tree()), &recipe("CONFIG_A=y\n", &[]), &executor, |step| {
+            if step == Step::Link {
+                interrupt.raise();
+            }
+        })
+        .expect_err("interrupted");
+    assert!(error.is_interrupt(), "{error}");
+    assert_eq!(place.names(), ["lock"]);
+}
+
+#[test]
+fn a_path_that_makefiles_split_is_refused_before_anything_is_made() {
+    let Some(place) = Place::new("exit 0\n") else { return };
+    let odd = place.0.path().join("my tree");
+    fs::rename(place.tree(), &odd).expect("renamed");
+    let error = place
+        .build(Origin::Tree(odd), &recipe("CONFIG_A=y\n", &[]), &Executor::default(), |_| {})
+        .expect_err("a space");
+    assert!(error.is_wrong_use() && error.to_string().contains("my tree"), "{error}");
+    assert!(!Path::new(&place.cache()).exists());
+}
