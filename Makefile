@@ -19,7 +19,7 @@ needs:
 	@./scripts/needs run
 
 build: needs
-	$(CARGO) build --release --locked
+	$(CARGO) build --release --locked -p disklab
 
 demo: build
 	@$(AS_ROOT) rm -rf "$(OUT)"
