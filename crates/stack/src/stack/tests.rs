@@ -25,7 +25,11 @@ fn errors_show_the_place_and_what_was_meant() {
         ("ext4/partition", 1, "partition needs devices, got a directory"),
         ("loop-file/ext4", 1, "loop-file needs a directory or a pool, got 1 device"),
         ("btrfs-raid1c4", 3, "needs at least 4 devices, got 3"),
-        ("ext4[lazy-init=maybe]", 1, "`lazy-init`: expected 'skip', 'off' or 'wait', found 'maybe'"),
+        (
+            "ext4[lazy-init=maybe]",
+            1,
+            "`lazy-init`: expected 'skip', 'off' or 'wait', found 'maybe'",
+        ),
         ("ext4[block-size=3k]", 1, "`block-size`: expected a power of two"),
         ("partition[start=1]/ext4", 1, "`start`: expected a multiple of 1 KiB from 17 KiB"),
         ("ext4/loop-file[size=5000]/ext4", 1, "`size`: expected a multiple of 4 KiB"),
