@@ -14,6 +14,8 @@ mod content;
 mod disk;
 mod error;
 mod event_loop;
+#[cfg(test)]
+mod hostile;
 pub mod kernel;
 mod lab;
 mod options;

@@ -1,8 +1,8 @@
 //! The unit in which the lab's speed is told.
 
 use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 

@@ -79,6 +79,17 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_that_was_built_has_nothing_unwanted() {
+        let kernel = super::super::find(&super::super::cache_folder());
+        let config = kernel.and_then(|k| std::fs::read_to_string(k.with_file_name("config")).ok());
+        let Some(config) = config else {
+            eprintln!("skipped: needs the lab's kernel (disklab lab build)");
+            return;
+        };
+        assert_eq!(compare(FRAGMENT, &config), Differences::default());
+    }
+
+    #[test]
     fn every_line_of_the_fragment_means_something() {
         for line in FRAGMENT.lines().filter(|l| l.contains("CONFIG_")) {
             let comment = line.starts_with("# ") && !line.ends_with(" is not set");

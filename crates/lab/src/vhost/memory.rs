@@ -62,14 +62,6 @@ impl Memory {
         Ok(Self { map: Arc::new(map), regions })
     }
 
-    /// Memory of the tests' own, from guest address 0 on.
-    #[cfg(test)]
-    pub fn fake(bytes: usize) -> Self {
-        let map = GuestMemoryMmap::from_ranges(&[(GuestAddress(0), bytes)]).unwrap();
-        let regions = vec![Region { guest: 0, user: 0, bytes: bytes as u64 }];
-        Self { map: Arc::new(map), regions }
-    }
-
     /// The mapping.
     pub fn map(&self) -> &GuestMemoryMmap {
         &self.map

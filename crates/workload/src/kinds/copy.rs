@@ -240,12 +240,7 @@ mod tests {
         let programs: Vec<_> = ran.commands[1..].iter().map(String::as_str).collect();
         assert_eq!(
             programs,
-            [
-                "cp --reflink=never --sparse=never source copy",
-                "sync -f .",
-                "rm copy",
-                "sync -f ."
-            ]
+            ["cp --reflink=never --sparse=never source copy", "sync -f .", "rm copy", "sync -f ."]
         );
         assert!(folder.path().join(SOURCE).exists() && !folder.path().join(COPY).exists());
     }
