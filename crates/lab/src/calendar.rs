@@ -151,7 +151,7 @@ impl Calendar {
         let mut bytes = [0; MESSAGE_BYTES];
         // Messages are written whole, and so small that they arrive whole.
         let got = loop {
-            match recv(&self.socket, &mut bytes, RecvFlags::empty()) {
+            match recv(&self.socket, &mut bytes, RecvFlags::DONTWAIT) {
                 Ok((got, _)) => break got,
                 Err(Errno::INTR) => {}
                 Err(Errno::CONNRESET) => break 0,
@@ -171,7 +171,9 @@ impl Calendar {
 
     fn send(&self, message: Message) -> Result<(), LabError> {
         loop {
-            match send(&self.socket, &message.bytes(), SendFlags::NOSIGNAL) {
+            // The kernel reads each answer before it asks again: its socket is
+            // never full, unless it means to hold us up.
+            match send(&self.socket, &message.bytes(), SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
                 // A kernel that has gone is noticed when its end is read.
                 Ok(_) | Err(Errno::PIPE | Errno::CONNRESET) => return Ok(()),
                 Err(Errno::INTR) => {}

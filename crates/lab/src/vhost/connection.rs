@@ -85,9 +85,10 @@ impl Connection {
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let got = {
             let mut buffers = [IoSliceMut::new(&mut bytes)];
-            match recvmsg(&self.socket, &mut buffers, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
+            let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+            match recvmsg(&self.socket, &mut buffers, &mut ancillary, flags) {
                 Ok(got) => got.bytes,
-                Err(Errno::INTR) => return Ok(true),
+                Err(Errno::INTR | Errno::AGAIN) => return Ok(true),
                 Err(Errno::CONNRESET) => 0,
                 Err(e) => return Err(LabError::system("read a disk's socket")(e)),
             }
@@ -154,7 +155,9 @@ fn send(socket: BorrowedFd<'_>, request: u32, flags: u32, body: &[u8]) -> Result
     let parts = [IoSlice::new(&header), IoSlice::new(body)];
     loop {
         let mut none = SendAncillaryBuffer::default();
-        match sendmsg(socket, &parts, &mut none, SendFlags::NOSIGNAL) {
+        // A guest that does not read must not hold us up: it reads each answer
+        // before it asks again, so that its socket is never full.
+        match sendmsg(socket, &parts, &mut none, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
             // A kernel that has gone is noticed when its end is read.
             Ok(_) | Err(Errno::PIPE | Errno::CONNRESET) => return Ok(()),
             Err(Errno::INTR) => {}
