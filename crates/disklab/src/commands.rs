@@ -7,8 +7,6 @@ mod plan;
 mod report;
 mod run;
 
-use disklab_study::LeftOut;
-
 use crate::cli::{Cli, Command};
 use crate::exit::Failure;
 
@@ -24,23 +22,6 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { folder } => generate::man_pages(&folder),
     }
-}
-
-/// Lines on what does not run here, things with the same reason together.
-pub fn left_out_lines(left_out: &[LeftOut]) -> Vec<String> {
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for one in left_out {
-        let what = match (&one.stack, &one.workload) {
-            (Some(stack), Some(workload)) => format!("{workload} on {stack}"),
-            (Some(one), None) | (None, Some(one)) => one.clone(),
-            (None, None) => "everything".to_owned(),
-        };
-        match reasons.iter_mut().find(|(why, _)| *why == one.why) {
-            Some((_, things)) => things.push(what),
-            None => reasons.push((&one.why, vec![what])),
-        }
-    }
-    reasons.into_iter().map(|(why, things)| format!("{}: {why}", things.join(", "))).collect()
 }
 
 /// Prints to standard output; a reader that has gone away is no error.

@@ -11,6 +11,7 @@ mod recorder;
 mod setup;
 mod signals;
 mod studies;
+mod words;
 
 use std::process::ExitCode;
 

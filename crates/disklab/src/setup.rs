@@ -19,6 +19,7 @@ use crate::exit::Failure;
 use crate::on::On;
 use crate::places::state_folder;
 use crate::studies::Found;
+use crate::words::left_out_lines;
 
 /// Whether anything may be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +127,7 @@ impl Setup {
     pub fn check(&self) -> Result<(), Failure> {
         if self.cells.is_empty() {
             let mut text = String::from("nothing of this study can run here:");
-            for line in crate::commands::left_out_lines(&self.survey.left_out) {
+            for line in left_out_lines(&self.survey.left_out) {
                 text.push_str(&format!("\n  {line}"));
             }
             if self.survey.left_out.is_empty() {

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use disklab_bench::Prediction;
 use disklab_study::Cell;
-use disklab_units::{Bytes, show_duration, significant};
+use disklab_units::{Bytes, show_duration};
 use serde_json::{Value, json};
 
-use super::{left_out_lines, print, print_json};
+use super::{print, print_json};
 use crate::cli::PlanArgs;
 use crate::exit::{DONE, Failure};
 use crate::places::new_run_folder;
 use crate::setup::{Mode, Setup};
+use crate::words::{left_out_lines, scale_words};
 use crate::{signals, studies};
 
 /// Prints the plan.
@@ -101,16 +102,6 @@ fn cell_line(setup: &Setup, cell: &Cell) -> String {
     )
 }
 
-/// `1/16` where that is what it is, else three digits.
-pub fn scale_words(scale: f64) -> String {
-    let inverse = 1.0 / scale;
-    if scale < 1.0 && (inverse - inverse.round()).abs() < 1e-9 {
-        format!("1/{}", inverse.round())
-    } else {
-        significant(scale, 3)
-    }
-}
-
 fn drive_names(setup: &Setup) -> Vec<String> {
     // A directory has drives of its own, the other benches have the study's.
     match setup.survey.stacks.first() {
@@ -144,16 +135,4 @@ fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
         value["order"] = json!(setup.cells);
     }
     value
-}
-
-#[cfg(test)]
-mod tests {
-    use super::scale_words;
-
-    #[test]
-    fn scales_in_words() {
-        assert_eq!(scale_words(0.0625), "1/16");
-        assert_eq!(scale_words(0.3), "0.300");
-        assert_eq!(scale_words(2.0), "2.00");
-    }
 }
