@@ -21,7 +21,7 @@ const NOT_UNPACKED: [&str; 8] = [
     "*/arch/*/boot/dts",
     "*/drivers/gpu/*.[ch]",
     "*/drivers/media/*.[ch]",
-    "*/drivers/net/*.[ch]",
+    "*/drivers/net/*/*.[ch]",
     "*/drivers/staging/*.[ch]",
     "*/sound/*.[ch]",
 ];
