@@ -21,6 +21,10 @@ use crate::{LabError, Sockets};
 const VIRTIO_ID_BLOCK: u32 = 2;
 /// Lines of the console in an error.
 const TAIL_LINES: usize = 15;
+/// Bytes of the console that are looked at: a panic's trace fits in.
+const TAIL_BYTES: u64 = 32 << 10;
+/// How a kernel begins its last words (`kernel/panic.c`).
+const PANIC: &str = "Kernel panic - not syncing";
 
 /// The kernel's process. It is killed when this goes.
 #[derive(Debug)]
@@ -93,7 +97,7 @@ impl Kernel {
             return Ok(());
         }
         let console = self.console_tail();
-        if console.contains("Kernel panic") {
+        if console.contains(PANIC) {
             return Err(LabError::Panic { console });
         }
         let status = match (status.code(), status.signal()) {
@@ -196,13 +200,42 @@ fn fits_shared_memory(bytes: u64) -> bool {
     rustix::fs::statvfs("/dev/shm").is_ok_and(|s| s.f_bavail.saturating_mul(s.f_frsize) >= bytes)
 }
 
+/// The last lines of a console: of a kernel that panicked, those before the trace,
+/// which says nothing to who reads it.
 fn tail(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(16 << 10)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
     let mut bytes = Vec::new();
-    file.take(16 << 10).read_to_end(&mut bytes)?;
+    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|l| !l.is_empty()).collect();
-    Ok(lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n"))
+    let panic = lines.iter().position(|line| line.contains(PANIC));
+    let end = panic.map_or(lines.len(), |at| at + 1);
+    Ok(lines[end.saturating_sub(TAIL_LINES)..end].join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panics_trace_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("console");
+        let noise = "[<60652d24>] ? _printk+0x0/0x57\n".repeat(100);
+        std::fs::write(&path, format!("one\ntwo\n{PANIC}: why\n{noise}")).unwrap();
+        assert_eq!(tail(&path).unwrap(), format!("one\ntwo\n{PANIC}: why"));
+        std::fs::write(&path, "x\r\n\n".repeat(100_000)).unwrap();
+        assert_eq!(tail(&path).unwrap(), vec!["x"; TAIL_LINES].join("\n"));
+    }
+
+    #[test]
+    fn a_kernel_that_is_not_there_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = LabOptions::new("/no/such/kernel", folder.path(), "/bin/sh");
+        let error = Kernel::start(&options).unwrap_err().to_string();
+        assert!(error.contains("/no/such/kernel"), "{error}");
+        assert!(error.contains("disklab lab build"), "{error}");
+    }
 }

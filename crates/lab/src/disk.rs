@@ -3,7 +3,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use disklab_drive::{Completion, Drive, Nanos, Operation, Request, Statistics};
+use disklab_drive::{Completion, Drive, DriveFile, Nanos, Operation, Request, Statistics};
 
 use crate::LabError;
 use crate::block::{
@@ -49,6 +49,16 @@ impl DiskOptions {
             discard: false,
             write_zeroes: false,
         }
+    }
+
+    /// A disk of this model, with its sectors. Those with the same seed are alike to
+    /// the last turn.
+    pub fn of(model: &DriveFile, seed: u64, serial: impl Into<String>) -> Self {
+        let (logical, physical) = model.sector_sizes();
+        // 512 or 4096; what is not is refused when the lab starts.
+        let bytes = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
+        let disk = Self::new(model.build(seed), serial);
+        Self { logical_bytes: bytes(logical), physical_bytes: bytes(physical), ..disk }
     }
 
     /// What the guest is told.

@@ -51,6 +51,18 @@ pub(crate) struct Limits {
     pub interrupt: Interrupt,
 }
 
+impl Limits {
+    fn check_virtual(&self, now: Nanos) -> Result<(), LabError> {
+        match self.virtual_time {
+            Some(limit) if now >= limit => {
+                let seconds = limit.0 / 1_000_000_000;
+                Err(LabError::TimedOut { clock: "virtual", seconds })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Everything that a lab serves.
 pub(crate) struct EventLoop {
     epoll: OwnedFd,
@@ -97,9 +109,15 @@ impl EventLoop {
         Ok(this)
     }
 
-    /// The guest's time.
+    /// The guest's time, as it last told it.
     pub fn now(&self) -> Nanos {
-        self.now
+        self.calendar.as_ref().map_or(self.now, |c| c.now().max(self.now))
+    }
+
+    /// # Errors
+    /// Where the guest's time is up.
+    pub fn check_virtual_limit(&self) -> Result<(), LabError> {
+        self.limits.check_virtual(self.now())
     }
 
     /// How often things happened.
@@ -133,6 +151,9 @@ impl EventLoop {
                 since_look = 0;
                 self.check_limits()?;
             }
+            if events.is_empty() {
+                self.bound_idle_guest();
+            }
             // What the guest said last comes before its end.
             let mut ended = false;
             for event in &events {
@@ -162,12 +183,23 @@ impl EventLoop {
         }
     }
 
+    /// A guest without pending requests may run for ever without a word. Has it
+    /// come back at its limit. (It may be past it by then: see `turn`.)
+    fn bound_idle_guest(&self) {
+        if let (Some(calendar), Some(limit)) = (&self.calendar, self.limits.virtual_time)
+            && earliest(&self.disks).is_none()
+        {
+            calendar.set_free_until(Some(limit));
+        }
+    }
+
     fn accept_calendar(&mut self) -> Result<(), LabError> {
         let socket = Sockets::accept(&self.sockets.calendar)?;
         if self.calendar.is_some() {
             return Err(LabError::protocol("the calendar", "it connected twice"));
         }
         let calendar = Calendar::new(socket, self.time_of_day)?;
+        calendar.set_free_until(self.limits.virtual_time);
         watch(&self.epoll, calendar.fd(), CALENDAR)?;
         self.calendar = Some(calendar);
         Ok(())
@@ -243,14 +275,10 @@ impl EventLoop {
             };
             // The clock never goes back, whatever was asked for.
             self.now = self.now.max(calendar.now()).max(time);
-            if let Some(limit) = self.limits.virtual_time
-                && self.now > limit
-            {
-                let seconds = limit.0 / 1_000_000_000;
-                return Err(LabError::TimedOut { clock: "virtual", seconds });
-            }
+            self.limits.check_virtual(self.now)?;
             if !of_disk {
-                return calendar.run(self.now, next);
+                let bounds = [next, self.limits.virtual_time];
+                return calendar.run(self.now, bounds.into_iter().flatten().min());
             }
             calendar.set_now(self.now);
             // The interrupts lower it where the guest handles them before it is
@@ -264,6 +292,8 @@ impl EventLoop {
             }
             if interrupts > 0 {
                 self.turns.interrupts += interrupts;
+                // No bound by the limit here: the guest, handling the interrupt,
+                // would lower it to the present and have to wait again at once.
                 return calendar.run(self.now, earliest(&self.disks));
             }
         }

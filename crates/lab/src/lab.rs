@@ -24,7 +24,7 @@ pub struct Lab {
 /// What came of a lab.
 #[derive(Debug, Clone)]
 pub struct LabReport {
-    /// The guest's clock when it last waited before it ended.
+    /// The guest's clock when it last told it before it ended.
     pub virtual_time: Nanos,
     /// Real time from the start to the end.
     pub real_time: Duration,
@@ -77,6 +77,7 @@ impl Lab {
     pub fn run(mut self) -> Result<LabReport, LabError> {
         self.events.serve(&self.kernel)?;
         self.kernel.finish()?;
+        self.events.check_virtual_limit()?;
         Ok(LabReport {
             virtual_time: self.events.now(),
             real_time: self.began.elapsed(),

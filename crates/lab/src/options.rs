@@ -51,7 +51,7 @@ pub struct LabOptions {
     pub core: Option<usize>,
     /// Real time after which the guest is stopped.
     pub real_limit: Option<Duration>,
-    /// Virtual time after which the guest is stopped.
+    /// Virtual time after which the guest is stopped, when it next waits or ends.
     pub virtual_limit: Option<Nanos>,
     /// The user's wish to stop.
     pub interrupt: Interrupt,

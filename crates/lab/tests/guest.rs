@@ -2,6 +2,10 @@
 
 mod support;
 
+use std::time::Duration;
+
+use disklab_drive::Nanos;
+use disklab_lab::{ContentLimits, DiskOptions, Lab, LabError, LabOptions};
 use support::{kernel, run, steady};
 
 #[test]
@@ -27,7 +31,7 @@ fn an_hour_of_sleep_takes_no_time() {
 fn a_disk_keeps_what_file_systems_write() {
     let Some(kernel) = kernel() else { return };
     let script = "
-        cat /sys/block/vda/size /sys/block/vda/serial /sys/block/vda/queue/physical_block_size
+        echo sectors=$(cat /sys/block/vda/size) serial=$(cat /sys/block/vda/serial)
         dd if=/dev/urandom of=/tmp/data bs=1M count=8 2>/dev/null
         for fs in ext4 xfs btrfs; do
             mkfs.$fs -q /dev/vda >/dev/null 2>&1 || mkfs.$fs -f -q /dev/vda || mkfs.$fs -F -q /dev/vda
@@ -41,7 +45,7 @@ fn a_disk_keeps_what_file_systems_write() {
     for fs in ["ext4", "xfs", "btrfs"] {
         assert_eq!(outcome.word(fs), "same");
     }
-    assert!(outcome.console.contains("2097152\nLAB00000\n4096\n"), "{}", outcome.console);
+    assert_eq!((outcome.word("sectors"), outcome.word("serial")), ("2097152", "LAB00000"));
     let disk = report.disks[0].as_ref().unwrap();
     assert!(disk.requests > 100, "{}", disk.requests);
 }
@@ -57,4 +61,166 @@ fn reads_take_the_drives_time() {
     // A thousand reads of 5 ms; starting dd and reading the clock cost little.
     let took = outcome.number("took") / 1e9;
     assert!((5.0..5.01).contains(&took), "{took}");
+}
+
+#[test]
+fn a_modelled_hard_disk_turns_while_it_is_read() {
+    let Some(kernel) = kernel() else { return };
+    let model = disklab_drive::shipped("hdn721010ale604").unwrap();
+    let script = "
+        a=$(date +%s%N)
+        for n in 1 2 3 4 5 6 7 8 9 10; do
+            dd if=/dev/vda of=/dev/null bs=4k count=1 skip=$((n * 240000000)) iflag=direct 2>/dev/null
+        done
+        echo took=$(($(date +%s%N) - a)) sectors=$(cat /sys/block/vda/size)
+        mkfs.ext4 -q /dev/vda && mount /dev/vda /mnt && echo mounted=yes
+        dd if=/dev/zero of=/mnt/f bs=4k count=16 oflag=dsync 2>/dev/null
+        echo cache=$(tr ' ' _ < /sys/block/vda/queue/write_cache)
+        echo 'write through' > /sys/block/vda/cache_type
+        echo then=$(tr ' ' _ < /sys/block/vda/queue/write_cache)";
+    let disk = DiskOptions::of(&model, 1, "K1234567");
+    let outcome = run(kernel, script, vec![disk], |_| {});
+    let report = outcome.report();
+    // Ten seeks over the disk, each with a part of a turn of 8.3 ms.
+    let each = outcome.number("took") / 10.0;
+    assert!((5e6..30e6).contains(&each), "{each}");
+    assert_eq!(outcome.number("sectors") * 512.0, model.capacity() as f64);
+    assert_eq!(outcome.word("mounted"), "yes");
+    assert_eq!((outcome.word("cache"), outcome.word("then")), ("write_back", "write_through"));
+    let drive = report.disks[0].as_ref().unwrap().drive;
+    assert!(drive.flushes > 0 && drive.refused == 0, "{drive:?}");
+}
+
+#[test]
+fn md_raid5_over_four_disks() {
+    let Some(kernel) = kernel() else { return };
+    let script = "
+        mdadm --create /dev/md0 --level=5 --raid-devices=4 --assume-clean --run \
+            /dev/vda /dev/vdb /dev/vdc /dev/vdd 2>&1
+        mkfs.ext4 -q -E nodiscard /dev/md0; mount /dev/md0 /mnt
+        dd if=/dev/urandom of=/tmp/data bs=1M count=4 2>/dev/null
+        a=$(date +%s%N)
+        cp /tmp/data /mnt/data; sync
+        echo took=$(($(date +%s%N) - a))
+        umount /mnt
+        mdadm /dev/md0 --fail /dev/vdb 2>&1; echo 3 > /proc/sys/vm/drop_caches
+        mount /dev/md0 /mnt; cmp /tmp/data /mnt/data && echo degraded=same
+        umount /mnt; mdadm --stop /dev/md0 2>&1";
+    let outcome = run(kernel, script, steady(4, 256, 1_000_000), |_| {});
+    let report = outcome.report();
+    assert_eq!(outcome.word("degraded"), "same");
+    // 4 MiB and their parity on four disks, in requests of 1280 KiB at most.
+    assert!(outcome.number("took") > 2e6, "{}", outcome.console);
+    for disk in &report.disks {
+        assert!(disk.as_ref().unwrap().requests > 10, "{report:?}");
+    }
+}
+
+#[test]
+fn the_host_cannot_be_written() {
+    let Some(kernel) = kernel() else { return };
+    let victim = tempfile::tempdir().unwrap();
+    let place = victim.path().display();
+    let script = format!(
+        "
+        umount /tmp; touch {place}/written || echo touch=refused
+        mkdir {place}/made || echo mkdir=refused
+        ls -d {place} && echo seen=yes"
+    );
+    let outcome = run(kernel, &script, Vec::new(), |_| {});
+    outcome.report();
+    for word in ["touch", "mkdir"] {
+        assert_eq!(outcome.word(word), "refused");
+    }
+    assert_eq!(outcome.word("seen"), "yes");
+    assert_eq!(std::fs::read_dir(victim.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_panic_is_told_with_its_console() {
+    let Some(kernel) = kernel() else { return };
+    let outcome = run(kernel, "echo c > /proc/sysrq-trigger", Vec::new(), |_| {});
+    match outcome.report {
+        Err(LabError::Panic { console }) => assert!(console.contains("panic"), "{console}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_first_program_that_is_missing_is_told() {
+    let Some(kernel) = kernel() else { return };
+    let outcome = run(kernel, "", Vec::new(), |o| o.init = "/no/such/program".into());
+    match outcome.report {
+        Err(LabError::Panic { console }) => {
+            assert!(console.contains("/no/such/program"), "{console}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_guest_that_never_ends_is_stopped() {
+    let Some(kernel) = kernel() else { return };
+    let day = run(kernel.clone(), "sleep 100d", steady(1, 64, 0), |o| {
+        o.virtual_limit = Some(Nanos(86_400_000_000_000));
+    });
+    assert!(matches!(day.report, Err(LabError::TimedOut { clock: "virtual", .. })));
+    let busy = run(kernel, "while :; do :; done", Vec::new(), |o| {
+        o.real_limit = Some(Duration::from_secs(2));
+    });
+    assert!(matches!(busy.report, Err(LabError::TimedOut { clock: "real", .. })));
+}
+
+#[test]
+fn running_out_of_space_ends_the_lab() {
+    let Some(kernel) = kernel() else { return };
+    let script = "dd if=/dev/urandom of=/dev/vda bs=1M oflag=direct; echo survived=yes";
+    let outcome = run(kernel, script, steady(1, 64, 1000), |o| {
+        o.content = ContentLimits { disk_bytes: 8 << 20, memory_bytes: 64 << 20 };
+    });
+    let error = outcome.report.unwrap_err();
+    assert!(matches!(error, LabError::Full { limit_bytes: 8_388_608, .. }), "{error}");
+    assert!(!outcome.console.contains("survived"));
+}
+
+#[test]
+fn nothing_is_left_running() {
+    let Some(kernel) = kernel() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let lab = Lab::start(LabOptions::new(kernel, folder.path(), "/bin/sh")).unwrap();
+    let mine = || {
+        let folder = folder.path().to_owned();
+        std::fs::read_dir("/proc").unwrap().flatten().filter(move |entry| {
+            std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder)
+        })
+    };
+    assert!(mine().count() > 0, "the kernel runs in its folder");
+    drop(lab);
+    assert_eq!(mine().count(), 0);
+    assert!(!folder.path().join("calendar").exists());
+}
+
+#[test]
+fn other_sectors_are_as_asked_for() {
+    let Some(kernel) = kernel() else { return };
+    let mut disks = steady(2, 64, 0);
+    disks[0].logical_bytes = 4096;
+    disks[1].physical_bytes = 512;
+    disks[1].discard = true;
+    let script = "
+        for d in vda vdb; do
+            echo $d=$(cat /sys/block/$d/queue/logical_block_size),$(cat \
+                /sys/block/$d/queue/physical_block_size)
+        done
+        dd if=/dev/urandom of=/dev/vdb bs=1M count=8 oflag=direct 2>/dev/null
+        blkdiscard /dev/vdb && echo discarded=yes
+        cmp -n 8388608 /dev/vdb /dev/zero && echo zeros=yes
+        echo cache=$(cat /sys/block/vda/queue/write_cache | tr ' ' _)";
+    let outcome = run(kernel, script, disks, |_| {});
+    outcome.report();
+    assert_eq!(outcome.word("vda"), "4096,4096");
+    assert_eq!(outcome.word("vdb"), "512,512");
+    assert_eq!(outcome.word("discarded"), "yes");
+    assert_eq!(outcome.word("zeros"), "yes");
+    assert_eq!(outcome.word("cache"), "write_through");
 }
