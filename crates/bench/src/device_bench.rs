@@ -36,7 +36,12 @@ impl<D: Drives> DeviceBench<D> {
 
 impl<D: Drives> Bench for DeviceBench<D> {
     fn warnings(&self) -> Vec<String> {
-        self.drives.warnings()
+        let mut warnings = self.drives.warnings();
+        let missing = self.missing();
+        if !missing.is_empty() {
+            warnings.push(format!("a run needs {}", missing.join(", ")));
+        }
+        warnings
     }
 
     fn confirm(&self, yes: bool) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! What of a campaign can run on a bench.
 
 use disklab_exec::find_program;
-use disklab_stack::Machine;
+use disklab_stack::{Machine, Need};
 use disklab_study::{LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
@@ -35,7 +35,9 @@ pub(crate) fn survey_devices(
         let mut leave_out = |why: String| {
             survey.left_out.push(LeftOut { stack: Some(spec.id.clone()), workload: None, why });
         };
-        let missing = machine.missing(&stack.needs());
+        let mut missing = machine.missing(&stack.needs());
+        // That the bench itself needs root is said once, and no reason not to plan.
+        missing.retain(|need| *need != Need::Root);
         if !missing.is_empty() {
             let words: Vec<_> = missing.iter().map(ToString::to_string).collect();
             leave_out(format!("needs {}", words.join(", ")));

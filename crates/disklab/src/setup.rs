@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use disklab_bench::{
-    Bench, Campaign, DeviceBench, DirBench, DiskDrives, LoopDrives, Medium, Prediction, Survey,
-    cell_seconds, free_space, predict,
+    Bench, Campaign, DeviceBench, DirBench, DiskDrives, Drives, LoopDrives, Medium, Prediction,
+    Survey, cell_seconds, free_space, predict,
 };
 use disklab_exec::{Executor, Interrupt};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
@@ -171,15 +171,7 @@ fn bench(
             let drives =
                 LoopDrives::new(scratch, size, medium_below(&existing_ancestor(scratch)).0);
             let bench = DeviceBench::new(drives, ledger()?, executor, scratch);
-            let missing = bench.missing();
-            if mode == Mode::Run && !missing.is_empty() {
-                return Err(Failure::wrong_use(format!(
-                    "the loop bench needs {}; `disklab doctor` says more, and --on dir:PATH works \
-                     without",
-                    missing.join(", ")
-                )));
-            }
-            Ok(Box::new(bench))
+            ready(bench, mode)
         }
         On::Dir(path) => {
             let meta = path
@@ -200,9 +192,25 @@ fn bench(
                 let lines: Vec<_> = refusals.iter().map(ToString::to_string).collect();
                 Failure::wrong_use(lines.join("\n"))
             })?;
-            Ok(Box::new(DeviceBench::new(drives, ledger()?, executor, scratch)))
+            ready(DeviceBench::new(drives, ledger()?, executor, scratch), mode)
         }
     }
+}
+
+/// A bench whose needs are met; a plan does without.
+fn ready<D: Drives + 'static>(
+    bench: DeviceBench<D>,
+    mode: Mode,
+) -> Result<Box<dyn Bench>, Failure> {
+    let missing = bench.missing();
+    if mode == Mode::Look || missing.is_empty() {
+        return Ok(Box::new(bench));
+    }
+    Err(Failure::wrong_use(format!(
+        "the bench '{}' needs {}; `disklab doctor` says more, and --on dir:PATH works without",
+        bench.name(),
+        missing.join(", ")
+    )))
 }
 
 /// Twice the largest workload and room for a file system's own, and no less
