@@ -50,6 +50,7 @@ pub fn ensure(
     if std::env::consts::ARCH != "x86_64" {
         return Err(KernelError::Machine(std::env::consts::ARCH.to_owned()));
     }
+    let cache = &std::path::absolute(cache).map_err(KernelError::io("cannot find", cache))?;
     let found = source.find(Path::new("/"), executor)?;
     let recipe = Recipe {
         fragment: FRAGMENT,
@@ -94,9 +95,9 @@ fn make(
         expected_objects: cache::expected_objects(cache),
     }
     .run(&found.origin);
-    // Only the log of a failure is worth keeping here.
+    // Only the log of a failure is worth keeping here. One that stays does no harm.
     if !matches!(made, Err(KernelError::Failed { .. })) {
-        fs::remove_file(&log).map_err(KernelError::io("cannot remove", &log))?;
+        let _ = fs::remove_file(&log);
     }
     locked.publish(&made?, &key)
 }

@@ -102,22 +102,24 @@ fn version_field(text: &str) -> Option<String> {
 /// sources, and says where its tarball is then.
 pub(super) fn fetch(folder: &Path, executor: &Executor) -> Result<PathBuf, KernelError> {
     executor.check(&Invocation::new("apt-get").args(["download", PACKAGE]).cwd(folder))?;
+    unpack_package(folder, executor)
+}
+
+/// Unpacks the one package in `folder`.
+fn unpack_package(folder: &Path, executor: &Executor) -> Result<PathBuf, KernelError> {
+    let wrong = |what: String| KernelError::Source { path: folder.to_owned(), what };
     let package = fs::read_dir(folder)
         .map_err(KernelError::io("cannot read", folder))?
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
+        .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.extension().is_some_and(|e| e == "deb"))
-        .ok_or_else(|| KernelError::Source {
-            path: folder.to_owned(),
-            what: format!("`apt-get download {PACKAGE}` left no package there"),
-        })?;
+        .ok_or_else(|| wrong(format!("`apt-get download {PACKAGE}` left no package there")))?;
     executor.check(&Invocation::new("dpkg-deb").arg("-x").arg(&package).arg(folder))?;
     fs::remove_file(&package).map_err(KernelError::io("cannot remove", &package))?;
     let tarball = folder.join(TARBALL);
     if tarball.is_file() {
         return Ok(tarball);
     }
-    Err(KernelError::Source { path: package, what: format!("it has no '{TARBALL}'") })
+    Err(wrong(format!("the package {PACKAGE} has no '{TARBALL}'")))
 }
 
 fn tree(folder: &Path) -> Result<Found, KernelError> {

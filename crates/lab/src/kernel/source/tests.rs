@@ -77,6 +77,43 @@ fn the_version_is_read_from_a_package() {
 }
 
 #[test]
+fn a_fetched_package_gives_its_tarball() {
+    if find_program("dpkg-deb").is_none() {
+        eprintln!("skipped: needs dpkg-deb");
+        return;
+    }
+    let executor = Executor::default();
+    let folder = tempfile::tempdir().expect("temp");
+    let none = unpack_package(folder.path(), &executor).expect_err("there is none");
+    assert!(none.to_string().contains("left no package"), "{none}");
+
+    let package = |name: &str| {
+        let content = tempfile::tempdir().expect("temp");
+        let file = content.path().join(name);
+        fs::create_dir_all(file.parent().expect("parent")).expect("folder");
+        fs::write(file, "xz").expect("file");
+        fs::create_dir(content.path().join("DEBIAN")).expect("folder");
+        let control = format!(
+            "Package: {PACKAGE}\nVersion: 6.12.1-1\nArchitecture: all\n\
+             Maintainer: nobody <nobody@localhost>\nDescription: test\n"
+        );
+        fs::write(content.path().join("DEBIAN/control"), control).expect("control");
+        let build = Invocation::new("dpkg-deb").args(["--root-owner-group", "-b"]);
+        let made = folder.path().join("source_6.12.1-1_all.deb");
+        executor.check(&build.arg(content.path()).arg(made)).expect("built");
+    };
+    package("usr/src/other.tar.xz");
+    let other = unpack_package(folder.path(), &executor).expect_err("it has no source");
+    assert!(other.to_string().contains(TARBALL), "{other}");
+
+    package(TARBALL);
+    let tarball = unpack_package(folder.path(), &executor).expect("unpacked");
+    assert_eq!(fs::read_to_string(tarball).expect("tarball"), "xz");
+    let debs = fs::read_dir(folder.path()).expect("folder").count();
+    assert_eq!(debs, 1, "the package is gone");
+}
+
+#[test]
 fn without_any_source_the_package_is_named() {
     let error = KernelError::NoSource { tarball: TARBALL.into(), package: PACKAGE };
     assert!(error.is_wrong_use());
