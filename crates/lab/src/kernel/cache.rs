@@ -58,7 +58,9 @@ fn newest(cache: &Path) -> Option<PathBuf> {
         let recipe = fs::read_to_string(folder.join(RECIPE)).ok()?;
         let kernel = usable(&folder)?;
         let made = kernel.metadata().and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-        recipe::matches(&recipe, FRAGMENT, PATCHES).then_some((made, kernel))
+        // A kernel without any patch was made from a tree that the user named.
+        let fits = [PATCHES, &[]].iter().any(|p| recipe::matches(&recipe, FRAGMENT, p));
+        fits.then_some((made, kernel))
     });
     kernels.max().map(|(_, kernel)| kernel)
 }

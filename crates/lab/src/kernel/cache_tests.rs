@@ -1,12 +1,16 @@
-use super::super::recipe::Recipe;
+use super::super::recipe::{Patch, Recipe};
 use super::*;
 
-fn recipe(fragment: &'static str) -> Recipe {
-    Recipe { fragment, patches: PATCHES, source: "source".into(), compiler: "compiler".into() }
+fn recipe(fragment: &'static str, patches: &'static [Patch]) -> Recipe {
+    Recipe { fragment, patches, source: "source".into(), compiler: "compiler".into() }
 }
 
 /// Publishes a kernel as a build would.
 fn build(cache: &Cache, key: &str, fragment: &'static str) -> PathBuf {
+    publish(cache, key, &recipe(fragment, PATCHES))
+}
+
+fn publish(cache: &Cache, key: &str, recipe: &Recipe) -> PathBuf {
     let workshop = cache.workshop(key).expect("workshop");
     let made = workshop.folder.join("made");
     fs::create_dir(&made).expect("made");
@@ -14,7 +18,7 @@ fn build(cache: &Cache, key: &str, fragment: &'static str) -> PathBuf {
         fs::write(made.join(name), "").expect("file");
     }
     fs::write(made.join(LOG), "  CC      a.o\n").expect("log");
-    fs::write(made.join(RECIPE), recipe(fragment).text()).expect("recipe");
+    fs::write(made.join(RECIPE), recipe.text()).expect("recipe");
     fs::set_permissions(made.join(KERNEL), fs::Permissions::from_mode(0o755)).expect("mode");
     cache.publish(&made, key).expect("published")
 }
@@ -40,6 +44,17 @@ fn only_a_complete_kernel_of_this_configuration_is_found() {
     assert_eq!(build(&cache, "this", FRAGMENT), kernel, "the incomplete one is replaced");
     assert_eq!(newest(&folder), Some(kernel));
     assert_eq!(expected_objects(&folder), 1);
+}
+
+#[test]
+fn a_kernel_of_a_named_tree_is_found() {
+    const OLD: &[Patch] = &[Patch { name: "old.patch", text: "old" }];
+    let folder = tempfile::tempdir().expect("temp");
+    let cache = lock(folder.path());
+    publish(&cache, "old", &recipe(FRAGMENT, OLD));
+    assert_eq!(newest(folder.path()), None, "it lacks this version's patches");
+    let tree = publish(&cache, "tree", &recipe(FRAGMENT, &[]));
+    assert_eq!(newest(folder.path()), Some(tree));
 }
 
 #[test]
