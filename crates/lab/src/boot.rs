@@ -19,6 +19,8 @@ use crate::{LabError, Sockets};
 
 /// The virtio device number of a block device (`VIRTIO_ID_BLOCK`).
 const VIRTIO_ID_BLOCK: u32 = 2;
+/// The symbolic link to the guest's first program, in the lab's folder.
+const FIRST_PROGRAM: &str = "first-program";
 /// Lines of the console in an error.
 const TAIL_LINES: usize = 15;
 /// Bytes of the console that are looked at: a panic's trace fits in.
@@ -42,6 +44,7 @@ impl Kernel {
         let failed = |source| LabError::Kernel { path: options.kernel.clone(), source };
         let kernel = options.kernel.canonicalize().map_err(failed)?;
         let arguments = arguments(options);
+        link_first_program(options)?;
         let mut command = Command::new(&kernel);
         // Nothing of this machine's environment may reach the guest.
         command
@@ -135,6 +138,17 @@ fn end(child: &Child) {
     }
 }
 
+/// Gives the guest's first program a name that is the same in every run.
+fn link_first_program(options: &LabOptions) -> Result<(), LabError> {
+    let link = options.folder.join(FIRST_PROGRAM);
+    let what = format!("make the link '{}'", link.display());
+    match std::fs::remove_file(&link) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(LabError::system(what)(e)),
+        _ => {}
+    }
+    std::os::unix::fs::symlink(&options.init, &link).map_err(LabError::system(what))
+}
+
 /// The kernel's command line.
 fn arguments(options: &LabOptions) -> Vec<String> {
     let mut words = vec![
@@ -156,13 +170,18 @@ fn arguments(options: &LabOptions) -> Vec<String> {
         "panic=-1".to_owned(),
         // The same addresses in every run.
         "norandmaps".to_owned(),
+        // The same randomness: `kernel/patches/entropy.patch`.
+        format!("entropy={}", options.seed),
         format!("time-travel=ext:{}", Sockets::CALENDAR),
     ];
     for disk in 0..options.disks.len() {
         words.push(format!("virtio_uml.device={}:{VIRTIO_ID_BLOCK}", Sockets::disk(disk)));
     }
     words.extend(options.kernel_arguments.iter().cloned());
-    words.push(format!("init={}", options.init.display()));
+    // Through the host's /proc, which the root shows, and our folder: the kernel
+    // mixes its command line into its randomness, so that no path that may differ
+    // between runs and machines can be on it.
+    words.push(format!("init=/proc/self/cwd/{FIRST_PROGRAM}"));
     if !options.init_arguments.is_empty() {
         words.push("--".to_owned());
         words.extend(options.init_arguments.iter().cloned());

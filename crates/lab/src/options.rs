@@ -32,9 +32,10 @@ pub struct LabOptions {
     pub folder: PathBuf,
     /// The guest's first program, as a path of this machine.
     pub init: PathBuf,
-    /// Its arguments: no spaces and no quotes.
+    /// Its arguments: no spaces and no quotes. They are mixed into the kernel's
+    /// randomness; where runs must be the same, so must they.
     pub init_arguments: Vec<String>,
-    /// Further words for the kernel's command line.
+    /// Further words for the kernel's command line, as for the arguments.
     pub kernel_arguments: Vec<String>,
     /// The guest's memory in bytes.
     pub memory_bytes: u64,
@@ -46,6 +47,10 @@ pub struct LabOptions {
     pub console: Console,
     /// Time of day when the guest's clock is 0, in seconds since 1970.
     pub time_of_day_seconds: u64,
+    /// Seed of the guest's randomness, where the kernel is one of ours; others take
+    /// the machine's, and UUIDs, hash seeds and the places of files differ between
+    /// runs.
+    pub seed: u64,
     /// The processor to run on, with the kernel; `None` leaves it to the system,
     /// which is several times slower.
     pub core: Option<usize>,
@@ -77,6 +82,7 @@ impl LabOptions {
             content: ContentLimits::default(),
             console: Console::default(),
             time_of_day_seconds: TIME_OF_DAY_SECONDS,
+            seed: 1,
             core: None,
             real_limit: None,
             virtual_limit: None,
@@ -99,9 +105,13 @@ impl LabOptions {
         if !self.init.is_absolute() {
             return bad(format!("the path of '{}' must be absolute", self.init.display()));
         }
-        let init = self.init.to_string_lossy();
-        let words = self.init_arguments.iter().chain(&self.kernel_arguments);
-        for word in words.map(String::as_str).chain([init.as_ref()]) {
+        if !self.init.exists() {
+            return bad(format!(
+                "the guest's first program '{}' is not there",
+                self.init.display()
+            ));
+        }
+        for word in self.init_arguments.iter().chain(&self.kernel_arguments) {
             if word.is_empty() || !word.bytes().all(|b| b.is_ascii_graphic() && b != b'"') {
                 return bad(format!(
                     "'{word}' cannot be on a kernel's command line: no spaces, quotes or \

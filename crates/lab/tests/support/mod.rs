@@ -1,6 +1,7 @@
 //! What the tests with a real kernel share.
 
-#![allow(dead_code)]
+// A test that fails here says so, as tests do; not each test uses everything.
+#![allow(dead_code, clippy::unwrap_used)]
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -28,7 +29,7 @@ pub struct Steady {
 
 impl Steady {
     /// A drive of `mib` MiB whose requests take `latency` ns.
-    pub fn new(mib: u64, latency: u64) -> Box<dyn Drive> {
+    pub fn boxed(mib: u64, latency: u64) -> Box<dyn Drive> {
         Box::new(Self { sectors: mib << 11, latency, free_at: 0, queue: Default::default() })
     }
 }
@@ -66,7 +67,7 @@ impl Drive for Steady {
 
 /// Disks that are `Steady`.
 pub fn steady(count: usize, mib: u64, latency: u64) -> Vec<DiskOptions> {
-    let disk = |n| DiskOptions::new(Steady::new(mib, latency), format!("LAB{n:05}"));
+    let disk = |n| DiskOptions::new(Steady::boxed(mib, latency), format!("LAB{n:05}"));
     (0..count).map(disk).collect()
 }
 
