@@ -58,6 +58,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let took = began.elapsed();
         let console = std::fs::read_to_string(folder.join("console"))?;
         std::fs::remove_dir_all(&folder)?;
+        if !console.contains("reads=") {
+            return Err(format!("the reader said nothing:\n{console}").into());
+        }
         let said = console.lines().find(|l| l.starts_with("reads=")).unwrap_or("?").to_owned();
         let turns = report.map_err(|e| format!("{e}"))?.turns;
         Ok((took, format!("{said} {turns:?}")))

@@ -159,6 +159,8 @@ fn arguments(options: &LabOptions) -> Vec<String> {
         // What is written goes to file systems that the guest mounts over it.
         "ro".to_owned(),
         "con=null".to_owned(),
+        // Without, the kernel puts it behind the first program's arguments.
+        "console=tty0".to_owned(),
         match options.console {
             Console::File => "con0=null,fd:1".to_owned(),
             Console::Terminal => "con0=fd:0,fd:1".to_owned(),
