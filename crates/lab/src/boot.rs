@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use disklab_exec::{OWNER_VARIABLE, TraceEntry, owner};
+use landlock::RulesetCreated;
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, getppid, kill_process_group, pidfd_open,
     set_parent_process_death_signal, setrlimit, setsid,
 };
 
+use crate::confinement::{self, MemoryFolder};
 use crate::options::{Console, LabOptions};
 use crate::{LabError, Sockets};
 
@@ -35,6 +37,7 @@ pub(crate) struct Kernel {
     pidfd: OwnedFd,
     console: Option<PathBuf>,
     status: Option<ExitStatus>,
+    _memory: Option<MemoryFolder>,
 }
 
 impl Kernel {
@@ -53,9 +56,12 @@ impl Kernel {
             .env_clear()
             .env("HOME", ".")
             .env(OWNER_VARIABLE, owner());
-        if !fits_shared_memory(options.memory_bytes) {
-            command.env("TMPDIR", ".");
-        }
+        let memory = MemoryFolder::new(options.memory_bytes);
+        let memory_path = memory.as_ref().map_or(options.folder.as_path(), MemoryFolder::path);
+        command.env("TMPDIR", memory_path);
+        let mut writable = vec![options.folder.as_path(), memory_path];
+        writable.extend(options.writable.iter().map(PathBuf::as_path));
+        let rules = confinement::only(&writable)?;
         let console = match options.console {
             Console::Terminal => None,
             Console::File => {
@@ -67,7 +73,7 @@ impl Kernel {
                 Some(path)
             }
         };
-        die_with_us(&mut command);
+        die_with_us(&mut command, rules);
         options.trace.push(TraceEntry {
             at_seconds: options.trace.now_seconds(),
             argv: std::iter::once(kernel.display().to_string()).chain(arguments).collect(),
@@ -78,7 +84,7 @@ impl Kernel {
         let child = command.spawn().map_err(failed)?;
         let watched = process(&child).ok_or(Errno::SRCH);
         match watched.and_then(|pid| pidfd_open(pid, PidfdFlags::empty())) {
-            Ok(pidfd) => Ok(Self { child, pidfd, console, status: None }),
+            Ok(pidfd) => Ok(Self { child, pidfd, console, status: None, _memory: memory }),
             Err(e) => {
                 end(&child);
                 Err(LabError::system("watch the kernel's process")(e))
@@ -191,10 +197,12 @@ fn arguments(options: &LabOptions) -> Vec<String> {
     words
 }
 
-/// Has the kernel's process killed when this one dies, even by `kill -9`, gives
-/// it a session of its own, and has it lie at the same addresses in every run.
+/// Has the kernel's process killed when this one dies, even by `kill -9`, gives it
+/// a session of its own, has it lie at the same addresses in every run, and lets
+/// it write only where the rules say.
 #[allow(unsafe_code)]
-fn die_with_us(command: &mut Command) {
+fn die_with_us(command: &mut Command, rules: RulesetCreated) {
+    let mut rules = Some(rules);
     let parent = getpid();
     // SAFETY: between fork and exec only async-signal-safe system calls are made.
     unsafe {
@@ -210,15 +218,15 @@ fn die_with_us(command: &mut Command) {
             // Some containers forbid it; addresses of the kernel's own stack
             // then differ between runs, which nothing should depend on.
             libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
-            Ok(())
+            match rules.take().map(RulesetCreated::restrict_self) {
+                // Not for the message, which would need memory.
+                Some(Err(_)) => Err(Errno::PERM.into()),
+                // Systems without Landlock confine nothing: the root is read-only
+                // still.
+                _ => Ok(()),
+            }
         });
     }
-}
-
-/// Whether the guest's memory fits where the kernel puts it by itself: it would be
-/// killed when it cannot grow.
-fn fits_shared_memory(bytes: u64) -> bool {
-    rustix::fs::statvfs("/dev/shm").is_ok_and(|s| s.f_bavail.saturating_mul(s.f_frsize) >= bytes)
 }
 
 /// The last lines of a console: of a kernel that panicked, those before the trace,

@@ -10,6 +10,7 @@
 mod block;
 mod boot;
 mod calendar;
+mod confinement;
 mod content;
 mod disk;
 mod error;

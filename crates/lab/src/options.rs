@@ -30,6 +30,9 @@ pub struct LabOptions {
     pub kernel: PathBuf,
     /// An existing folder of this lab's own, for sockets, content and console.
     pub folder: PathBuf,
+    /// Further folders of this machine that the guest may write to, where it mounts
+    /// them (`mount -t hostfs -o /the/folder none /mnt`). All else it can only read.
+    pub writable: Vec<PathBuf>,
     /// The guest's first program, as a path of this machine.
     pub init: PathBuf,
     /// Its arguments: no spaces and no quotes. They are mixed into the kernel's
@@ -74,6 +77,7 @@ impl LabOptions {
         Self {
             kernel: kernel.into(),
             folder: folder.into(),
+            writable: Vec::new(),
             init: init.into(),
             init_arguments: Vec::new(),
             kernel_arguments: Vec::new(),

@@ -12,9 +12,9 @@ use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport};
 
 /// The kernel to test with, or `None`, said on standard error.
 pub fn kernel() -> Option<PathBuf> {
-    let kernel = std::env::var_os("DISKLAB_LAB_KERNEL").map(PathBuf::from);
+    let kernel = disklab_lab::kernel::find(&disklab_lab::kernel::cache_folder());
     if kernel.is_none() {
-        eprintln!("skipped: needs the lab's kernel (disklab lab build) in DISKLAB_LAB_KERNEL");
+        eprintln!("skipped: needs the lab's kernel (disklab lab build)");
     }
     kernel
 }

@@ -1,0 +1,74 @@
+//! What the guest may change on this machine: its own folders, and no more.
+//!
+//! The guest's root is this machine's, read-only; but a guest can mount the host
+//! again. So the kernel's process is confined by Landlock, which holds whatever
+//! the guest does, also for root.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
+};
+
+use crate::LabError;
+
+/// With truncation, from Linux 6.2 on. Older systems enforce what they know.
+const KNOWN: ABI = ABI::V3;
+/// A file system in memory.
+const MEMORY: &str = "/dev/shm";
+
+/// The place for the guest's memory: a folder of its own in [`MEMORY`], which goes
+/// when this does.
+#[derive(Debug)]
+pub(crate) struct MemoryFolder(PathBuf);
+
+impl MemoryFolder {
+    /// Makes it, where so much memory fits: the kernel is killed when it cannot grow.
+    pub fn new(bytes: u64) -> Option<Self> {
+        let space = rustix::fs::statvfs(MEMORY).ok()?;
+        if space.f_bavail.saturating_mul(space.f_frsize) < bytes {
+            return None;
+        }
+        // Unlike our process id, this word never comes again.
+        (0..1000).find_map(|number| {
+            let name = format!("disklab-{}-{number}", disklab_exec::owner());
+            let path = Path::new(MEMORY).join(name);
+            std::fs::DirBuilder::new().mode(0o700).create(&path).ok().map(|()| Self(path))
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for MemoryFolder {
+    fn drop(&mut self) {
+        // The memory itself is a file without a name.
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// Rules by which only `folders` can be written to.
+pub(crate) fn only(folders: &[&Path]) -> Result<RulesetCreated, LabError> {
+    let writing = AccessFs::from_write(KNOWN);
+    let failed =
+        |what: String, e: String| LabError::System { what, source: std::io::Error::other(e) };
+    let confine = || "confine the kernel to its folders".to_owned();
+    let mut rules = Ruleset::default()
+        .handle_access(writing)
+        .and_then(Ruleset::create)
+        .map_err(|e| failed(confine(), e.to_string()))?;
+    // The consoles that are not used write to /dev/null.
+    let null = (Path::new("/dev/null"), writing & AccessFs::from_file(KNOWN));
+    for (path, access) in folders.iter().map(|f| (*f, writing)).chain([null]) {
+        let what = || format!("let the kernel write to '{}'", path.display());
+        let place = PathFd::new(path).map_err(|e| failed(what(), e.to_string()))?;
+        rules = rules
+            .add_rule(PathBeneath::new(place, access))
+            .map_err(|e| failed(confine(), e.to_string()))?;
+    }
+    Ok(rules)
+}
