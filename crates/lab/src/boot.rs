@@ -37,7 +37,7 @@ pub(crate) struct Kernel {
     pidfd: OwnedFd,
     console: Option<PathBuf>,
     status: Option<ExitStatus>,
-    _memory: Option<MemoryFolder>,
+    memory: Option<MemoryFolder>,
 }
 
 impl Kernel {
@@ -84,7 +84,7 @@ impl Kernel {
         let child = command.spawn().map_err(failed)?;
         let watched = process(&child).ok_or(Errno::SRCH);
         match watched.and_then(|pid| pidfd_open(pid, PidfdFlags::empty())) {
-            Ok(pidfd) => Ok(Self { child, pidfd, console, status: None, _memory: memory }),
+            Ok(pidfd) => Ok(Self { child, pidfd, console, status: None, memory }),
             Err(e) => {
                 end(&child);
                 Err(LabError::system("watch the kernel's process")(e))
@@ -95,6 +95,12 @@ impl Kernel {
     /// Becomes readable when the process ends.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.pidfd.as_fd()
+    }
+
+    /// Takes away the place for the guest's memory, which by now is a file without a
+    /// name: nothing stays behind then even where we are killed.
+    pub fn has_memory(&mut self) {
+        self.memory = None;
     }
 
     /// Waits for the end of a process that ends by itself, and says whether the

@@ -136,7 +136,7 @@ impl EventLoop {
     }
 
     /// Serves `kernel` until it ends.
-    pub fn serve(&mut self, kernel: &Kernel) -> Result<(), LabError> {
+    pub fn serve(&mut self, kernel: &mut Kernel) -> Result<(), LabError> {
         watch(&self.epoll, kernel.fd(), KERNEL)?;
         let mut events = Vec::with_capacity(8);
         let mut since_look = 0;
@@ -164,6 +164,10 @@ impl EventLoop {
                     number if number >= LISTENERS => self.accept_disk(number - LISTENERS)?,
                     number => self.disk_speaks(number as usize)?,
                 }
+            }
+            // By the time that it reads its first disk, it has made all its memory.
+            if self.turns.kicks == 1 {
+                kernel.has_memory();
             }
             if ended {
                 return Ok(());

@@ -75,7 +75,7 @@ impl Lab {
     /// # Errors
     /// Whatever kept the guest from its power-off; it is then killed.
     pub fn run(mut self) -> Result<LabReport, LabError> {
-        self.events.serve(&self.kernel)?;
+        self.events.serve(&mut self.kernel)?;
         self.kernel.finish()?;
         self.events.check_virtual_limit()?;
         Ok(LabReport {
