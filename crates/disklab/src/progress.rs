@@ -14,7 +14,6 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// the cells so far really took.
 pub struct Progress {
     bars: Option<Bars>,
-    quiet: bool,
     total: usize,
     done: usize,
     /// Predicted seconds of the cells still to come, by workload.
@@ -34,10 +33,10 @@ struct Bars {
 
 impl Progress {
     /// For a run with these cells to do: workload and predicted seconds of each.
-    pub fn new(cells: &[(String, f64)], quiet: bool) -> Self {
+    pub fn new(cells: &[(String, f64)]) -> Self {
         let terminal = std::io::stderr().is_terminal()
             && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let bars = (terminal && !quiet).then(|| Bars::new(cells.len() as u64));
+        let bars = terminal.then(|| Bars::new(cells.len() as u64));
         let mut waiting: HashMap<String, (usize, f64)> = HashMap::new();
         for (workload, seconds) in cells {
             let entry = waiting.entry(workload.clone()).or_default();
@@ -45,7 +44,6 @@ impl Progress {
         }
         Self {
             bars,
-            quiet,
             total: cells.len(),
             done: 0,
             waiting,
@@ -107,7 +105,6 @@ impl Progress {
                     let _ = bars.multi.println(line);
                 }
             }
-            None if self.quiet => {}
             None if self.done == self.total => eprintln!("{line}"),
             None => eprintln!("{line}; about {} left", self.left()),
         }

@@ -26,9 +26,8 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
     let interrupt = signals::interrupt()?;
     let (setup, mut run, cells) =
         if args.resume { resume(&args, &interrupt)? } else { begin(&args, &interrupt)? };
-    let Some((setup, cells)) = setup.zip(Some(cells)) else {
-        return finish(&run, 0, as_json);
-    };
+    // A run whose cells are all done needs no bench, only its report.
+    let Some(setup) = setup else { return finish(&run, 0, as_json) };
     run.begin_session(&session()).map_err(Failure::failed)?;
     let outcome = carry_out(setup, &mut run, &cells);
     match outcome {
@@ -191,7 +190,7 @@ fn waiting(run: &Run) -> Result<Vec<Cell>, Failure> {
 fn carry_out(mut setup: Setup, run: &mut Run, cells: &[Cell]) -> Result<usize, BenchError> {
     let predicted: Vec<_> =
         cells.iter().map(|cell| (cell.workload.clone(), setup.seconds(cell))).collect();
-    let mut recorder = Recorder::new(run, Progress::new(&predicted, false));
+    let mut recorder = Recorder::new(run, Progress::new(&predicted));
     let mut result = Ok(());
     for group in cells.chunk_by(|a, b| a.stack == b.stack && a.block == b.block) {
         let group: Vec<&Cell> = group.iter().collect();
