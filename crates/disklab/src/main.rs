@@ -4,6 +4,7 @@
 mod cli;
 mod commands;
 mod exit;
+mod guest;
 mod on;
 mod places;
 mod progress;
@@ -18,6 +19,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    guest::be_guest();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -15,6 +15,7 @@ mod content;
 mod disk;
 mod error;
 mod event_loop;
+pub mod guest;
 #[cfg(test)]
 mod hostile;
 pub mod kernel;

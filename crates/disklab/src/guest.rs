@@ -1,0 +1,26 @@
+//! This program as the first program of a lab's guest. Each of its jobs there is
+//! one line in [`JOBS`].
+
+use disklab_lab::guest;
+
+type Job = fn(&[String]) -> Result<(), String>;
+
+/// Jobs by the word on the kernel's command line.
+const JOBS: &[(&str, Job)] = &[];
+
+/// Does the guest's job and powers it off, where this process is a guest's first;
+/// returns otherwise.
+pub fn be_guest() {
+    let Some(words) = guest::arguments() else { return };
+    guest::set_environment(None);
+    if let Err(error) = guest::begin().map_err(|e| e.to_string()).and_then(|()| job(&words)) {
+        println!("disklab: {error}");
+    }
+    guest::power_off()
+}
+
+fn job(words: &[String]) -> Result<(), String> {
+    let (name, arguments) = words.split_first().ok_or("which job?")?;
+    let (_, job) = JOBS.iter().find(|(known, _)| known == name).ok_or("an unknown job")?;
+    job(arguments)
+}

@@ -1,0 +1,121 @@
+//! Inside the guest: what its first program does first and last.
+//!
+//! The kernel starts the first program on the host's file system, read-only, and
+//! nothing else: no `/proc`, no devices, no place to write.
+
+use std::ffi::CStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::system::{RebootCommand, reboot, sethostname};
+
+/// Where things of the guest's own lie; a file system in its memory.
+pub const PLACE: &str = "/run/disklab";
+/// The lab's folder on the host, as [`begin`] mounts it: the guest may write there.
+pub const LAB_FOLDER: &str = "/run/disklab/lab";
+/// Where programs are looked for.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// What is mounted, in this order: type, place, data.
+const MOUNTS: &[(&str, &str, Option<&CStr>)] = &[
+    ("proc", "/proc", None),
+    ("sysfs", "/sys", None),
+    ("devtmpfs", "/dev", None),
+    ("tmpfs", "/run", Some(c"mode=755")),
+    ("tmpfs", "/tmp", Some(c"mode=1777")),
+    ("tmpfs", "/var/tmp", Some(c"mode=1777")),
+    ("tmpfs", "/mnt", Some(c"mode=755")),
+];
+
+/// What programs expect in `/dev`, and udev would make.
+const LINKS: &[(&str, &str)] = &[
+    ("/proc/self/fd", "/dev/fd"),
+    ("/proc/self/fd/0", "/dev/stdin"),
+    ("/proc/self/fd/1", "/dev/stdout"),
+    ("/proc/self/fd/2", "/dev/stderr"),
+];
+
+/// Whether this process is a guest's first program, and which words came with it.
+pub fn arguments() -> Option<Vec<String>> {
+    let mut words = std::env::args().skip(1);
+    (std::process::id() == 1 && words.next().as_deref() == Some(GUEST)).then(|| words.collect())
+}
+
+/// The first of [`crate::LabOptions::init_arguments`] that this program, as a
+/// guest's first program, knows itself by.
+pub const GUEST: &str = "guest";
+
+/// Makes the guest a place to work in: mounts what programs expect, and the lab's
+/// folder at [`LAB_FOLDER`].
+///
+/// # Errors
+/// Where something cannot be mounted.
+pub fn begin() -> io::Result<()> {
+    // The root still shows the host's own /proc, where this process is the kernel's:
+    // its working folder is the lab's. No word on the kernel's command line says so,
+    // because those count for its randomness.
+    let folder = fs::read_link("/proc/self/cwd");
+    for (kind, place, data) in MOUNTS {
+        match mount(*kind, *place, *kind, MountFlags::empty(), *data) {
+            // A kernel with DEVTMPFS_MOUNT has done it.
+            Ok(()) | Err(Errno::BUSY) => {}
+            Err(e) => return Err(failed("mount", Path::new(place), e.into())),
+        }
+    }
+    for (target, link) in LINKS {
+        let _ = symlink(target, link);
+    }
+    // Most machines have them in /dev already when it is theirs, not here.
+    for (kind, place) in [("devpts", "/dev/pts"), ("tmpfs", "/dev/shm")] {
+        fs::create_dir_all(place).map_err(|e| failed("make", Path::new(place), e))?;
+        mount(kind, place, kind, MountFlags::empty(), None)
+            .map_err(|e| failed("mount", Path::new(place), e.into()))?;
+    }
+    // So that what runs out of memory ends with a word on the console that tells.
+    let _ = fs::write("/proc/sys/vm/panic_on_oom", "1");
+    let _ = sethostname(b"lab");
+    mount_host(&folder?, Path::new(LAB_FOLDER))
+}
+
+/// Mounts a folder of the host at `place`, which is made.
+///
+/// # Errors
+/// Where that fails. Whether the guest may write there is the host's business.
+pub fn mount_host(folder: &Path, place: &Path) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    fs::create_dir_all(place).map_err(|e| failed("make", place, e))?;
+    let path = std::ffi::CString::new(folder.as_os_str().as_bytes())?;
+    mount("none", place, "hostfs", MountFlags::empty(), path.as_c_str())
+        .map_err(|e| failed("mount the host's folder at", place, e.into()))
+}
+
+/// The environment for programs: nothing of the host's is there.
+#[allow(unsafe_code)]
+pub fn set_environment(more_programs: Option<&Path>) {
+    let path = more_programs.map_or_else(|| PATH.to_owned(), |p| format!("{}:{PATH}", p.display()));
+    // SAFETY: the caller is the guest's first program, which has one thread yet.
+    unsafe {
+        std::env::set_var("PATH", path);
+        std::env::set_var("HOME", "/run");
+        std::env::set_var("XDG_STATE_HOME", PathBuf::from(PLACE).join("state"));
+        std::env::set_var("LC_ALL", "C.UTF-8");
+        std::env::set_var("TZ", "UTC");
+    }
+}
+
+/// Powers the guest off. What it has mounted from the host is written first.
+pub fn power_off() -> ! {
+    rustix::fs::sync();
+    let _ = unmount(LAB_FOLDER, UnmountFlags::DETACH);
+    let error = reboot(RebootCommand::PowerOff).err();
+    println!("the guest cannot be powered off: {error:?}");
+    std::process::exit(1)
+}
+
+fn failed(what: &str, place: &Path, source: io::Error) -> io::Error {
+    io::Error::new(source.kind(), format!("cannot {what} {}: {source}", place.display()))
+}
