@@ -1,6 +1,8 @@
 //! The command line: one definition for the parser, the help, the man pages and
 //! the shell completions.
 
+mod lab;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -10,6 +12,8 @@ use disklab_units::Bytes;
 
 use crate::exit::Failure;
 use crate::on::On;
+
+pub use lab::{BenchArgs, BuildArgs, LabCommand};
 
 const EXIT_CODES: &str = "Exit codes:
   0    done
@@ -23,8 +27,8 @@ Environment:
   XDG_STATE_HOME  where disklab remembers what it has made and must take down";
 
 /// Which file system, which RAID type, which options, on these disks, for this
-/// work? disklab measures it: a study is run on loop files, in a directory or on
-/// real disks, and ends in a report with intervals.
+/// work? disklab measures it: a study is run on modelled drives in virtual time, on
+/// loop files, in a directory or on real disks, and ends in a report with intervals.
 #[derive(Debug, Parser)]
 #[command(name = "disklab", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Cli {
@@ -51,6 +55,9 @@ pub enum Command {
     /// Say what this machine can do, what is missing and how to get it; take
     /// down what a killed run left behind.
     Doctor,
+    /// The lab: its kernel, a shell with modelled drives, its speed.
+    #[command(subcommand)]
+    Lab(LabCommand),
     /// Write shell completions to standard output.
     #[command(hide = true)]
     Completions {
@@ -68,9 +75,10 @@ pub enum Command {
 /// What a campaign is, for `run` and `plan` alike.
 #[derive(Debug, Args)]
 pub struct CampaignArgs {
-    /// Where to run: loop (files of this machine as disks), dir:PATH (a mounted
-    /// directory; only files are made), disks:/dev/disk/by-id/…,… (real disks,
-    /// erased). [default: loop]
+    /// Where to run: lab (modelled drives under a real kernel, in virtual time; no
+    /// root), loop (files of this machine as disks), dir:PATH (a mounted directory;
+    /// only files are made), disks:/dev/disk/by-id/…,… (real disks, erased).
+    /// [default: lab]
     #[arg(long, value_name = "BENCH")]
     pub on: Option<On>,
     /// How often each cell runs; the study says if absent.
@@ -89,7 +97,14 @@ pub struct CampaignArgs {
     /// Size of a drive on the loop bench.
     #[arg(long, value_name = "SIZE")]
     pub drive_size: Option<Bytes>,
-    /// Folder for the loop bench's files and for mount points; in the run's
+    /// In the lab: a guest's memory, the page cache included. [default: 1 GiB]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Bytes>,
+    /// In the lab: how many cells run side by side; one on each processor if
+    /// absent. Results do not depend on it.
+    #[arg(long, value_name = "N")]
+    pub at_once: Option<usize>,
+    /// Folder for the benches' own files and for mount points; in the run's
     /// folder if absent.
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
@@ -135,6 +150,8 @@ impl CampaignArgs {
             scale: Some(info.scale),
             only: Vec::new(),
             drive_size: then("drive-size").and_then(|text| text.parse().ok()),
+            memory: then("memory").and_then(|text| text.parse().ok()),
+            at_once: self.at_once,
             scratch: then("scratch").map(PathBuf::from),
             erase: self.erase.clone(),
         })
@@ -142,7 +159,7 @@ impl CampaignArgs {
 
     /// The bench.
     pub fn on(&self) -> On {
-        self.on.clone().unwrap_or(On::Loop)
+        self.on.clone().unwrap_or(On::Lab)
     }
 
     /// By how much sizes are scaled.

@@ -2,6 +2,7 @@
 
 mod doctor;
 mod generate;
+pub mod lab;
 mod list;
 mod plan;
 mod report;
@@ -19,6 +20,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Report(args) => report::report(&args),
         Command::List { what } => list::list(what, json),
         Command::Doctor => doctor::doctor(json),
+        Command::Lab(command) => lab::dispatch(&command, json),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { folder } => generate::man_pages(&folder),
     }

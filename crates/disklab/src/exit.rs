@@ -29,6 +29,11 @@ impl Failure {
     pub fn failed(message: impl fmt::Display) -> Self {
         Self { code: FAILED, message: message.to_string() }
     }
+
+    /// The user asked to stop.
+    pub fn interrupted(message: impl fmt::Display) -> Self {
+        Self { code: INTERRUPTED, message: message.to_string() }
+    }
 }
 
 impl fmt::Display for Failure {
