@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use disklab_exec::TraceEntry;
 use disklab_measure::{Environment, Sample};
 use disklab_study::Cell;
+use serde::{Deserialize, Serialize};
 
 use crate::{BenchError, Campaign, CellError, Medium, Survey};
 
@@ -31,6 +32,21 @@ pub trait Bench {
         Vec::new()
     }
 
+    /// How many cells it carries out side by side.
+    fn at_once(&self) -> usize {
+        1
+    }
+
+    /// Makes what these cells need and every run may use again, such as the lab's
+    /// kernel. Called once, before [`Bench::environment`] and [`Bench::carry_out`].
+    ///
+    /// # Errors
+    /// Where it cannot be had.
+    fn get_ready(&mut self, campaign: &Campaign, cells: &[Cell]) -> Result<(), BenchError> {
+        let _ = (campaign, cells);
+        Ok(())
+    }
+
     /// Asks for the user's consent where the run destroys something; `yes` says
     /// that it was given on the command line.
     ///
@@ -41,9 +57,9 @@ pub trait Bench {
         Ok(())
     }
 
-    /// Carries out cells that all stand on the same stack, handing each sample
-    /// to `sink` as soon as it is there. A failed cell is handed over too, and
-    /// the next one begins.
+    /// Carries out cells in their order, handing each sample to `sink` as soon as
+    /// it is there. A failed cell is handed over too, and the next one begins. A
+    /// bench whose cells cannot disturb each other may do several at once.
     ///
     /// # Errors
     /// Where going on makes no sense: the sink failed, or something could not
@@ -58,7 +74,8 @@ pub trait Bench {
 }
 
 /// What a cell is doing, for progress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// Making the drives and the stack.
     Make,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use disklab_exec::ExecError;
+use disklab_lab::LabError;
 use disklab_stack::StackError;
 use disklab_workload::WorkloadError;
 
@@ -60,6 +61,12 @@ pub enum CellError {
     /// Its workload failed.
     #[error("{0}")]
     Workload(#[from] WorkloadError),
+    /// It failed inside the lab's guest, for a reason of the above kinds.
+    #[error("{0}")]
+    Guest(String),
+    /// Its guest did not come to its end.
+    #[error("{0}")]
+    Lab(#[from] LabError),
 }
 
 impl CellError {
@@ -68,7 +75,8 @@ impl CellError {
         match self {
             Self::Drives(BenchError::Program(ExecError::Interrupted)) => true,
             Self::Drives(BenchError::Stack(e)) | Self::Stack(e) => e.is_interrupt(),
-            Self::Drives(_) => false,
+            Self::Drives(_) | Self::Guest(_) => false,
+            Self::Lab(e) => matches!(e, LabError::Interrupted),
             Self::Workload(e) => e.is_interrupt(),
         }
     }

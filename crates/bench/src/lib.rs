@@ -1,8 +1,8 @@
 //! Where a study runs.
 //!
 //! A [`Bench`] surveys a campaign (what can run here, what cannot and why) and
-//! carries out the cells of one stack. `loop`, `dir` and `disks` do it on this
-//! machine; the lab will boot a guest in which the same code does it.
+//! carries out cells. `loop`, `dir` and `disks` do it on this machine; the lab boots
+//! guests in which the same code does it.
 
 mod bench;
 mod campaign;
@@ -12,6 +12,7 @@ mod dir_bench;
 mod disk_drives;
 mod drives;
 mod error;
+mod lab;
 mod loop_drives;
 mod predict;
 pub mod safety;
@@ -24,6 +25,9 @@ pub use dir_bench::{DirBench, free_space};
 pub use disk_drives::DiskDrives;
 pub use drives::{Drives, Ready, ReadyDrive};
 pub use error::{BenchError, CellError};
+pub use lab::{
+    CELL_JOB, KernelSource, LabBench, LabKernel, LabSettings, ModelledDrives, carry_out_in_guest,
+};
 pub use loop_drives::LoopDrives;
 pub use predict::{Medium, Prediction, cell_seconds, predict};
 pub use survey::Survey;

@@ -7,6 +7,8 @@ use std::str::FromStr;
 /// Where a study runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum On {
+    /// Modelled drives under a kernel in virtual time.
+    Lab,
     /// Files of this machine as disks.
     Loop,
     /// A mounted directory.
@@ -20,17 +22,13 @@ impl FromStr for On {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
+            None if text == "lab" => Ok(Self::Lab),
             None if text == "loop" => Ok(Self::Loop),
             Some(("dir", path)) if !path.is_empty() => Ok(Self::Dir(PathBuf::from(path))),
             Some(("disks", names)) if !names.is_empty() => {
                 Ok(Self::Disks(names.split(',').map(|n| n.trim().to_owned()).collect()))
             }
-            _ if text == "lab" || text.starts_with("lab:") => {
-                Err("the lab is not built into this version yet; expected loop, dir:PATH or \
-                 disks:/dev/disk/by-id/…,…"
-                    .to_owned())
-            }
-            _ => Err("expected loop, dir:PATH or disks:/dev/disk/by-id/…,…".to_owned()),
+            _ => Err("expected lab, loop, dir:PATH or disks:/dev/disk/by-id/…,…".to_owned()),
         }
     }
 }
@@ -38,6 +36,7 @@ impl FromStr for On {
 impl fmt::Display for On {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Lab => f.write_str("lab"),
             Self::Loop => f.write_str("loop"),
             Self::Dir(path) => write!(f, "dir:{}", path.display()),
             Self::Disks(names) => write!(f, "disks:{}", names.join(",")),
@@ -51,10 +50,10 @@ mod tests {
 
     #[test]
     fn benches_are_read_and_shown() {
-        for text in ["loop", "dir:/srv/x:y", "disks:/dev/disk/by-id/a,/dev/disk/by-id/b"] {
+        for text in ["lab", "loop", "dir:/srv/x:y", "disks:/dev/disk/by-id/a,/dev/disk/by-id/b"] {
             assert_eq!(text.parse::<On>().expect(text).to_string(), text);
         }
-        for text in ["", "dir", "dir:", "disks:", "lab", "floppy:x"] {
+        for text in ["", "dir", "dir:", "disks:", "lab:", "floppy:x"] {
             assert!(text.parse::<On>().is_err(), "{text}");
         }
     }

@@ -22,7 +22,10 @@ pub struct Progress {
     seen: HashMap<String, (usize, f64)>,
     predicted_done: f64,
     taken: f64,
-    cell_began: Instant,
+    /// How many cells run side by side.
+    at_once: usize,
+    /// When the cells that run began, by their numbers.
+    began: HashMap<u32, Instant>,
 }
 
 struct Bars {
@@ -32,8 +35,9 @@ struct Bars {
 }
 
 impl Progress {
-    /// For a run with these cells to do: workload and predicted seconds of each.
-    pub fn new(cells: &[(String, f64)]) -> Self {
+    /// For a run with these cells to do, `at_once` side by side: workload and
+    /// predicted seconds of each.
+    pub fn new(cells: &[(String, f64)], at_once: usize) -> Self {
         let terminal = std::io::stderr().is_terminal()
             && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let bars = terminal.then(|| Bars::new(cells.len() as u64));
@@ -50,13 +54,14 @@ impl Progress {
             seen: HashMap::new(),
             predicted_done: 0.0,
             taken: 0.0,
-            cell_began: Instant::now(),
+            at_once: at_once.max(1),
+            began: HashMap::new(),
         }
     }
 
     /// A cell begins.
     pub fn begin(&mut self, cell: &Cell) {
-        self.cell_began = Instant::now();
+        self.began.insert(cell.number, Instant::now());
         if let Some(bars) = &self.bars {
             bars.cell.reset();
             bars.cell.set_prefix(format!("{} · {}", cell.stack, cell.workload));
@@ -67,12 +72,14 @@ impl Progress {
     pub fn phase(&mut self, cell: &Cell, phase: Phase) {
         if let Some(bars) = &self.bars {
             let expected = self.expected(&cell.workload);
-            let left = expected - self.cell_began.elapsed().as_secs_f64();
+            let began = self.began.get(&cell.number);
+            let left = expected - began.map_or(0.0, |began| began.elapsed().as_secs_f64());
             let left = if left > 1.0 {
                 format!(", about {} left", show_duration(Duration::from_secs_f64(left)))
             } else {
                 String::new()
             };
+            bars.cell.set_prefix(format!("{} · {}", cell.stack, cell.workload));
             bars.cell.set_message(format!("{}{left}", phase.words()));
             bars.run.set_message(format!("{} left", self.left()));
         }
@@ -81,6 +88,7 @@ impl Progress {
     /// A cell has ended.
     pub fn end(&mut self, cell: &Cell, seconds: f64, error: Option<&str>) {
         self.done += 1;
+        self.began.remove(&cell.number);
         self.taken += seconds;
         let seen = self.seen.entry(cell.workload.clone()).or_default();
         *seen = (seen.0 + 1, seen.1 + seconds);
@@ -137,6 +145,7 @@ impl Progress {
             .iter()
             .map(|(workload, (count, _))| self.expected(workload) * *count as f64)
             .sum();
+        let seconds = seconds / self.at_once as f64;
         show_duration(Duration::from_secs_f64(seconds.max(0.0)))
     }
 }

@@ -1,5 +1,7 @@
 //! From the command line to a bench and the cells that will run on it.
 
+mod lab;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -55,7 +57,7 @@ impl Setup {
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
         let Found { study, folder } = found;
-        let context = Context { scale: args.scale(), folder };
+        let context = Context { scale: args.scale(), folder: folder.clone() };
         let campaign = Campaign::new(study, &context).map_err(Failure::wrong_use)?;
         let scratch = args.scratch.clone().unwrap_or_else(|| scratch.to_owned());
         // The ledger and losetup want absolute paths.
@@ -64,7 +66,8 @@ impl Setup {
         if args.scratch.is_some() {
             options.insert("scratch".to_owned(), scratch.display().to_string());
         }
-        let bench = bench(args, &campaign, &scratch, mode, &mut options, interrupt)?;
+        let place = Place { scratch: &scratch, study: &folder };
+        let bench = bench(args, &campaign, &place, mode, &mut options, interrupt)?;
         let mut survey = bench.survey(&campaign);
         if !args.only.is_empty() {
             survey.pairs.retain(|(stack, workload)| {
@@ -81,7 +84,7 @@ impl Setup {
         let cells = order(&survey.pairs, repeats, seed);
         let free = match args.on() {
             On::Dir(path) => free_space(&path),
-            On::Loop | On::Disks(_) => free_space(&existing_ancestor(&scratch)),
+            On::Lab | On::Loop | On::Disks(_) => free_space(&existing_ancestor(&scratch)),
         };
         Ok(Self { campaign, bench, survey, cells, seed, repeats, options, scratch, free })
     }
@@ -154,17 +157,31 @@ impl Setup {
     }
 }
 
+/// Folders that a bench uses.
+struct Place<'a> {
+    /// For large files and mount points.
+    scratch: &'a Path,
+    /// In which a study's own files are looked for.
+    study: &'a Path,
+}
+
 fn bench(
     args: &CampaignArgs,
     campaign: &Campaign,
-    scratch: &Path,
+    place: &Place<'_>,
     mode: Mode,
     options: &mut BTreeMap<String, String>,
     interrupt: &Interrupt,
 ) -> Result<Box<dyn Bench>, Failure> {
+    let scratch = place.scratch;
     let executor = Executor::new(interrupt.clone());
     let ledger = || Ledger::open(&ledger_folder()).map_err(Failure::failed);
     match &args.on() {
+        On::Lab => {
+            let (bench, memory) = lab::bench(args, campaign, place, ledger()?, executor)?;
+            options.insert("memory".to_owned(), memory.short());
+            Ok(Box::new(bench))
+        }
         On::Loop => {
             let size = args.drive_size.unwrap_or_else(|| loop_drive_size(campaign));
             options.insert("drive-size".to_owned(), size.short());

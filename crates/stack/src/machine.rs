@@ -10,8 +10,10 @@ use disklab_study::{LayerSpec, Place, Source};
 
 use crate::LAYERS;
 
+mod configured;
 mod kernel;
 
+use configured::Configured;
 use kernel::Kernel;
 
 /// A program or kernel feature that a layer cannot do without.
@@ -90,6 +92,8 @@ pub struct Machine {
     is_root: bool,
     /// Where programs are looked for below another root; as usual where absent.
     root: Option<PathBuf>,
+    /// The configuration of the kernel that counts instead of the running one.
+    configured: Option<Configured>,
     answers: Mutex<BTreeMap<Need, bool>>,
 }
 
@@ -103,7 +107,24 @@ impl Machine {
     /// This machine.
     pub fn here() -> Self {
         let is_root = rustix::process::geteuid().is_root();
-        Self { kernel: Kernel::at(Path::new("/")), is_root, root: None, answers: Mutex::default() }
+        Self {
+            kernel: Kernel::at(Path::new("/")),
+            is_root,
+            root: None,
+            configured: None,
+            answers: Mutex::default(),
+        }
+    }
+
+    /// A machine with this one's programs, root's rights, and a kernel without
+    /// modules of which only the configuration is known (`CONFIG_EXT4_FS=y`, a line
+    /// for each option): the lab's guest.
+    pub fn configured(configuration: &str) -> Self {
+        Self {
+            is_root: true,
+            configured: Some(Configured::new(configuration)),
+            ..Self::here()
+        }
     }
 
     /// A machine whose `/proc`, `/sys`, `/dev`, `/lib/modules` and `/usr` lie
@@ -113,6 +134,7 @@ impl Machine {
             kernel: Kernel::at(root),
             is_root,
             root: Some(root.to_owned()),
+            configured: None,
             answers: Mutex::default(),
         }
     }
@@ -135,6 +157,9 @@ impl Machine {
     }
 
     fn probe(&self, need: &Need) -> bool {
+        if let Some(answer) = self.configured.as_ref().and_then(|kernel| kernel.has(need)) {
+            return answer;
+        }
         match need {
             Need::Program { name, .. } => self.has_program(name),
             Need::FileSystem(name) => self.kernel.has_file_system(name),

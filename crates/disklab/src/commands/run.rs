@@ -50,6 +50,15 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
 
 type Started = (Option<Setup>, Run, Vec<Cell>);
 
+/// Has the bench make what it needs.
+fn get_ready(setup: &mut Setup) -> Result<(), Failure> {
+    let Setup { bench, campaign, cells, .. } = setup;
+    bench.get_ready(campaign, cells).map_err(|e| match e {
+        BenchError::Program(ExecError::Interrupted) => Failure::interrupted("interrupted"),
+        e => Failure::wrong_use(e),
+    })
+}
+
 fn begin(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let name = args.study.as_deref().ok_or_else(|| {
         Failure::wrong_use("which study? `disklab list studies` shows those that are shipped")
@@ -68,11 +77,12 @@ fn begin(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     for line in take_down_leftovers(interrupt)? {
         eprintln!("left by a killed run: {line}");
     }
-    let setup = Setup::new(found, &args.campaign, &scratch, Mode::Run, interrupt)?;
+    let mut setup = Setup::new(found, &args.campaign, &scratch, Mode::Run, interrupt)?;
     setup.check()?;
     let prediction = setup.predict(&setup.cells);
     eprint!("{}", plan::words(&setup, &prediction, false));
     setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
+    get_ready(&mut setup)?;
     setup.make_scratch()?;
     let study = &setup.campaign.study;
     let info = RunInfo {
@@ -128,10 +138,11 @@ fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let campaign = args.campaign.as_begun(&info)?;
     let found = Found { study, folder: study_folder(&info.study_file) };
     let mut setup = Setup::new(found, &campaign, &folder.join("scratch"), Mode::Run, interrupt)?;
-    same_machine(&info, &setup)?;
     setup.cells.clone_from(&cells);
     setup.check()?;
     setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
+    get_ready(&mut setup)?;
+    same_machine(&info, &setup)?;
     setup.make_scratch()?;
     eprintln!("{} of {} cells are left", cells.len(), run.cells().map_err(Failure::failed)?.len());
     Ok((Some(setup), run, cells))
@@ -186,19 +197,14 @@ fn waiting(run: &Run) -> Result<Vec<Cell>, Failure> {
         .collect())
 }
 
-/// Runs the cells, stack by stack as they follow each other. Returns how many failed.
+/// Runs the cells. Returns how many failed.
 fn carry_out(mut setup: Setup, run: &mut Run, cells: &[Cell]) -> Result<usize, BenchError> {
     let predicted: Vec<_> =
         cells.iter().map(|cell| (cell.workload.clone(), setup.seconds(cell))).collect();
-    let mut recorder = Recorder::new(run, Progress::new(&predicted));
-    let mut result = Ok(());
-    for group in cells.chunk_by(|a, b| a.stack == b.stack && a.block == b.block) {
-        let group: Vec<&Cell> = group.iter().collect();
-        result = setup.bench.carry_out(&setup.campaign, &group, &mut recorder);
-        if result.is_err() {
-            break;
-        }
-    }
+    let progress = Progress::new(&predicted, setup.bench.at_once());
+    let mut recorder = Recorder::new(run, progress);
+    let cells: Vec<&Cell> = cells.iter().collect();
+    let result = setup.bench.carry_out(&setup.campaign, &cells, &mut recorder);
     recorder.finish();
     let failed = recorder.failed;
     setup.remove_scratch();

@@ -23,6 +23,7 @@ use build::Build;
 use cache::Cache;
 pub use cache::{KERNEL_VARIABLE, cache_folder, find};
 pub use error::KernelError;
+pub use options::FRAGMENT as CONFIGURATION;
 use options::FRAGMENT;
 pub use progress::{Progress, Step};
 use recipe::{PATCHES, Recipe};

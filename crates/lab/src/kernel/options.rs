@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-/// What the lab needs: `kernel/lab.config`.
-pub(super) const FRAGMENT: &str = include_str!("../../../../kernel/lab.config");
+/// What the lab needs: `kernel/lab.config`, as Kconfig writes it.
+pub const FRAGMENT: &str = include_str!("../../../../kernel/lab.config");
 
 /// Where a configuration differs from what was asked for.
 #[derive(Debug, Default, PartialEq, Eq)]

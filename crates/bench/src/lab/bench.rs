@@ -1,0 +1,176 @@
+//! The lab bench, on the host.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use disklab_exec::{Executor, Invocation};
+use disklab_lab::ContentLimits;
+use disklab_measure::{Environment, environment};
+use disklab_stack::{Ledger, Machine, Need, Undo};
+use disklab_study::Cell;
+use disklab_units::Bytes;
+
+use super::crew::Crew;
+use super::drives::ModelledDrives;
+use crate::cell::tag;
+use crate::survey::survey_devices;
+use crate::{Bench, BenchError, Campaign, Drives, Medium, Sink, Survey};
+
+/// A kernel for guests, and what belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabKernel {
+    /// Its program.
+    pub program: PathBuf,
+    /// A folder of programs that fit to it, such as those of ZFS.
+    pub programs: Option<PathBuf>,
+}
+
+/// Gives the kernel, with ZFS in it where that is asked for; builds it where it is
+/// not there yet. An error is in words for the user.
+pub type KernelSource = Box<dyn FnMut(bool) -> Result<LabKernel, BenchError>>;
+
+/// What a lab bench is made of.
+pub struct LabSettings {
+    /// Where kernels come from.
+    pub kernel: KernelSource,
+    /// The program that is the guest's first: this one.
+    pub program: PathBuf,
+    /// Where the labs' folders are made.
+    pub scratch: PathBuf,
+    /// The processors to run on, one lab on each.
+    pub cores: Vec<usize>,
+    /// A guest's memory.
+    pub memory: Bytes,
+    /// What the content of one guest's drives may take.
+    pub content: ContentLimits,
+    /// Against which drive files and the study's own files are found.
+    pub folder: PathBuf,
+}
+
+impl fmt::Debug for LabSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LabSettings")
+            .field("scratch", &self.scratch)
+            .field("cores", &self.cores)
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Modelled drives under a real kernel, in virtual time.
+#[derive(Debug)]
+pub struct LabBench {
+    drives: ModelledDrives,
+    settings: LabSettings,
+    kernel: Option<LabKernel>,
+    machine: Machine,
+    ledger: Ledger,
+    executor: Executor,
+}
+
+impl LabBench {
+    /// A bench for a campaign on `drives`.
+    pub fn new(
+        drives: ModelledDrives,
+        settings: LabSettings,
+        ledger: Ledger,
+        executor: Executor,
+    ) -> Self {
+        let machine = Machine::configured(disklab_lab::kernel::CONFIGURATION);
+        Self { drives, settings, kernel: None, machine, ledger, executor }
+    }
+}
+
+impl Bench for LabBench {
+    fn name(&self) -> String {
+        "lab".to_owned()
+    }
+
+    fn about(&self) -> String {
+        format!(
+            "{}, under a Linux kernel in virtual time with {} of memory; the processor's work \
+             takes no time",
+            self.drives.about(),
+            self.settings.memory.iec()
+        )
+    }
+
+    fn medium(&self) -> Medium {
+        Medium::LAB
+    }
+
+    fn at_once(&self) -> usize {
+        self.settings.cores.len()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.drives.remarks()
+    }
+
+    fn survey(&self, campaign: &Campaign) -> Survey {
+        survey_devices(campaign, &self.drives, &self.machine)
+    }
+
+    fn get_ready(&mut self, campaign: &Campaign, cells: &[Cell]) -> Result<(), BenchError> {
+        let zfs = cells.iter().any(|cell| {
+            let stack = campaign.study.stack_index(&cell.stack);
+            stack.is_some_and(|index| campaign.stacks[index].needs().contains(&Need::Zfs))
+        });
+        self.kernel = Some((self.settings.kernel)(zfs)?);
+        Ok(())
+    }
+
+    fn environment(&self) -> Environment {
+        let here = environment(&self.executor);
+        let kernel = self.kernel.as_ref().map_or_else(String::new, |kernel| {
+            let version = Invocation::new(kernel.program.display().to_string()).arg("--version");
+            let release = self.executor.check(&version).map(|done| done.text());
+            format!("Linux {}", release.unwrap_or_default().trim())
+        });
+        Environment {
+            kernel: format!("{kernel} User-Mode Linux, time travel").trim().to_owned(),
+            // A guest has one, and what it is does not matter: its time is free.
+            processor: Some("simulated, infinitely fast".to_owned()),
+            processors: 1,
+            memory_bytes: self.settings.memory.0,
+            virtual_machine: None,
+            distribution: here.distribution,
+            tools: here.tools,
+            ..Environment::default()
+        }
+    }
+
+    fn carry_out(
+        &mut self,
+        campaign: &Campaign,
+        cells: &[&Cell],
+        sink: &mut dyn Sink,
+    ) -> Result<(), BenchError> {
+        let kernel = self.kernel.clone().ok_or_else(|| {
+            BenchError::Other("the lab has no kernel yet: it was not made ready".to_owned())
+        })?;
+        let folder = self.settings.scratch.join(format!("lab-{}", tag()));
+        let mark = self.ledger.mark();
+        self.ledger.enter(Undo::RemoveFolder(folder.clone()))?;
+        std::fs::create_dir_all(&folder).map_err(BenchError::io("cannot make", &folder))?;
+        let crew = Crew {
+            campaign,
+            drives: &self.drives,
+            settings: &self.settings,
+            kernel: &kernel,
+            folder: &folder,
+            executor: &self.executor,
+        };
+        let result = crew.carry_out(cells, sink);
+        let complaints = self.ledger.take_down_to(mark, &self.executor);
+        for complaint in complaints {
+            tracing::warn!("{complaint}");
+        }
+        result
+    }
+}
+
+/// The folder of one cell's lab.
+pub(super) fn lab_folder(folder: &Path, cell: &Cell) -> PathBuf {
+    folder.join(format!("cell-{}", cell.number + 1))
+}

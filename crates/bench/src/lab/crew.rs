@@ -1,0 +1,199 @@
+//! Several cells at once, each in a lab of its own on a processor of its own.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{Scope, scope};
+use std::time::Duration;
+
+use disklab_exec::{ExecError, Executor, Interrupt};
+use disklab_study::Cell;
+
+use super::bench::{LabKernel, LabSettings, lab_folder};
+use super::drives::ModelledDrives;
+use super::job::{Job, PHASES};
+use super::one_cell::{Ended, LabSettingsOfCell, OneCell, prepare};
+use crate::device_bench::indices;
+use crate::{BenchError, Campaign, Phase, Sink};
+
+/// How often the guests' progress is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// What the cells have in common.
+pub(super) struct Crew<'a> {
+    pub campaign: &'a Campaign,
+    pub drives: &'a ModelledDrives,
+    pub settings: &'a LabSettings,
+    pub kernel: &'a LabKernel,
+    /// Where the labs' folders are made.
+    pub folder: &'a Path,
+    pub executor: &'a Executor,
+}
+
+/// A cell whose lab runs.
+struct Running<'a> {
+    cell: &'a Cell,
+    core: usize,
+    folder: PathBuf,
+    /// Bytes of its phases that were read.
+    seen: u64,
+}
+
+type Ends = (u32, Ended);
+
+impl<'a> Crew<'a> {
+    /// Carries out the cells, in their order as far as they do not run side by side.
+    pub fn carry_out(&self, cells: &[&'a Cell], sink: &mut dyn Sink) -> Result<(), BenchError> {
+        let settings = LabSettingsOfCell::new(self.settings, self.kernel);
+        // Raised to end all labs, by the user's wish or where going on makes no sense.
+        let stop = Interrupt::new();
+        let (ends, ended) = channel();
+        scope(|scope| {
+            let mut shift = Shift {
+                crew: self,
+                settings: &settings,
+                stop: &stop,
+                ends,
+                running: BTreeMap::new(),
+                free: self.settings.cores.iter().rev().copied().collect(),
+            };
+            let result = shift.work(scope, cells, sink, &ended);
+            if result.is_err() {
+                stop.raise();
+            }
+            result
+        })
+    }
+}
+
+/// The labs that run.
+struct Shift<'s, 'a> {
+    crew: &'s Crew<'a>,
+    settings: &'s LabSettingsOfCell,
+    stop: &'s Interrupt,
+    ends: Sender<Ends>,
+    running: BTreeMap<u32, Running<'a>>,
+    free: Vec<usize>,
+}
+
+impl<'s, 'a> Shift<'s, 'a> {
+    fn work<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, 's>,
+        cells: &[&'a Cell],
+        sink: &mut dyn Sink,
+        ended: &Receiver<Ends>,
+    ) -> Result<(), BenchError>
+    where
+        'a: 's,
+    {
+        let mut waiting = cells.iter();
+        loop {
+            while let Some(core) = self.free.pop() {
+                let Some(cell) = waiting.next() else { break };
+                self.crew.executor.interrupt.check()?;
+                self.begin(scope, cell, core, sink)?;
+            }
+            if self.running.is_empty() {
+                return Ok(());
+            }
+            match ended.recv_timeout(LOOK) {
+                Ok((number, end)) => self.end(number, end, sink)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                // Not while we hold a sender ourselves.
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            self.crew.executor.interrupt.check()?;
+            for running in self.running.values_mut() {
+                running.report_phases(sink);
+            }
+        }
+    }
+
+    fn begin<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, 's>,
+        cell: &'a Cell,
+        core: usize,
+        sink: &mut dyn Sink,
+    ) -> Result<(), BenchError>
+    where
+        'a: 's,
+    {
+        let crew = self.crew;
+        let study = &crew.campaign.study;
+        let (stack, _) = indices(crew.campaign, cell)?;
+        let raw = sink.begin(cell).map_err(BenchError::Sink)?;
+        // The guest mounts it, and knows no folder that a path could start from.
+        let raw = std::path::absolute(&raw).map_err(BenchError::io("cannot find", &raw))?;
+        std::fs::create_dir_all(&raw).map_err(BenchError::io("cannot make", &raw))?;
+        let folder = lab_folder(crew.folder, cell);
+        let job = Job {
+            study_file: study.source.name.clone(),
+            study_text: study.source.text.clone(),
+            folder: std::path::absolute(&crew.settings.folder)
+                .map_err(BenchError::io("cannot find", &crew.settings.folder))?,
+            scale: crew.campaign.scale,
+            cell: cell.clone(),
+            raw: raw.clone(),
+            programs: crew.kernel.programs.clone(),
+        };
+        prepare(&folder, &job)?;
+        let one = OneCell {
+            drives: crew.drives,
+            settings: self.settings,
+            indices: &study.stacks[stack].drives,
+            write_cache: study.stacks[stack].write_cache,
+            folder: folder.clone(),
+            raw,
+            cell,
+            core,
+            stop: self.stop.clone(),
+        };
+        let ends = self.ends.clone();
+        let number = cell.number;
+        scope.spawn(move || {
+            // Nobody listens any more where another cell's end stopped the run.
+            let _ = ends.send((number, one.run()));
+        });
+        self.running.insert(number, Running { cell, core, folder, seen: 0 });
+        Ok(())
+    }
+
+    fn end(&mut self, number: u32, end: Ended, sink: &mut dyn Sink) -> Result<(), BenchError> {
+        let Some(running) = self.running.remove(&number) else { return Ok(()) };
+        self.free.push(running.core);
+        match end {
+            Ended::Interrupted => Err(ExecError::Interrupted.into()),
+            Ended::Outcome(outcome) => {
+                let _ = std::fs::remove_dir_all(&running.folder);
+                sink.end(running.cell, *outcome).map_err(BenchError::Sink)
+            }
+        }
+    }
+}
+
+impl Running<'_> {
+    /// Hands on the phases that the guest has told since the last look.
+    fn report_phases(&mut self, sink: &mut dyn Sink) {
+        let Ok(text) = read_from(&self.folder.join(PHASES), self.seen) else { return };
+        // A line without its end is read again at the next look.
+        for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
+            self.seen += line.len() as u64;
+            if let Ok(phase) = serde_json::from_str::<Phase>(line.trim()) {
+                sink.phase(self.cell, phase);
+            }
+        }
+    }
+}
+
+fn read_from(path: &Path, at: u64) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(at))?;
+    let mut text = String::new();
+    // Four short lines are all that a cell has to tell.
+    file.take(4096).read_to_string(&mut text)?;
+    Ok(text)
+}

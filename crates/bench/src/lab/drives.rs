@@ -1,0 +1,223 @@
+//! A study's drives, as the lab models them.
+
+use std::path::{Path, PathBuf};
+
+use disklab_drive::{DriveFile, Nanos, SHIPPED, load, shipped};
+use disklab_exec::Executor;
+use disklab_lab::DiskOptions;
+use disklab_measure::{Note, SystemRoot};
+use disklab_stack::{Ledger, Need};
+use disklab_study::{DriveSpec, Study, did_you_mean, one_of};
+use disklab_units::Bytes;
+
+use crate::drives::Ready;
+use crate::{BenchError, Drives, Medium, ReadyDrive};
+
+/// A drive file larger than this is none.
+const LARGEST_FILE: u64 = 1 << 20;
+/// Longest part of a model's id in a serial number, which has 20 letters at most.
+const ID_LETTERS: usize = 16;
+/// A study's `10 TB` is the model's 10,000,831,348,736 bytes: sizes on labels are
+/// rounded, by less than this.
+const LABEL_ROUNDING: f64 = 0.01;
+
+/// A drive of the study, and the model that stands for it.
+#[derive(Debug, Clone)]
+struct Modelled {
+    name: String,
+    file: DriveFile,
+    serial: String,
+}
+
+/// The drives of a study in the lab: disks `/dev/vda`, `/dev/vdb`, … of a guest,
+/// those of one stack at a time. The host makes them with [`ModelledDrives::disks`],
+/// the guest finds them again by their serial numbers.
+#[derive(Debug, Clone)]
+pub struct ModelledDrives {
+    drives: Vec<Modelled>,
+}
+
+impl ModelledDrives {
+    /// Finds the model of each of the study's drives: a shipped one by its id, any
+    /// other by its file, against `folder`.
+    ///
+    /// # Errors
+    /// Where there is no such model, a drive file is wrong, or the study wants a
+    /// drive larger than its model; in words.
+    pub fn new(study: &Study, folder: &Path) -> Result<Self, String> {
+        let drives = study
+            .drives
+            .iter()
+            .enumerate()
+            .map(|(index, spec)| {
+                let file = model(spec, folder)
+                    .and_then(|file| sized(file, spec.size))
+                    .map_err(|why| format!("drive '{}' of the study: {why}", spec.name))?;
+                let id: String = file.id.chars().take(ID_LETTERS).collect();
+                let serial = format!("{id}-{}", index + 1);
+                Ok(Modelled { name: spec.name.clone(), file, serial })
+            })
+            .collect::<Result<_, String>>()?;
+        Ok(Self { drives })
+    }
+
+    /// The disks of a guest, new: those of the study's drives with these indices, in
+    /// this order. Where their platters stand depends on the seed and the index.
+    pub fn disks(
+        &self,
+        indices: &[usize],
+        write_cache: Option<bool>,
+        seed: u64,
+    ) -> Vec<DiskOptions> {
+        indices
+            .iter()
+            .filter_map(|index| Some((*index, self.drives.get(*index)?)))
+            .map(|(index, drive)| {
+                // The odd number of splitmix64 keeps neighbours apart.
+                let own = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+                let mut disk = DiskOptions::of(&drive.file, own, &drive.serial);
+                if let Some(on) = write_cache {
+                    disk.drive.set_write_cache(Nanos(0), on);
+                }
+                disk
+            })
+            .collect()
+    }
+
+    /// What readers must know of the models, each remark once.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks: Vec<String> = Vec::new();
+        for drive in self.drives.iter().filter(|d| !d.file.note.is_empty()) {
+            let remark = format!("{}: {}", drive.file.name, drive.file.note);
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
+        remarks
+    }
+
+    /// `4 × HGST Ultrastar He10 10 TB`, for a sentence.
+    fn words(&self) -> String {
+        let mut kinds: Vec<(&DriveFile, usize)> = Vec::new();
+        for drive in &self.drives {
+            match kinds.iter_mut().find(|(file, _)| **file == drive.file) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((&drive.file, 1)),
+            }
+        }
+        let words: Vec<String> = kinds
+            .iter()
+            .map(|(file, count)| {
+                format!("{count} × {} ({})", file.name, Bytes(file.capacity()).si())
+            })
+            .collect();
+        words.join(", ")
+    }
+}
+
+fn model(spec: &DriveSpec, folder: &Path) -> Result<DriveFile, String> {
+    let name = &spec.model;
+    if let Some(file) = shipped(name) {
+        return Ok(file);
+    }
+    if !name.contains('/') && !name.ends_with(".toml") {
+        let known = SHIPPED.iter().map(|(id, _)| *id);
+        return Err(format!(
+            "'{name}' is no drive model{}; known: {}; or give a drive file, such as './{name}.toml'",
+            did_you_mean(name, known.clone()),
+            one_of(known)
+        ));
+    }
+    let path = folder.join(name);
+    let cannot = |e: std::io::Error| format!("cannot read the drive file {}: {e}", path.display());
+    if path.metadata().map_err(cannot)?.len() > LARGEST_FILE {
+        return Err(format!("{} is too large for a drive file", path.display()));
+    }
+    let text = std::fs::read_to_string(&path).map_err(cannot)?;
+    load(&path.display().to_string(), &text).map_err(|e| e.to_string())
+}
+
+/// The model with the study's size: the same drive, of which less is seen.
+fn sized(file: DriveFile, size: Bytes) -> Result<DriveFile, String> {
+    let capacity = file.capacity() as f64;
+    if (size.0 as f64 / capacity - 1.0).abs() < LABEL_ROUNDING {
+        return Ok(file);
+    }
+    let (_, physical) = file.sector_sizes();
+    file.limited_to(size.0 - size.0 % physical.max(1)).map_err(|why| {
+        format!(
+            "{} is not to be had of the model '{}' of {}: {why}",
+            size.si(),
+            file.id,
+            Bytes(file.capacity()).si()
+        )
+    })
+}
+
+impl Drives for ModelledDrives {
+    fn name(&self) -> String {
+        "lab".to_owned()
+    }
+
+    fn about(&self) -> String {
+        format!("simulated drives: {}", self.words())
+    }
+
+    fn medium(&self) -> Medium {
+        Medium::HARD_DISK
+    }
+
+    fn sizes(&self, _study: &Study) -> Vec<Option<Bytes>> {
+        self.drives.iter().map(|drive| Some(Bytes(drive.file.capacity()))).collect()
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        Vec::new()
+    }
+
+    fn write_cache_switchable(&self) -> bool {
+        true
+    }
+
+    fn are_ata(&self) -> bool {
+        false
+    }
+
+    fn make_ready(
+        &mut self,
+        _study: &Study,
+        indices: &[usize],
+        write_cache: Option<bool>,
+        _ledger: &mut Ledger,
+        _executor: &Executor,
+    ) -> Result<Ready, BenchError> {
+        let mut ready = Ready { are_zero: true, ..Ready::default() };
+        let root = SystemRoot::here();
+        for index in indices {
+            let drive = self
+                .drives
+                .get(*index)
+                .ok_or_else(|| BenchError::Other("the lab has no such drive".to_owned()))?;
+            let device = device_with(&root, &drive.serial).ok_or_else(|| {
+                BenchError::Other(format!("the guest has no disk '{}'", drive.serial))
+            })?;
+            ready.drives.push(ReadyDrive { name: drive.name.clone(), device });
+        }
+        if let Some(on) = write_cache {
+            ready.notes.push(Note {
+                about: "drives".to_owned(),
+                text: format!("write cache switched {}", if on { "on" } else { "off" }),
+            });
+        }
+        Ok(ready)
+    }
+}
+
+/// The guest's disk with this serial number.
+fn device_with(root: &SystemRoot, serial: &str) -> Option<PathBuf> {
+    let disks = disklab_measure::BlockDevice::all(root);
+    let disk = disks.iter().find(|disk| {
+        !disk.is_partition() && disk.attribute("serial").is_some_and(|s| s.trim() == serial)
+    })?;
+    Some(disk.node())
+}

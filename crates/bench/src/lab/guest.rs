@@ -1,0 +1,82 @@
+//! A cell inside the lab's guest: the same code as on real disks.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use disklab_exec::{Executor, Interrupt};
+use disklab_lab::guest::{LAB_FOLDER, PLACE, mount_host, set_environment};
+use disklab_stack::Ledger;
+use disklab_study::{Cell, load};
+use disklab_workload::Context;
+
+use super::drives::ModelledDrives;
+use super::job::{ANSWER, Answer, JOB, Job, PHASES, read, write};
+use crate::{Bench, Campaign, CellOutcome, DeviceBench, Phase, Sink};
+
+/// Carries out the cell that the host left a job for, and leaves the answer. The
+/// caller is the guest's first program and has begun.
+///
+/// # Errors
+/// Where job or answer cannot be read or written; the console is then all that
+/// the host has to tell.
+pub fn carry_out_in_guest() -> Result<(), String> {
+    let lab = Path::new(LAB_FOLDER);
+    let job: Job = read(lab, JOB)
+        .map_err(|e| format!("cannot read the job: {e}"))?
+        .ok_or("the host left no job")?;
+    set_environment(job.programs.as_deref());
+    let phases = File::options().append(true).create(true).open(lab.join(PHASES));
+    let raw = Path::new(PLACE).join("raw");
+    let mut sink = GuestSink { phases: phases.ok(), raw: raw.clone(), answer: None };
+    let result = mount_host(&job.raw, &raw)
+        .map_err(|e| e.to_string())
+        .and_then(|()| cell(&job, &mut sink));
+    let answer = match (result, sink.answer) {
+        // What could not be taken down may still matter to what was measured.
+        (Err(why), answer) => {
+            Answer { result: Err(why), trace: answer.map_or_else(Vec::new, |a| a.trace) }
+        }
+        (Ok(()), Some(answer)) => answer,
+        (Ok(()), None) => Answer { result: Err("the cell did not end".into()), trace: Vec::new() },
+    };
+    write(lab, ANSWER, &answer).map_err(|e| format!("cannot write the answer: {e}"))
+}
+
+fn cell(job: &Job, sink: &mut GuestSink) -> Result<(), String> {
+    let study = load(&job.study_file, &job.study_text).map_err(|e| e.to_string())?;
+    let context = Context { scale: job.scale, folder: job.folder.clone() };
+    let campaign = Campaign::new(study, &context).map_err(|e| e.to_string())?;
+    let drives = ModelledDrives::new(&campaign.study, &job.folder)?;
+    let place = Path::new(PLACE);
+    let ledger = Ledger::open(&place.join("ledger")).map_err(|e| e.to_string())?;
+    let executor = Executor::new(Interrupt::new());
+    let mut bench = DeviceBench::new(drives, ledger, executor, &place.join("scratch"));
+    bench.carry_out(&campaign, &[&job.cell], sink).map_err(|e| e.to_string())
+}
+
+/// Tells the host how far the cell is, and keeps its outcome.
+struct GuestSink {
+    phases: Option<File>,
+    raw: PathBuf,
+    answer: Option<Answer>,
+}
+
+impl Sink for GuestSink {
+    fn begin(&mut self, _cell: &Cell) -> Result<PathBuf, String> {
+        Ok(self.raw.clone())
+    }
+
+    fn phase(&mut self, _cell: &Cell, phase: Phase) {
+        // Only for the user's eyes: not worth failing for.
+        if let (Some(file), Ok(line)) = (&mut self.phases, serde_json::to_string(&phase)) {
+            let _ = writeln!(file, "{line}").and_then(|()| file.sync_data());
+        }
+    }
+
+    fn end(&mut self, _cell: &Cell, outcome: CellOutcome) -> Result<(), String> {
+        let result = outcome.result.map_err(|e| e.to_string());
+        self.answer = Some(Answer { result, trace: outcome.trace });
+        Ok(())
+    }
+}

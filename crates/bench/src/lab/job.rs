@@ -1,0 +1,88 @@
+//! What host and guest say to each other: files in the lab's folder, which both
+//! see.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use disklab_exec::TraceEntry;
+use disklab_measure::Sample;
+use disklab_study::Cell;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The host's [`Job`].
+pub(super) const JOB: &str = "job.json";
+/// The guest's [`crate::Phase`]s, one line each.
+pub(super) const PHASES: &str = "phases";
+/// The guest's [`Answer`].
+pub(super) const ANSWER: &str = "answer.json";
+
+/// What a guest is to do.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Job {
+    /// The study's file name, for messages.
+    pub study_file: String,
+    /// The study's whole text: the guest reads it as the host did.
+    pub study_text: String,
+    /// Against which its files are found.
+    pub folder: PathBuf,
+    /// By how much sizes are scaled.
+    pub scale: f64,
+    /// The cell to carry out.
+    pub cell: Cell,
+    /// The cell's folder for raw outputs, on the host.
+    pub raw: PathBuf,
+    /// A further folder of programs, on the host.
+    pub programs: Option<PathBuf>,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Answer {
+    /// The sample, or why there is none.
+    pub result: Result<Sample, String>,
+    /// Every command that ran.
+    pub trace: Vec<TraceEntry>,
+}
+
+/// Writes a value where the other side will look for it, whole or not at all.
+pub(super) fn write(folder: &Path, name: &str, value: &impl Serialize) -> io::Result<()> {
+    let (path, unfinished) = (folder.join(name), folder.join(format!("{name}.unfinished")));
+    let mut file = File::create(&unfinished)?;
+    file.write_all(&serde_json::to_vec(value)?)?;
+    // From the guest's page cache to the host's file.
+    file.sync_all()?;
+    drop(file);
+    std::fs::rename(unfinished, path)
+}
+
+/// Reads what the other side wrote; nothing where it did not.
+pub(super) fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> io::Result<Option<T>> {
+    match std::fs::read(folder.join(name)) {
+        Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(read::<Answer>(folder.path(), ANSWER).unwrap().is_none());
+        let mut sample = Sample::default();
+        sample.overhead.make_seconds = 0.1;
+        for result in [Ok(sample), Err("why".to_owned())] {
+            let answer = Answer { result: result.clone(), trace: Vec::new() };
+            write(folder.path(), ANSWER, &answer).unwrap();
+            let back: Answer = read(folder.path(), ANSWER).unwrap().unwrap();
+            assert_eq!(back.result, result);
+        }
+        std::fs::write(folder.path().join(ANSWER), "{\"result\":").unwrap();
+        assert!(read::<Answer>(folder.path(), ANSWER).is_err());
+    }
+}

@@ -1,0 +1,18 @@
+//! The lab as a bench: each cell has a guest of its own, with new drives, in
+//! virtual time. What one cell does to its kernel no other cell sees, and a cell
+//! is the same whether it runs first, last, or again after an interruption.
+
+mod bench;
+mod crew;
+mod drives;
+mod guest;
+mod job;
+mod one_cell;
+
+pub use bench::{KernelSource, LabBench, LabKernel, LabSettings};
+pub use drives::ModelledDrives;
+pub use guest::carry_out_in_guest;
+
+/// The job by which the guest's first program knows that it is to carry out a
+/// cell: the word behind [`disklab_lab::guest::GUEST`].
+pub const CELL_JOB: &str = "cell";

@@ -1,0 +1,127 @@
+//! One cell: a guest is booted, carries it out, and is gone.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use disklab_drive::Nanos;
+use disklab_exec::Interrupt;
+use disklab_lab::guest::GUEST;
+use disklab_lab::{Lab, LabError, LabOptions, LabReport};
+use disklab_study::Cell;
+
+use super::CELL_JOB;
+use super::bench::{LabKernel, LabSettings};
+use super::drives::ModelledDrives;
+use super::job::{ANSWER, Answer, JOB, Job, read, write};
+use crate::{BenchError, CellError, CellOutcome};
+
+/// A guest that is still not done then hangs: 30 days of virtual time. The longest
+/// published study took days, and an idle guest is there within a minute.
+const VIRTUAL_LIMIT: Nanos = Nanos(30 * 86_400 * 1_000_000_000);
+/// The same for real time: a day.
+const REAL_LIMIT: Duration = Duration::from_secs(86_400);
+
+/// What a worker needs for a cell; all its own.
+pub(super) struct OneCell<'a> {
+    pub drives: &'a ModelledDrives,
+    pub settings: &'a LabSettingsOfCell,
+    pub indices: &'a [usize],
+    pub write_cache: Option<bool>,
+    /// This lab's own folder, which exists and holds the job.
+    pub folder: PathBuf,
+    pub raw: PathBuf,
+    pub cell: &'a Cell,
+    pub core: usize,
+    pub stop: Interrupt,
+}
+
+/// What of the settings a worker needs; unlike [`LabSettings`] it can be shared by
+/// threads.
+#[derive(Debug, Clone)]
+pub(super) struct LabSettingsOfCell {
+    pub kernel: LabKernel,
+    pub program: PathBuf,
+    pub memory_bytes: u64,
+    pub content: disklab_lab::ContentLimits,
+}
+
+impl LabSettingsOfCell {
+    pub fn new(settings: &LabSettings, kernel: &LabKernel) -> Self {
+        Self {
+            kernel: kernel.clone(),
+            program: settings.program.clone(),
+            memory_bytes: settings.memory.0,
+            content: settings.content,
+        }
+    }
+}
+
+/// How a cell ended; [`Interrupted`](Ended::Interrupted) is no outcome.
+pub(super) enum Ended {
+    Outcome(Box<CellOutcome>),
+    Interrupted,
+}
+
+/// Leaves the job where the guest will find it.
+pub(super) fn prepare(folder: &Path, job: &Job) -> Result<(), BenchError> {
+    std::fs::create_dir_all(folder).map_err(BenchError::io("cannot make", folder))?;
+    write(folder, JOB, job).map_err(BenchError::io("cannot write the job into", folder))
+}
+
+impl OneCell<'_> {
+    /// Boots the guest and waits for its end.
+    pub fn run(self) -> Ended {
+        let began = Instant::now();
+        let result = Lab::start(self.options()).and_then(Lab::run);
+        // For whoever wants to know what the kernel said.
+        let _ = std::fs::copy(self.folder.join("console"), self.raw.join("console"));
+        if matches!(result, Err(LabError::Interrupted)) {
+            return Ended::Interrupted;
+        }
+        let (result, trace) = match self.answer(result) {
+            Ok(Answer { result, trace }) => (result.map_err(CellError::Guest), trace),
+            Err(error) => (Err(error), Vec::new()),
+        };
+        let seconds = began.elapsed().as_secs_f64();
+        Ended::Outcome(Box::new(CellOutcome { result, trace, seconds }))
+    }
+
+    fn options(&self) -> LabOptions {
+        let settings = self.settings;
+        let mut options =
+            LabOptions::new(&settings.kernel.program, &self.folder, &settings.program);
+        options.writable = vec![self.raw.clone()];
+        options.init_arguments = vec![GUEST.to_owned(), CELL_JOB.to_owned()];
+        options.memory_bytes = settings.memory_bytes;
+        options.disks = self.drives.disks(self.indices, self.write_cache, self.cell.seed);
+        options.content = settings.content;
+        options.seed = self.cell.seed;
+        options.core = Some(self.core);
+        options.real_limit = Some(REAL_LIMIT);
+        options.virtual_limit = Some(VIRTUAL_LIMIT);
+        options.interrupt = self.stop.clone();
+        options
+    }
+
+    fn answer(&self, result: Result<LabReport, LabError>) -> Result<Answer, CellError> {
+        let report = result?;
+        let answer: Option<Answer> = read(&self.folder, ANSWER).map_err(|e| {
+            CellError::Guest(format!("the guest's answer cannot be understood: {e}"))
+        })?;
+        let Some(mut answer) = answer else {
+            let console = std::fs::read_to_string(self.folder.join("console")).unwrap_or_default();
+            let lines: Vec<&str> = console.lines().rev().take(15).collect();
+            let lines: Vec<&str> = lines.into_iter().rev().collect();
+            return Err(CellError::Guest(format!(
+                "the guest ended without an answer; the end of its console:\n{}",
+                lines.join("\n")
+            )));
+        };
+        if let Ok(sample) = &mut answer.result {
+            let seconds = report.virtual_time.0 as f64 / 1e9;
+            let extra = &mut sample.environment.extra;
+            extra.insert("lab.virtual-seconds".to_owned(), format!("{seconds:.9}"));
+        }
+        Ok(answer)
+    }
+}

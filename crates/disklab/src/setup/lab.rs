@@ -1,0 +1,115 @@
+//! The lab bench, from the command line.
+
+use disklab_bench::{
+    BenchError, Campaign, LabBench, LabKernel, LabSettings, ModelledDrives, free_space,
+};
+use disklab_exec::{ExecError, Executor, Interrupt};
+use disklab_lab::{ContentLimits, kernel};
+use disklab_stack::Ledger;
+use disklab_units::Bytes;
+
+use super::{Place, existing_ancestor};
+use crate::cli::CampaignArgs;
+use crate::commands::lab::build;
+use crate::exit::{Failure, INTERRUPTED};
+
+/// A guest's memory where the user says nothing: that of a small NAS.
+const MEMORY: Bytes = Bytes::gib(1);
+/// With less, programs such as mkfs.xfs are killed.
+const LEAST_MEMORY: Bytes = Bytes::mib(128);
+
+/// The lab bench, and the memory of its guests.
+pub fn bench(
+    args: &CampaignArgs,
+    campaign: &Campaign,
+    place: &Place<'_>,
+    ledger: Ledger,
+    executor: Executor,
+) -> Result<(LabBench, Bytes), Failure> {
+    let drives = ModelledDrives::new(&campaign.study, place.study).map_err(Failure::wrong_use)?;
+    let memory = args.memory.unwrap_or(MEMORY);
+    let most = machine_memory();
+    if memory < LEAST_MEMORY || memory > most {
+        return Err(Failure::wrong_use(format!(
+            "--memory {}: a guest takes from {} to what this machine has, {}",
+            memory.iec(),
+            LEAST_MEMORY.iec(),
+            most.iec()
+        )));
+    }
+    let cores = cores(args.at_once, memory, most)?;
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))?;
+    let interrupt = executor.interrupt.clone();
+    let free = free_space(&existing_ancestor(place.scratch));
+    let content = ContentLimits {
+        disk_bytes: free.0 / 10 * 9 / cores.len() as u64,
+        ..ContentLimits::default()
+    };
+    let settings = LabSettings {
+        kernel: Box::new(move |zfs| kernel_for(zfs, &interrupt)),
+        program,
+        scratch: place.scratch.to_owned(),
+        cores,
+        memory,
+        content,
+        folder: place.study.to_owned(),
+    };
+    Ok((LabBench::new(drives, settings, ledger, executor), memory))
+}
+
+/// The kernel; it is built where it is not there yet.
+fn kernel_for(_zfs: bool, interrupt: &Interrupt) -> Result<LabKernel, BenchError> {
+    let program = match kernel::find(&kernel::cache_folder()) {
+        Some(program) => program,
+        None => build::ensure(&kernel::Source::Debian, interrupt).map_err(|failure| {
+            if failure.code == INTERRUPTED {
+                BenchError::Program(ExecError::Interrupted)
+            } else {
+                BenchError::Other(format!("the lab's kernel: {failure}"))
+            }
+        })?,
+    };
+    Ok(LabKernel { program, programs: None })
+}
+
+/// The processors to run on: those that this process may use, as many as asked for
+/// and as guests fit into the memory.
+fn cores(at_once: Option<usize>, memory: Bytes, most: Bytes) -> Result<Vec<usize>, Failure> {
+    let allowed = rustix::thread::sched_getaffinity(None)
+        .map_err(|e| Failure::failed(format!("cannot read which processors may be used: {e}")))?;
+    let mut cores: Vec<usize> =
+        (0..rustix::thread::CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();
+    let fit = usize::try_from(most.0 / memory.0.max(1)).unwrap_or(usize::MAX).max(1);
+    match at_once {
+        Some(wanted) if wanted == 0 || wanted > cores.len() => {
+            return Err(Failure::wrong_use(format!(
+                "--at-once {wanted}: this process may use {} processors, and each lab needs one",
+                cores.len()
+            )));
+        }
+        Some(wanted) => cores.truncate(wanted),
+        None => cores.truncate(fit),
+    }
+    Ok(cores)
+}
+
+fn machine_memory() -> Bytes {
+    let info = rustix::system::sysinfo();
+    Bytes((info.totalram as u64).saturating_mul(u64::from(info.mem_unit)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_lab_has_a_processor_and_its_memory() {
+        let all = cores(None, Bytes::gib(1), Bytes::gib(1024)).unwrap_or_else(|e| panic!("{e}"));
+        assert!(!all.is_empty());
+        let one = cores(None, Bytes::gib(1), Bytes::gib(1)).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(one, all[..1]);
+        assert!(cores(Some(0), Bytes::gib(1), Bytes::gib(4)).is_err());
+        assert!(cores(Some(all.len() + 1), Bytes::gib(1), Bytes::gib(4)).is_err());
+    }
+}
