@@ -24,7 +24,7 @@ mod options;
 mod pinned;
 mod shared_memory;
 mod sockets;
-mod speed;
+pub mod speed;
 mod vhost;
 
 pub use content::{Content, ContentLimits, ContentUsage};

@@ -1,0 +1,60 @@
+//! Guests for measuring.
+
+use std::path::{Path, PathBuf};
+
+use super::SpeedOptions;
+use super::drive::{Mark, Record, Steady};
+use super::job::{Job, SPEED_JOB};
+use crate::content::ContentLimits;
+use crate::{DiskOptions, Lab, LabError, LabOptions, LabReport, guest};
+
+/// A guest to be measured.
+pub(super) struct Guest<'o> {
+    pub options: &'o SpeedOptions,
+    pub core: usize,
+    pub job: Job,
+    pub drives: usize,
+    pub memory_mib: u64,
+}
+
+impl Guest<'_> {
+    /// Boots it, has it do its job, and returns its marks.
+    pub fn run(&self) -> Result<(LabReport, Vec<Mark>), LabError> {
+        let folder = Folder::new(&self.options.folder, self.core)?;
+        let record = Record::default();
+        let mut options = LabOptions::new(&self.options.kernel, &folder.0, &self.options.program);
+        options.init_arguments = [guest::GUEST.to_owned(), SPEED_JOB.to_owned()].into();
+        options.init_arguments.extend(self.job.words());
+        options.memory_bytes = self.memory_mib << 20;
+        options.core = Some(self.core);
+        options.interrupt = self.options.interrupt.clone();
+        let disk = |n| DiskOptions::new(Steady::boxed(&record), format!("SPEED{n}"));
+        options.disks = (0..self.drives).map(disk).collect();
+        options.content = ContentLimits::default();
+        let report = Lab::start(options)?.run()?;
+        let marks = record.marks();
+        if marks.len() == self.job.marks() {
+            return Ok((report, marks));
+        }
+        let console = std::fs::read_to_string(folder.0.join("console")).unwrap_or_default();
+        Err(LabError::Ended { status: "without doing its job".to_owned(), console })
+    }
+}
+
+/// A folder that goes when this does.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(parent: &Path, core: usize) -> Result<Self, LabError> {
+        let path = parent.join(format!("core{core}"));
+        std::fs::create_dir(&path)
+            .map_err(LabError::system(format!("make the folder '{}'", path.display())))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,251 @@
+//! What the guests do whose speed is measured: the least that tells.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags, SeekFrom, open, seek};
+use rustix::io::{Errno, pread, pwrite};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::raid;
+
+/// The word by which a guest's first program knows that it is to call
+/// [`carry_out_in_guest`], with the words that follow.
+pub const SPEED_JOB: &str = "speed";
+/// The drive that marks are made on.
+const DRIVE: &str = "/dev/vda";
+/// Small requests, and what direct I/O wants to be aligned to.
+pub(super) const PAGE: usize = 4096;
+/// Large requests.
+pub(super) const MIB: usize = 1 << 20;
+
+/// What a guest is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Job {
+    /// Nothing.
+    Nothing,
+    /// So many reads of 4 KiB at random places of a drive, one after another, with
+    /// a look at the clock after each.
+    Reads(u64),
+    /// So many writes of 4 KiB at random places of an md RAID 5 of four drives.
+    RaidWrites(u64),
+    /// So many MiB of incompressible data, written and read in requests of 1 MiB,
+    /// then as many zeros. Marks separate the four.
+    Stream(u64),
+}
+
+impl Job {
+    /// The words on the guest's command line.
+    pub fn words(self) -> [String; 2] {
+        let (word, count) = match self {
+            Self::Nothing => ("nothing", 0),
+            Self::Reads(n) => ("reads", n),
+            Self::RaidWrites(n) => ("raid-writes", n),
+            Self::Stream(n) => ("stream", n),
+        };
+        [word.to_owned(), count.to_string()]
+    }
+
+    /// How many marks it makes.
+    pub fn marks(self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Reads(_) | Self::RaidWrites(_) => 2,
+            Self::Stream(_) => 5,
+        }
+    }
+
+    /// The other way round.
+    fn parse(words: &[String]) -> Option<Self> {
+        let [word, count] = words else { return None };
+        let count = count.parse().ok()?;
+        Some(match word.as_str() {
+            "nothing" => Self::Nothing,
+            "reads" => Self::Reads(count),
+            "raid-writes" => Self::RaidWrites(count),
+            "stream" => Self::Stream(count),
+            _ => return None,
+        })
+    }
+}
+
+/// Does what the words after [`SPEED_JOB`] say. To be called in the guest, after
+/// [`crate::guest::begin`].
+///
+/// # Errors
+/// In words, where something cannot be done.
+pub fn carry_out_in_guest(words: &[String]) -> Result<(), String> {
+    match Job::parse(words).ok_or_else(|| format!("unknown words {words:?}"))? {
+        Job::Nothing => Ok(()),
+        Job::Reads(count) => reads(count).map_err(|e| format!("cannot read {DRIVE}: {e}")),
+        Job::RaidWrites(count) => {
+            let array = raid::assemble()?;
+            raid_writes(&array, count).map_err(|e| format!("cannot write to '{array}': {e}"))
+        }
+        Job::Stream(mib) => stream(mib).map_err(|e| format!("cannot use {DRIVE}: {e}")),
+    }
+}
+
+fn reads(count: u64) -> Result<(), Errno> {
+    let drive = Disk::open(DRIVE)?;
+    let mut page = Aligned::new(PAGE);
+    let mut random = Random::new();
+    drive.mark()?;
+    for _ in 0..count {
+        drive.read(page.bytes(), random.next() % drive.pages)?;
+        std::hint::black_box(now());
+    }
+    drive.mark()
+}
+
+fn raid_writes(array: &str, count: u64) -> Result<(), Errno> {
+    let (drive, array) = (Disk::open(DRIVE)?, Disk::open(array)?);
+    let mut page = Aligned::new(PAGE);
+    let mut random = Random::new();
+    random.fill(page.bytes());
+    drive.mark()?;
+    for _ in 0..count {
+        let number = random.next();
+        stamp(page.bytes(), number);
+        array.write(page.bytes(), number % array.pages)?;
+    }
+    drive.mark()
+}
+
+fn stream(mib: u64) -> Result<(), Errno> {
+    let drive = Disk::open(DRIVE)?;
+    let mut data = Aligned::new(MIB);
+    let mut zeros = Aligned::new(MIB);
+    Random::new().fill(data.bytes());
+    let pages = (MIB / PAGE) as u64;
+    drive.mark()?;
+    for at in 0..mib {
+        stamp(data.bytes(), at);
+        drive.write(data.bytes(), at * pages)?;
+    }
+    drive.mark()?;
+    for at in 0..mib {
+        drive.read(data.bytes(), at * pages)?;
+    }
+    drive.mark()?;
+    for at in 0..mib {
+        drive.write(zeros.bytes(), (mib + at) * pages)?;
+    }
+    drive.mark()?;
+    for at in 0..mib {
+        drive.read(zeros.bytes(), (mib + at) * pages)?;
+    }
+    drive.mark()
+}
+
+/// A disk, past the page cache.
+struct Disk {
+    fd: OwnedFd,
+    /// Its size in pages.
+    pages: u64,
+}
+
+impl Disk {
+    fn open(path: &str) -> Result<Self, Errno> {
+        let fd = open(path, OFlags::RDWR | OFlags::DIRECT, Mode::empty())?;
+        let pages = seek(&fd, SeekFrom::End(0))? / PAGE as u64;
+        Ok(Self { fd, pages })
+    }
+
+    fn read(&self, data: &mut [u8], page: u64) -> Result<(), Errno> {
+        whole(pread(&self.fd, &mut *data, page * PAGE as u64)?, data.len())
+    }
+
+    fn write(&self, data: &[u8], page: u64) -> Result<(), Errno> {
+        whole(pwrite(&self.fd, data, page * PAGE as u64)?, data.len())
+    }
+
+    /// Writes the last page: see [`super::drive::Record`].
+    fn mark(&self) -> Result<(), Errno> {
+        self.write(Aligned::new(PAGE).bytes(), self.pages.saturating_sub(1))
+    }
+}
+
+fn whole(done: usize, wanted: usize) -> Result<(), Errno> {
+    if done == wanted { Ok(()) } else { Err(Errno::IO) }
+}
+
+/// Zeros, at an address that direct I/O takes.
+pub(super) struct Aligned {
+    room: Vec<u8>,
+    bytes: usize,
+}
+
+impl Aligned {
+    pub fn new(bytes: usize) -> Self {
+        Self { room: vec![0; bytes + PAGE], bytes }
+    }
+
+    pub fn bytes(&mut self) -> &mut [u8] {
+        // The standard library may say that it does not know: then it is 'too far'.
+        let skip = self.room.as_ptr().align_offset(PAGE).min(PAGE);
+        &mut self.room[skip..skip + self.bytes]
+    }
+}
+
+/// Makes each page of `data` one that was never written before.
+pub(super) fn stamp(data: &mut [u8], number: u64) {
+    for page in data.chunks_exact_mut(PAGE) {
+        page[..8].copy_from_slice(&number.to_ne_bytes());
+    }
+}
+
+/// Numbers that look random, always the same ones (Marsaglia's xorshift).
+pub(super) struct Random(u64);
+
+impl Random {
+    pub fn new() -> Self {
+        Self(0x2545_F491_4F6C_DD1D)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub fn fill(&mut self, data: &mut [u8]) {
+        for place in data.chunks_exact_mut(8) {
+            place.copy_from_slice(&self.next().to_ne_bytes());
+        }
+    }
+}
+
+fn now() -> Duration {
+    let time = clock_gettime(ClockId::Monotonic);
+    // Neither is negative: it counts from the guest's start.
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_are_told_in_words() {
+        for job in [Job::Nothing, Job::Reads(7), Job::RaidWrites(1), Job::Stream(u64::MAX)] {
+            assert_eq!(Job::parse(&job.words()), Some(job));
+        }
+        for words in [&[] as &[&str], &["reads"], &["reads", "x"], &["dance", "1"]] {
+            let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
+            assert!(carry_out_in_guest(&words).is_err(), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn pages_are_aligned_and_differ() {
+        let mut data = Aligned::new(MIB);
+        assert_eq!(data.bytes().as_ptr().align_offset(PAGE), 0);
+        Random::new().fill(data.bytes());
+        let before = data.bytes().to_vec();
+        stamp(data.bytes(), 1);
+        let differ = |(a, b): (&[u8], &[u8])| a != b;
+        assert!(before.chunks(PAGE).zip(data.bytes().chunks(PAGE)).all(differ));
+    }
+}

@@ -1,0 +1,20 @@
+//! How fast the lab is on this machine.
+//!
+//! [`measure`] boots guests whose first program is [`carry_out_in_guest`], and
+//! times what they do against the [`round_trip`], a unit that moves with the
+//! machine and its noise.
+
+mod drive;
+mod figure;
+mod guests;
+mod job;
+mod measure;
+mod memory_copies;
+mod raid;
+mod round_trip;
+mod side_by_side;
+
+pub use figure::{Figure, Target};
+pub use job::{SPEED_JOB, carry_out_in_guest};
+pub use measure::{SpeedOptions, measure};
+pub use round_trip::round_trip;
