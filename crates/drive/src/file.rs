@@ -12,6 +12,8 @@ use crate::{Drive, hdd};
 pub struct DriveFile {
     /// Short name, by which studies call it, such as `wd40efrx-68n32n0`.
     pub id: String,
+    /// Other short names, such as `hgst-10tb`, that are easier to remember.
+    pub aliases: Vec<String>,
     /// Its name in the trade, such as `WD Red 4 TB`.
     pub name: String,
     /// The model that it reports to the host.
@@ -85,13 +87,14 @@ pub fn load(name: &str, text: &str) -> Result<DriveFile, StudyError> {
     let root = Node::parse(&source)?;
     let mut fields = Fields::new(&root, "the drive")?;
     let id = fields.require_text("id")?;
+    let aliases = fields.texts("aliases")?.unwrap_or_default();
     let name = fields.require_text("name")?;
     let model = fields.require_text("model")?;
     let note = fields.text("note")?.unwrap_or_default().trim().to_owned();
     let read = choice(&mut fields, "kind", &KINDS)?;
     let kind = read(&root, &mut fields)?;
     fields.finish()?;
-    Ok(DriveFile { id, name, model, note, kind })
+    Ok(DriveFile { id, aliases, name, model, note, kind })
 }
 
 #[cfg(test)]

@@ -18,5 +18,5 @@ mod values;
 
 pub use drive::{Completion, Drive, Nanos, Operation, Request};
 pub use file::{DriveFile, Kind, load};
-pub use shipped::{SHIPPED, shipped};
+pub use shipped::{SHIPPED, by_name, shipped};
 pub use statistics::Statistics;

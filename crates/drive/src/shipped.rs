@@ -13,6 +13,14 @@ pub const SHIPPED: [(&str, &str); 7] = [
     ("generic-3tb", include_str!("../../../drives/generic-3tb.toml")),
 ];
 
+/// The shipped drive with this id or alias, in whatever case.
+pub fn by_name(name: &str) -> Option<DriveFile> {
+    let name = name.to_lowercase();
+    shipped(&name).or_else(|| {
+        SHIPPED.iter().filter_map(|(id, _)| shipped(id)).find(|d| d.aliases.contains(&name))
+    })
+}
+
 /// The shipped drive with this id.
 pub fn shipped(id: &str) -> Option<DriveFile> {
     let (_, text) = SHIPPED.iter().find(|(known, _)| *known == id)?;
@@ -32,6 +40,21 @@ mod tests {
             assert_eq!(shipped(id), Some(file));
         }
         assert_eq!(shipped("no-such-drive"), None);
+    }
+
+    #[test]
+    fn every_name_belongs_to_one_drive() {
+        let mut seen = std::collections::BTreeSet::new();
+        for (id, _) in SHIPPED {
+            let file = shipped(id).unwrap();
+            for name in file.aliases.iter().chain([&file.id]) {
+                assert!(seen.insert(name.clone()), "'{name}' is the name of two drives");
+                assert_eq!(*name, name.to_lowercase());
+                assert_eq!(by_name(&name.to_uppercase()).as_ref(), Some(&file));
+            }
+        }
+        assert_eq!(by_name("hgst-10tb").unwrap().id, "hdn721010ale604");
+        assert_eq!(by_name("hgst"), None);
     }
 
     #[test]
