@@ -64,8 +64,13 @@ impl Here<'_> {
         std::fs::create_dir(&folder)
             .map_err(|e| CellError::Drives(BenchError::io("cannot make", &folder)(e)))?;
         sample.overhead.make_seconds = began.elapsed().as_secs_f64();
-        let place =
-            Place { directory: &folder, device: None, device_is_ata: false, watched: self.watched };
+        let place = Place {
+            directory: &folder,
+            device: None,
+            device_is_ata: false,
+            drives_can_forget: false,
+            watched: self.watched,
+        };
         let spec = &campaign.study.workloads[work_index];
         let workload = campaign.workloads[work_index].as_ref();
         measure(spec, workload, cell, &place, executor, phase, &mut sample)?;

@@ -57,6 +57,11 @@ pub trait Drives {
     /// Whether they take ATA commands.
     fn are_ata(&self) -> bool;
 
+    /// Whether their own memories can be emptied, as modelled drives' can.
+    fn can_forget(&self) -> bool {
+        false
+    }
+
     /// Makes the drives with these indices ready: empty, and free for use. What
     /// has to be undone is entered in the ledger. Returns them, whether they
     /// read as zeros all over, and remarks.

@@ -32,8 +32,7 @@ impl Medium {
     /// The lab: what counts is the work of simulating. A guest boots and ends in
     /// about a second, an I/O of fio takes half a millisecond, data are copied at
     /// memory's speed.
-    pub const LAB: Self =
-        Self { bytes_per_second: 400e6, seek_seconds: 0.0005, cell_seconds: 1.2 };
+    pub const LAB: Self = Self { bytes_per_second: 400e6, seek_seconds: 0.0005, cell_seconds: 1.2 };
 
     /// By a drive's kernel name, such as `sda`, and what the kernel says of it.
     pub fn of(name: &str, rotational: Option<bool>) -> Self {

@@ -252,3 +252,19 @@ fn a_limited_drive_is_the_outer_part_of_the_whole() {
     assert_eq!(carry_out(&mut drive, 0, Read, last + 8, 8), p.read_overhead);
     assert_eq!(drive.statistics().refused, 1);
 }
+
+#[test]
+fn a_drive_whose_cache_is_switched_off_and_on_has_forgotten() {
+    for (id, p) in drives() {
+        let mut drive = HardDisk::new(&p, 1);
+        let written = carry_out(&mut drive, 0, Write, 1 << 20, 256);
+        let flushed = carry_out(&mut drive, written, Flush, 0, 0);
+        let held = carry_out(&mut drive, flushed, Read, 1 << 20, 256);
+        assert!(held - flushed < 2 * MS, "{id}: from its memory, {} ns", held - flushed);
+        drive.set_write_cache(Nanos(held), false);
+        drive.set_write_cache(Nanos(held), true);
+        let read = carry_out(&mut drive, held, Read, 1 << 20, 256);
+        assert!(read - held > held - flushed, "{id}: from the medium, {} ns", read - held);
+        assert!(drive.write_cache());
+    }
+}

@@ -120,11 +120,7 @@ impl Machine {
     /// modules of which only the configuration is known (`CONFIG_EXT4_FS=y`, a line
     /// for each option): the lab's guest.
     pub fn configured(configuration: &str) -> Self {
-        Self {
-            is_root: true,
-            configured: Some(Configured::new(configuration)),
-            ..Self::here()
-        }
+        Self { is_root: true, configured: Some(Configured::new(configuration)), ..Self::here() }
     }
 
     /// A machine whose `/proc`, `/sys`, `/dev`, `/lib/modules` and `/usr` lie

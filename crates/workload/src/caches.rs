@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use disklab_exec::Executor;
+use disklab_measure::Watched;
 use rustix::fs::{Advice, fadvise, syncfs};
 
 use crate::WorkloadError;
@@ -42,6 +43,26 @@ pub(crate) fn drop_caches(
             )))
         }
     }
+}
+
+/// Empties the memories of modelled drives, which forget all when their write
+/// cache is switched off. Nothing may be left to be written back.
+///
+/// # Errors
+/// Where the kernel does not let it be switched.
+pub(crate) fn empty_drives(drives: &[Watched], executor: &Executor) -> Result<(), WorkloadError> {
+    for drive in drives {
+        let Some(name) = drive.device.file_name() else { continue };
+        let switch = Path::new("/sys/block").join(name).join("cache_type");
+        let what = "cannot switch the write cache by";
+        let before = fs::read_to_string(&switch).map_err(WorkloadError::io(what, &switch))?;
+        for state in ["write through", before.trim()] {
+            fs::write(&switch, state).map_err(WorkloadError::io(what, &switch))?;
+            let line = format!("echo {state} > {}", switch.display());
+            executor.trace.note(&["sh", "-c", &line]);
+        }
+    }
+    Ok(())
 }
 
 /// Drops the pages of all files below `folder`, as far as they can be opened:

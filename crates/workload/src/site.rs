@@ -8,7 +8,7 @@ use disklab_measure::{Cpu, Figure, Meter, Note, Step, Watched};
 use disklab_study::Caches;
 
 use crate::WorkloadError;
-use crate::caches::drop_caches;
+use crate::caches::{drop_caches, empty_drives};
 
 /// How often the drives' counters are read during a step.
 const SERIES_INTERVAL: Duration = Duration::from_secs(1);
@@ -57,6 +57,8 @@ pub struct WorkSite<'a> {
     pub seed: u64,
     /// When the page cache is emptied.
     pub caches: Caches,
+    /// Whether the drives' own memories can be emptied as well: modelled ones can.
+    pub drives_can_forget: bool,
     /// The steps so far.
     pub steps: Vec<Step>,
     /// Remarks for the sample.
@@ -83,6 +85,13 @@ impl<'a> WorkSite<'a> {
         if self.caches == Caches::Drop {
             let began = Instant::now();
             let note = drop_caches(self.directory, self.executor)?;
+            if self.drives_can_forget {
+                empty_drives(&self.watched, self.executor)?;
+                self.note_once(
+                    "caches",
+                    "the drives' own memories were emptied too, as after other work",
+                );
+            }
             self.caches_seconds += began.elapsed().as_secs_f64();
             if let Some(note) = note {
                 self.note_once("caches", note);

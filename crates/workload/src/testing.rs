@@ -50,6 +50,7 @@ pub fn site<'a>(
     device: Option<PathBuf>,
 ) -> WorkSite<'a> {
     WorkSite {
+        drives_can_forget: false,
         executor,
         directory,
         device,

@@ -183,6 +183,10 @@ impl Drives for ModelledDrives {
         false
     }
 
+    fn can_forget(&self) -> bool {
+        true
+    }
+
     fn make_ready(
         &mut self,
         _study: &Study,

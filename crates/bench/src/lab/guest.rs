@@ -29,9 +29,8 @@ pub fn carry_out_in_guest() -> Result<(), String> {
     let phases = File::options().append(true).create(true).open(lab.join(PHASES));
     let raw = Path::new(PLACE).join("raw");
     let mut sink = GuestSink { phases: phases.ok(), raw: raw.clone(), answer: None };
-    let result = mount_host(&job.raw, &raw)
-        .map_err(|e| e.to_string())
-        .and_then(|()| cell(&job, &mut sink));
+    let result =
+        mount_host(&job.raw, &raw).map_err(|e| e.to_string()).and_then(|()| cell(&job, &mut sink));
     let answer = match (result, sink.answer) {
         // What could not be taken down may still matter to what was measured.
         (Err(why), answer) => {

@@ -259,6 +259,10 @@ impl Drive for HardDisk {
     fn set_write_cache(&mut self, now: Nanos, on: bool) {
         self.run_until(now);
         self.write_cache = on;
+        if !on {
+            self.reads.forget();
+            self.writes.forget();
+        }
         self.admit(self.now);
         self.dispatch(self.now);
     }

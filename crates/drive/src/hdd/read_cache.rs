@@ -44,6 +44,12 @@ impl ReadCache {
         Self { segments, size, sectors, stream: None, clock: 0 }
     }
 
+    /// Forgets what was read, and stops reading ahead.
+    pub(crate) fn forget(&mut self) {
+        self.segments.fill(EMPTY);
+        self.stream = None;
+    }
+
     /// The sector that the stream comes to next; its limit where it has ended.
     pub(crate) fn position(&self, geometry: &Geometry, now: u64) -> Option<u64> {
         let stream = self.stream?;

@@ -98,6 +98,11 @@ impl WriteCache {
         self.clean.shrink(self.room.saturating_sub(self.waiting_sectors()));
     }
 
+    /// Forgets what is on the medium already.
+    pub(crate) fn forget(&mut self) {
+        self.clean.shrink(0);
+    }
+
     /// Sectors that are not on the medium, those on their way to it included.
     pub(crate) fn waiting_sectors(&self) -> u64 {
         self.dirty_sectors + self.destaging.map_or(0, |(start, end)| end - start)
