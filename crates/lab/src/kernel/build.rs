@@ -7,11 +7,13 @@ use std::time::Duration;
 use disklab_exec::{ExecError, Executor, Finished, Invocation};
 
 use super::KernelError;
-use super::cache::{CONFIG, KERNEL, LOG, RECIPE};
+use super::cache::{CONFIG, KERNEL, LOG, PROGRAMS, RECIPE};
 use super::options;
 use super::progress::{Compilation, Progress, Step, Tail};
 use super::recipe::{Patch, Recipe};
 use super::source::{self, Origin};
+use super::variant::PLAIN;
+use super::zfs::{self, Openzfs, ZfsSource};
 
 /// Half of the source is for other machines and for devices that the guest does
 /// not have. Their Kconfig files are needed, their programs are not.
@@ -36,7 +38,10 @@ pub(super) struct Build<'a> {
     pub workshop: &'a Path,
     /// The log, which outlives it.
     pub log: &'a Path,
-    pub recipe: &'a Recipe,
+    /// It names the OpenZFS once that is fetched.
+    pub recipe: Recipe,
+    /// Where OpenZFS comes from, if the kernel is to have it.
+    pub zfs: Option<&'a ZfsSource>,
     pub executor: &'a Executor,
     pub progress: &'a mut dyn FnMut(Progress),
     /// How many objects it will probably make.
@@ -46,13 +51,18 @@ pub(super) struct Build<'a> {
 impl Build<'_> {
     /// Does all steps and returns a folder with all that is to be kept.
     pub fn run(&mut self, origin: &Origin) -> Result<PathBuf, KernelError> {
+        let [made, out] = ["made", "out"].map(|name| self.workshop.join(name));
+        for folder in [&made, &out] {
+            fs::create_dir(folder).map_err(KernelError::io("cannot make", folder))?;
+        }
+        // First, because it is what most often cannot be had.
+        let openzfs = self.openzfs(&made)?;
         let tree = self.source(origin)?;
-        let out = self.workshop.join("out");
-        fs::create_dir(&out).map_err(KernelError::io("cannot make", &out))?;
-        self.configure(&tree, &out)?;
+        if let Some(openzfs) = openzfs {
+            self.integrate(&openzfs, &tree, &out)?;
+        }
+        self.configure(&tree, &out, self.recipe.variant.fragment)?;
         self.compile(&tree, &out)?;
-        let made = self.workshop.join("made");
-        fs::create_dir(&made).map_err(KernelError::io("cannot make", &made))?;
         for (from, to) in
             [(out.join("linux"), KERNEL), (out.join(".config"), CONFIG), (self.log.to_owned(), LOG)]
         {
@@ -63,10 +73,37 @@ impl Build<'_> {
         Ok(made)
     }
 
+    /// Has OpenZFS ready, if the kernel is to have it, and its programs in `made`.
+    fn openzfs(&mut self, made: &Path) -> Result<Option<Openzfs>, KernelError> {
+        let Some(source) = self.zfs else { return Ok(None) };
+        let Self { workshop, log, executor, progress, .. } = self;
+        let openzfs =
+            source.get(workshop, &made.join(PROGRAMS), executor, progress, &|invocation| {
+                step(invocation, log, executor)
+            })?;
+        self.recipe.openzfs = Some(openzfs.identity.clone());
+        Ok(Some(openzfs))
+    }
+
+    /// Puts OpenZFS into the kernel's source.
+    fn integrate(&mut self, openzfs: &Openzfs, tree: &Path, out: &Path) -> Result<(), KernelError> {
+        self.configure(tree, out, PLAIN.fragment)?;
+        (self.progress)(Progress::of(Step::ConfigureZfs));
+        let edits = self.recipe.variant.edits;
+        zfs::into_kernel(&openzfs.tree, edits, tree, out, &|i| self.step(i))
+    }
+
     /// Has the source ready in a folder.
     fn source(&mut self, origin: &Origin) -> Result<PathBuf, KernelError> {
         let tarball = match origin {
-            Origin::Tree(folder) => return Ok(folder.clone()),
+            Origin::Tree(folder) if self.zfs.is_none() => return Ok(folder.clone()),
+            Origin::Tree(folder) => {
+                // OpenZFS is copied into it.
+                (self.progress)(Progress::of(Step::Unpack));
+                let tree = self.workshop.join("source");
+                source::copy(folder, &tree, &|invocation| self.step(invocation))?;
+                return Ok(tree);
+            }
             Origin::Tarball(tarball) => tarball.clone(),
             Origin::Package => {
                 (self.progress)(Progress::of(Step::Fetch));
@@ -91,16 +128,15 @@ impl Build<'_> {
         Ok(tree)
     }
 
-    fn configure(&mut self, tree: &Path, out: &Path) -> Result<(), KernelError> {
+    fn configure(&mut self, tree: &Path, out: &Path, fragment: &str) -> Result<(), KernelError> {
         (self.progress)(Progress::of(Step::Configure));
-        let fragment = self.workshop.join("lab.config");
-        fs::write(&fragment, self.recipe.fragment)
-            .map_err(KernelError::io("cannot write", &fragment))?;
-        let all = format!("KCONFIG_ALLCONFIG={}", fragment.display());
+        let wanted = self.workshop.join("lab.config");
+        fs::write(&wanted, fragment).map_err(KernelError::io("cannot write", &wanted))?;
+        let all = format!("KCONFIG_ALLCONFIG={}", wanted.display());
         self.step(make(tree, out).arg(all).arg("allnoconfig"))?;
         let config = out.join(".config");
         let text = fs::read_to_string(&config).map_err(KernelError::io("cannot read", &config))?;
-        let differences = options::compare(self.recipe.fragment, &text);
+        let differences = options::compare(fragment, &text);
         for name in &differences.unwanted {
             // It makes the kernel larger, not wrong.
             tracing::debug!("{name} is on all the same");
@@ -130,31 +166,34 @@ impl Build<'_> {
                 progress(now);
             }
         })?;
-        self.judge(&finished)
+        judge(&finished, self.log)
     }
 
-    /// Runs a program whose output goes to the log.
     fn step(&self, invocation: Invocation) -> Result<(), KernelError> {
-        let finished = self.executor.run(&invocation.output_to(self.log))?;
-        self.judge(&finished)
-    }
-
-    fn judge(&self, finished: &Finished) -> Result<(), KernelError> {
-        if finished.code == 0 {
-            return Ok(());
-        }
-        let bytes = fs::read(self.log).unwrap_or_default();
-        Err(KernelError::Failed {
-            command: finished.command.clone(),
-            code: finished.code,
-            log: self.log.to_owned(),
-            tail: last_lines(&String::from_utf8_lossy(&bytes)),
-        })
+        step(invocation, self.log, self.executor)
     }
 }
 
+/// Runs a program whose output goes to the log.
+fn step(invocation: Invocation, log: &Path, executor: &Executor) -> Result<(), KernelError> {
+    judge(&executor.run(&invocation.output_to(log))?, log)
+}
+
+fn judge(finished: &Finished, log: &Path) -> Result<(), KernelError> {
+    if finished.code == 0 {
+        return Ok(());
+    }
+    let bytes = fs::read(log).unwrap_or_default();
+    Err(KernelError::Failed {
+        command: finished.command.clone(),
+        code: finished.code,
+        log: log.to_owned(),
+        tail: last_lines(&String::from_utf8_lossy(&bytes)),
+    })
+}
+
 /// `make` for the lab, without what the user's environment says of other builds.
-fn make(tree: &Path, out: &Path) -> Invocation {
+pub(super) fn make(tree: &Path, out: &Path) -> Invocation {
     let mut make = Invocation::new("make")
         .env("MAKEFLAGS", "")
         .env("KBUILD_OUTPUT", "")

@@ -8,7 +8,9 @@ use disklab_exec::{Executor, find_program};
 
 use super::super::recipe::{Patch, Recipe};
 use super::super::source::{Found, Origin};
+use super::super::variant::{PLAIN, Variant};
 use super::super::{KernelError, Progress, Step, make};
+use super::KERNEL;
 
 /// What stands in for the kernel's Makefile: options of the fragment that begin
 /// with CONFIG_NO are dropped, as Kconfig drops what it does not know.
@@ -72,12 +74,14 @@ impl Place {
     ) -> Result<PathBuf, KernelError> {
         let found = Found { identity: recipe.source.clone(), origin };
         let mut steps = |p: Progress| progress(p.step);
-        make(&found, recipe, &self.cache(), executor, &mut steps)
+        make(&found, None, recipe.clone(), &self.cache(), executor, &mut steps)
+            .map(|folder| folder.join(KERNEL))
     }
 }
 
 fn recipe(fragment: &'static str, patches: &'static [Patch]) -> Recipe {
-    Recipe { fragment, patches, source: "test".into(), compiler: "gcc".into() }
+    let variant = Variant { fragment, ..PLAIN };
+    Recipe { variant, patches, source: "test".into(), compiler: "gcc".into(), openzfs: None }
 }
 
 #[test]

@@ -14,9 +14,10 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::KernelError;
-use super::options::FRAGMENT;
 use super::progress::{self, Progress, Step};
-use super::recipe::{self, PATCHES};
+use super::recipe::{self, PATCHES, Recipe};
+use super::variant::{PLAIN, Variant, ZFS};
+use super::zfs;
 
 /// The kernel.
 pub(super) const KERNEL: &str = "linux";
@@ -26,6 +27,8 @@ pub(super) const CONFIG: &str = "config";
 pub(super) const LOG: &str = "build.log";
 /// What it was made from.
 pub(super) const RECIPE: &str = "recipe";
+/// The folder of OpenZFS's programs, beside a kernel that has it.
+pub(super) const PROGRAMS: &str = "programs";
 
 /// The variable that names a kernel to be used instead of one of the cache.
 pub const KERNEL_VARIABLE: &str = "DISKLAB_LAB_KERNEL";
@@ -43,42 +46,81 @@ pub fn cache_folder() -> PathBuf {
         .join("disklab/kernel")
 }
 
+/// A kernel with OpenZFS built in, and the programs of the same version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZfsKernel {
+    /// The kernel's program.
+    pub kernel: PathBuf,
+    /// A folder with `zpool`, `zfs` and `zdb`. They find their libraries wherever
+    /// the folder is seen, and need not be installed.
+    pub programs: PathBuf,
+}
+
+impl ZfsKernel {
+    /// What is in the folder of a key.
+    pub(super) fn in_folder(folder: &Path) -> Self {
+        Self { kernel: folder.join(KERNEL), programs: folder.join(PROGRAMS) }
+    }
+}
+
 /// A kernel that can be used at once: the one that [`KERNEL_VARIABLE`] names, or
 /// else the newest in `cache` that has all that this version of disklab needs.
 pub fn find(cache: &Path) -> Option<PathBuf> {
     match std::env::var_os(KERNEL_VARIABLE) {
         // A wrong name is better found out than silently replaced.
         Some(path) if !path.is_empty() => Some(PathBuf::from(path)),
-        _ => newest(cache),
+        _ => newest(cache, &PLAIN).map(|folder| folder.join(KERNEL)),
     }
 }
 
-fn newest(cache: &Path) -> Option<PathBuf> {
+/// A kernel with OpenZFS that can be used at once: the newest in `cache` that has
+/// all that this version of disklab needs.
+pub fn find_zfs(cache: &Path) -> Option<ZfsKernel> {
+    newest(cache, &ZFS).map(|folder| ZfsKernel::in_folder(&folder))
+}
+
+/// The folder of the newest kernel of a kind, whatever its source.
+fn newest(cache: &Path, variant: &Variant) -> Option<PathBuf> {
+    // A kernel without any patch was made from a tree that the user named.
+    newest_that(cache, variant, |recipe| {
+        [PATCHES, &[]].iter().any(|p| recipe::matches(recipe, variant, p))
+    })
+}
+
+/// The folder of the newest kernel that was made by this recipe.
+pub(super) fn kept(cache: &Path, recipe: &Recipe) -> Option<PathBuf> {
+    newest_that(cache, &recipe.variant, |text| recipe.covers(text))
+}
+
+fn newest_that(cache: &Path, variant: &Variant, fits: impl Fn(&str) -> bool) -> Option<PathBuf> {
     let kernels = entries(cache).filter_map(|folder| {
+        let made = usable(&folder, variant)?;
         let recipe = fs::read_to_string(folder.join(RECIPE)).ok()?;
-        let kernel = usable(&folder)?;
-        let made = kernel.metadata().and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-        // A kernel without any patch was made from a tree that the user named.
-        let fits = [PATCHES, &[]].iter().any(|p| recipe::matches(&recipe, FRAGMENT, p));
-        fits.then_some((made, kernel))
+        fits(&recipe).then_some((made, folder))
     });
-    kernels.max().map(|(_, kernel)| kernel)
+    kernels.max().map(|(_, folder)| folder)
 }
 
-/// The kernel in the folder of a key, where it is there.
-pub(super) fn usable(folder: &Path) -> Option<PathBuf> {
-    let kernel = folder.join(KERNEL);
-    let metadata = kernel.metadata().ok()?;
-    (metadata.is_file() && metadata.permissions().mode() & 0o111 != 0).then_some(kernel)
+/// When the kernel in a folder was made, where all that belongs to it is there.
+fn usable(folder: &Path, variant: &Variant) -> Option<SystemTime> {
+    let metadata = folder.join(KERNEL).metadata().ok()?;
+    let complete = metadata.is_file()
+        && metadata.permissions().mode() & 0o111 != 0
+        && (!variant.programs || zfs::complete(&folder.join(PROGRAMS)));
+    complete.then(|| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH))
 }
 
-/// How many objects the latest build here made, or another of the same kind.
-pub(super) fn expected_objects(cache: &Path) -> u64 {
+/// How many objects the latest build of this kind here made, or another one.
+pub(super) fn expected_objects(cache: &Path, variant: &Variant) -> u64 {
     let logs = entries(cache).filter_map(|folder| {
+        // The folder of the other kind has other parts.
+        if folder.join(PROGRAMS).exists() != variant.programs {
+            return None;
+        }
         let log = folder.join(LOG);
         Some((log.metadata().ok()?.modified().ok()?, log))
     });
-    logs.max().and_then(|(_, log)| progress::objects_in(&log)).unwrap_or(progress::USUAL_OBJECTS)
+    logs.max().and_then(|(_, log)| progress::objects_in(&log)).unwrap_or(variant.usual_objects)
 }
 
 fn entries(cache: &Path) -> impl Iterator<Item = PathBuf> {
@@ -140,21 +182,31 @@ impl Cache {
         Ok(Workshop { folder })
     }
 
-    /// Puts a complete folder in its place, and says where the kernel is now.
+    /// Puts a complete folder in its place, and says where that is.
     pub fn publish(&self, made: &Path, key: &str) -> Result<PathBuf, KernelError> {
         let place = self.folder.join(key);
         // Somebody may have taken a part of it away.
         remove(&place).map_err(KernelError::io("cannot remove", &place))?;
         // After a power failure, a kernel under its name must be whole.
-        for name in [KERNEL, CONFIG, LOG, RECIPE] {
-            let path = made.join(name);
-            File::open(&path)
-                .and_then(|file| file.sync_all())
-                .map_err(KernelError::io("cannot write", &path))?;
-        }
+        sync(made)?;
         fs::rename(made, &place).map_err(KernelError::io("cannot make", &place))?;
-        Ok(place.join(KERNEL))
+        Ok(place)
     }
+}
+
+/// Writes all files below a folder to its disk.
+fn sync(folder: &Path) -> Result<(), KernelError> {
+    for entry in fs::read_dir(folder).map_err(KernelError::io("cannot read", folder))? {
+        let path = entry.map_err(KernelError::io("cannot read", folder))?.path();
+        if path.is_dir() {
+            sync(&path)?;
+            continue;
+        }
+        File::open(&path)
+            .and_then(|file| file.sync_all())
+            .map_err(KernelError::io("cannot write", &path))?;
+    }
+    Ok(())
 }
 
 /// A folder to build in.

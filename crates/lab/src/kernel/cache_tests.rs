@@ -1,8 +1,14 @@
+use super::super::options::FRAGMENT;
 use super::super::recipe::{Patch, Recipe};
 use super::*;
 
 fn recipe(fragment: &'static str, patches: &'static [Patch]) -> Recipe {
-    Recipe { fragment, patches, source: "source".into(), compiler: "compiler".into() }
+    recipe_of(Variant { fragment, ..PLAIN }, patches)
+}
+
+fn recipe_of(variant: Variant, patches: &'static [Patch]) -> Recipe {
+    let (source, compiler) = ("source".into(), "compiler".into());
+    Recipe { variant, patches, source, compiler, openzfs: variant.programs.then(|| "2.3".into()) }
 }
 
 /// Publishes a kernel as a build would.
@@ -20,7 +26,17 @@ fn publish(cache: &Cache, key: &str, recipe: &Recipe) -> PathBuf {
     fs::write(made.join(LOG), "  CC      a.o\n").expect("log");
     fs::write(made.join(RECIPE), recipe.text()).expect("recipe");
     fs::set_permissions(made.join(KERNEL), fs::Permissions::from_mode(0o755)).expect("mode");
+    if recipe.variant.programs {
+        fs::create_dir(made.join(PROGRAMS)).expect("programs");
+        for program in zfs::PROGRAMS {
+            fs::copy(made.join(KERNEL), made.join(PROGRAMS).join(program)).expect("program");
+        }
+    }
     cache.publish(&made, key).expect("published")
+}
+
+fn plain(folder: &Path) -> Option<PathBuf> {
+    newest(folder, &PLAIN)
 }
 
 fn lock(folder: &Path) -> Cache {
@@ -31,19 +47,42 @@ fn lock(folder: &Path) -> Cache {
 fn only_a_complete_kernel_of_this_configuration_is_found() {
     let folder = tempfile::tempdir().expect("temp");
     let folder = folder.path().join("a/b");
-    assert_eq!(newest(&folder), None);
+    assert_eq!(plain(&folder), None);
     let cache = lock(&folder);
-    assert_eq!(newest(&folder), None);
+    assert_eq!(plain(&folder), None);
     build(&cache, "other", "CONFIG_OTHER=y\n");
-    assert_eq!(newest(&folder), None, "it may lack what is needed");
+    assert_eq!(plain(&folder), None, "it may lack what is needed");
     let kernel = build(&cache, "this", FRAGMENT);
-    assert_eq!(newest(&folder), Some(kernel.clone()));
-    assert_eq!(usable(&folder.join("this")), Some(kernel.clone()));
-    fs::set_permissions(&kernel, fs::Permissions::from_mode(0o644)).expect("mode");
-    assert_eq!(newest(&folder), None, "it cannot be started");
+    assert_eq!(kernel, folder.join("this"));
+    assert_eq!(plain(&folder), Some(kernel.clone()));
+    assert_eq!(kept(&folder, &recipe(FRAGMENT, PATCHES)), Some(kernel.clone()));
+    fs::set_permissions(kernel.join(KERNEL), fs::Permissions::from_mode(0o644)).expect("mode");
+    assert_eq!(plain(&folder), None, "it cannot be started");
     assert_eq!(build(&cache, "this", FRAGMENT), kernel, "the incomplete one is replaced");
-    assert_eq!(newest(&folder), Some(kernel));
-    assert_eq!(expected_objects(&folder), 1);
+    assert_eq!(plain(&folder), Some(kernel));
+    assert_eq!(expected_objects(&folder, &PLAIN), 1);
+}
+
+#[test]
+fn a_kernel_with_openzfs_has_its_programs() {
+    let folder = tempfile::tempdir().expect("temp");
+    let cache = lock(folder.path());
+    assert_eq!(expected_objects(folder.path(), &ZFS), ZFS.usual_objects);
+    let recipe = recipe_of(ZFS, PATCHES);
+    let made = publish(&cache, "zfs", &recipe);
+    assert_eq!(plain(folder.path()), None, "it is another kernel");
+    assert_eq!(expected_objects(folder.path(), &PLAIN), PLAIN.usual_objects);
+    assert_eq!(expected_objects(folder.path(), &ZFS), 1);
+    let found = find_zfs(folder.path()).expect("found");
+    assert_eq!(found, ZfsKernel::in_folder(&made));
+    assert!(found.programs.join("zpool").is_file());
+    // Which OpenZFS it is, only its own fetching would tell.
+    let any = Recipe { openzfs: None, ..recipe.clone() };
+    assert_eq!(kept(folder.path(), &any), Some(made.clone()));
+    let other = Recipe { openzfs: Some("2.4".into()), ..recipe };
+    assert_eq!(kept(folder.path(), &other), None);
+    fs::remove_file(found.programs.join("zdb")).expect("removed");
+    assert_eq!(find_zfs(folder.path()), None, "a program is missing");
 }
 
 #[test]
@@ -52,9 +91,9 @@ fn a_kernel_of_a_named_tree_is_found() {
     let folder = tempfile::tempdir().expect("temp");
     let cache = lock(folder.path());
     publish(&cache, "old", &recipe(FRAGMENT, OLD));
-    assert_eq!(newest(folder.path()), None, "it lacks this version's patches");
+    assert_eq!(plain(folder.path()), None, "it lacks this version's patches");
     let tree = publish(&cache, "tree", &recipe(FRAGMENT, &[]));
-    assert_eq!(newest(folder.path()), Some(tree));
+    assert_eq!(plain(folder.path()), Some(tree));
 }
 
 #[test]
@@ -76,7 +115,7 @@ fn nothing_half_stays() {
     fs::write(killed.folder.join("file"), "half").expect("file");
     std::mem::forget(killed);
     drop(cache);
-    assert_eq!(newest(folder.path()), None);
+    assert_eq!(plain(folder.path()), None);
     lock(folder.path());
     assert_eq!(names(), ["lock"]);
 }
@@ -104,5 +143,5 @@ fn a_cache_that_cannot_be_made_is_named() {
     let folder = file.path().join("kernel");
     let error = Cache::lock(&folder, &Interrupt::new(), &mut |_| {}).expect_err("no folder");
     assert!(error.to_string().contains(&folder.display().to_string()), "{error}");
-    assert_eq!(newest(&folder), None);
+    assert_eq!(plain(&folder), None);
 }

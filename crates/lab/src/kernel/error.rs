@@ -45,6 +45,20 @@ pub enum KernelError {
         /// What is wrong with it.
         what: String,
     },
+    /// OpenZFS is not here and cannot be fetched.
+    #[error(
+        "OpenZFS for the lab's kernel cannot be had: {0}. On Debian 12 and 13 it is fetched \
+         with apt; elsewhere name the folder of an unpacked OpenZFS 2.3 or later"
+    )]
+    NoZfs(String),
+    /// This OpenZFS cannot be built in.
+    #[error("'{path}' is no OpenZFS for the lab: {what}")]
+    ZfsSource {
+        /// Where it is, or the part of it that is wrong.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// The kernel's makefiles cannot work in a folder of this name.
     #[error(
         "the kernel cannot be built in or from '{0}': its makefiles take no spaces and no \
@@ -123,6 +137,8 @@ impl KernelError {
                 | Self::Tools { .. }
                 | Self::NoSource { .. }
                 | Self::Source { .. }
+                | Self::NoZfs(_)
+                | Self::ZfsSource { .. }
                 | Self::Path(_)
                 | Self::Space { .. }
                 | Self::Options { .. }

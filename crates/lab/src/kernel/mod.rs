@@ -3,7 +3,8 @@
 //! The kernel is Linux for User-Mode Linux, with the options of
 //! `kernel/lab.config` and no others. [`ensure`] builds it from Debian's source
 //! package or from a folder, once for each source, compiler and configuration.
-//! It needs no root, and changes nothing outside its cache folder.
+//! [`ensure_zfs`] builds a second one, with OpenZFS in it and `kernel/zfs.config`
+//! besides. They need no root, and change nothing outside their cache folder.
 
 mod build;
 mod cache;
@@ -13,6 +14,8 @@ mod progress;
 mod recipe;
 mod source;
 mod tools;
+mod variant;
+mod zfs;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,18 +24,16 @@ use disklab_exec::Executor;
 
 use build::Build;
 use cache::Cache;
-pub use cache::{KERNEL_VARIABLE, cache_folder, find};
+pub use cache::{KERNEL_VARIABLE, ZfsKernel, cache_folder, find, find_zfs};
 pub use error::KernelError;
 pub use options::FRAGMENT as CONFIGURATION;
-use options::FRAGMENT;
 pub use progress::{Progress, Step};
 use recipe::{PATCHES, Recipe};
 pub use source::Source;
 use source::{Found, Origin};
-
-/// What a build takes in the cache folder while it lasts: 740 MiB of source, 150
-/// of objects and, where it is fetched, 290 of packages; with some to spare.
-const NEEDED_MIB: u64 = 1500;
+pub use variant::ZFS_FRAGMENT as ZFS_CONFIGURATION;
+use variant::{PLAIN, Variant, ZFS};
+pub use zfs::ZfsSource;
 
 /// Has the kernel for `source` in `cache`, building it where it is not there yet,
 /// and returns its path. The first build takes some minutes; `progress` is told
@@ -48,26 +49,59 @@ pub fn ensure(
     executor: &Executor,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<PathBuf, KernelError> {
+    let folder = ensure_variant(PLAIN, source, None, cache, executor, progress)?;
+    Ok(folder.join(cache::KERNEL))
+}
+
+/// Has the kernel with OpenZFS built in, and OpenZFS's programs, as [`ensure`] has
+/// the plain one. Where a kernel for this `source` is there with any OpenZFS that
+/// came from Debian, that is the one: nothing is fetched to see whether there is a
+/// newer one.
+///
+/// # Errors
+/// As for [`ensure`], and where OpenZFS cannot be had.
+pub fn ensure_zfs(
+    source: &Source,
+    zfs: &ZfsSource,
+    cache: &Path,
+    executor: &Executor,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ZfsKernel, KernelError> {
+    let folder = ensure_variant(ZFS, source, Some(zfs), cache, executor, progress)?;
+    Ok(ZfsKernel::in_folder(&folder))
+}
+
+fn ensure_variant(
+    variant: Variant,
+    source: &Source,
+    zfs: Option<&ZfsSource>,
+    cache: &Path,
+    executor: &Executor,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<PathBuf, KernelError> {
     if std::env::consts::ARCH != "x86_64" {
         return Err(KernelError::Machine(std::env::consts::ARCH.to_owned()));
     }
     let cache = &std::path::absolute(cache).map_err(KernelError::io("cannot find", cache))?;
     let found = source.find(Path::new("/"), executor)?;
     let recipe = Recipe {
-        fragment: FRAGMENT,
+        variant,
         patches: if matches!(found.origin, Origin::Tree(_)) { &[] } else { PATCHES },
         source: found.identity.clone(),
         compiler: tools::compiler(executor)?,
+        openzfs: zfs.map(ZfsSource::identity).transpose()?.flatten(),
     };
-    match cache::usable(&cache.join(recipe.key())) {
-        Some(kernel) => Ok(kernel),
-        None => make(&found, &recipe, cache, executor, progress),
+    match cache::kept(cache, &recipe) {
+        Some(folder) => Ok(folder),
+        None => make(&found, zfs, recipe, cache, executor, progress),
     }
 }
 
+/// Builds what the recipe says, and returns its folder.
 fn make(
     found: &Found,
-    recipe: &Recipe,
+    zfs: Option<&ZfsSource>,
+    recipe: Recipe,
     cache: &Path,
     executor: &Executor,
     progress: &mut dyn FnMut(Progress),
@@ -77,30 +111,32 @@ fn make(
     if let Origin::Tree(folder) = &found.origin {
         check_path(folder)?;
     }
-    let key = recipe.key();
     let locked = Cache::lock(cache, &executor.interrupt, progress)?;
     // Somebody may have built it while we waited.
-    if let Some(kernel) = cache::usable(&cache.join(&key)) {
-        return Ok(kernel);
+    if let Some(folder) = cache::kept(cache, &recipe) {
+        return Ok(folder);
     }
-    check_space(cache)?;
+    check_space(cache, recipe.variant.needed_mib)?;
+    // Of OpenZFS the key does not know yet which it will be.
+    let key = recipe.key();
     let log = cache.join(format!("{key}.log"));
     fs::write(&log, "").map_err(KernelError::io("cannot write", &log))?;
     let workshop = locked.workshop(&key)?;
-    let made = Build {
+    let mut build = Build {
         workshop: &workshop.folder,
         log: &log,
+        expected_objects: cache::expected_objects(cache, &recipe.variant),
         recipe,
+        zfs,
         executor,
         progress,
-        expected_objects: cache::expected_objects(cache),
-    }
-    .run(&found.origin);
+    };
+    let made = build.run(&found.origin);
     // Only the log of a failure is worth keeping here. One that stays does no harm.
     if !matches!(made, Err(KernelError::Failed { .. })) {
         let _ = fs::remove_file(&log);
     }
-    locked.publish(&made?, &key)
+    locked.publish(&made?, &build.recipe.key())
 }
 
 /// The makefiles split their words at spaces and colons.
@@ -113,11 +149,11 @@ fn check_path(path: &Path) -> Result<(), KernelError> {
     Err(KernelError::Path(path.to_owned()))
 }
 
-fn check_space(cache: &Path) -> Result<(), KernelError> {
+fn check_space(cache: &Path, needed_mib: u64) -> Result<(), KernelError> {
     let stat = rustix::fs::statvfs(cache).map_err(KernelError::io("cannot look at", cache))?;
     let free_mib = stat.f_bavail.saturating_mul(stat.f_frsize) >> 20;
-    if free_mib >= NEEDED_MIB {
+    if free_mib >= needed_mib {
         return Ok(());
     }
-    Err(KernelError::Space { path: cache.to_owned(), needed_mib: NEEDED_MIB, free_mib })
+    Err(KernelError::Space { path: cache.to_owned(), needed_mib, free_mib })
 }

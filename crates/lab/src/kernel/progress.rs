@@ -4,21 +4,23 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Objects of Linux 6.12 with the lab's configuration, as one build made them.
-/// It only serves to guess how far the first build of a machine is.
-pub(super) const USUAL_OBJECTS: u64 = 1151;
-
 /// What is being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Another disklab builds a kernel; this one waits for its end.
     Wait,
+    /// OpenZFS is being fetched.
+    FetchZfs,
+    /// OpenZFS's programs are being built; Debian's are fetched instead.
+    BuildZfsPrograms,
     /// The source is being fetched.
     Fetch,
     /// The source is being unpacked.
     Unpack,
     /// The configuration is being made.
     Configure,
+    /// OpenZFS is being fitted to the kernel, and put into it.
+    ConfigureZfs,
     /// The objects are being compiled.
     Compile,
     /// They are being linked.
@@ -30,9 +32,12 @@ impl Step {
     pub fn words(self) -> &'static str {
         match self {
             Self::Wait => "waiting for another build",
+            Self::FetchZfs => "fetching OpenZFS",
+            Self::BuildZfsPrograms => "building OpenZFS's programs",
             Self::Fetch => "fetching the kernel's source",
             Self::Unpack => "unpacking the kernel's source",
             Self::Configure => "configuring the kernel",
+            Self::ConfigureZfs => "configuring OpenZFS",
             Self::Compile => "compiling the kernel",
             Self::Link => "linking the kernel",
         }

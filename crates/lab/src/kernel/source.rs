@@ -175,7 +175,7 @@ pub(super) fn release(makefile: &str) -> Option<String> {
 
 /// Names, sizes and times of change of all files: reading them would take longer,
 /// and whoever edits a source changes these.
-fn digest(folder: &Path) -> Result<String, KernelError> {
+pub(super) fn digest(folder: &Path) -> Result<String, KernelError> {
     let mut hash = Sha256::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(path) = folders.pop() {
@@ -203,6 +203,25 @@ fn digest(folder: &Path) -> Result<String, KernelError> {
         }
     }
     Ok(super::recipe::short(&hash.finalize()))
+}
+
+/// Copies a source to the new folder `to`, where it can be changed, without its
+/// history.
+pub(super) fn copy(
+    folder: &Path,
+    to: &Path,
+    run: &dyn Fn(Invocation) -> Result<(), KernelError>,
+) -> Result<(), KernelError> {
+    fs::create_dir(to).map_err(KernelError::io("cannot make", to))?;
+    let mut copy = Invocation::new("cp").args(["-R", "--preserve=mode,timestamps,links", "-t"]);
+    copy = copy.arg(to).arg("--");
+    for entry in fs::read_dir(folder).map_err(KernelError::io("cannot read", folder))? {
+        let entry = entry.map_err(KernelError::io("cannot read", folder))?;
+        if entry.file_name() != ".git" {
+            copy = copy.arg(entry.path());
+        }
+    }
+    run(copy)
 }
 
 #[cfg(test)]

@@ -1,0 +1,340 @@
+//! Fetching OpenZFS with apt, as nobody's packages: with sources, lists and
+//! archives of our own in one folder that goes when the build ends.
+//!
+//! Debian has OpenZFS in the component `contrib`, which most machines' sources do
+//! not list, and for Debian 12 a version for this kernel only in its backports. The
+//! user's sources say which mirror to use and which keys to trust; they are only
+//! read, and so is the user's configuration of proxies.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use disklab_exec::{Executor, Finished, Invocation, find_program};
+
+use super::super::KernelError;
+use super::archives::{self, Archive};
+
+/// The source of the kernel's part.
+const SOURCE: &str = "zfs-dkms";
+/// The programs.
+const PROGRAMS: &str = "zfsutils-linux";
+/// The series that the lab's edits were made for and proven with. Linux 6.12 came
+/// into OpenZFS with 2.3 (its release notes).
+pub(super) const SERIES: (u32, u32) = (2, 3);
+/// Lines of apt's answer in an error.
+const TAIL_LINES: usize = 3;
+
+/// An apt of our own.
+#[derive(Debug)]
+pub(super) struct Apt<'a> {
+    folder: PathBuf,
+    executor: &'a Executor,
+}
+
+/// OpenZFS, fetched.
+#[derive(Debug)]
+pub(super) struct Packages {
+    /// Its version in Debian.
+    pub version: String,
+    /// What the packages would install, below this folder.
+    pub unpacked: PathBuf,
+}
+
+/// Fetches and unpacks OpenZFS below `folder`, which is there and ours. The user's
+/// own sources lie below `root`, which is `/` but in tests.
+///
+/// # Errors
+/// [`KernelError::NoZfs`] where it cannot be had.
+pub(super) fn fetch(
+    folder: &Path,
+    root: &Path,
+    executor: &Executor,
+) -> Result<Packages, KernelError> {
+    let missing: Vec<&str> = ["apt-get", "apt-cache", "apt-config", "dpkg-deb"]
+        .into_iter()
+        .filter(|program| find_program(program).is_none())
+        .collect();
+    if !missing.is_empty() {
+        let what = format!("there is no {} here to fetch Debian's packages", missing.join(", "));
+        return Err(KernelError::NoZfs(what));
+    }
+    let archives = archives::of_user(root, archives::codename(root).as_deref());
+    if archives.is_empty() {
+        let what = "the package sources of this machine name no archive of Debian".to_owned();
+        return Err(KernelError::NoZfs(what));
+    }
+    let apt = Apt::new(folder, &archives, executor)?;
+    let answer = apt.run("apt-get", &["update"])?;
+    let Some(version) = apt.version()? else {
+        let suites: Vec<&str> = archives.iter().map(|a| a.suite.as_str()).collect();
+        let what = format!(
+            "the component contrib of {} and its backports has no {SOURCE} {}.{} or later{}",
+            suites.join(", "),
+            SERIES.0,
+            SERIES.1,
+            said(&answer)
+        );
+        return Err(KernelError::NoZfs(what));
+    };
+    let unpacked = apt.download(&version)?;
+    Ok(Packages { version, unpacked })
+}
+
+impl<'a> Apt<'a> {
+    fn new(
+        folder: &Path,
+        archives: &[Archive],
+        executor: &'a Executor,
+    ) -> Result<Self, KernelError> {
+        for sub in ["lists/partial", "archives/partial", "packages"] {
+            let path = folder.join(sub);
+            fs::create_dir_all(&path).map_err(KernelError::io("cannot make", &path))?;
+        }
+        let users = executor.check(&Invocation::new("apt-config").arg("dump"))?.text();
+        for (name, text) in [
+            ("apt.conf", configuration(folder, &users)),
+            ("archives.sources", archives.iter().map(paragraph).collect()),
+        ] {
+            let path = folder.join(name);
+            fs::write(&path, text).map_err(KernelError::io("cannot write", &path))?;
+        }
+        Ok(Self { folder: folder.to_owned(), executor })
+    }
+
+    /// Runs one of apt's programs with our configuration.
+    fn run(&self, program: &str, args: &[&str]) -> Result<Finished, KernelError> {
+        let conf = self.folder.join("apt.conf");
+        let invocation = Invocation::new(program)
+            .args(args)
+            .env("APT_CONFIG", &conf.display().to_string())
+            .cwd(self.folder.join("packages"));
+        Ok(self.executor.run(&invocation)?)
+    }
+
+    /// The best version that has both parts.
+    fn version(&self) -> Result<Option<String>, KernelError> {
+        let list = self.run("apt-cache", &["madison", SOURCE, PROGRAMS])?;
+        Ok(best(&list.text()))
+    }
+
+    fn download(&self, version: &str) -> Result<PathBuf, KernelError> {
+        let exact = |name: &str| format!("{name}={version}");
+        let depends = self.run("apt-cache", &["depends", &exact(PROGRAMS)])?.text();
+        let mut packages = vec![exact(SOURCE), exact(PROGRAMS)];
+        packages.extend(libraries(&depends).map(exact));
+        let mut args = vec!["download"];
+        args.extend(packages.iter().map(String::as_str));
+        let answer = self.run("apt-get", &args)?;
+        if answer.code != 0 {
+            let what = format!("OpenZFS {version} cannot be downloaded{}", said(&answer));
+            return Err(KernelError::NoZfs(what));
+        }
+        let unpacked = self.folder.join("unpacked");
+        let downloads = self.folder.join("packages");
+        for entry in fs::read_dir(&downloads).map_err(KernelError::io("cannot read", &downloads))? {
+            let package = entry.map_err(KernelError::io("cannot read", &downloads))?.path();
+            let unpack = Invocation::new("dpkg-deb").arg("-x").arg(&package).arg(&unpacked);
+            self.executor.check(&unpack)?;
+        }
+        Ok(unpacked)
+    }
+}
+
+/// The user's configuration of fetching, such as proxies, and places of our own for
+/// the rest (apt.conf(5)): no list, hook or pin of the user's is read or touched.
+fn configuration(folder: &Path, users: &str) -> String {
+    let mut text = String::new();
+    for line in users.lines() {
+        // Other kinds of lists, of translations and icons, are none of ours.
+        if line.starts_with("Acquire::") && !line.starts_with("Acquire::IndexTargets") {
+            text += line;
+            text.push('\n');
+        }
+    }
+    let folder = folder.display();
+    for (name, place) in [
+        ("State", ""),
+        ("State::lists", "/lists"),
+        ("Cache", ""),
+        ("Cache::archives", "/archives"),
+        ("Log", ""),
+        ("Etc::sourcelist", "/archives.sources"),
+    ] {
+        let _ = writeln!(text, "Dir::{name} \"{folder}{place}\";");
+    }
+    for name in ["State::status", "Etc::sourceparts", "Etc::parts", "Etc::main", "Etc::preferences"]
+    {
+        let _ = writeln!(text, "Dir::{name} \"/dev/null\";");
+    }
+    // What root fetches is read by root: the user of apt cannot enter our folder.
+    text + "Dir::Etc::preferencesparts \"/dev/null\";\nAPT::Sandbox::User \"root\";\n\
+            Acquire::Languages \"none\";\n"
+}
+
+/// An archive in our sources. Not each release has backports, and apt then says so,
+/// but reads the rest.
+fn paragraph(archive: &Archive) -> String {
+    let Archive { uri, suite, signed_by } = archive;
+    let key = signed_by.as_ref().map(|key| format!("Signed-By: {key}\n")).unwrap_or_default();
+    format!(
+        "Types: deb\nURIs: {uri}\nSuites: {suite} {suite}-backports\nComponents: contrib\n{key}\n"
+    )
+}
+
+/// The best version in the answer of `apt-cache madison`: of the proven series, or
+/// else the newest later one. A version that lacks either part does not count.
+fn best(madison: &str) -> Option<String> {
+    let mut versions: [Vec<&str>; 2] = Default::default();
+    for line in madison.lines() {
+        let mut cells = line.split('|').map(str::trim);
+        let (Some(package), Some(version)) = (cells.next(), cells.next()) else { continue };
+        for (name, list) in [SOURCE, PROGRAMS].iter().zip(&mut versions) {
+            if *name == package {
+                list.push(version);
+            }
+        }
+    }
+    let [sources, programs] = versions;
+    let known = sources.into_iter().filter(|version| programs.contains(version));
+    let rated = known.filter_map(|version| {
+        let release = release(version)?;
+        let series = (release.0, release.1);
+        (series >= SERIES).then_some(((series == SERIES, release), version))
+    });
+    // apt names the newest of equals first.
+    rated.rev().max_by_key(|(rating, _)| *rating).map(|(_, version)| version.to_owned())
+}
+
+/// The three numbers of an OpenZFS version, such as `2.3.2-2~bpo12+2`.
+pub(super) fn release(version: &str) -> Option<(u32, u32, u32)> {
+    let upstream = version.split(['-', '~', '+']).next()?;
+    let mut numbers = upstream.split('.').map(|n| n.parse().ok());
+    Some((numbers.next()??, numbers.next()??, numbers.next()??))
+}
+
+/// The libraries of the same archive that `apt-cache depends` names. Others stand
+/// in brackets, as no package that this apt knows.
+fn libraries(depends: &str) -> impl Iterator<Item = &str> {
+    depends
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("Depends: "))
+        .filter(|name| name.starts_with("lib"))
+}
+
+/// What apt had to say, for the end of an error.
+fn said(answer: &Finished) -> String {
+    let errors = answer.error_text();
+    let lines: Vec<&str> =
+        errors.lines().filter(|line| line.starts_with("E:") || line.starts_with("W:")).collect();
+    let tail = lines[..lines.len().min(TAIL_LINES)].join("\n");
+    if tail.is_empty() { String::new() } else { format!(". apt says:\n{tail}\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MADISON: &str =
+        "  zfs-dkms | 2.3.2-2~bpo12+2 | http://d/debian bookworm-backports/contrib
+  zfs-dkms | 2.1.11-1+deb12u1 | http://d/debian bookworm/contrib amd64 Packages
+zfsutils-linux | 2.3.2-2~bpo12+2 | http://d/debian bookworm-backports/contrib
+zfsutils-linux | 2.1.11-1+deb12u1 | http://d/debian bookworm/contrib amd64 Packages
+";
+
+    fn both(versions: &[&str]) -> String {
+        let line = |(package, version)| format!("{package} | {version} | here\n");
+        let lines =
+            [SOURCE, PROGRAMS].into_iter().flat_map(|p| versions.iter().map(move |v| (p, v)));
+        lines.map(line).collect()
+    }
+
+    #[test]
+    fn the_proven_series_is_preferred() {
+        assert_eq!(best(MADISON).as_deref(), Some("2.3.2-2~bpo12+2"));
+        for (versions, expected) in [
+            (&["2.4.1-1", "2.3.9-1", "2.3.10-2", "2.3.10-1"] as &[&str], Some("2.3.10-2")),
+            (&["2.10.0-1", "2.4.1-1"], Some("2.10.0-1")),
+            (&["2.2.7-1", "2.1.11-1"], None),
+            (&["2.3", "x", ""], None),
+        ] {
+            assert_eq!(best(&both(versions)).as_deref(), expected, "{versions:?}");
+        }
+        assert_eq!(best("zfs-dkms | 2.3.2-2 | here\n"), None, "the programs are not there");
+    }
+
+    #[test]
+    fn only_libraries_of_the_same_archive() {
+        let text = "zfsutils-linux\n  PreDepends: <init-system-helpers>\n  Depends: libnvpair3linux\n  \
+                    Depends: <libc6>\n  Depends: <python3>\n |Recommends: libx\n  Breaks: zfs-dkms\n";
+        assert_eq!(libraries(text).collect::<Vec<_>>(), ["libnvpair3linux"]);
+    }
+
+    #[test]
+    fn hooks_and_lists_of_the_user_are_left_alone() {
+        let users = "APT::Update::Post-Invoke:: \"rm -rf /\";\nAcquire::http::Proxy \"http://p\";\n\
+                     Acquire::IndexTargets::deb::Icons::MetaKey \"x\";\nDir::State \"var/lib/apt\";\n";
+        let text = configuration(Path::new("/w/apt"), users);
+        assert!(text.starts_with("Acquire::http::Proxy \"http://p\";\nDir::State \"/w/apt\";\n"));
+        for absent in ["Invoke", "IndexTargets", "var/lib"] {
+            assert!(!text.contains(absent), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_archive_keeps_its_key() {
+        let archive = Archive {
+            uri: "http://d/debian".into(),
+            suite: "trixie".into(),
+            signed_by: Some("/k.gpg".into()),
+        };
+        assert_eq!(
+            paragraph(&archive),
+            "Types: deb\nURIs: http://d/debian\nSuites: trixie trixie-backports\n\
+             Components: contrib\nSigned-By: /k.gpg\n\n"
+        );
+    }
+
+    #[test]
+    fn without_an_archive_there_is_none() {
+        let root = tempfile::tempdir().expect("temp");
+        let error = fetch(root.path(), root.path(), &Executor::default()).expect_err("nothing");
+        assert!(error.is_wrong_use(), "{error}");
+        if find_program("apt-get").is_some() {
+            assert!(error.to_string().contains("no archive of Debian"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_archive_that_cannot_be_reached_is_told() {
+        if ["apt-get", "apt-cache", "apt-config", "dpkg-deb"]
+            .iter()
+            .any(|p| find_program(p).is_none())
+        {
+            eprintln!("skipped: needs apt-get, apt-cache, apt-config and dpkg-deb");
+            return;
+        }
+        let root = tempfile::tempdir().expect("temp");
+        fs::create_dir_all(root.path().join("etc/apt")).expect("folder");
+        let none = format!("deb file:{}/none stable main\n", root.path().display());
+        fs::write(root.path().join("etc/apt/sources.list"), none).expect("file");
+        let folder = root.path().join("apt");
+        let error = fetch(&folder, root.path(), &Executor::default()).expect_err("nothing");
+        let text = error.to_string();
+        assert!(error.is_wrong_use(), "{text}");
+        assert!(text.contains("contrib of stable and its backports has no zfs-dkms 2.3"), "{text}");
+        assert!(text.contains("apt says:\nE:") || text.contains("apt says:\nW:"), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_answers_are_only_text(text in "(\\PC|\n|[|]|zfs-dkms | 2\\.3\\.){0,40}") {
+            if let Some(version) = best(&text) {
+                prop_assert!(release(&version).is_some_and(|r| (r.0, r.1) >= SERIES));
+            }
+            prop_assert!(libraries(&text).all(|name| name.starts_with("lib")));
+        }
+    }
+}

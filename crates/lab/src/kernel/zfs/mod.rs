@@ -1,0 +1,186 @@
+//! OpenZFS, built into the kernel, and its programs.
+//!
+//! Its licence, the CDDL, does not go with the kernel's, the GPL: nobody may hand
+//! on the two as one program, but anybody may build it for their own use
+//! (<https://openzfs.github.io/openzfs-docs/License.html>). So nothing of OpenZFS
+//! is part of disklab: it is fetched and built on the user's machine.
+
+mod apt;
+mod archives;
+mod edits;
+mod integrate;
+mod programs;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use disklab_exec::{Executor, Invocation};
+
+use super::progress::{Progress, Step};
+use super::{KernelError, source};
+
+pub(super) use edits::{EDITS, Edit};
+pub(super) use integrate::into_kernel;
+#[cfg(test)]
+pub(super) use programs::PROGRAMS;
+pub(super) use programs::complete;
+
+/// Where OpenZFS comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ZfsSource {
+    /// Debian's packages `zfs-dkms` and `zfsutils-linux` from the component
+    /// `contrib` of this machine's release or its backports, fetched without the
+    /// user's package sources being changed, and not installed.
+    #[default]
+    Debian,
+    /// An unpacked source, OpenZFS 2.3 or later, with its `configure`, in which
+    /// nothing was built. It is only read. Its programs are built as well, which
+    /// needs the headers that OpenZFS's documentation names.
+    Tree(PathBuf),
+}
+
+/// OpenZFS, ready to be built into a kernel.
+#[derive(Debug)]
+pub(super) struct Openzfs {
+    /// What it is, so exactly that another source has another identity.
+    pub identity: String,
+    /// Its source, ours to change.
+    pub tree: PathBuf,
+}
+
+impl ZfsSource {
+    /// What it is, where that can be told without fetching it.
+    ///
+    /// # Errors
+    /// Where a named folder is no source of OpenZFS.
+    pub(super) fn identity(&self) -> Result<Option<String>, KernelError> {
+        match self {
+            Self::Debian => Ok(None),
+            Self::Tree(folder) => tree(folder).map(Some),
+        }
+    }
+
+    /// Has it ready in `workshop`, and the programs in the new folder `programs`.
+    ///
+    /// # Errors
+    /// Where it cannot be had, or its programs cannot be built.
+    pub(super) fn get(
+        &self,
+        workshop: &Path,
+        programs: &Path,
+        executor: &Executor,
+        progress: &mut dyn FnMut(Progress),
+        step: &dyn Fn(Invocation) -> Result<(), KernelError>,
+    ) -> Result<Openzfs, KernelError> {
+        match self {
+            Self::Debian => {
+                progress(Progress::of(Step::FetchZfs));
+                let packages = apt::fetch(&workshop.join("apt"), Path::new("/"), executor)?;
+                programs::take(&packages.unpacked, programs, executor)?;
+                let tree = unpacked_source(&packages.unpacked)?;
+                Ok(Openzfs { identity: format!("zfs-dkms {}", packages.version), tree })
+            }
+            Self::Tree(folder) => {
+                let identity = tree(folder)?;
+                progress(Progress::of(Step::BuildZfsPrograms));
+                let tree = workshop.join("openzfs");
+                source::copy(folder, &tree, step)?;
+                integrate::build_programs(&tree, &workshop.join("programs-build"), programs, step)?;
+                Ok(Openzfs { identity, tree })
+            }
+        }
+    }
+}
+
+/// The folder `usr/src/zfs-VERSION` of the package.
+fn unpacked_source(unpacked: &Path) -> Result<PathBuf, KernelError> {
+    let sources = unpacked.join("usr/src");
+    let found = fs::read_dir(&sources)
+        .map_err(KernelError::io("cannot read", &sources))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| path.join("META").is_file());
+    found.ok_or_else(|| KernelError::ZfsSource {
+        path: sources,
+        what: "the package zfs-dkms has no source in it".to_owned(),
+    })
+}
+
+/// Looks at a named source and says what it is.
+fn tree(folder: &Path) -> Result<String, KernelError> {
+    let wrong = |what: String| KernelError::ZfsSource { path: folder.to_owned(), what };
+    let folder_is = folder.canonicalize().map_err(|e| wrong(e.to_string()))?;
+    let meta = fs::read_to_string(folder_is.join("META"))
+        .map_err(|e| wrong(format!("cannot read 'META': {e}")))?;
+    let version = version(&meta).ok_or_else(|| wrong("its META is not OpenZFS's".to_owned()))?;
+    if apt::release(&version).is_none_or(|(major, minor, _)| (major, minor) < apt::SERIES) {
+        return Err(wrong(format!("it is OpenZFS {version}; 2.3 was the first for Linux 6.12")));
+    }
+    if !folder_is.join("configure").is_file() {
+        let what = "it has no 'configure'; `./autogen.sh` makes it, and releases have it";
+        return Err(wrong(what.to_owned()));
+    }
+    if folder_is.join("zfs_config.h").exists() {
+        let what = "it has been built in ('zfs_config.h' is there); `make distclean` cleans it";
+        return Err(wrong(what.to_owned()));
+    }
+    let digest = source::digest(&folder_is)?;
+    Ok(format!("OpenZFS {version}, files {digest}"))
+}
+
+/// The version in a file META, such as `2.3.2`.
+fn version(meta: &str) -> Option<String> {
+    let value = |name: &str| {
+        meta.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            (key.trim() == name).then(|| value.trim())
+        })
+    };
+    (value("Name") == Some("zfs")).then(|| value("Version").map(str::to_owned)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const META: &str = "Meta:          1\nName:          zfs\nVersion:       2.3.2\n";
+
+    #[test]
+    fn a_named_source_is_looked_at() {
+        let folder = tempfile::tempdir().expect("temp");
+        let zfs = ZfsSource::Tree(folder.path().to_owned());
+        let refusal = || {
+            let error = zfs.identity().expect_err("must be refused");
+            assert!(error.is_wrong_use(), "{error}");
+            error.to_string()
+        };
+        assert!(refusal().contains("cannot read 'META'"));
+        let write = |name: &str, text: &str| {
+            fs::write(folder.path().join(name), text).expect("file");
+        };
+        write("META", "Name: other\nVersion: 2.3.2\n");
+        assert!(refusal().contains("not OpenZFS's"));
+        write("META", &META.replace("2.3.2", "2.2.7"));
+        assert!(refusal().contains("it is OpenZFS 2.2.7"));
+        write("META", META);
+        assert!(refusal().contains("autogen.sh"));
+        write("configure", "");
+        let first = zfs.identity().expect("a source").expect("known at once");
+        assert!(first.starts_with("OpenZFS 2.3.2, files "), "{first}");
+        write("module.c", "x");
+        assert_ne!(zfs.identity().expect("a source"), Some(first));
+        write("zfs_config.h", "");
+        assert!(refusal().contains("make distclean"));
+        assert_eq!(ZfsSource::Debian.identity().expect("not looked for"), None);
+    }
+
+    #[test]
+    fn the_package_has_its_source_in_a_folder_of_its_version() {
+        let folder = tempfile::tempdir().expect("temp");
+        let source = folder.path().join("usr/src/zfs-2.3.2");
+        fs::create_dir_all(&source).expect("folder");
+        let error = unpacked_source(folder.path()).expect_err("nothing in it");
+        assert!(error.to_string().contains("no source"), "{error}");
+        fs::write(source.join("META"), META).expect("META");
+        assert_eq!(unpacked_source(folder.path()).expect("found"), source);
+    }
+}
