@@ -232,7 +232,7 @@ pub enum Listed {
     Stacks,
     /// The kinds of workloads.
     Workloads,
-    /// The block devices of this machine.
+    /// The drives that the lab models, and the block devices of this machine.
     Drives,
 }
 

@@ -45,6 +45,7 @@ pub struct Setup {
     /// Where the bench keeps large files, and what is free there.
     pub scratch: PathBuf,
     pub free: Bytes,
+    is_lab: bool,
 }
 
 impl Setup {
@@ -86,7 +87,18 @@ impl Setup {
             On::Dir(path) => free_space(&path),
             On::Lab | On::Loop | On::Disks(_) => free_space(&existing_ancestor(&scratch)),
         };
-        Ok(Self { campaign, bench, survey, cells, seed, repeats, options, scratch, free })
+        Ok(Self {
+            campaign,
+            bench,
+            survey,
+            cells,
+            seed,
+            repeats,
+            options,
+            scratch,
+            free,
+            is_lab: args.on() == On::Lab,
+        })
     }
 
     /// What a cell will cost.
@@ -105,14 +117,20 @@ impl Setup {
     /// What these cells will cost together.
     pub fn predict<'a>(&self, cells: impl IntoIterator<Item = &'a Cell>) -> Prediction {
         let none: &[f64] = &[];
-        predict(
+        let mut prediction = predict(
             cells.into_iter().map(|cell| {
                 let stack = self.survey.stacks.iter().position(|s| s.id == cell.stack);
                 let writes = stack.map_or(none, |i| self.survey.drive_writes[i].as_slice());
                 (self.cost(cell), writes)
             }),
             self.bench.medium(),
-        )
+        );
+        let at_once = self.bench.at_once();
+        prediction.seconds /= at_once as f64;
+        if self.is_lab {
+            prediction.space = prediction.content.saturating_mul(at_once as u64);
+        }
+        prediction
     }
 
     /// Makes the folder for large files and mount points.
@@ -146,8 +164,13 @@ impl Setup {
         let space = self.predict(&self.cells).space;
         if space > self.free {
             return Err(Failure::wrong_use(format!(
-                "the largest cell takes {} in {}, and {} is free there; make the files smaller \
-                 with --scale, or take another place with --scratch",
+                "the largest {} {} in {}, and {} is free there; make the files smaller with \
+                 --scale, or take another place with --scratch",
+                if self.is_lab && self.bench.at_once() > 1 {
+                    "cells that run side by side take"
+                } else {
+                    "cell takes"
+                },
                 space.iec(),
                 self.scratch.display(),
                 self.free.iec()

@@ -50,6 +50,9 @@ pub trait Workload: Debug + Send + Sync {
 pub struct Cost {
     /// Largest space taken in the directory at any time.
     pub space: Bytes,
+    /// Of that, what is neither zeros nor repeats: what a store that keeps only
+    /// content must keep, such as the lab's.
+    pub content: Bytes,
     /// Bytes written before the measurement.
     pub prewrite: Bytes,
     /// Bytes read in large, mostly sequential pieces.

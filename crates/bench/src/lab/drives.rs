@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_drive::{DriveFile, Nanos, SHIPPED, load, shipped};
+use disklab_drive::{DriveFile, Nanos, SHIPPED, by_name, load};
 use disklab_exec::Executor;
 use disklab_lab::DiskOptions;
 use disklab_measure::{Note, SystemRoot};
@@ -117,7 +117,7 @@ impl ModelledDrives {
 
 fn model(spec: &DriveSpec, folder: &Path) -> Result<DriveFile, String> {
     let name = &spec.model;
-    if let Some(file) = shipped(name) {
+    if let Some(file) = by_name(name) {
         return Ok(file);
     }
     if !name.contains('/') && !name.ends_with(".toml") {

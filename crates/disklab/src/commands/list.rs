@@ -1,5 +1,6 @@
 //! `disklab list`: what disklab knows.
 
+use disklab_drive::{SHIPPED as SHIPPED_DRIVES, shipped};
 use disklab_measure::{BlockDevice, SystemRoot, Watched, drive_state};
 use disklab_stack::LAYERS;
 use disklab_units::Bytes;
@@ -23,7 +24,7 @@ pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
             .iter()
             .map(|kind| Row::new(kind.name, kind.summary, options(kind.fields)))
             .collect(),
-        Listed::Drives => drives(),
+        Listed::Drives => models().into_iter().chain(drives()).collect(),
     };
     if as_json {
         print_json(&rows.iter().map(Row::json).collect::<Vec<_>>())?;
@@ -82,6 +83,30 @@ fn studies() -> Result<Vec<Row>, Failure> {
         .collect()
 }
 
+/// The drives that the lab models.
+fn models() -> Vec<Row> {
+    SHIPPED_DRIVES
+        .iter()
+        .filter_map(|(id, _)| shipped(id))
+        .map(|file| {
+            let size = Bytes(file.capacity());
+            let summary = format!("{}, {} ({}), a model", file.name, size.si(), size.iec());
+            let mut details = Vec::new();
+            if !file.aliases.is_empty() {
+                details.push(("also".to_owned(), file.aliases.join(", ")));
+            }
+            if !file.note.is_empty() {
+                details.push((
+                    "note".to_owned(),
+                    file.note.split_whitespace().collect::<Vec<_>>().join(" "),
+                ));
+            }
+            Row::new(&file.id, &summary, details)
+        })
+        .collect()
+}
+
+/// The block devices of this machine.
 fn drives() -> Vec<Row> {
     let root = SystemRoot::here();
     BlockDevice::all(&root)

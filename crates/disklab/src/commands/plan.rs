@@ -67,8 +67,12 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
     line(
         "space",
         format!(
-            "{} for the largest cell; {} is free in {}",
+            "{} for the largest {}; {} is free in {}",
             prediction.space.iec(),
+            match setup.bench.at_once() {
+                1 => "cell".to_owned(),
+                n => format!("cells, {n} at once"),
+            },
             setup.free.iec(),
             setup.scratch.display()
         ),

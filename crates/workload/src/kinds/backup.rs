@@ -69,6 +69,7 @@ impl Workload for Backup {
         // Later copies deduplicate against the first.
         Cost {
             space: self.size + self.stored,
+            content: self.size + self.stored,
             prewrite: self.size,
             sequential_read: self.size.saturating_mul(self.copies),
             sequential_write: self.stored,

@@ -142,6 +142,10 @@ impl Workload for Copy {
         let on_disk = self.size + Bytes::kib(8).saturating_mul(tree_files);
         Cost {
             space: on_disk.saturating_mul(2),
+            content: match self.content {
+                Content::Random => on_disk.saturating_mul(2),
+                Content::Zeros => Bytes::ZERO,
+            },
             prewrite: self.size,
             sequential_read: self.size,
             sequential_write: self.size,

@@ -157,6 +157,7 @@ impl Workload for Dd {
         let synchronous = self.has("dsync") || self.has("sync");
         Cost {
             space: size,
+            content: if self.writes && !self.random { Bytes::ZERO } else { size },
             prewrite: if self.writes { Bytes::ZERO } else { size },
             sequential_read: if self.writes { Bytes::ZERO } else { size },
             sequential_write: if self.writes { size } else { Bytes::ZERO },

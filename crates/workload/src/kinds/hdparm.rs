@@ -131,6 +131,7 @@ impl Workload for Hdparm {
         let steps = u32::from(self.cached) + u32::from(self.device);
         Cost {
             space: self.size,
+            content: self.size,
             prewrite: self.size,
             fixed_seconds: f64::from(steps) * self.seconds as f64,
             ..Cost::default()

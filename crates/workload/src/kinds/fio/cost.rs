@@ -26,8 +26,18 @@ pub(super) fn cost(sections: &[(Section, Work)], steps: &[Step], prewrite: Prewr
     } else {
         needed(sections).values().copied().sum()
     };
+    let space = files(works()).values().copied().sum();
+    // A pattern repeats, and so does a buffer of zeros.
+    let repeats =
+        |section: &Section| section.flag("zero_buffers") || section.get("buffer_pattern").is_some();
+    let content = match prewrite {
+        _ if sections.iter().any(|(section, work)| work.writes && !repeats(section)) => space,
+        Prewrite::Random => written,
+        Prewrite::Zeros | Prewrite::None => Bytes::ZERO,
+    };
     let mut cost = Cost {
-        space: files(works()).values().copied().sum(),
+        space,
+        content,
         prewrite: written,
         fixed_seconds: START_SECONDS * steps.len() as f64,
         ..Cost::default()
