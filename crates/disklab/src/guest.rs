@@ -1,12 +1,15 @@
 //! This program as the first program of a lab's guest. Each of its jobs there is
 //! one line in [`JOBS`].
 
-use disklab_lab::guest;
+use disklab_lab::{guest, speed};
 
 type Job = fn(&[String]) -> Result<(), String>;
 
 /// Jobs by the word on the kernel's command line.
-const JOBS: &[(&str, Job)] = &[(disklab_bench::CELL_JOB, |_| disklab_bench::carry_out_in_guest())];
+const JOBS: &[(&str, Job)] = &[
+    (disklab_bench::CELL_JOB, |_| disklab_bench::carry_out_in_guest()),
+    (speed::SPEED_JOB, speed::carry_out_in_guest),
+];
 
 /// Does the guest's job and powers it off, where this process is a guest's first;
 /// returns otherwise.

@@ -4,6 +4,15 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::LabError;
 
+/// The processors that this process may run on, in their order.
+///
+/// # Errors
+/// Where the system does not tell.
+pub fn processors() -> Result<Vec<usize>, LabError> {
+    let set = sched_getaffinity(None).map_err(LabError::system("read the thread's cores"))?;
+    Ok((0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())
+}
+
 /// Holds the calling thread, and the kernel that it starts, on one processor:
 /// they take turns, and waking the other on a second processor takes six times as
 /// long.

@@ -9,7 +9,9 @@ pub enum LabCommand {
     /// Build the lab's kernel, where it is not built yet, and say where it is.
     /// Takes some minutes, once; needs no root.
     Build(BuildArgs),
-    /// Measure how fast the lab is on this machine.
+    /// Measure how fast the lab is on this machine, in half a minute: what one
+    /// simulated request costs, in round trips of 16 bytes between two processes
+    /// (RT), and how fast data go. Wants two calm processors.
     Bench(BenchArgs),
 }
 
@@ -22,4 +24,11 @@ pub struct BuildArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct BenchArgs {}
+pub struct BenchArgs {
+    /// The processor to measure on; the first that disklab may use if absent.
+    #[arg(long, value_name = "N")]
+    pub core: Option<usize>,
+    /// How often everything is measured; medians are shown.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeats: u32,
+}

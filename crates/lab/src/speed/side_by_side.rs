@@ -17,7 +17,7 @@ pub(super) fn side_by_side(options: &SpeedOptions) -> Result<Option<f64>, LabErr
         let second = scope.spawn(|| speed(options, other));
         let first = speed(options, options.core)?;
         // It does not panic; if it did, that was a failure to measure.
-        let second = second.join().unwrap_or_else(|_| Err(LabError::Asleep))?;
+        let second = second.join().unwrap_or(Err(LabError::Asleep))?;
         Ok(first + second)
     })?;
     Ok(Some(together / alone))

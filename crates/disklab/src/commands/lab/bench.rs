@@ -1,23 +1,154 @@
 //! `disklab lab bench`: how fast the lab is here.
 
-use disklab_lab::round_trip;
-use serde_json::json;
+use std::path::PathBuf;
+
+use disklab_lab::kernel::Source;
+use disklab_lab::speed::{Figure, SpeedOptions, Target, measure, processors};
+use disklab_units::significant;
+use serde_json::{Value, json};
 
 use super::super::{print, print_json};
+use super::build;
 use crate::cli::BenchArgs;
-use crate::exit::{DONE, Failure};
+use crate::exit::{DONE, FAILED, Failure};
+use crate::signals;
 
-/// Rounds of which the mean is taken.
-const ROUNDS: u32 = 20_000;
-
-/// Measures the unit in which the lab's costs are stated.
-pub fn bench(_args: &BenchArgs, json: bool) -> Result<u8, Failure> {
-    let took = round_trip(None, ROUNDS).map_err(Failure::failed)?;
-    let microseconds = took.as_secs_f64() * 1e6;
-    if json {
-        print_json(&json!({ "round_trip_us": microseconds }))?;
-    } else {
-        print(&format!("round trip of 16 bytes to another process: {microseconds:.1} µs\n"))?;
+/// Measures the lab's speed and shows it. The exit code is 1 where a target is
+/// missed.
+pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
+    let interrupt = signals::interrupt()?;
+    let cores = processors().map_err(Failure::failed)?;
+    let core = match args.core {
+        Some(core) if cores.contains(&core) => core,
+        Some(core) => {
+            return Err(Failure::wrong_use(format!(
+                "--core {core}: disklab may run on the processors {cores:?}"
+            )));
+        }
+        None => cores.first().copied().unwrap_or_default(),
+    };
+    let kernel = build::ensure(&Source::Debian, &interrupt)?;
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))?;
+    let folder = Folder::new()?;
+    let options = SpeedOptions {
+        kernel,
+        program,
+        folder: folder.0.clone(),
+        core,
+        other_core: cores.into_iter().find(|other| *other != core),
+        repeats: args.repeats,
+        interrupt: interrupt.clone(),
+    };
+    let figures = measure(&options, &mut |what| eprintln!("{what}"));
+    if interrupt.is_raised() {
+        return Err(Failure::interrupted("interrupted; nothing is left"));
     }
-    Ok(DONE)
+    let figures = figures.map_err(Failure::failed)?;
+    let missed = figures.iter().any(|figure| figure.is_met() == Some(false));
+    if as_json {
+        print_json(&json!({
+            "core": core,
+            "repeats": args.repeats,
+            "figures": figures.iter().map(value).collect::<Vec<_>>(),
+        }))?;
+    } else {
+        print(&table(&figures))?;
+    }
+    Ok(if missed { FAILED } else { DONE })
+}
+
+fn value(figure: &Figure) -> Value {
+    let target = figure.target.map(|target| match target {
+        Target::AtMost(limit) => json!({ "at_most": limit }),
+        Target::AtLeast(limit) => json!({ "at_least": limit }),
+    });
+    json!({
+        "key": figure.key,
+        "name": figure.name,
+        "unit": figure.unit,
+        "median": figure.median(),
+        "values": figure.values,
+        "target": target,
+        "met": figure.is_met(),
+    })
+}
+
+/// Names, medians with their units, spreads, targets.
+fn table(figures: &[Figure]) -> String {
+    let rows: Vec<[String; 4]> = figures.iter().filter_map(row).collect();
+    let width =
+        |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or_default();
+    let (name, median, spread) = (width(0), width(1), width(2));
+    let mut text = String::new();
+    for [a, b, c, d] in &rows {
+        let line = format!("{a:name$}  {b:>median$}  {c:spread$}  {d}");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn row(figure: &Figure) -> Option<[String; 4]> {
+    let number = |value: f64| significant(value, 3);
+    let (low, high) = figure.spread()?;
+    let median = format!("{} {}", number(figure.median()?), figure.unit);
+    let target = figure.target.map(|target| match target {
+        Target::AtMost(limit) => format!("target: at most {limit}"),
+        Target::AtLeast(limit) => format!("target: at least {limit}"),
+    });
+    let met = figure.is_met().map(|met| if met { ", met" } else { ", missed" });
+    Some([
+        figure.name.to_owned(),
+        median.trim_end().to_owned(),
+        format!("({} to {})", number(low), number(high)),
+        format!("{}{}", target.unwrap_or_default(), met.unwrap_or_default()),
+    ])
+}
+
+/// A folder for the labs, which goes when this does.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("disklab-bench-{}", std::process::id()));
+        std::fs::create_dir(&path).map_err(|e| {
+            Failure::failed(format!("cannot make the folder '{}': {e}", path.display()))
+        })?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_says_what_was_missed() {
+        let figure = |name, unit, target, values: &[f64]| Figure {
+            key: "key",
+            name,
+            unit,
+            target,
+            values: values.to_vec(),
+        };
+        let figures = [
+            figure("reads", "RT", Some(Target::AtMost(8.0)), &[9.0, 8.5, 7.0]),
+            figure("a longer name", "", None, &[1234.5]),
+            figure("nothing", "", None, &[]),
+        ];
+        let text = table(&figures);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(lines[0].contains("8.50 RT  (7.00 to 9.00)  target: at most 8, missed"), "{text}");
+        assert!(lines[1].starts_with("a longer name"), "{text}");
+        assert_eq!(value(&figures[0])["met"], false);
+        assert_eq!(value(&figures[2])["median"], Value::Null);
+    }
 }
