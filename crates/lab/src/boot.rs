@@ -16,7 +16,7 @@ use rustix::process::{
 };
 
 use crate::confinement::{self, MemoryFolder};
-use crate::options::{Console, LabOptions};
+use crate::options::LabOptions;
 use crate::{LabError, Sockets};
 
 /// The virtio device number of a block device (`VIRTIO_ID_BLOCK`).
@@ -35,7 +35,7 @@ const PANIC: &str = "Kernel panic - not syncing";
 pub(crate) struct Kernel {
     child: Child,
     pidfd: OwnedFd,
-    console: Option<PathBuf>,
+    console: PathBuf,
     status: Option<ExitStatus>,
     memory: Option<MemoryFolder>,
 }
@@ -43,10 +43,10 @@ pub(crate) struct Kernel {
 impl Kernel {
     /// Starts it. [`disklab_exec::Executor`] is not used because it waits for the
     /// program's end, and this one only runs while it is served.
-    pub fn start(options: &LabOptions) -> Result<Self, LabError> {
+    pub fn start(options: &LabOptions, line: Option<OwnedFd>) -> Result<Self, LabError> {
         let failed = |source| LabError::Kernel { path: options.kernel.clone(), source };
         let kernel = options.kernel.canonicalize().map_err(failed)?;
-        let arguments = arguments(options);
+        let arguments = arguments(options, line.is_some());
         link_first_program(options)?;
         let mut command = Command::new(&kernel);
         // Nothing of this machine's environment may reach the guest.
@@ -62,17 +62,11 @@ impl Kernel {
         let mut writable = vec![options.folder.as_path(), memory_path];
         writable.extend(options.writable.iter().map(PathBuf::as_path));
         let rules = confinement::only(&writable)?;
-        let console = match options.console {
-            Console::Terminal => None,
-            Console::File => {
-                let path = options.folder.join("console");
-                let what = format!("make '{}'", path.display());
-                let file = File::create(&path).map_err(LabError::system(what.clone()))?;
-                let again = file.try_clone().map_err(LabError::system(what))?;
-                command.stdin(Stdio::null()).stdout(file).stderr(again);
-                Some(path)
-            }
-        };
+        let console = options.folder.join("console");
+        let what = format!("make '{}'", console.display());
+        let file = File::create(&console).map_err(LabError::system(what.clone()))?;
+        let again = file.try_clone().map_err(LabError::system(what))?;
+        command.stdin(line.map_or_else(Stdio::null, Stdio::from)).stdout(file).stderr(again);
         die_with_us(&mut command, rules);
         options.trace.push(TraceEntry {
             at_seconds: options.trace.now_seconds(),
@@ -122,9 +116,9 @@ impl Kernel {
         Err(LabError::Ended { status, console })
     }
 
-    /// The last lines of the console, where it is a file.
+    /// The last lines of the console.
     pub fn console_tail(&self) -> String {
-        let Some(path) = &self.console else { return String::new() };
+        let path = &self.console;
         tail(path).unwrap_or_else(|e| format!("(cannot read '{}': {e})", path.display()))
     }
 }
@@ -162,7 +156,7 @@ fn link_first_program(options: &LabOptions) -> Result<(), LabError> {
 }
 
 /// The kernel's command line.
-fn arguments(options: &LabOptions) -> Vec<String> {
+fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
     let mut words = vec![
         format!("mem={}K", options.memory_bytes >> 10),
         "root=/dev/root".to_owned(),
@@ -173,10 +167,7 @@ fn arguments(options: &LabOptions) -> Vec<String> {
         "con=null".to_owned(),
         // Without, the kernel puts it behind the first program's arguments.
         "console=tty0".to_owned(),
-        match options.console {
-            Console::File => "con0=null,fd:1".to_owned(),
-            Console::Terminal => "con0=fd:0,fd:1".to_owned(),
-        },
+        "con0=null,fd:1".to_owned(),
         "uml_dir=.".to_owned(),
         "umid=kernel".to_owned(),
         // It must end where it would start again.
@@ -188,6 +179,9 @@ fn arguments(options: &LabOptions) -> Vec<String> {
         format!("entropy={}", options.seed),
         format!("time-travel=ext:{}", Sockets::CALENDAR),
     ];
+    if line {
+        words.push("con1=fd:0,fd:0".to_owned());
+    }
     for disk in 0..options.disks.len() {
         words.push(format!("virtio_uml.device={}:{VIRTIO_ID_BLOCK}", Sockets::disk(disk)));
     }
@@ -269,7 +263,7 @@ mod tests {
     fn a_kernel_that_is_not_there_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let options = LabOptions::new("/no/such/kernel", folder.path(), "/bin/sh");
-        let error = Kernel::start(&options).unwrap_err().to_string();
+        let error = Kernel::start(&options, None).unwrap_err().to_string();
         assert!(error.contains("/no/such/kernel"), "{error}");
         assert!(error.contains("disklab lab build"), "{error}");
     }

@@ -241,6 +241,11 @@ impl Disk {
         Ok(self.session.ring.wants_interrupt(memory))
     }
 
+    /// Whether it can interrupt the guest by now.
+    pub fn is_ready(&self) -> bool {
+        self.session.has_interrupts()
+    }
+
     /// Interrupts the guest.
     pub fn interrupt(&self) -> Result<(), LabError> {
         self.session.interrupt()

@@ -16,6 +16,7 @@ use rustix::time::Timespec;
 
 use crate::boot::Kernel;
 use crate::calendar::{Calendar, Said};
+use crate::console::ConsoleLine;
 use crate::content::Content;
 use crate::disk::{Activity, Disk};
 use crate::vhost::Connection;
@@ -26,10 +27,18 @@ const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// A guest that never stands still is looked at after so many events.
 const LOOK_EVENTS: u32 = 4096;
 
+/// How far a guest with an operator may go before it comes back, where nothing is to
+/// happen: far enough to read the clock some thousand times, which lets a little
+/// time pass each time (`timer_read` in `arch/um/kernel/time.c`), and not so far
+/// that it would sleep while the operator is to be heard.
+const SHORT_STEP: u64 = 1_000_000;
+
 /// Numbers by which epoll tells what is ready: disks first, then their listeners.
 const CALENDAR: u64 = u64::MAX;
 const KERNEL: u64 = u64::MAX - 1;
 const CALENDAR_LISTENER: u64 = u64::MAX - 2;
+const CONSOLE: u64 = u64::MAX - 3;
+const CONSOLE_INPUT: u64 = u64::MAX - 4;
 const LISTENERS: u64 = 1 << 32;
 
 /// How often things happened.
@@ -76,6 +85,10 @@ pub(crate) struct EventLoop {
     began: Instant,
     turns: Turns,
     now: Nanos,
+    console: Option<ConsoleLine>,
+    /// The guest waits for this time, to which real time has yet to come; `None`
+    /// within where only its operator can wake it.
+    held: Option<Option<Nanos>>,
 }
 
 impl EventLoop {
@@ -86,6 +99,7 @@ impl EventLoop {
         content: Content,
         time_of_day: u64,
         limits: Limits,
+        console: Option<ConsoleLine>,
     ) -> Result<Self, LabError> {
         let epoll =
             epoll::create(CreateFlags::CLOEXEC).map_err(LabError::system("make an epoll"))?;
@@ -100,8 +114,13 @@ impl EventLoop {
             began: Instant::now(),
             turns: Turns::default(),
             now: Nanos(0),
+            console,
+            held: None,
             sockets,
         };
+        if let Some(console) = &this.console {
+            watch(&this.epoll, console.fd(), CONSOLE)?;
+        }
         watch(&this.epoll, &this.sockets.calendar, CALENDAR_LISTENER)?;
         for (number, listener) in this.sockets.disks.iter().enumerate() {
             watch(&this.epoll, listener, LISTENERS + number as u64)?;
@@ -142,7 +161,7 @@ impl EventLoop {
         let mut since_look = 0;
         loop {
             events.clear();
-            match epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&LOOK)) {
+            match epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&self.patience())) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(e) => return Err(LabError::system("wait for the guest")(e)),
             }
@@ -150,6 +169,9 @@ impl EventLoop {
             if events.is_empty() || since_look >= LOOK_EVENTS {
                 since_look = 0;
                 self.check_limits()?;
+                if let Some(console) = &mut self.console {
+                    console.look()?;
+                }
             }
             if events.is_empty() {
                 self.bound_idle_guest();
@@ -161,9 +183,14 @@ impl EventLoop {
                     KERNEL => ended = true,
                     CALENDAR => self.calendar_speaks()?,
                     CALENDAR_LISTENER => self.accept_calendar()?,
+                    CONSOLE => self.console_speaks()?,
+                    CONSOLE_INPUT => self.operator_speaks()?,
                     number if number >= LISTENERS => self.accept_disk(number - LISTENERS)?,
                     number => self.disk_speaks(number as usize)?,
                 }
+            }
+            if self.held.is_some() {
+                self.proceed()?;
             }
             // By the time that it reads its first disk, it has made all its memory.
             if self.turns.kicks == 1 {
@@ -191,6 +218,7 @@ impl EventLoop {
     /// come back at its limit. (It may be past it by then: see `turn`.)
     fn bound_idle_guest(&self) {
         if let (Some(calendar), Some(limit)) = (&self.calendar, self.limits.virtual_time)
+            && self.console.is_none()
             && earliest(&self.disks).is_none()
         {
             calendar.set_free_until(Some(limit));
@@ -203,7 +231,7 @@ impl EventLoop {
             return Err(LabError::protocol("the calendar", "it connected twice"));
         }
         let calendar = Calendar::new(socket, self.time_of_day)?;
-        calendar.set_free_until(self.limits.virtual_time);
+        calendar.set_free_until(self.bound(self.limits.virtual_time, Nanos(0)));
         watch(&self.epoll, calendar.fd(), CALENDAR)?;
         self.calendar = Some(calendar);
         Ok(())
@@ -254,7 +282,7 @@ impl EventLoop {
                 }
                 Activity::Busy => {
                     self.turns.kicks += 1;
-                    calendar.set_free_until(earliest(&self.disks));
+                    calendar.set_free_until(self.bound(earliest(&self.disks), now));
                 }
             }
             // Only now may the guest go on.
@@ -264,13 +292,76 @@ impl EventLoop {
         }
     }
 
+    fn bound(&self, next: Option<Nanos>, now: Nanos) -> Option<Nanos> {
+        bound(next, self.console.is_some(), now)
+    }
+
+    /// How long to wait for events.
+    fn patience(&self) -> Timespec {
+        let (Some(console), Some(Some(time))) = (&self.console, self.held) else { return LOOK };
+        let delay = Timespec::try_from(console.delay(time)).unwrap_or(LOOK);
+        if delay < LOOK { delay } else { LOOK }
+    }
+
+    fn console_speaks(&mut self) -> Result<(), LabError> {
+        let now = self.now();
+        let Some(console) = &mut self.console else { return Ok(()) };
+        if !console.listen(now)? {
+            // Its process ends too, and that is what counts.
+            let _ = epoll::delete(&self.epoll, console.fd());
+        }
+        if let Some(input) = console.begins() {
+            watch(&self.epoll, input, CONSOLE_INPUT)?;
+        }
+        Ok(())
+    }
+
+    fn operator_speaks(&mut self) -> Result<(), LabError> {
+        let Some(console) = &mut self.console else { return Ok(()) };
+        if let (Some(limit), Some(first)) = (console.limit(), self.held) {
+            // What is typed, is typed at this time.
+            self.now = self.now.max(first.map_or(limit, |first| first.min(limit)));
+        }
+        if !console.type_in()?
+            && let Some(input) = console.input_fd()
+        {
+            let _ = epoll::delete(&self.epoll, input);
+        }
+        Ok(())
+    }
+
     /// The guest waits: lets time go by until something happens, and the guest run.
     fn turn(&mut self) -> Result<(), LabError> {
-        let Some(calendar) = &mut self.calendar else { return Ok(()) };
         self.turns.waits += 1;
+        self.proceed()
+    }
+
+    fn proceed(&mut self) -> Result<(), LabError> {
+        // What it said before it waited decides whether time may go by.
+        self.console_speaks()?;
+        self.held = None;
+        let attended = self.console.is_some();
+        let Some(calendar) = &mut self.calendar else { return Ok(()) };
         let wanted = calendar.wanted();
         loop {
             let next = earliest(&self.disks);
+            if let Some(console) = &mut self.console {
+                let first = next.into_iter().chain(wanted).min();
+                self.now = self.now.max(calendar.now());
+                if console.has_said()
+                    && let Some(disk) = self.disks.iter().flatten().find(|d| d.is_ready())
+                {
+                    // The kernel takes input only when it runs, and it runs only when
+                    // it wants to or a device calls. A call without cause is harmless.
+                    calendar.set_now(self.now);
+                    disk.interrupt()?;
+                    return calendar.run(self.now, bound(next, attended, self.now));
+                }
+                if console.holds(first) {
+                    self.held = Some(first);
+                    return Ok(());
+                }
+            }
             let (time, of_disk) = match (wanted, next) {
                 (None, None) => return Err(LabError::Asleep),
                 (Some(wanted), None) => (wanted, false),
@@ -282,7 +373,8 @@ impl EventLoop {
             self.limits.check_virtual(self.now)?;
             if !of_disk {
                 let bounds = [next, self.limits.virtual_time];
-                return calendar.run(self.now, bounds.into_iter().flatten().min());
+                let bounds = bounds.into_iter().flatten().min();
+                return calendar.run(self.now, bound(bounds, attended, self.now));
             }
             calendar.set_now(self.now);
             // The interrupts lower it where the guest handles them before it is
@@ -298,10 +390,15 @@ impl EventLoop {
                 self.turns.interrupts += interrupts;
                 // No bound by the limit here: the guest, handling the interrupt,
                 // would lower it to the present and have to wait again at once.
-                return calendar.run(self.now, earliest(&self.disks));
+                return calendar.run(self.now, bound(earliest(&self.disks), attended, self.now));
             }
         }
     }
+}
+
+/// How far the guest may run freely, where something happens at `next`.
+fn bound(next: Option<Nanos>, attended: bool, now: Nanos) -> Option<Nanos> {
+    next.or_else(|| attended.then(|| Nanos(now.0.saturating_add(SHORT_STEP))))
 }
 
 /// When the first disk has something to do.

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 use disklab_drive::{Nanos, Statistics};
 
 use crate::boot::Kernel;
+use crate::console::ConsoleLine;
 use crate::content::{Content, ContentUsage};
 use crate::event_loop::{EventLoop, Limits, Turns};
+use crate::options::Console;
 use crate::pinned::Pinned;
 use crate::{LabError, LabOptions, Sockets};
 
@@ -52,20 +54,27 @@ impl Lab {
     /// [`LabError::Options`] where the options contradict themselves,
     /// [`LabError::Kernel`] where the kernel cannot be started, and where a file
     /// or socket cannot be made. Nothing is left running.
-    pub fn start(options: LabOptions) -> Result<Self, LabError> {
+    pub fn start(mut options: LabOptions) -> Result<Self, LabError> {
         options.check()?;
         let began = Instant::now();
         let pinned = Pinned::to(options.core)?;
         let content = Content::new(&options.folder, options.disks.len(), options.content)?;
         let sockets = Sockets::new(&options.folder, options.disks.len())?;
-        let kernel = Kernel::start(&options)?;
+        let (console, line) = match std::mem::take(&mut options.console) {
+            Console::File => (None, None),
+            Console::Operator(operator) => {
+                let (console, line) = ConsoleLine::new(operator)?;
+                (Some(console), Some(line))
+            }
+        };
+        let kernel = Kernel::start(&options, line)?;
         let limits = Limits {
             real: options.real_limit,
             virtual_time: options.virtual_limit,
             interrupt: options.interrupt,
         };
         let time_of_day = options.time_of_day_seconds.saturating_mul(1_000_000_000);
-        let events = EventLoop::new(sockets, options.disks, content, time_of_day, limits)?;
+        let events = EventLoop::new(sockets, options.disks, content, time_of_day, limits, console)?;
         Ok(Self { kernel, events, folder: options.folder, began, _pinned: pinned })
     }
 
@@ -93,7 +102,7 @@ impl Lab {
         })
     }
 
-    /// The file with the guest's console, where it is a file.
+    /// The file with the kernel's messages, and what the guest's programs say there.
     pub fn console(&self) -> PathBuf {
         self.folder.join("console")
     }

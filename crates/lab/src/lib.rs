@@ -11,6 +11,7 @@ mod block;
 mod boot;
 mod calendar;
 mod confinement;
+pub mod console;
 mod content;
 mod disk;
 mod error;
@@ -32,7 +33,7 @@ pub use disk::DiskOptions;
 pub use error::LabError;
 pub use event_loop::Turns;
 pub use lab::{DiskReport, Lab, LabReport};
-pub use options::{Console, LabOptions};
+pub use options::{Console, LabOptions, OPERATOR_LINE};
 pub use speed::round_trip;
 
 pub(crate) use sockets::Sockets;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use disklab_drive::Nanos;
 use disklab_exec::{Interrupt, Trace};
 
+use crate::console::Operator;
 use crate::content::ContentLimits;
 use crate::{DiskOptions, LabError};
 
@@ -14,14 +15,19 @@ use crate::{DiskOptions, LabError};
 const TIME_OF_DAY_SECONDS: u64 = 1_767_225_600;
 
 /// Where the guest's console is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Default)]
 pub enum Console {
     /// The file `console` in the lab's folder.
     #[default]
     File,
-    /// Our own standard input and output, for a shell.
-    Terminal,
+    /// That file, and beside it a line to somebody who uses the guest. In the guest
+    /// it is [`OPERATOR_LINE`], a terminal that must be made raw, over which
+    /// [frames](crate::console::Frame) go.
+    Operator(Box<dyn Operator>),
 }
+
+/// The operator's line in the guest: the second console.
+pub const OPERATOR_LINE: &str = "/dev/tty1";
 
 /// A lab to be started.
 #[derive(Debug)]

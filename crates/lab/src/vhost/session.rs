@@ -134,6 +134,11 @@ impl Session {
         self.unanswered.take().map_or(Ok(()), |request| self.acknowledge(request, ok))
     }
 
+    /// Whether the guest has said where interrupts go.
+    pub fn has_interrupts(&self) -> bool {
+        self.interrupts.is_some()
+    }
+
     /// Sends an interrupt.
     pub fn interrupt(&self) -> Result<(), LabError> {
         let socket = self.interrupts.as_ref();
