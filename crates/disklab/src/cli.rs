@@ -13,7 +13,7 @@ use disklab_units::Bytes;
 use crate::exit::Failure;
 use crate::on::On;
 
-pub use lab::{BenchArgs, BuildArgs, LabCommand};
+pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
 
 const EXIT_CODES: &str = "Exit codes:
   0    done

@@ -1,6 +1,8 @@
 //! This program as the first program of a lab's guest. Each of its jobs there is
 //! one line in [`JOBS`].
 
+pub mod shell;
+
 use disklab_lab::{guest, speed};
 
 type Job = fn(&[String]) -> Result<(), String>;
@@ -9,6 +11,7 @@ type Job = fn(&[String]) -> Result<(), String>;
 const JOBS: &[(&str, Job)] = &[
     (disklab_bench::CELL_JOB, |_| disklab_bench::carry_out_in_guest()),
     (speed::SPEED_JOB, speed::carry_out_in_guest),
+    (shell::JOB, shell::shell),
 ];
 
 /// Does the guest's job and powers it off, where this process is a guest's first;

@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use disklab_units::Bytes;
 
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
     /// Build the lab's kernel, where it is not built yet, and say where it is.
     /// Takes some minutes, once; needs no root.
     Build(BuildArgs),
+    /// Give a prompt with modelled drives, in virtual time: an ordinary user tries
+    /// RAIDs and file systems on four 10 TB drives, and `sleep 3600` returns at once.
+    Shell(ShellArgs),
     /// Measure how fast the lab is on this machine, in half a minute: what one
     /// simulated request costs, in round trips of 16 bytes between two processes
     /// (RT), and how fast data go. Wants two calm processors.
@@ -21,6 +25,35 @@ pub struct BuildArgs {
     /// package linux-source-6.12 if absent.
     #[arg(long, value_name = "DIR")]
     pub source: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ShellArgs {
+    /// Drives: a model (see `disklab list drives`) or a drive file, how many of
+    /// them, and of what size where it is not the model's; may be given several
+    /// times.
+    #[arg(long, value_name = "MODEL[:COUNT[:SIZE]]", default_value = "hgst-10tb:4")]
+    pub drives: Vec<String>,
+    /// The guest's memory.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    pub memory: Bytes,
+    /// A folder of this machine that can be written to in the guest too; may be
+    /// given several times.
+    #[arg(long, value_name = "DIR")]
+    pub writable: Vec<PathBuf>,
+    /// Run this command line instead of a prompt; the exit code is its own.
+    #[arg(short, long, value_name = "COMMAND", conflicts_with = "script")]
+    pub command: Option<String>,
+    /// Run this shell script instead of a prompt; standard input if '-'.
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+    /// Seed of everything random. The same script with the same seed takes the same
+    /// virtual time.
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+    /// A kernel to use instead of the one that `disklab lab build` makes.
+    #[arg(long, value_name = "PATH")]
+    pub kernel: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

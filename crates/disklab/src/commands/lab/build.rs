@@ -42,7 +42,6 @@ pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
 /// # Errors
 /// Exit code 2 where the user has to install, free or name something first, 130
 /// where `interrupt` was raised, 1 where the build failed.
-#[allow(dead_code)]
 pub fn ensure(source: &Source, interrupt: &Interrupt) -> Result<PathBuf, Failure> {
     Ok(build_kernel(source, interrupt)?.kernel)
 }

@@ -3,6 +3,7 @@
 mod bench;
 pub mod build;
 mod build_progress;
+mod shell;
 
 use crate::cli::LabCommand;
 use crate::exit::Failure;
@@ -11,6 +12,7 @@ use crate::exit::Failure;
 pub fn dispatch(command: &LabCommand, json: bool) -> Result<u8, Failure> {
     match command {
         LabCommand::Build(args) => build::build(args, json),
+        LabCommand::Shell(args) => shell::shell(args),
         LabCommand::Bench(args) => bench::bench(args, json),
     }
 }

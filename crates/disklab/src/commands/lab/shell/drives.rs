@@ -1,0 +1,167 @@
+//! The drives of a session: `--drives MODEL:COUNT:SIZE`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use disklab_drive::{DriveFile, SHIPPED, by_name, load};
+use disklab_study::{did_you_mean, one_of};
+use disklab_units::Bytes;
+
+/// virtio_blk's minor numbers and the greeting end somewhere.
+const MOST_DRIVES: usize = 26;
+/// A virtio disk's serial number has 20 characters (virtio 1.2, 5.2.6.1); so much of
+/// it is the model's name.
+const SERIAL_NAME_CHARS: usize = 16;
+/// A drive file is some kilobytes.
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// A drive of the session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionDrive {
+    /// What it is.
+    pub model: DriveFile,
+    /// Its serial number.
+    pub serial: String,
+}
+
+impl SessionDrive {
+    /// The name that udev would give it.
+    pub fn link(&self) -> String {
+        format!("/dev/disk/by-id/virtio-{}", self.serial)
+    }
+}
+
+/// The drives that the user asked for, in his order.
+///
+/// # Errors
+/// Where a model is not known, or a count or size is none.
+pub fn drives(asked: &[String]) -> Result<Vec<SessionDrive>, String> {
+    let mut all = Vec::new();
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    for text in asked {
+        let (model, count) = parse(text)?;
+        if all.len() + count > MOST_DRIVES {
+            return Err(format!("--drives: more than {MOST_DRIVES} drives"));
+        }
+        for _ in 0..count {
+            let name = serial_name(&model.id);
+            let number = numbers.entry(name.clone()).or_default();
+            *number += 1;
+            all.push(SessionDrive { model: model.clone(), serial: format!("{name}-{number:02}") });
+        }
+    }
+    Ok(all)
+}
+
+/// `hgst-10tb`, `hgst-10tb:4`, `hgst-10tb:4:500GB`, `./my.toml:2`.
+fn parse(text: &str) -> Result<(DriveFile, usize), String> {
+    let wrong = |what: String| format!("--drives {text}: {what}");
+    let mut parts = text.split(':');
+    let name = parts.next().unwrap_or_default();
+    let (count, size) = (parts.next(), parts.next());
+    if parts.next().is_some() {
+        return Err(wrong("expected MODEL, MODEL:COUNT or MODEL:COUNT:SIZE".to_owned()));
+    }
+    let file = model(name).map_err(wrong)?;
+    let count = match count {
+        None => 1,
+        Some(count) => {
+            let wrong = || wrong(format!("'{count}' is no count from 1 to {MOST_DRIVES}"));
+            count.parse().ok().filter(|n| (1..=MOST_DRIVES).contains(n)).ok_or_else(wrong)?
+        }
+    };
+    let Some(size) = size else { return Ok((file, count)) };
+    let size: Bytes = size.parse().map_err(|e| wrong(format!("{e}")))?;
+    let (_, sector) = file.sector_sizes();
+    let file = file.limited_to(size.round_down(Bytes(sector)).0).map_err(wrong)?;
+    Ok((file, count))
+}
+
+fn model(name: &str) -> Result<DriveFile, String> {
+    if let Some(file) = by_name(name) {
+        return Ok(file);
+    }
+    if name.contains('/') || name.ends_with(".toml") {
+        return read(Path::new(name));
+    }
+    let shipped = || SHIPPED.iter().filter_map(|(id, _)| by_name(id));
+    let names: Vec<String> = shipped().flat_map(|f| f.aliases.into_iter().chain([f.id])).collect();
+    let known = || names.iter().map(String::as_str);
+    Err(format!(
+        "'{name}' is no drive model{}; known: {}; or give a drive file, such as './{name}.toml'",
+        did_you_mean(name, known()),
+        one_of(known())
+    ))
+}
+
+fn read(path: &Path) -> Result<DriveFile, String> {
+    let cannot =
+        |e: std::io::Error| format!("cannot read the drive file '{}': {e}", path.display());
+    if path.metadata().map_err(cannot)?.len() > LARGEST_FILE {
+        return Err(format!("'{}' is too large for a drive file", path.display()));
+    }
+    let text = std::fs::read_to_string(path).map_err(cannot)?;
+    load(&path.display().to_string(), &text).map_err(|e| e.to_string())
+}
+
+/// What of a model's name fits into a serial number.
+fn serial_name(id: &str) -> String {
+    let name: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
+    let name: String = name.to_uppercase().chars().take(SERIAL_NAME_CHARS).collect();
+    if name.is_empty() { "DRIVE".to_owned() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn of(asked: &[&str]) -> Result<Vec<SessionDrive>, String> {
+        drives(&asked.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn models_counts_and_sizes_are_understood() {
+        let all = of(&["hgst-10tb:4", "st3500418as", "HDN721010ALE604:2:500GB"]).expect("drives");
+        assert_eq!(all.len(), 7);
+        assert_eq!(all[0].model.id, "hdn721010ale604");
+        assert_eq!(all[0].model.capacity(), 10_000_831_348_736);
+        assert_eq!(all[6].model.capacity(), 500_000_000_000 / 4096 * 4096);
+        let serials: BTreeSet<&str> = all.iter().map(|d| d.serial.as_str()).collect();
+        assert_eq!(serials.len(), 7, "{serials:?}");
+        assert!(serials.iter().all(|s| s.len() <= 20), "{serials:?}");
+        assert_eq!(all[0].link(), "/dev/disk/by-id/virtio-HDN721010ALE604-01");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        for (text, expected) in [
+            ("hgst-10tv", "did you mean 'hgst-10tb'"),
+            ("floppy", "known: "),
+            ("", "is no drive model"),
+            ("hgst-10tb:0", "'0' is no count from 1 to 26"),
+            ("hgst-10tb:x", "'x' is no count"),
+            ("hgst-10tb:27", "no count"),
+            ("hgst-10tb:2:big", "is not a size"),
+            ("hgst-10tb:2:20TB", "cannot show 20 TB"),
+            ("hgst-10tb:2:1TB:3", "expected MODEL, MODEL:COUNT"),
+            ("./no/such.toml", "cannot read the drive file './no/such.toml'"),
+            ("/dev/null.toml", "cannot read"),
+        ] {
+            let error = of(&[text]).expect_err(text);
+            assert!(error.contains(expected), "{text}: {error}");
+            assert!(error.starts_with("--drives "), "{error}");
+        }
+        assert!(of(&["hgst-10tb:20", "hgst-10tb:20"]).expect_err("many").contains("more than 26"));
+    }
+
+    #[test]
+    fn a_drive_file_is_read() {
+        let folder = tempfile::tempdir().expect("temp");
+        let path = folder.path().join("mine.toml");
+        let text = SHIPPED[0].1.replace("hdn721010ale604", "my-very-own-drive-of-2026");
+        std::fs::write(&path, text).expect("written");
+        let all = of(&[&format!("{}:2", path.display())]).expect("drives");
+        assert_eq!(all[1].serial, "MYVERYOWNDRIVEOF-02");
+    }
+}

@@ -1,0 +1,87 @@
+//! What the user is told before his first prompt.
+
+use disklab_units::Bytes;
+
+use super::drives::SessionDrive;
+
+/// Names the drives, what to try, and how to leave.
+pub fn greeting(drives: &[SessionDrive]) -> String {
+    let mut text =
+        "The lab: a Linux kernel of its own, modelled drives, virtual time.\n\n".to_owned();
+    let width = drives.iter().map(|d| d.model.model.chars().count()).max().unwrap_or(0);
+    for (index, drive) in drives.iter().enumerate() {
+        let model = &drive.model.model;
+        let size = Bytes(drive.model.capacity()).si();
+        text.push_str(&format!("  {}  {model:width$}  {size:>8}  {}\n", node(index), drive.link()));
+    }
+    let mut notes: Vec<&str> = drives.iter().map(|d| d.model.note.as_str()).collect();
+    notes.retain(|note| !note.is_empty());
+    notes.dedup();
+    for note in notes {
+        text.push_str(&format!("\n  {}\n", note.replace('\n', "\n  ")));
+    }
+    text.push_str(
+        "
+Time goes with yours while you type, and as fast as it can while a command runs:
+`sleep 3600` returns at once. All files of this machine can be read; what is
+written, to the drives too, vanishes at the end, save in folders given by
+--writable. There is no network.
+
+",
+    );
+    for line in suggestions(drives.len()) {
+        text.push_str(&format!("  {line}\n"));
+    }
+    text.push_str(
+        "\n`exit` or Control-D leaves; Control-] three times, where nothing else helps.\n\n",
+    );
+    text
+}
+
+/// The node of a drive.
+fn node(index: usize) -> String {
+    format!("/dev/vd{}", letter(index))
+}
+
+/// There are 26 drives at most.
+fn letter(index: usize) -> char {
+    char::from(b'a' + (index % 26) as u8)
+}
+
+/// Something to try with so many drives.
+fn suggestions(drives: usize) -> Vec<String> {
+    let mut lines = vec!["hdparm -t /dev/vda".to_owned()];
+    let device = if drives < 3 {
+        "/dev/vda"
+    } else {
+        lines.push(format!(
+            "mdadm --create /dev/md0 --level 5 --raid-devices {drives} --assume-clean /dev/vd[a-{}]",
+            letter(drives - 1)
+        ));
+        "/dev/md0"
+    };
+    lines.push(format!("mkfs.ext4 {device} && mount {device} /mnt"));
+    lines.push("dd if=/dev/zero of=/mnt/file bs=1M count=1000 conv=fsync".to_owned());
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::drives::drives;
+    use super::*;
+
+    #[test]
+    fn it_names_every_drive() {
+        let text =
+            greeting(&drives(&["hgst-10tb:4".into(), "st8000as0002".into()]).expect("drives"));
+        for expected in
+            ["/dev/vda  HGST HDN721010ALE604", "10 TB", "/dev/vde", "virtio-HDN721010ALE604-04"]
+        {
+            assert!(text.contains(expected), "{expected} in {text}");
+        }
+        assert!(text.contains("modelled as conventional"), "a drive's note is told: {text}");
+        assert!(text.contains("--raid-devices 5 --assume-clean /dev/vd[a-e]"), "{text}");
+        let one = greeting(&drives(&["hgst-10tb".into()]).expect("drives"));
+        assert!(!one.contains("mdadm") && one.contains("mkfs.ext4 /dev/vda"), "{one}");
+    }
+}

@@ -1,0 +1,203 @@
+//! `disklab lab shell`: a prompt with modelled drives, in virtual time.
+
+mod drives;
+mod folder;
+mod greeting;
+mod operator;
+
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use disklab_lab::kernel::{self, Source};
+use disklab_lab::{
+    Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, guest,
+};
+use disklab_units::{Bytes, show_duration};
+
+use super::super::print;
+use super::build;
+use crate::cli::ShellArgs;
+use crate::exit::Failure;
+use crate::guest::shell::JOB;
+use crate::guest::shell::session::{Script, Session};
+use crate::signals;
+use drives::SessionDrive;
+use folder::Folder;
+use operator::{ExitCode, Nobody, User};
+
+/// With less, programs such as mkfs.xfs are killed.
+const LEAST_MEMORY: Bytes = Bytes::mib(128);
+/// The script's name in the lab's folder.
+const SCRIPT: &str = "script";
+/// Nobody writes a longer script.
+const LARGEST_SCRIPT: u64 = 16 << 20;
+
+/// Gives a prompt, or runs what was given; returns the exit code of the shell.
+pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
+    let drives = drives::drives(&args.drives).map_err(Failure::wrong_use)?;
+    check_memory(args.memory)?;
+    let writable = writable(&args.writable)?;
+    let script = script(args)?;
+    if script.is_none() && !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
+        return Err(Failure::wrong_use(
+            "a prompt needs a terminal as standard input and output; \
+             give -c COMMAND or --script FILE to run something without",
+        ));
+    }
+    let interrupt = signals::interrupt()?;
+    let kernel = match &args.kernel {
+        Some(kernel) => kernel.clone(),
+        None => match kernel::find(&kernel::cache_folder()) {
+            Some(kernel) => kernel,
+            None => build::ensure(&Source::Debian, &interrupt)?,
+        },
+    };
+    let folder = Folder::new().map_err(Failure::failed)?;
+    let session = Session {
+        folder: std::env::current_dir()
+            .map_err(|e| Failure::failed(format!("cannot find the current folder: {e}")))?,
+        writable: writable.clone(),
+        script: leave(script, folder.path())?,
+        terminal: std::env::var("TERM").unwrap_or_else(|_| "dumb".to_owned()),
+    };
+    session.write(folder.path()).map_err(Failure::failed)?;
+    let code = ExitCode::default();
+    let console = if session.script.is_some() {
+        Console::Operator(Box::new(Nobody { code: code.clone() }))
+    } else {
+        print(&greeting::greeting(&drives))?;
+        Console::Operator(Box::new(User::new(interrupt.clone(), code.clone())))
+    };
+    let mut options = LabOptions::new(kernel, folder.path(), program()?);
+    options.console = console;
+    options.writable = writable;
+    options.init_arguments = vec![guest::GUEST.to_owned(), JOB.to_owned()];
+    options.memory_bytes = args.memory.0;
+    options.disks = disks(&drives, args.seed);
+    options.seed = args.seed;
+    options.content = content(folder.path());
+    options.core = core();
+    options.interrupt = interrupt;
+    let report = Lab::start(options).and_then(Lab::run);
+    finish(report, &code)
+}
+
+fn finish(report: Result<LabReport, LabError>, code: &ExitCode) -> Result<u8, Failure> {
+    let code = code.lock().ok().and_then(|code| *code);
+    match (report, code) {
+        (Ok(report), code) => {
+            let virtual_time = std::time::Duration::from_nanos(report.virtual_time.0);
+            eprintln!(
+                "disklab: {} of virtual time in {}",
+                show_duration(virtual_time),
+                show_duration(report.real_time)
+            );
+            code.ok_or_else(|| Failure::failed("the guest ended without its shell's exit code"))
+        }
+        (Err(LabError::Interrupted), _) => Err(Failure::interrupted("interrupted")),
+        (Err(e @ (LabError::Options(_) | LabError::Kernel { .. })), _) => {
+            Err(Failure::wrong_use(e))
+        }
+        (Err(e), _) => Err(Failure::failed(e)),
+    }
+}
+
+fn program() -> Result<PathBuf, Failure> {
+    std::env::current_exe()
+        .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))
+}
+
+fn check_memory(memory: Bytes) -> Result<(), Failure> {
+    let info = rustix::system::sysinfo();
+    let most = Bytes((info.totalram as u64).saturating_mul(u64::from(info.mem_unit)));
+    if (LEAST_MEMORY..=most).contains(&memory) {
+        return Ok(());
+    }
+    Err(Failure::wrong_use(format!(
+        "--memory {}: a guest takes from {} to what this machine has, {}",
+        memory.iec(),
+        LEAST_MEMORY.iec(),
+        most.iec()
+    )))
+}
+
+/// The folders, by the paths that they have in the guest too.
+fn writable(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let resolve = |folder: &PathBuf| {
+        let wrong =
+            |why: String| Failure::wrong_use(format!("--writable {}: {why}", folder.display()));
+        let path = folder.canonicalize().map_err(|e| wrong(e.to_string()))?;
+        if !path.is_dir() {
+            return Err(wrong("it is no folder".to_owned()));
+        }
+        // The guest's own are mounted there.
+        if ["/", "/dev", "/proc", "/sys", "/run"].iter().any(|own| path == Path::new(own)) {
+            return Err(wrong("the guest has one of its own there; name one within".to_owned()));
+        }
+        Ok(path)
+    };
+    folders.iter().map(resolve).collect()
+}
+
+/// What is to be run, and for a file, what is in it.
+enum Given {
+    Command(String),
+    File(Vec<u8>),
+}
+
+fn script(args: &ShellArgs) -> Result<Option<Given>, Failure> {
+    if let Some(command) = &args.command {
+        return Ok(Some(Given::Command(command.clone())));
+    }
+    let Some(path) = &args.script else { return Ok(None) };
+    let wrong = |e: std::io::Error| {
+        Failure::wrong_use(format!("cannot read the script '{}': {e}", path.display()))
+    };
+    let mut text = Vec::new();
+    let from: Box<dyn Read> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(std::fs::File::open(path).map_err(wrong)?)
+    };
+    from.take(LARGEST_SCRIPT).read_to_end(&mut text).map_err(wrong)?;
+    Ok(Some(Given::File(text)))
+}
+
+/// Leaves a script where the guest finds it.
+fn leave(given: Option<Given>, folder: &Path) -> Result<Option<Script>, Failure> {
+    Ok(match given {
+        None => None,
+        Some(Given::Command(text)) => Some(Script::Command(text)),
+        Some(Given::File(text)) => {
+            let path = folder.join(SCRIPT);
+            std::fs::write(&path, text)
+                .map_err(|e| Failure::failed(format!("cannot write '{}': {e}", path.display())))?;
+            Some(Script::File(SCRIPT.to_owned()))
+        }
+    })
+}
+
+fn disks(drives: &[SessionDrive], seed: u64) -> Vec<DiskOptions> {
+    let disk = |(number, drive): (u64, &SessionDrive)| {
+        // Each stands differently, as drives do.
+        DiskOptions::of(&drive.model, seed.wrapping_add(number), &drive.serial)
+    };
+    (0..).zip(drives).map(disk).collect()
+}
+
+/// What the drives' content may take: most of what is free.
+fn content(folder: &Path) -> ContentLimits {
+    let default = ContentLimits::default();
+    let free = rustix::fs::statvfs(folder).map(|s| s.f_bavail.saturating_mul(s.f_frsize));
+    let disk_bytes = free.map_or(default.disk_bytes, |free| free / 10 * 9);
+    ContentLimits { disk_bytes, ..default }
+}
+
+/// Sessions of one user are spread over the processors.
+fn core() -> Option<usize> {
+    let allowed = rustix::thread::sched_getaffinity(None).ok()?;
+    let processors: Vec<usize> =
+        (0..rustix::thread::CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();
+    let number = std::process::id() as usize % processors.len().max(1);
+    processors.get(number).copied()
+}

@@ -1,0 +1,44 @@
+//! The guest's job for `disklab lab shell`: a shell, and the line to its user.
+
+mod place;
+mod programs;
+mod relay;
+pub mod session;
+mod waiting;
+
+use std::path::Path;
+
+use disklab_lab::console::Frame;
+use disklab_lab::guest::LAB_FOLDER;
+
+use programs::Programs;
+use relay::Line;
+use session::Session;
+
+/// The job's word on the kernel's command line.
+pub const JOB: &str = "shell";
+
+/// Runs the session until its shell ends.
+pub fn shell(_arguments: &[String]) -> Result<(), String> {
+    let session = Session::read(Path::new(LAB_FOLDER))?;
+    let mut line = Line::open()?;
+    let code = run(&session, &mut line).unwrap_or_else(|error| {
+        line.say(&Frame::Error(format!("disklab: {error}\n").into_bytes()));
+        1
+    });
+    place::unmount_drives();
+    line.say(&Frame::Exit(code));
+    line.flush()
+}
+
+fn run(session: &Session, line: &mut Line) -> Result<u8, String> {
+    place::prepare(session, |complaint| {
+        line.say(&Frame::Error(format!("disklab: {complaint}\r\n").into_bytes()));
+    });
+    let programs = match &session.script {
+        None => Programs::at_terminal()?,
+        Some(script) => Programs::script(script)?,
+    };
+    line.say(&Frame::Ready);
+    line.relay(programs)
+}

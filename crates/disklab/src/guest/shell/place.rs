@@ -1,0 +1,179 @@
+//! The guest as a place to work in by hand: what udev would have made, and room for
+//! the files that tools want to write.
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use disklab_lab::guest::{LAB_FOLDER, PLACE, mount_host};
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
+use super::session::Session;
+
+/// Folders of the host that tools write to (`/etc/mdadm/mdadm.conf`, `/etc/fstab`,
+/// what LVM and cryptsetup remember). What is written lies in the guest's memory.
+const OVERLAID: [&str; 2] = ["/etc", "/var"];
+
+/// LVM without udev, and without what the host's configuration says.
+const LVM: &str = "# There is no udev in the lab.
+devices { use_devicesfile = 0 }
+activation { udev_sync = 0 udev_rules = 0 }
+";
+
+/// What an interactive bash reads.
+const BASHRC: &str = r"PS1='\[\e[1m\]lab\[\e[0m\]:\w# '
+HISTFILE=
+alias ls='ls --color=auto' ll='ls -l'
+";
+
+/// Where bash finds [`BASHRC`].
+pub const BASHRC_PATH: &str = "/run/disklab/bashrc";
+
+/// Makes it so, as far as it can be. What fails is said, and does not keep the user
+/// from his prompt.
+pub fn prepare(session: &Session, mut complain: impl FnMut(String)) {
+    let mut try_to = |what: &str, done: io::Result<()>| {
+        if let Err(e) = done {
+            complain(format!("cannot {what}: {e}"));
+        }
+    };
+    for folder in OVERLAID {
+        try_to(&format!("make '{folder}' writable"), overlay(folder));
+    }
+    try_to("name the drives by their serial numbers", name_drives());
+    try_to("configure LVM", configure_lvm());
+    try_to("configure the shell", fs::write(BASHRC_PATH, BASHRC));
+    let home = Path::new(PLACE).join("home");
+    try_to("make a home", fs::create_dir_all(&home));
+    // The user's folder is there already, but where it lies in one that is the
+    // guest's own now.
+    if !session.folder.is_dir() {
+        try_to("show the current folder", show(&session.folder));
+    }
+    for folder in &session.writable {
+        try_to("make a folder writable", mount_host(folder, folder));
+    }
+    try_to("go to the current folder", std::env::set_current_dir(&session.folder));
+    set_environment(&home, session);
+}
+
+#[allow(unsafe_code)]
+fn set_environment(home: &Path, session: &Session) {
+    // SAFETY: the guest's first program has one thread yet.
+    unsafe {
+        std::env::set_var("HOME", home);
+        std::env::set_var("TERM", &session.terminal);
+        std::env::set_var("SHELL", "/bin/bash");
+        std::env::set_var("USER", "root");
+        std::env::set_var("LOGNAME", "root");
+        std::env::set_var("LVM_SYSTEM_DIR", Path::new(PLACE).join("lvm"));
+        std::env::set_var("DM_DISABLE_UDEV", "1");
+        std::env::set_var("LVM_SUPPRESS_FD_WARNINGS", "1");
+        std::env::set_var("DISKLAB_LAB", LAB_FOLDER);
+    }
+}
+
+/// Lays a file system in memory over a folder.
+fn overlay(folder: &str) -> io::Result<()> {
+    let place = Path::new(PLACE).join("overlay").join(folder.trim_start_matches('/'));
+    let (upper, work) = (place.join("upper"), place.join("work"));
+    fs::create_dir_all(&upper)?;
+    fs::create_dir_all(&work)?;
+    let data = format!("lowerdir={folder},upperdir={},workdir={}", upper.display(), work.display());
+    let data = CString::new(data)?;
+    // What was mounted within must be seen there again.
+    mount("overlay", folder, "overlay", MountFlags::empty(), data.as_c_str())?;
+    if folder == "/var" {
+        fs::create_dir_all("/var/tmp")?;
+        mount("tmpfs", "/var/tmp", "tmpfs", MountFlags::empty(), Some(c"mode=1777"))?;
+    }
+    Ok(())
+}
+
+/// Mounts a folder of the host at its own place, to be read.
+fn show(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let path = CString::new(folder.as_os_str().as_bytes())?;
+    mount("none", folder, "hostfs", MountFlags::RDONLY, path.as_c_str())?;
+    Ok(())
+}
+
+/// The links that udev makes (`60-persistent-storage.rules`).
+fn name_drives() -> io::Result<()> {
+    let links = Path::new("/dev/disk/by-id");
+    fs::create_dir_all(links)?;
+    for entry in fs::read_dir("/sys/block")? {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        let serial = Path::new("/sys/block").join(&*name).join("serial");
+        let Ok(serial) = fs::read_to_string(serial) else { continue };
+        let link = links.join(format!("virtio-{}", serial.trim()));
+        if !serial.trim().is_empty() && !link.exists() {
+            symlink(format!("../../{name}"), link)?;
+        }
+    }
+    Ok(())
+}
+
+fn configure_lvm() -> io::Result<()> {
+    let folder = Path::new(PLACE).join("lvm");
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("lvm.conf"), LVM)
+}
+
+/// Unmounts what lies on drives, the last first: the drives leave before the kernel
+/// ends, and file systems would miss them.
+pub fn unmount_drives() {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    for line in mounts.lines().rev() {
+        let mut words = line.split(' ');
+        let (Some(device), Some(place)) = (words.next(), words.next()) else { continue };
+        let kind = words.next();
+        if (device.starts_with("/dev/") && kind != Some("hostfs")) || kind == Some("zfs") {
+            let place = unescape(place);
+            if unmount(place.as_str(), UnmountFlags::empty()).is_err() {
+                rustix::fs::sync();
+                let _ = unmount(place.as_str(), UnmountFlags::DETACH);
+            }
+        }
+    }
+}
+
+/// A path as `/proc/mounts` writes it: `\040` is a space (proc(5), `fs/proc_namespace.c`).
+fn unescape(text: &str) -> String {
+    let mut rest = text;
+    let mut bytes = Vec::with_capacity(text.len());
+    while let Some(at) = rest.find('\\') {
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
+        let digits = rest.get(at + 1..at + 4);
+        match digits.and_then(|octal| u8::from_str_radix(octal, 8).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &rest[at + 4..];
+            }
+            None => {
+                bytes.push(b'\\');
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unescape;
+
+    #[test]
+    fn mount_points_with_spaces_are_read() {
+        assert_eq!(unescape("/mnt/my\\040disk\\134x"), "/mnt/my disk\\x");
+        assert_eq!(unescape("/mnt/\\04"), "/mnt/\\04");
+        assert_eq!(unescape("\\"), "\\");
+        assert_eq!(unescape("/mnt/é\\040"), "/mnt/é ");
+        assert_eq!(unescape("/a\\é99"), "/a\\é99");
+    }
+}

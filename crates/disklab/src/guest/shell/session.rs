@@ -1,0 +1,69 @@
+//! What the host tells the guest of a session: a file in the lab's folder, because a
+//! kernel's command line takes no spaces and counts for its randomness.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// The file's name in the lab's folder.
+const FILE: &str = "session.json";
+
+/// A session at the guest's prompt, or a script there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// The folder to be in, which is the user's own.
+    pub folder: PathBuf,
+    /// Folders that may be written to.
+    pub writable: Vec<PathBuf>,
+    /// What is run; nothing for a prompt.
+    pub script: Option<Script>,
+    /// The kind of terminal (`TERM`).
+    pub terminal: String,
+}
+
+/// What is run without a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Script {
+    /// A shell's command line.
+    Command(String),
+    /// A file in the lab's folder, to be run by the shell, and the name that the
+    /// user gave it.
+    File(String),
+}
+
+impl Session {
+    /// Leaves it in the lab's folder.
+    pub fn write(&self, folder: &Path) -> Result<(), String> {
+        let path = folder.join(FILE);
+        let text = serde_json::to_string(self).map_err(|e| e.to_string())?;
+        std::fs::write(&path, text).map_err(|e| format!("cannot write '{}': {e}", path.display()))
+    }
+
+    /// Finds it in the lab's folder.
+    pub fn read(folder: &Path) -> Result<Self, String> {
+        let path = folder.join(FILE);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| format!("cannot read '{}': {e}", path.display()))?;
+        serde_json::from_str(&text).map_err(|e| format!("'{}': {e}", path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_comes_back_as_it_was() {
+        let folder = tempfile::tempdir().expect("temp");
+        let session = Session {
+            folder: "/home/me".into(),
+            writable: vec!["/tmp/a b".into()],
+            script: Some(Script::Command("echo 'a \"b\"'\n".into())),
+            terminal: "xterm".into(),
+        };
+        session.write(folder.path()).expect("written");
+        assert_eq!(Session::read(folder.path()), Ok(session));
+        std::fs::write(folder.path().join(FILE), "{").expect("written");
+        assert!(Session::read(folder.path()).expect_err("no JSON").contains("session.json"));
+    }
+}
