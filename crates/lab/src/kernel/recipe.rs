@@ -17,10 +17,10 @@ pub(super) struct Patch {
 }
 
 /// The patches, in their order.
-pub(super) const PATCHES: &[Patch] = &[
-    Patch { name: "entropy.patch", text: include_str!("../../../../kernel/patches/entropy.patch") },
-    Patch { name: "clock.patch", text: include_str!("../../../../kernel/patches/clock.patch") },
-];
+pub(super) const PATCHES: &[Patch] = &[Patch {
+    name: "entropy.patch",
+    text: include_str!("../../../../kernel/patches/entropy.patch"),
+}];
 
 /// All that decides what a build makes.
 #[derive(Debug, Clone)]
