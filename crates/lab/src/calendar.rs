@@ -106,6 +106,11 @@ impl Calendar {
         self.memory.set_now(now);
     }
 
+    /// How far the guest runs freely.
+    pub fn free_until(&self) -> Option<Nanos> {
+        self.memory.free_until()
+    }
+
     /// Lets the guest run freely before `bound`.
     pub fn set_free_until(&self, bound: Option<Nanos>) {
         self.memory.set_free_until(bound);

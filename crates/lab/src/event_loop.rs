@@ -28,10 +28,10 @@ const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 const LOOK_EVENTS: u32 = 4096;
 
 /// How far a guest with an operator may go before it comes back, where nothing is to
-/// happen: far enough to read the clock some thousand times, which lets a little
+/// happen: far enough to read the clock some hundred times, which lets a little
 /// time pass each time (`timer_read` in `arch/um/kernel/time.c`), and not so far
 /// that it would sleep while the operator is to be heard.
-const SHORT_STEP: u64 = 1_000_000;
+const SHORT_STEP: u64 = 100_000;
 
 /// Numbers by which epoll tells what is ready: disks first, then their listeners.
 const CALENDAR: u64 = u64::MAX;
@@ -118,7 +118,9 @@ impl EventLoop {
             held: None,
             sockets,
         };
-        if let Some(console) = &this.console {
+        // Without a user nobody hurries: what is said is heard when the guest waits,
+        // so that the same script takes the same time.
+        if let Some(console) = this.console.as_ref().filter(|c| c.input_fd().is_some()) {
             watch(&this.epoll, console.fd(), CONSOLE)?;
         }
         watch(&this.epoll, &this.sockets.calendar, CALENDAR_LISTENER)?;
@@ -347,12 +349,16 @@ impl EventLoop {
             let next = earliest(&self.disks);
             if let Some(console) = &mut self.console {
                 let first = next.into_iter().chain(wanted).min();
+                // The guest does not tell its time when it waits, but it can be no
+                // further than this.
+                let reached = calendar.free_until().into_iter().chain(wanted).min();
                 self.now = self.now.max(calendar.now());
                 if console.has_said()
                     && let Some(disk) = self.disks.iter().flatten().find(|d| d.is_ready())
                 {
                     // The kernel takes input only when it runs, and it runs only when
                     // it wants to or a device calls. A call without cause is harmless.
+                    self.now = self.now.max(reached.unwrap_or_default());
                     calendar.set_now(self.now);
                     disk.interrupt()?;
                     return calendar.run(self.now, bound(next, attended, self.now));

@@ -127,6 +127,13 @@ impl SharedMemory {
         self.set64(header::FREE_UNTIL, shared);
     }
 
+    /// How far the guest runs freely, by our word or, where that is earlier, by its
+    /// own; `None` where nothing bounds it.
+    pub fn free_until(&self) -> Option<Nanos> {
+        let shared = self.get64(header::FREE_UNTIL);
+        (shared != UNBOUNDED).then(|| Nanos(shared.wrapping_sub(EPOCH)))
+    }
+
     /// When the waiting guest wants to run; `None` where it has no timer.
     pub fn wanted(&self) -> Option<Nanos> {
         let entry = HEADER_BYTES + usize::from(KERNEL_CLIENT) * CLIENT_BYTES;
@@ -209,6 +216,7 @@ mod tests {
     fn an_unbounded_guest_runs_freely_and_does_not_bound_itself() {
         let memory = SharedMemory::new().unwrap();
         memory.set_free_until(None);
+        assert_eq!(memory.free_until(), None);
         let shared = memory.get64(header::FREE_UNTIL);
         for time in [0, 1, 1 << 40, 1 << 61, FOREVER] {
             assert!(kernel_runs_freely(shared, time), "{time}");
@@ -220,6 +228,7 @@ mod tests {
     fn a_bounded_guest_runs_to_its_bound() {
         let memory = SharedMemory::new().unwrap();
         memory.set_free_until(Some(Nanos(1000)));
+        assert_eq!(memory.free_until(), Some(Nanos(1000)));
         let shared = memory.get64(header::FREE_UNTIL);
         assert!(kernel_runs_freely(shared, 999));
         assert!(!kernel_runs_freely(shared, 1000));

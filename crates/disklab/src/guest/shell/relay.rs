@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use disklab_lab::OPERATOR_LINE;
@@ -10,13 +10,13 @@ use disklab_lab::console::{Frame, Frames, PAYLOAD_BYTES, WINDOW_BYTES};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
+use rustix::process::{WaitOptions, WaitStatus, wait};
 use rustix::termios::{
-    OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcgetpgrp, tcsetattr, tcsetwinsize,
+    OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
 };
 
 use super::programs::{Programs, Wrap};
-use super::waiting;
+use super::waiting::Watch;
 
 /// After so much silence it is first looked whether the programs wait for their
 /// user, and then each time after twice as long: virtual time, which is cheap.
@@ -69,7 +69,13 @@ impl Line {
 
     /// Carries to and fro until the shell ends; returns its exit code.
     pub fn relay(&mut self, programs: Programs) -> Result<u8, String> {
-        let mut relay = Relay { programs, input: Vec::new(), code: None, waits: false };
+        let mut relay = Relay {
+            programs,
+            input: Vec::new(),
+            code: None,
+            waits: false,
+            watch: Watch::default(),
+        };
         let mut patience = FIRST_LOOK;
         loop {
             self.flush()?;
@@ -138,6 +144,7 @@ struct Relay {
     code: Option<u8>,
     /// The host was told that the programs wait.
     waits: bool,
+    watch: Watch,
 }
 
 impl Relay {
@@ -238,8 +245,7 @@ impl Relay {
     /// Tells the host where the programs begin or cease to wait.
     fn look(&mut self, line: &mut Line) {
         let Some(terminal) = &self.programs.terminal else { return };
-        let group: Option<Pid> = tcgetpgrp(terminal.as_fd()).ok();
-        let waits = self.input.is_empty() && group.is_some_and(waiting::group_waits);
+        let waits = self.input.is_empty() && self.watch.programs_wait(terminal);
         if waits != self.waits {
             self.waits = waits;
             line.say(&Frame::Waits(waits));

@@ -1,126 +1,114 @@
 //! Whether the programs at a terminal wait for their user.
 //!
-//! In virtual time a waiting program lets years go by between two keystrokes, unless
-//! somebody sees that it waits. The kernel does not say what a program waits for,
-//! but where in it the program sleeps (`/proc/PID/wchan`).
+//! In virtual time a program that waits lets years go by between two keystrokes,
+//! unless somebody sees that it waits. User-Mode Linux does not say what a program
+//! sleeps for (it has no `/proc/PID/syscall`, and `wchan` is wrong there), so it is
+//! told by what surrounds it.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::process::Pid;
+use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
 
-/// Where programs sleep that read a terminal, or look for something to read there
-/// and elsewhere (`n_tty_read` in `drivers/tty/n_tty.c`, `fs/select.c`,
-/// `fs/eventpoll.c`).
-const FOR_INPUT: &[&str] = &[
-    "wait_woken",
-    "n_tty_read",
-    "do_select",
-    "core_sys_select",
-    "do_poll",
-    "do_sys_poll",
-    "poll_schedule_timeout",
-    "ep_poll",
-    "do_epoll_wait",
-];
-/// Where programs sleep that wait for another program, which counts instead
-/// (`kernel/exit.c`, `fs/pipe.c`, `kernel/futex`, `kernel/signal.c`).
-const FOR_OTHERS: &[&str] = &[
-    "do_wait",
-    "anon_pipe_read",
-    "pipe_read",
-    "futex_wait",
-    "sigsuspend",
-    "do_signal_stop",
-    "do_sigtimedwait",
-];
+/// What the kernel calls when a program's own time is up: sleeps and waits with a
+/// limit, `alarm`, `timer_create`, timerfd (`kernel/time`, `fs/timerfd.c`).
+const TIMERS: [&str; 5] =
+    ["hrtimer_wakeup", "it_real_fn", "posix_timer_fn", "timerfd_tmrproc", "alarm_timer_callback"];
 
-/// A thread of a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Task {
-    /// As in the third field of `/proc/PID/stat`.
-    state: char,
-    /// Where in the kernel it sleeps.
-    place: String,
-    /// It has a terminal open.
-    has_terminal: bool,
+/// Looks at the programs of one terminal, now and then.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Requests that the drives had carried out at the last look.
+    requests: Option<u64>,
 }
 
-/// Whether the programs of the process group `group`, which is in the foreground,
-/// wait for nothing but their user.
-pub fn group_waits(group: Pid) -> bool {
-    // Most often the first of a group shows already that it works.
-    let leader = group.as_raw_nonzero().get().to_string();
-    let first = tasks(&leader);
-    if first.iter().any(is_busy) {
-        return false;
+/// What the drives are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Traffic {
+    in_flight: u64,
+    done: u64,
+}
+
+impl Watch {
+    /// Whether the programs in the foreground of this terminal wait for nothing but
+    /// their user.
+    pub fn programs_wait(&mut self, terminal: &OwnedFd) -> bool {
+        let Ok(settings) = tcgetattr(terminal) else { return false };
+        // Who takes key by key has a user at it: a prompt with line editing, an
+        // editor, top. Shells give the terminal back before they run a command.
+        if !settings.local_modes.contains(LocalModes::ICANON) {
+            return true;
+        }
+        let timers = fs::read_to_string("/proc/timer_list").unwrap_or_default();
+        if has_timer(&timers) || self.has_traffic() {
+            return false;
+        }
+        tcgetpgrp(terminal).is_ok_and(|group| group_reads(group))
     }
-    let mut all = first;
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with(|c: char| c.is_ascii_digit())
-            && *name != *leader
-            && group_of(&name).as_deref() == Some(leader.as_str())
-        {
-            all.extend(tasks(&name));
+
+    /// Whether the drives work, or have worked since the last look.
+    fn has_traffic(&mut self) -> bool {
+        let now = traffic(&fs::read_to_string("/proc/diskstats").unwrap_or_default());
+        let before = self.requests.replace(now.done);
+        now.in_flight > 0 || before != Some(now.done)
+    }
+}
+
+/// Whether some program's sleep ends by itself.
+fn has_timer(timer_list: &str) -> bool {
+    timer_list.lines().any(|line| {
+        let line = line.trim_start();
+        line.starts_with('#') && TIMERS.iter().any(|t| line.split(", ").any(|word| word == *t))
+    })
+}
+
+/// Sums up `/proc/diskstats` (Documentation/admin-guide/iostats.rst) for virtio
+/// disks; what lies above them ends there.
+fn traffic(diskstats: &str) -> Traffic {
+    let mut sum = Traffic::default();
+    for line in diskstats.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if !words.get(2).is_some_and(|name| name.starts_with("vd")) {
+            continue;
+        }
+        let number = |n: usize| words.get(n).and_then(|w| w.parse().ok()).unwrap_or(0_u64);
+        sum.in_flight = sum.in_flight.saturating_add(number(11));
+        for done in [3, 7, 14, 18] {
+            sum.done = sum.done.saturating_add(number(done));
         }
     }
-    wait(&all)
+    sum
 }
 
-/// Whether somebody waits for input, and nobody for anything else.
-fn wait(tasks: &[Task]) -> bool {
-    tasks.iter().any(reads) && !tasks.iter().any(is_busy)
-}
-
-fn reads(task: &Task) -> bool {
-    task.state == 'S' && task.has_terminal && is_at(task, FOR_INPUT)
-}
-
-fn is_busy(task: &Task) -> bool {
-    match task.state {
-        // Stopped, or ended.
-        'T' | 't' | 'Z' | 'X' => false,
-        'S' => !is_at(task, FOR_OTHERS) && !reads(task),
-        _ => true,
+/// Whether all of a process group sleeps, and one has the terminal to read from.
+fn group_reads(group: Pid) -> bool {
+    let group = group.as_raw_nonzero().get().to_string();
+    let mut reads = false;
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
+        if field(&stat, 2) != Some(group.as_str()) {
+            continue;
+        }
+        match field(&stat, 0) {
+            // Stopped, or ended.
+            Some("T" | "t" | "Z" | "X") => {}
+            Some("S") => reads |= has_terminal(&entry.path()),
+            _ => return false,
+        }
     }
+    reads
 }
 
-/// Compilers append words to a function's name, such as `.isra.0`.
-fn is_at(task: &Task, places: &[&str]) -> bool {
-    let place = task.place.split('.').next().unwrap_or_default();
-    places.contains(&place)
+/// Whether a process has a terminal as its standard input.
+fn has_terminal(process: &Path) -> bool {
+    fs::read_link(process.join("fd/0"))
+        .is_ok_and(|target| target.starts_with("/dev/pts") || target == Path::new("/dev/tty"))
 }
 
-fn tasks(process: &str) -> Vec<Task> {
-    let folder = Path::new("/proc").join(process);
-    let has_terminal = fs::read_dir(folder.join("fd"))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|fd| fs::read_link(fd.path()).ok())
-        .any(|target| target.starts_with("/dev/pts") || target == Path::new("/dev/tty"));
-    fs::read_dir(folder.join("task"))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|task| {
-            let stat = fs::read_to_string(task.path().join("stat")).ok()?;
-            let place = fs::read_to_string(task.path().join("wchan")).unwrap_or_default();
-            let state = field(&stat, 0)?.chars().next()?;
-            Some(Task { state, place, has_terminal })
-        })
-        .collect()
-}
-
-/// The process group of a process, the fifth field of `/proc/PID/stat`.
-fn group_of(process: &str) -> Option<String> {
-    let stat = fs::read_to_string(Path::new("/proc").join(process).join("stat")).ok()?;
-    field(&stat, 2).map(str::to_owned)
-}
-
-/// A field of `/proc/PID/stat` after the program's name, which may hold anything.
+/// A field of `/proc/PID/stat` after the program's name, which may hold anything:
+/// 0 is its state, 2 its process group.
 fn field(stat: &str, number: usize) -> Option<&str> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(number)
 }
@@ -128,27 +116,23 @@ fn field(stat: &str, number: usize) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    fn task(state: char, place: &str, has_terminal: bool) -> Task {
-        Task { state, place: place.to_owned(), has_terminal }
+    #[test]
+    fn sleeping_programs_have_timers() {
+        let kernel = "active timers:\n #0: <00000000216cc209>, tick_nohz_handler, S:01\n \
+                      # expires at 1020000000-1020000000 nsecs [in 4378368 to 4378368 nsecs]\n";
+        assert!(!has_timer(kernel));
+        assert!(has_timer(&format!("{kernel} #2: <000000009a2ab2ab>, hrtimer_wakeup, S:01\n")));
+        assert!(!has_timer("  .hrtimer_wakeup: 1\n"));
     }
 
     #[test]
-    fn who_reads_a_terminal_waits_for_its_user() {
-        let shell = task('S', "do_select", true);
-        let parent = task('S', "do_wait", true);
-        let sleeper = task('S', "hrtimer_nanosleep", true);
-        assert!(wait(std::slice::from_ref(&shell)));
-        assert!(wait(&[task('S', "do_select.constprop.0", true)]));
-        assert!(wait(&[parent.clone(), shell.clone()]), "a menu that was started by a script");
-        assert!(!wait(&[parent.clone(), sleeper.clone()]));
-        assert!(!wait(&[shell.clone(), sleeper]), "a program that waits for one that sleeps");
-        assert!(!wait(&[parent]), "for a program in the background");
-        assert!(!wait(&[task('S', "do_poll", false)]));
-        assert!(!wait(&[shell.clone(), task('D', "io_schedule", false)]));
-        assert!(!wait(&[shell.clone(), task('R', "0", false)]));
-        assert!(wait(&[shell, task('Z', "0", false), task('T', "do_signal_stop", true)]));
-        assert!(!wait(&[]));
+    fn the_drives_requests_are_summed_up() {
+        let text = " 253 0 vda 10 0 80 5 20 0 160 9 1 4 14 2 0 16 0 3 1\n \
+                    253 16 vdb 1 0 8 0 0 0 0 0 0 0 0\n   9 0 md0 99 0 0 0 99 0 0 0 9 0 0\n";
+        assert_eq!(traffic(text), Traffic { in_flight: 1, done: 36 });
+        assert_eq!(traffic(""), Traffic::default());
     }
 
     #[test]
@@ -157,5 +141,19 @@ mod tests {
         assert_eq!((field(stat, 0), field(stat, 2)), (Some("R"), Some("12")));
         assert_eq!(field("", 0), None);
         assert_eq!(field("1 (x", 0), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[ -~\n]{0,200}") {
+            let _ = (traffic(&text), has_timer(&text), field(&text, 2));
+        }
+
+        #[test]
+        fn large_numbers_do_not_overflow(a: u64, b: u64) {
+            let line = format!("0 0 vda {a} 0 0 0 {b} 0 0 0 {a}\n");
+            let sum = traffic(&line.repeat(3));
+            prop_assert!(sum.done >= a && sum.in_flight >= a);
+        }
     }
 }
