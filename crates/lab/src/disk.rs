@@ -9,7 +9,7 @@ use crate::LabError;
 use crate::block::{
     Buffers, Configuration, Refusal, SERIAL_BYTES, WRITE_CACHE_OFFSET, Work, understand,
 };
-use crate::content::Content;
+use crate::content::{Content, SECTOR_BYTES};
 use crate::vhost::{Connection, Event, Memory, RING_LIMIT, Session};
 
 /// A disk to be made.
@@ -97,6 +97,10 @@ impl DiskOptions {
     }
 }
 
+/// As much of a request's data is moved at once: it stays in the processor's cache
+/// on its way between the guest's memory and the store.
+const STEP_BYTES: usize = 128 << 10;
+
 /// A request that the guest waits for.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
@@ -149,7 +153,7 @@ impl Disk {
             immediate_at: Nanos(0),
             completions: Vec::new(),
             buffers: Buffers::default(),
-            data: Vec::new(),
+            data: vec![0; STEP_BYTES],
             requests: 0,
         })
     }
@@ -341,20 +345,58 @@ impl Disk {
                 content.zero(self.volume, sector, sectors)?;
             }
             Operation::Write => {
-                // At most 64 MiB, as of the reads: `understand` saw to it.
-                self.data.resize((sectors * 512) as usize, 0);
-                self.buffers.read(memory, crate::block::HEADER_BYTES, &mut self.data);
-                content.write(self.volume, sector, &self.data)?;
+                for (at, bytes) in steps(sector, sectors) {
+                    let data = &mut self.data[..bytes];
+                    self.buffers.read(memory, crate::block::HEADER_BYTES + at, data);
+                    content.write(self.volume, sector + at / SECTOR_BYTES, data)?;
+                }
             }
             Operation::Read => {
-                self.data.resize((sectors * 512) as usize, 0);
-                content.read(self.volume, sector, &mut self.data)?;
-                if !self.buffers.write(memory, 0, &self.data) {
-                    return Ok(Err(Refusal::Bad));
+                for (at, bytes) in steps(sector, sectors) {
+                    let data = &mut self.data[..bytes];
+                    content.read(self.volume, sector + at / SECTOR_BYTES, data)?;
+                    if !self.buffers.write(memory, at, data) {
+                        return Ok(Err(Refusal::Bad));
+                    }
                 }
-                return Ok(Ok(self.data.len() as u32));
+                // At most 64 MiB: `understand` saw to it.
+                return Ok(Ok((sectors * SECTOR_BYTES) as u32));
             }
         }
         Ok(Ok(0))
+    }
+}
+
+/// Parts of a request, with as much as is moved at once: where they begin in its
+/// data, and their bytes. All but the first begin with a block of the store.
+fn steps(sector: u64, sectors: u64) -> impl Iterator<Item = (u64, usize)> {
+    let (from, bytes) = (sector * SECTOR_BYTES, sectors * SECTOR_BYTES);
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let begin = at;
+        // At most STEP_BYTES, which is a multiple of the store's blocks.
+        at = bytes.min(at + STEP_BYTES as u64 - (from + at) % STEP_BYTES as u64);
+        (begin < bytes).then_some((begin, (at - begin) as usize))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn steps_cover_a_request(sector in 0..1_u64 << 54, sectors in 0..4096_u64) {
+            let mut end = 0;
+            for (at, bytes) in steps(sector, sectors) {
+                prop_assert_eq!(at, end);
+                prop_assert!(bytes > 0 && bytes <= STEP_BYTES);
+                let place = sector * SECTOR_BYTES + at;
+                prop_assert!(at == 0 || place.is_multiple_of(STEP_BYTES as u64));
+                end = at + bytes as u64;
+            }
+            prop_assert_eq!(end, sectors * SECTOR_BYTES);
+        }
     }
 }

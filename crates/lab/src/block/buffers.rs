@@ -47,11 +47,13 @@ impl Buffers {
     /// Fills `data` with the guest's bytes from `skip` on. What is not there, or
     /// lies outside the memory that the guest shares, becomes zeros.
     pub fn read(&self, memory: &Memory, skip: u64, data: &mut [u8]) {
-        data.fill(0);
+        let mut end = 0;
         pieces(&self.readable, skip, data.len(), |place, address| {
+            end = place.end;
             memory.read(&mut data[place], address);
             true
         });
+        data[end..].fill(0);
     }
 
     /// Gives `data` to the guest, from byte `skip` of its buffers on. Returns

@@ -7,6 +7,7 @@
 //! same random buffer again and again, and mirrors write everything twice.
 
 mod chunk;
+mod file;
 mod pool;
 mod recent;
 mod volume;

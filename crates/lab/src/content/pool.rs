@@ -1,12 +1,9 @@
 //! The file that holds the blocks which are worth keeping.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, open};
-
+use super::file::StoreFile;
 use super::recent::Recent;
 use super::{BLOCK_BYTES, ContentLimits};
 use crate::LabError;
@@ -14,57 +11,65 @@ use crate::LabError;
 /// Slots of one block each, counted by their users.
 #[derive(Debug)]
 pub(super) struct Pool {
-    file: File,
+    file: StoreFile,
     limits: ContentLimits,
     /// How many blocks show each slot.
     users: Vec<u32>,
     free: Vec<u32>,
     recent: Recent,
-    /// Slots to be written, in a row from `pending_slot`, and their data.
-    pending: Vec<u8>,
-    pending_slot: u32,
+    /// Blocks that have their slots but are not written yet.
+    gathered: Gathered,
     scratch: Vec<u8>,
 }
 
-/// Blocks are gathered up to this many bytes, to write them at once.
-const PENDING_LIMIT: usize = 1 << 20;
+/// Blocks in a row, both in the pool and in what is being written, so that they can
+/// be written at once, from where they lie.
+#[derive(Debug, Default)]
+struct Gathered {
+    slot: u32,
+    /// Where the first one lies in the data.
+    at: usize,
+    blocks: usize,
+}
+
+impl Gathered {
+    /// The block of `data` that goes to `slot`, if it is one of these.
+    fn find<'d>(&self, slot: u32, data: &'d [u8]) -> Option<&'d [u8]> {
+        let number = slot.checked_sub(self.slot)? as usize;
+        let at = self.at + number * BLOCK_BYTES;
+        (number < self.blocks).then(|| data.get(at..at + BLOCK_BYTES))?
+    }
+
+    /// Whether a block at `at` that goes to `slot` comes next.
+    fn goes_on(&self, slot: u32, at: usize) -> bool {
+        self.slot as usize + self.blocks == slot as usize
+            && self.at + self.blocks * BLOCK_BYTES == at
+    }
+}
 
 impl Pool {
     /// An empty pool in a nameless file of `folder`.
     pub fn new(folder: &Path, limits: ContentLimits) -> Result<Self, LabError> {
-        let what = format!("make a file for the disks' content in '{}'", folder.display());
-        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        let fd = match open(folder, flags, Mode::RUSR | Mode::WUSR) {
-            Ok(fd) => fd,
-            // Some file systems have no nameless files.
-            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::ISDIR) => {
-                let path = folder.join("content");
-                let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
-                let fd = open(&path, flags, Mode::RUSR | Mode::WUSR);
-                let fd = fd.map_err(LabError::system(what.clone()))?;
-                std::fs::remove_file(&path).map_err(LabError::system(what))?;
-                fd
-            }
-            Err(e) => return Err(LabError::system(what)(e)),
-        };
         Ok(Self {
-            file: File::from(fd),
+            file: StoreFile::new(folder, limits.disk_bytes)?,
             limits,
             users: Vec::new(),
             free: Vec::new(),
             recent: Recent::new(),
-            pending: Vec::with_capacity(PENDING_LIMIT),
-            pending_slot: 0,
+            gathered: Gathered::default(),
             scratch: vec![0; BLOCK_BYTES],
         })
     }
 
-    /// Keeps a block; `old` is the slot that it takes the place of. Returns the
-    /// slot that holds it, which may be `old` or one that others use too.
-    pub fn store(&mut self, data: &[u8], old: Option<u32>) -> Result<u32, LabError> {
-        let hash = self.recent.hash(data);
+    /// Keeps the block of `data` at `at`; `old` is the slot that it takes the place
+    /// of. Returns the slot that holds it, which may be `old` or one that others use
+    /// too. It may only be written when [`Pool::flush`] is called, which must
+    /// happen before other data than these are stored.
+    pub fn store(&mut self, data: &[u8], at: usize, old: Option<u32>) -> Result<u32, LabError> {
+        let block = &data[at..at + BLOCK_BYTES];
+        let hash = self.recent.hash(block);
         if let Some(slot) = self.recent.find(hash)
-            && self.holds(slot, data)?
+            && self.holds(slot, data, block)?
         {
             // A count that cannot be raised is no reason to fail: keep a copy.
             let users = &mut self.users[slot as usize];
@@ -84,7 +89,11 @@ impl Pool {
             }
             None => self.allocate()?,
         };
-        self.put(slot, data)?;
+        if !self.gathered.goes_on(slot, at) {
+            self.flush(data)?;
+            self.gathered = Gathered { slot, at, blocks: 0 };
+        }
+        self.gathered.blocks += 1;
         self.recent.remember(hash, slot);
         Ok(slot)
     }
@@ -101,17 +110,17 @@ impl Pool {
     /// Fills `data`, a whole number of blocks, from slots in a row.
     /// [`Pool::flush`] must have been called after the last [`Pool::store`].
     pub fn load(&self, slot: u32, data: &mut [u8]) -> Result<(), LabError> {
-        self.file.read_exact_at(data, offset(slot)).map_err(LabError::system("read content back"))
+        self.file.read(data, offset(slot)).map_err(LabError::system("read content back"))
     }
 
-    /// Writes what was gathered.
-    pub fn flush(&mut self) -> Result<(), LabError> {
-        if self.pending.is_empty() {
+    /// Writes what was gathered of `data`.
+    pub fn flush(&mut self, data: &[u8]) -> Result<(), LabError> {
+        let Gathered { slot, at, blocks } = std::mem::take(&mut self.gathered);
+        if blocks == 0 {
             return Ok(());
         }
-        let result = self.file.write_all_at(&self.pending, offset(self.pending_slot));
-        self.pending.clear();
-        result.map_err(|e| match e.kind() {
+        let rows = &data[at..at + blocks * BLOCK_BYTES];
+        self.file.write(rows, offset(slot)).map_err(|e| match e.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => self.disk_full(),
             _ => LabError::system("write the disks' content")(e),
         })
@@ -138,20 +147,17 @@ impl Pool {
         LabError::Full { what: "disk space for the content of its disks", limit_bytes }
     }
 
-    /// Whether a slot is in use and holds `data`.
-    fn holds(&mut self, slot: u32, data: &[u8]) -> Result<bool, LabError> {
+    /// Whether a slot is in use and holds `block`, one of those of `data`.
+    fn holds(&mut self, slot: u32, data: &[u8], block: &[u8]) -> Result<bool, LabError> {
         if self.users.get(slot as usize).is_none_or(|users| *users == 0) {
             return Ok(false);
         }
-        let pending = (slot as usize).checked_sub(self.pending_slot as usize);
-        if let Some(blocks) = pending
-            && let Some(kept) = self.pending.chunks_exact(BLOCK_BYTES).nth(blocks)
-        {
-            return Ok(kept == data);
+        if let Some(kept) = self.gathered.find(slot, data) {
+            return Ok(kept == block);
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         let loaded = self.load(slot, &mut scratch);
-        let same = scratch == data;
+        let same = scratch == block;
         self.scratch = scratch;
         loaded.map(|()| same)
     }
@@ -170,19 +176,6 @@ impl Pool {
             }
             _ => Err(self.disk_full()),
         }
-    }
-
-    fn put(&mut self, slot: u32, data: &[u8]) -> Result<(), LabError> {
-        let blocks = self.pending.len() / BLOCK_BYTES;
-        let next = self.pending_slot as usize + blocks;
-        if self.pending.len() >= PENDING_LIMIT || next != slot as usize {
-            self.flush()?;
-        }
-        if self.pending.is_empty() {
-            self.pending_slot = slot;
-        }
-        self.pending.extend_from_slice(data);
-        Ok(())
     }
 }
 

@@ -26,23 +26,24 @@ impl Volume {
 
     /// Keeps `data` from byte `at` on.
     pub fn write(&mut self, pool: &mut Pool, at: u64, data: &[u8]) -> Result<(), LabError> {
-        let mut at = at;
-        let mut rest = data;
-        while !rest.is_empty() {
-            let skip = (at % BLOCK) as usize;
-            let (now, later) = rest.split_at(rest.len().min(BLOCK_BYTES - skip));
-            if now.len() == BLOCK_BYTES {
-                self.put(pool, at / BLOCK, now)?;
+        let mut done = 0;
+        while done < data.len() {
+            let place = at.saturating_add(done as u64);
+            let skip = (place % BLOCK) as usize;
+            let now = (data.len() - done).min(BLOCK_BYTES - skip);
+            if now == BLOCK_BYTES {
+                self.put(pool, place / BLOCK, data, done)?;
             } else {
+                pool.flush(data)?;
                 let mut block = [0; BLOCK_BYTES];
-                self.get(pool, at / BLOCK, &mut block)?;
-                block[skip..skip + now.len()].copy_from_slice(now);
-                self.put(pool, at / BLOCK, &block)?;
+                self.get(pool, place / BLOCK, &mut block)?;
+                block[skip..skip + now].copy_from_slice(&data[done..done + now]);
+                self.put(pool, place / BLOCK, &block, 0)?;
+                pool.flush(&block)?;
             }
-            at = at.saturating_add(now.len() as u64);
-            rest = later;
+            done += now;
         }
-        pool.flush()?;
+        pool.flush(data)?;
         self.check_memory(pool)
     }
 
@@ -112,8 +113,15 @@ impl Volume {
         self.chunks.get(&chunk).map_or(Block::Fill(0), |c| c.get(index))
     }
 
-    fn put(&mut self, pool: &mut Pool, number: u64, data: &[u8]) -> Result<(), LabError> {
-        if let Some(word) = Block::fill_of(data) {
+    /// Has block `number` hold the block of `data` that lies at `at`.
+    fn put(
+        &mut self,
+        pool: &mut Pool,
+        number: u64,
+        data: &[u8],
+        at: usize,
+    ) -> Result<(), LabError> {
+        if let Some(word) = Block::fill_of(&data[at..at + BLOCK_BYTES]) {
             if word != 0 || self.chunks.contains_key(&place(number).0) {
                 self.set(pool, number, Block::Fill(word));
             }
@@ -123,7 +131,7 @@ impl Volume {
             Block::Slot(slot) => Some(slot),
             Block::Fill(_) => None,
         };
-        let slot = pool.store(data, old)?;
+        let slot = pool.store(data, at, old)?;
         self.change(number, Block::Slot(slot));
         Ok(())
     }

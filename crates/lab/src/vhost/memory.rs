@@ -73,10 +73,14 @@ impl Memory {
         Some(GuestAddress(region.guest + (user - region.user)))
     }
 
-    /// Fills `data` from the guest. What lies outside the shared memory is left
-    /// as it is: kernels from 7.2 on keep their page of zeros there.
+    /// Fills `data` from the guest. What lies outside the shared memory becomes
+    /// zeros: kernels from 7.2 on keep their page of zeros there.
     pub fn read(&self, data: &mut [u8], address: GuestAddress) {
-        let _ = self.map.read_slice(data, address);
+        if self.map.read_slice(data, address).is_err() {
+            data.fill(0);
+            // As far as it is shared.
+            let _ = self.map.read_slice(data, address);
+        }
     }
 
     /// Gives `data` to the guest. Returns whether its place is in the shared
