@@ -75,6 +75,7 @@ impl DeviceCell<'_> {
             watched: &watched,
         };
         measure(self.spec, self.workload, self.cell, &place, executor, phase, &mut sample)?;
+        drives.still_whole(&stack_spec.drives).map_err(CellError::Drives)?;
         Ok(sample)
     }
 }

@@ -10,7 +10,7 @@ use disklab_study::Study;
 use disklab_units::Bytes;
 
 use crate::drives::Ready;
-use crate::safety::{KernelProbe, Refusal, Target, check, claim, reclaim, resolve};
+use crate::safety::{KernelProbe, Refusal, Target, check, claim, losses, reclaim, resolve};
 use crate::{BenchError, Drives, Medium, ReadyDrive};
 
 /// Drives that the user named by their stable names. The first is the study's
@@ -178,6 +178,15 @@ impl Drives for DiskDrives {
             ready.drives.push(ReadyDrive { name, device: node });
         }
         Ok(ready)
+    }
+
+    fn still_whole(&self, indices: &[usize]) -> Result<(), BenchError> {
+        let targets = indices.iter().filter_map(|index| self.targets.get(*index));
+        let lost: Vec<String> = targets.flat_map(|target| losses(&self.root, target)).collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        Err(BenchError::Other(format!("{} while it was measured", lost.join("; "))))
     }
 }
 

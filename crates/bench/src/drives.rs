@@ -76,6 +76,17 @@ pub trait Drives {
         ledger: &mut Ledger,
         executor: &Executor,
     ) -> Result<Ready, BenchError>;
+
+    /// Whether the drives with these indices are still there, and no array on them
+    /// has lost one: asked when a workload has ended, while its stack stands. A
+    /// redundant stack goes on without a drive, and would be measured degraded.
+    ///
+    /// # Errors
+    /// What was lost.
+    fn still_whole(&self, indices: &[usize]) -> Result<(), BenchError> {
+        let _ = indices;
+        Ok(())
+    }
 }
 
 /// What [`Drives::make_ready`] gives.

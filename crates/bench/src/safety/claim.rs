@@ -62,7 +62,12 @@ fn claim_for(
     let hold = match probe.open_exclusively(&target.device, true) {
         Ok(hold) => hold,
         Err(error) => {
-            // Why it is in use is better told than that it is.
+            // Why it is in use is better told than that it is, and why it is not
+            // there than what a missing drive lacks.
+            let differences = changes(root, target);
+            if !differences.is_empty() {
+                return Err(refuse(Cause::Changed { differences }));
+            }
             let mut refusals = inspect(root, probe, target, erase, None).refusals;
             if refusals.is_empty() {
                 refusals = refuse(match error {
@@ -73,11 +78,7 @@ fn claim_for(
             return Err(refusals);
         }
     };
-    let now = Fingerprint::of(root, &target.name, &target.device);
-    let mut differences = target.fingerprint.differences(&now);
-    if let Some(elsewhere) = leads_elsewhere(root, target) {
-        differences.push(elsewhere);
-    }
+    let differences = changes(root, target);
     if !differences.is_empty() {
         return Err(refuse(Cause::Changed { differences }));
     }
@@ -86,6 +87,19 @@ fn claim_for(
         return Err(inspection.refusals);
     }
     Ok(Claim { target: target.clone(), warnings: inspection.warnings, hold })
+}
+
+/// What is otherwise with a drive than when the plan was made, in words; empty
+/// where it is the same one.
+pub(crate) fn changes(root: &SystemRoot, target: &Target) -> Vec<String> {
+    let there = BlockDevice::named(root, target.device.name());
+    if there.is_none_or(|device| device.size_bytes() == 0) && target.fingerprint.size_bytes > 0 {
+        return vec!["it is gone: unplugged, or failed".to_owned()];
+    }
+    let now = Fingerprint::of(root, &target.name, &target.device);
+    let mut differences = target.fingerprint.differences(&now);
+    differences.extend(leads_elsewhere(root, target));
+    differences
 }
 
 /// Whether the stable name leads to another device by now.

@@ -162,11 +162,13 @@ pub(crate) fn drives_with_serial(root: &SystemRoot, serial: &str) -> Vec<String>
     let all = BlockDevice::all(root);
     let drives = all.iter().filter(|device| device.is_physical());
     let with = drives.filter(|d| disklab_measure::identity(d).serial.as_deref() == Some(serial));
-    // Two paths of one drive are one drive.
+    // Two paths of one drive are one drive. Cheap adapters give every drive the
+    // same serial number and world-wide name, but tell its model and size.
     let mut seen = BTreeSet::new();
     with.filter(|d| {
         let identity = disklab_measure::identity(d);
-        identity.wwid.is_none_or(|wwid| seen.insert(wwid))
+        let (model, size) = (identity.model, d.size_bytes());
+        identity.wwid.is_none_or(|wwid| seen.insert((wwid, model, size)))
     })
     .map(|device| device.name().to_owned())
     .collect()

@@ -1,0 +1,54 @@
+//! What went wrong with a drive while a stack on it was used.
+
+use disklab_measure::{SystemRoot, mounts};
+
+use super::Target;
+use super::claim::changes;
+use super::family::{family, spoken};
+
+/// What happened to a drive since it was claimed, in words: that it vanished, was
+/// attached anew, or that an array on it goes on without one of its members.
+/// Empty where all is well.
+pub fn losses(root: &SystemRoot, target: &Target) -> Vec<String> {
+    let name = target.name.display();
+    let mut losses: Vec<String> =
+        changes(root, target).iter().map(|change| format!("{name}: {change}")).collect();
+    let mounts = mounts(root);
+    for member in family(root, &mounts, &target.device) {
+        // Kernel: Documentation/admin-guide/md.rst. An array without redundancy
+        // has no such file.
+        let degraded = member.device.attribute("md/degraded");
+        if degraded.is_some_and(|count| count != "0") {
+            let array = spoken(&member.device);
+            losses.push(format!("{name}: the array {array} on it lost a member"));
+        }
+    }
+    losses
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::fabricated::Fabricated;
+
+    use super::*;
+    use crate::safety::resolve;
+
+    #[test]
+    fn lost_members_and_lost_drives_are_told() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));
+        tree.drive("sdb", (8, 16), "B").stacked("md0", (9, 0), &["sda1"]);
+        tree.set("md0", "md/degraded", "0\n");
+        let root = tree.root();
+        let name = "/dev/disk/by-id/ata-TESTDRIVE_1000_";
+        let names = [format!("{name}A"), format!("{name}B")];
+        let targets = resolve(&root, &names).expect("two drives");
+        let all = || targets.iter().flat_map(|t| losses(&root, t)).collect::<Vec<_>>().join("; ");
+        assert_eq!(all(), "");
+        tree.set("md0", "md/degraded", "1\n");
+        assert_eq!(all(), format!("{name}A: the array md0 on it lost a member"));
+        std::fs::remove_dir_all(tree.path("/sys/class/block/sdb")).expect("unplugged");
+        assert!(all().ends_with("B: it is gone: unplugged, or failed"), "{}", all());
+    }
+}
