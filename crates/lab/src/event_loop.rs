@@ -199,7 +199,8 @@ impl EventLoop {
                 kernel.has_memory();
             }
             if ended {
-                return Ok(());
+                // The socket keeps what it has said and nobody has heard yet.
+                return self.console_speaks();
             }
         }
     }

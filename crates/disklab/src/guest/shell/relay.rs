@@ -88,7 +88,7 @@ impl Line {
                 relay.read_output(*index, self);
             }
             relay.reap();
-            if self.has_room() && relay.is_over(&ready) {
+            if relay.is_over(&ready) {
                 self.flush()?;
                 return Ok(relay.code.unwrap_or(0));
             }
@@ -133,6 +133,8 @@ impl Line {
 #[derive(Debug, Default)]
 struct Ready {
     line: bool,
+    /// It was looked for outputs: there was room for them.
+    looked: bool,
     outputs: Vec<usize>,
 }
 
@@ -182,6 +184,7 @@ impl Relay {
         let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
         Ok(Ready {
             line: is_ready(&fds[0]),
+            looked: line.has_room(),
             outputs: (first_output..fds.len())
                 .filter(|n| is_ready(&fds[*n]))
                 .map(|n| n - first_output)
@@ -239,7 +242,8 @@ impl Relay {
 
     /// Whether the shell has ended and all that it wrote was read.
     fn is_over(&self, ready: &Ready) -> bool {
-        self.code.is_some() && (ready.outputs.is_empty() || self.programs.outputs.is_empty())
+        self.code.is_some()
+            && (self.programs.outputs.is_empty() || (ready.looked && ready.outputs.is_empty()))
     }
 
     /// Tells the host where the programs begin or cease to wait.

@@ -27,6 +27,8 @@ use operator::{ExitCode, Nobody, User};
 
 /// With less, programs such as mkfs.xfs are killed.
 const LEAST_MEMORY: Bytes = Bytes::mib(128);
+/// Lines of the console in an error.
+const TAIL_LINES: usize = 15;
 /// The script's name in the lab's folder.
 const SCRIPT: &str = "script";
 /// Nobody writes a longer script.
@@ -79,10 +81,14 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     options.core = core();
     options.interrupt = interrupt;
     let report = Lab::start(options).and_then(Lab::run);
-    finish(report, &code)
+    finish(report, &code, folder.path())
 }
 
-fn finish(report: Result<LabReport, LabError>, code: &ExitCode) -> Result<u8, Failure> {
+fn finish(
+    report: Result<LabReport, LabError>,
+    code: &ExitCode,
+    folder: &Path,
+) -> Result<u8, Failure> {
     let code = code.lock().ok().and_then(|code| *code);
     match (report, code) {
         (Ok(report), code) => {
@@ -92,7 +98,12 @@ fn finish(report: Result<LabReport, LabError>, code: &ExitCode) -> Result<u8, Fa
                 show_duration(virtual_time),
                 show_duration(report.real_time)
             );
-            code.ok_or_else(|| Failure::failed("the guest ended without its shell's exit code"))
+            code.ok_or_else(|| {
+                Failure::failed(format!(
+                    "the guest ended before its shell; the end of its console:\n{}",
+                    console_tail(folder)
+                ))
+            })
         }
         (Err(LabError::Interrupted), _) => Err(Failure::interrupted("interrupted")),
         (Err(e @ (LabError::Options(_) | LabError::Kernel { .. })), _) => {
@@ -100,6 +111,14 @@ fn finish(report: Result<LabReport, LabError>, code: &ExitCode) -> Result<u8, Fa
         }
         (Err(e), _) => Err(Failure::failed(e)),
     }
+}
+
+/// The last lines of the kernel's messages.
+fn console_tail(folder: &Path) -> String {
+    let text = std::fs::read(folder.join("console")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
 }
 
 fn program() -> Result<PathBuf, Failure> {
