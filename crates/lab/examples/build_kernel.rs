@@ -1,28 +1,39 @@
-//! Builds the lab's kernel and says where it is:
-//! `cargo run -p disklab-lab --example build_kernel [FOLDER OF A KERNEL SOURCE]`.
+//! Builds the lab's kernel and says where it is; with `--zfs` the one that has
+//! OpenZFS, from Debian's packages or from a folder:
+//! `cargo run -p disklab-lab --example build_kernel [--zfs[=FOLDER]] [FOLDER OF A KERNEL SOURCE]`.
 
 use std::process::ExitCode;
 use std::time::Instant;
 
 use disklab_exec::Executor;
-use disklab_lab::kernel::{self, Source};
+use disklab_lab::kernel::{self, Progress, Source, ZfsSource};
 
 fn main() -> ExitCode {
-    let source = match std::env::args_os().nth(1) {
-        Some(folder) => Source::Tree(folder.into()),
-        None => Source::Debian,
-    };
+    let (mut source, mut zfs) = (Source::Debian, None);
+    for word in std::env::args().skip(1) {
+        match word.strip_prefix("--zfs") {
+            Some("") => zfs = Some(ZfsSource::Debian),
+            Some(folder) => zfs = Some(ZfsSource::Tree(folder.trim_start_matches('=').into())),
+            None => source = Source::Tree(word.into()),
+        }
+    }
     let began = Instant::now();
     let mut said = String::new();
-    let built =
-        kernel::ensure(&source, &kernel::cache_folder(), &Executor::default(), &mut |progress| {
-            let percent = progress.fraction.map(|f| format!(", {:.0} %", f * 100.0));
-            let words = format!("{}{}", progress.step.words(), percent.unwrap_or_default());
-            if words != said {
-                println!("{:4} s  {words}", began.elapsed().as_secs());
-                said = words;
-            }
-        });
+    let mut say = |progress: Progress| {
+        let percent = progress.fraction.map(|f| format!(", {:.0} %", f * 100.0));
+        let words = format!("{}{}", progress.step.words(), percent.unwrap_or_default());
+        if words != said {
+            println!("{:4} s  {words}", began.elapsed().as_secs());
+            said = words;
+        }
+    };
+    let (cache, executor) = (kernel::cache_folder(), Executor::default());
+    let built = match &zfs {
+        None => kernel::ensure(&source, &cache, &executor, &mut say),
+        Some(zfs) => {
+            kernel::ensure_zfs(&source, zfs, &cache, &executor, &mut say).map(|zfs| zfs.kernel)
+        }
+    };
     match built {
         Ok(kernel) => {
             println!("{:4} s  {}", began.elapsed().as_secs(), kernel.display());

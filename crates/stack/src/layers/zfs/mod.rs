@@ -227,16 +227,54 @@ impl Layer for Zfs {
 
 /// What ZFS made of what was asked for: its defaults differ between versions.
 fn note_what_was_made(layer: &str, pool: &str, site: &mut Site<'_>) -> Result<(), StackError> {
-    let ashift =
-        Invocation::new("zpool").args(["get", "-H", "-o", "property,value", "ashift", pool]);
     let others = Invocation::new("zfs")
         .args(["get", "-H", "-o", "property,value"])
         .args(["recordsize,compression,checksum,atime,sync,primarycache", pool]);
-    let text = site.run(layer, &ashift)?.text() + &site.run(layer, &others)?.text();
-    let words: Vec<String> =
-        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join("=")).collect();
+    let mut words = vec![format!("ashift={}", ashift(layer, pool, site)?)];
+    let text = site.run(layer, &others)?.text();
+    words.extend(text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join("=")));
     site.note(layer, words.join(", "));
     Ok(())
+}
+
+/// The sector size that ZFS works with. The pool's own property is what was asked
+/// for, 0 where nothing was; what was chosen, the vdevs know from OpenZFS 2.2 on
+/// (vdevprops(7)).
+fn ashift(layer: &str, pool: &str, site: &Site<'_>) -> Result<String, StackError> {
+    let names = ["get", "-H", "-o", "name,value", "ashift", pool, "all-vdevs"];
+    let vdevs = site
+        .executor
+        .run(&Invocation::new("zpool").args(names))
+        .map_err(|source| StackError::Program { layer: layer.to_owned(), source })?;
+    match chosen(&vdevs.text()) {
+        Some(ashift) if vdevs.code == 0 => Ok(ashift),
+        _ => {
+            let asked = Invocation::new("zpool").args(["get", "-H", "-o", "value", "ashift", pool]);
+            Ok(site.run(layer, &asked)?.text().trim().to_owned())
+        }
+    }
+}
+
+/// The values of the top-level vdevs, each once: those of a mirror or a RAID-Z,
+/// whose devices may have smaller ones, or else of the devices.
+fn chosen(answer: &str) -> Option<String> {
+    let values: Vec<(&str, u8)> = answer
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .filter_map(|(name, value)| Some((name, value.trim().parse().ok()?)))
+        .filter(|(_, ashift)| *ashift > 0)
+        .collect();
+    let is_made = |name: &str| {
+        let kind = name.rsplit_once('-').map(|(kind, _)| kind);
+        kind.is_some_and(|k| VDEVS.iter().any(|(_, vdev)| vdev.word() == Some(k)))
+    };
+    let made_ones = values.iter().any(|(name, _)| is_made(name));
+    let mut ashifts: Vec<u8> =
+        values.iter().filter(|(name, _)| is_made(name) == made_ones).map(|(_, a)| *a).collect();
+    ashifts.sort_unstable();
+    ashifts.dedup();
+    let words: Vec<String> = ashifts.iter().map(u8::to_string).collect();
+    (!words.is_empty()).then(|| words.join(" and "))
 }
 
 #[cfg(test)]
@@ -267,6 +305,15 @@ mod tests {
             "zpool create -f -o cachefile=none -O disklab:mark=m -m /run/p p mirror /dev/a /dev/b \
              mirror /dev/c /dev/d"
         );
+    }
+
+    #[test]
+    fn the_chosen_ashift_is_that_of_the_vdevs() {
+        let mirrors = "root-0\t0\nmirror-0\t12\nvda1\t9\nvdb1\t9\nmirror-1\t12\nvdc1\t9\n";
+        assert_eq!(chosen(mirrors).as_deref(), Some("12"));
+        assert_eq!(chosen("root-0\t0\nraidz1-0\t13\nvda1\t9\n").as_deref(), Some("13"));
+        assert_eq!(chosen("root-0\t0\nvda1\t12\nvdb1\t9\n").as_deref(), Some("9 and 12"));
+        assert_eq!(chosen("root-0\t0\nvda1\t-\nnonsense 12\n"), None);
     }
 
     #[test]
