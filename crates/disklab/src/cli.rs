@@ -4,6 +4,7 @@
 mod lab;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -104,6 +105,10 @@ pub struct CampaignArgs {
     /// absent. Results do not depend on it.
     #[arg(long, value_name = "N")]
     pub at_once: Option<usize>,
+    /// In the lab: virtual time after which a cell's guest is stopped, and the cell
+    /// has failed. [default: 30 d]
+    #[arg(long, value_name = "TIME", value_parser = disklab_units::parse_duration)]
+    pub cell_limit: Option<Duration>,
     /// Folder for the benches' own files and for mount points; in the run's
     /// folder if absent.
     #[arg(long, value_name = "DIR")]
@@ -152,6 +157,7 @@ impl CampaignArgs {
             drive_size: then("drive-size").and_then(|text| text.parse().ok()),
             memory: then("memory").and_then(|text| text.parse().ok()),
             at_once: self.at_once,
+            cell_limit: self.cell_limit,
             scratch: then("scratch").map(PathBuf::from),
             erase: self.erase.clone(),
         })

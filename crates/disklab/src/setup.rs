@@ -67,6 +67,9 @@ impl Setup {
         if args.scratch.is_some() {
             options.insert("scratch".to_owned(), scratch.display().to_string());
         }
+        // `study.toml` lies in no folder that its path names.
+        let folder =
+            std::path::absolute(Path::new(".").join(&folder)).map_err(Failure::wrong_use)?;
         let place = Place { scratch: &scratch, study: &folder };
         let bench = bench(args, &campaign, &place, mode, &mut options, interrupt)?;
         let mut survey = bench.survey(&campaign);

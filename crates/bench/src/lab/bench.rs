@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
 use disklab_lab::ContentLimits;
@@ -43,6 +44,8 @@ pub struct LabSettings {
     pub memory: Bytes,
     /// What the content of one guest's drives may take.
     pub content: ContentLimits,
+    /// Virtual time after which a guest is stopped.
+    pub cell_limit: Duration,
     /// Against which drive files and the study's own files are found.
     pub folder: PathBuf,
 }

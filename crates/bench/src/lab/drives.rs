@@ -2,19 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_drive::{DriveFile, Nanos, SHIPPED, by_name, load};
+use disklab_drive::{DriveFile, Nanos};
 use disklab_exec::Executor;
 use disklab_lab::DiskOptions;
 use disklab_measure::{Note, SystemRoot};
 use disklab_stack::{Ledger, Need};
-use disklab_study::{DriveSpec, Study, did_you_mean, one_of};
+use disklab_study::Study;
 use disklab_units::Bytes;
 
+use super::model::find_model;
 use crate::drives::Ready;
 use crate::{BenchError, Drives, Medium, ReadyDrive};
 
-/// A drive file larger than this is none.
-const LARGEST_FILE: u64 = 1 << 20;
 /// Longest part of a model's id in a serial number, which has 20 letters at most.
 const ID_LETTERS: usize = 16;
 /// A study's `10 TB` is the model's 10,000,831,348,736 bytes: sizes on labels are
@@ -50,7 +49,7 @@ impl ModelledDrives {
             .iter()
             .enumerate()
             .map(|(index, spec)| {
-                let file = model(spec, folder)
+                let file = find_model(&spec.model, folder)
                     .and_then(|file| sized(file, spec.size))
                     .map_err(|why| format!("drive '{}' of the study: {why}", spec.name))?;
                 let id: String = file.id.chars().take(ID_LETTERS).collect();
@@ -113,28 +112,6 @@ impl ModelledDrives {
             .collect();
         words.join(", ")
     }
-}
-
-fn model(spec: &DriveSpec, folder: &Path) -> Result<DriveFile, String> {
-    let name = &spec.model;
-    if let Some(file) = by_name(name) {
-        return Ok(file);
-    }
-    if !name.contains('/') && !name.ends_with(".toml") {
-        let known = SHIPPED.iter().map(|(id, _)| *id);
-        return Err(format!(
-            "'{name}' is no drive model{}; known: {}; or give a drive file, such as './{name}.toml'",
-            did_you_mean(name, known.clone()),
-            one_of(known)
-        ));
-    }
-    let path = folder.join(name);
-    let cannot = |e: std::io::Error| format!("cannot read the drive file {}: {e}", path.display());
-    if path.metadata().map_err(cannot)?.len() > LARGEST_FILE {
-        return Err(format!("{} is too large for a drive file", path.display()));
-    }
-    let text = std::fs::read_to_string(&path).map_err(cannot)?;
-    load(&path.display().to_string(), &text).map_err(|e| e.to_string())
 }
 
 /// The model with the study's size: the same drive, of which less is seen.

@@ -15,10 +15,7 @@ use super::drives::ModelledDrives;
 use super::job::{ANSWER, Answer, JOB, Job, read, write};
 use crate::{BenchError, CellError, CellOutcome};
 
-/// A guest that is still not done then hangs: 30 days of virtual time. The longest
-/// published study took days, and an idle guest is there within a minute.
-const VIRTUAL_LIMIT: Nanos = Nanos(30 * 86_400 * 1_000_000_000);
-/// The same for real time: a day.
+/// Real time after which a guest is stopped: a day.
 const REAL_LIMIT: Duration = Duration::from_secs(86_400);
 
 /// What a worker needs for a cell; all its own.
@@ -43,6 +40,7 @@ pub(super) struct LabSettingsOfCell {
     pub program: PathBuf,
     pub memory_bytes: u64,
     pub content: disklab_lab::ContentLimits,
+    pub limit: Nanos,
 }
 
 impl LabSettingsOfCell {
@@ -52,6 +50,7 @@ impl LabSettingsOfCell {
             program: settings.program.clone(),
             memory_bytes: settings.memory.0,
             content: settings.content,
+            limit: Nanos(u64::try_from(settings.cell_limit.as_nanos()).unwrap_or(u64::MAX)),
         }
     }
 }
@@ -98,7 +97,7 @@ impl OneCell<'_> {
         options.seed = self.cell.seed;
         options.core = Some(self.core);
         options.real_limit = Some(REAL_LIMIT);
-        options.virtual_limit = Some(VIRTUAL_LIMIT);
+        options.virtual_limit = Some(settings.limit);
         options.interrupt = self.stop.clone();
         options
     }

@@ -1,5 +1,7 @@
 //! The lab bench, from the command line.
 
+use std::time::Duration;
+
 use disklab_bench::{
     BenchError, Campaign, LabBench, LabKernel, LabSettings, ModelledDrives, free_space,
 };
@@ -17,6 +19,10 @@ use crate::exit::{Failure, INTERRUPTED};
 const MEMORY: Bytes = Bytes::gib(1);
 /// With less, programs such as mkfs.xfs are killed.
 const LEAST_MEMORY: Bytes = Bytes::mib(128);
+
+/// A guest that is not done then hangs: the longest published study took days, and
+/// an idle guest is there within a minute.
+const CELL_LIMIT: Duration = Duration::from_secs(30 * 86_400);
 
 /// The lab bench, and the memory of its guests.
 pub fn bench(
@@ -53,6 +59,7 @@ pub fn bench(
         cores,
         memory,
         content,
+        cell_limit: args.cell_limit.unwrap_or(CELL_LIMIT),
         folder: place.study.to_owned(),
     };
     Ok((LabBench::new(drives, settings, ledger, executor), memory))

@@ -1,0 +1,65 @@
+//! Finding a drive model by what people call it.
+
+use std::path::Path;
+
+use disklab_drive::{DriveFile, SHIPPED, by_name, load};
+use disklab_study::{did_you_mean, one_of};
+
+/// A drive file is some kilobytes; one larger than this is none.
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// The shipped model with this id or nick name, or that of a drive file, which is
+/// looked for against `folder`.
+///
+/// # Errors
+/// Where there is none, or its file is wrong; in words.
+pub fn find_model(name: &str, folder: &Path) -> Result<DriveFile, String> {
+    if let Some(file) = by_name(name) {
+        return Ok(file);
+    }
+    if name.contains('/') || name.ends_with(".toml") {
+        return read(&folder.join(name));
+    }
+    let shipped = SHIPPED.iter().filter_map(|(id, _)| by_name(id));
+    let names: Vec<String> = shipped.flat_map(|f| f.aliases.into_iter().chain([f.id])).collect();
+    let known = || names.iter().map(String::as_str);
+    Err(format!(
+        "'{name}' is no drive model{}; known: {}; or give a drive file, such as './{name}.toml'",
+        did_you_mean(name, known()),
+        one_of(known())
+    ))
+}
+
+fn read(path: &Path) -> Result<DriveFile, String> {
+    let cannot =
+        |e: std::io::Error| format!("cannot read the drive file '{}': {e}", path.display());
+    if path.metadata().map_err(cannot)?.len() > LARGEST_FILE {
+        return Err(format!("'{}' is too large for a drive file", path.display()));
+    }
+    let text = std::fs::read_to_string(path).map_err(cannot)?;
+    load(&path.display().to_string(), &text).map_err(|e| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_found_by_id_nick_name_and_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (id, text) = SHIPPED[0];
+        std::fs::write(folder.path().join("mine.toml"), text).unwrap();
+        for name in [id, "hgst-10tb", "./mine.toml", "mine.toml"] {
+            assert_eq!(find_model(name, folder.path()).unwrap().id, id, "{name}");
+        }
+        for (name, expected) in [
+            ("hgst-10tv", "did you mean 'hgst-10tb'"),
+            ("", "is no drive model"),
+            ("no/such.toml", "cannot read the drive file"),
+            ("/dev/null", "/dev/null"),
+        ] {
+            let error = find_model(name, folder.path()).unwrap_err();
+            assert!(error.contains(expected), "{name}: {error}");
+        }
+    }
+}
