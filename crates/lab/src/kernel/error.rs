@@ -47,10 +47,16 @@ pub enum KernelError {
     },
     /// OpenZFS is not here and cannot be fetched.
     #[error(
-        "OpenZFS for the lab's kernel cannot be had: {0}. On Debian 12 and 13 it is fetched \
-         with apt; elsewhere name the folder of an unpacked OpenZFS 2.3 or later"
+        "OpenZFS for the lab's kernel cannot be had: {why}. On Debian 12 and 13 apt fetches it, \
+         with a network; elsewhere name the folder of an unpacked OpenZFS 2.3 or later{}",
+        if said.is_empty() { String::new() } else { format!(". apt says:\n{said}") }
     )]
-    NoZfs(String),
+    NoZfs {
+        /// What is in the way.
+        why: String,
+        /// apt's own words, or nothing.
+        said: String,
+    },
     /// This OpenZFS cannot be built in.
     #[error("'{path}' is no OpenZFS for the lab: {what}")]
     ZfsSource {
@@ -137,7 +143,7 @@ impl KernelError {
                 | Self::Tools { .. }
                 | Self::NoSource { .. }
                 | Self::Source { .. }
-                | Self::NoZfs(_)
+                | Self::NoZfs { .. }
                 | Self::ZfsSource { .. }
                 | Self::Path(_)
                 | Self::Space { .. }

@@ -56,26 +56,26 @@ pub(super) fn fetch(
         .filter(|program| find_program(program).is_none())
         .collect();
     if !missing.is_empty() {
-        let what = format!("there is no {} here to fetch Debian's packages", missing.join(", "));
-        return Err(KernelError::NoZfs(what));
+        let why = format!("there is no {} here to fetch Debian's packages", missing.join(", "));
+        return Err(KernelError::NoZfs { why, said: String::new() });
     }
     let archives = archives::of_user(root, archives::codename(root).as_deref());
     if archives.is_empty() {
-        let what = "the package sources of this machine name no archive of Debian".to_owned();
-        return Err(KernelError::NoZfs(what));
+        let why = "the package sources of this machine name no archive of Debian".to_owned();
+        return Err(KernelError::NoZfs { why, said: String::new() });
     }
     let apt = Apt::new(folder, &archives, executor)?;
     let answer = apt.run("apt-get", &["update"])?;
     let Some(version) = apt.version()? else {
-        let suites: Vec<&str> = archives.iter().map(|a| a.suite.as_str()).collect();
-        let what = format!(
-            "the component contrib of {} and its backports has no {SOURCE} {}.{} or later{}",
-            suites.join(", "),
-            SERIES.0,
-            SERIES.1,
-            said(&answer)
+        let mut suites: Vec<&str> = archives.iter().map(|a| a.suite.as_str()).collect();
+        suites.dedup();
+        let (major, minor) = SERIES;
+        let why = format!(
+            "no {SOURCE} {major}.{minor} or later was found in the component contrib of {} and \
+             its backports",
+            suites.join(", ")
         );
-        return Err(KernelError::NoZfs(what));
+        return Err(KernelError::NoZfs { why, said: said(&answer) });
     };
     let unpacked = apt.download(&version)?;
     Ok(Packages { version, unpacked })
@@ -127,8 +127,8 @@ impl<'a> Apt<'a> {
         args.extend(packages.iter().map(String::as_str));
         let answer = self.run("apt-get", &args)?;
         if answer.code != 0 {
-            let what = format!("OpenZFS {version} cannot be downloaded{}", said(&answer));
-            return Err(KernelError::NoZfs(what));
+            let why = format!("OpenZFS {version} cannot be downloaded");
+            return Err(KernelError::NoZfs { why, said: said(&answer) });
         }
         let unpacked = self.folder.join("unpacked");
         let downloads = self.folder.join("packages");
@@ -222,13 +222,11 @@ fn libraries(depends: &str) -> impl Iterator<Item = &str> {
         .filter(|name| name.starts_with("lib"))
 }
 
-/// What apt had to say, for the end of an error.
+/// What apt had to say, for the end of an error: its first complaints.
 fn said(answer: &Finished) -> String {
     let errors = answer.error_text();
-    let lines: Vec<&str> =
-        errors.lines().filter(|line| line.starts_with("E:") || line.starts_with("W:")).collect();
-    let tail = lines[..lines.len().min(TAIL_LINES)].join("\n");
-    if tail.is_empty() { String::new() } else { format!(". apt says:\n{tail}\n") }
+    let complaints = errors.lines().filter(|l| l.starts_with("E:") || l.starts_with("W:"));
+    complaints.take(TAIL_LINES).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -324,7 +322,7 @@ zfsutils-linux | 2.1.11-1+deb12u1 | http://d/debian bookworm/contrib amd64 Packa
         let error = fetch(&folder, root.path(), &Executor::default()).expect_err("nothing");
         let text = error.to_string();
         assert!(error.is_wrong_use(), "{text}");
-        assert!(text.contains("contrib of stable and its backports has no zfs-dkms 2.3"), "{text}");
+        assert!(text.contains("no zfs-dkms 2.3 or later was found"), "{text}");
         assert!(text.contains("apt says:\nE:") || text.contains("apt says:\nW:"), "{text}");
     }
 
