@@ -315,6 +315,8 @@ impl EventLoop {
         }
         if let Some(input) = console.begins() {
             watch(&self.epoll, input, CONSOLE_INPUT)?;
+            // The terminal's size is to be known before the first prompt.
+            console.look()?;
         }
         Ok(())
     }

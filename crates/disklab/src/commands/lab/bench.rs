@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use super::super::{print, print_json};
 use super::build;
 use crate::cli::BenchArgs;
-use crate::exit::{DONE, FAILED, Failure};
+use crate::exit::{DONE, Failure};
 use crate::signals;
 
-/// Measures the lab's speed and shows it. The exit code is 1 where a target is
-/// missed.
+/// Measures the lab's speed and shows it, with what it should be. A target that is
+/// missed is told, and is no failure: the machine may be busy.
 pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     let interrupt = signals::interrupt()?;
     let cores = processors().map_err(Failure::failed)?;
@@ -45,7 +45,6 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
         return Err(Failure::interrupted("interrupted; nothing is left"));
     }
     let figures = figures.map_err(Failure::failed)?;
-    let missed = figures.iter().any(|figure| figure.is_met() == Some(false));
     if as_json {
         print_json(&json!({
             "core": core,
@@ -55,7 +54,7 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     } else {
         print(&table(&figures))?;
     }
-    Ok(if missed { FAILED } else { DONE })
+    Ok(DONE)
 }
 
 fn value(figure: &Figure) -> Value {

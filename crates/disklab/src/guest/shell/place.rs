@@ -24,7 +24,7 @@ activation { udev_sync = 0 udev_rules = 0 monitoring = 0 }
 ";
 
 /// Instead of cryptsetup: it would measure for ever how long the processor takes for
-/// the key, because a processor's work takes no virtual time.
+/// a key, because a processor's work takes no virtual time.
 const CRYPTSETUP: &str = r#"#!/bin/sh
 # In virtual time, cryptsetup cannot measure how long this processor takes.
 PATH=${PATH#/run/disklab/bin:}
@@ -35,6 +35,18 @@ case " $* " in
 esac
 exec cryptsetup "$@"
 "#;
+
+/// Instead of fio: it would read the processor's own counter, in which virtual time
+/// stands still.
+const FIO: &str = r#"#!/bin/sh
+# In virtual time, fio must ask the kernel for the time.
+PATH=${PATH#/run/disklab/bin:}
+exec fio --clocksource=clock_gettime "$@"
+"#;
+
+/// Programs that measure time otherwise than by the kernel's clock, and the scripts
+/// that stand before them.
+const REPLACED: [(&str, &str); 2] = [("cryptsetup", CRYPTSETUP), ("fio", FIO)];
 
 /// Where programs of the lab's own are, before all others.
 const PROGRAMS: &str = "/run/disklab/bin";
@@ -64,7 +76,9 @@ pub fn prepare(session: &Session, mut complain: impl FnMut(String)) {
     try_to("spare the session", fs::write("/proc/sys/vm/panic_on_oom", "0"));
     try_to("configure LVM", configure_lvm());
     try_to("configure the shell", fs::write(BASHRC_PATH, BASHRC));
-    try_to("replace cryptsetup", replace("cryptsetup", CRYPTSETUP));
+    for (name, script) in REPLACED {
+        try_to("adapt a program to virtual time", replace(name, script));
+    }
     let home = Path::new(PLACE).join("home");
     try_to("make a home", fs::create_dir_all(&home));
     // The user's folder is there already, but where it lies in one that is the

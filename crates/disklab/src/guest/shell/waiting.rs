@@ -45,7 +45,7 @@ impl Watch {
         if has_timer(&timers) || self.has_traffic() {
             return false;
         }
-        tcgetpgrp(terminal).is_ok_and(|group| group_reads(group))
+        tcgetpgrp(terminal).is_ok_and(group_reads)
     }
 
     /// Whether the drives work, or have worked since the last look.

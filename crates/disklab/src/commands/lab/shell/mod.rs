@@ -17,7 +17,7 @@ use disklab_units::{Bytes, show_duration};
 use super::super::print;
 use super::build;
 use crate::cli::ShellArgs;
-use crate::exit::Failure;
+use crate::exit::{DONE, Failure};
 use crate::guest::shell::JOB;
 use crate::guest::shell::session::{Script, Session};
 use crate::signals;
@@ -64,7 +64,8 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     };
     session.write(folder.path()).map_err(Failure::failed)?;
     let code = ExitCode::default();
-    let console = if session.script.is_some() {
+    let scripted = session.script.is_some();
+    let console = if scripted {
         Console::Operator(Box::new(Nobody { code: code.clone() }))
     } else {
         print(&greeting::greeting(&drives))?;
@@ -81,6 +82,12 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     options.core = core();
     options.interrupt = interrupt;
     let report = Lab::start(options).and_then(Lab::run);
+    if !scripted && report.is_ok() {
+        // `poweroff` is a way to leave too.
+        if let Ok(mut code) = code.lock() {
+            code.get_or_insert(DONE);
+        }
+    }
     finish(report, &code, folder.path())
 }
 
