@@ -18,6 +18,20 @@ const KNOWN: ABI = ABI::V3;
 /// A file system in memory.
 const MEMORY: &str = "/dev/shm";
 
+/// The version of this system's Landlock (landlock(7)); `None` where it has none, or
+/// it is switched off. Guests are then confined by their read-only root alone, which
+/// one that mounts the host again gets around.
+#[allow(unsafe_code)]
+pub fn landlock_version() -> Option<u32> {
+    /// `LANDLOCK_CREATE_RULESET_VERSION` (`include/uapi/linux/landlock.h`).
+    const VERSION: libc::c_uint = 1;
+    let attributes = std::ptr::null::<libc::c_void>();
+    // SAFETY: asked for its version, the call takes no attributes.
+    let version =
+        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, attributes, 0_usize, VERSION) };
+    u32::try_from(version).ok().filter(|version| *version > 0)
+}
+
 /// The place for the guest's memory: a folder of its own in [`MEMORY`], which goes
 /// when this does.
 #[derive(Debug)]

@@ -28,6 +28,7 @@ mod sockets;
 pub mod speed;
 mod vhost;
 
+pub use confinement::landlock_version;
 pub use content::{Content, ContentLimits, ContentUsage};
 pub use disk::DiskOptions;
 pub use error::LabError;

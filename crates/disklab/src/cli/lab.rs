@@ -25,6 +25,14 @@ pub struct BuildArgs {
     /// package linux-source-6.12 if absent.
     #[arg(long, value_name = "DIR")]
     pub source: Option<PathBuf>,
+    /// Build the second kernel, with OpenZFS in it; studies with ZFS build it by
+    /// themselves. Nothing of it is installed.
+    #[arg(long)]
+    pub zfs: bool,
+    /// An unpacked source of OpenZFS 2.3 or later, with its `configure`; Debian's
+    /// packages if absent.
+    #[arg(long, value_name = "DIR", requires = "zfs")]
+    pub zfs_source: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -51,6 +59,9 @@ pub struct ShellArgs {
     /// virtual time.
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
+    /// With OpenZFS: a kernel that has it, with its programs.
+    #[arg(long, conflicts_with = "kernel")]
+    pub zfs: bool,
     /// A kernel to use instead of the one that `disklab lab build` makes.
     #[arg(long, value_name = "PATH")]
     pub kernel: Option<PathBuf>,

@@ -1,5 +1,7 @@
 //! `disklab doctor`: what this machine can do, what is missing, how to get it.
 
+mod lab;
+
 use std::collections::BTreeSet;
 
 use disklab_exec::{Interrupt, find_program};
@@ -23,6 +25,7 @@ pub fn doctor(as_json: bool) -> Result<u8, Failure> {
     for (name, package) in OTHER_PROGRAMS {
         needs.insert(Need::Program { name, package });
     }
+    let (lab_rows, lab_packages) = lab::lab();
     let rows: Vec<(String, bool, String)> = needs
         .iter()
         .map(|need| {
@@ -32,6 +35,7 @@ pub fn doctor(as_json: bool) -> Result<u8, Failure> {
             };
             (name_of(need), have, remedy(need))
         })
+        .chain(lab_rows)
         .collect();
     if as_json {
         let rows: Vec<_> = rows
@@ -56,6 +60,7 @@ pub fn doctor(as_json: bool) -> Result<u8, Failure> {
             Need::Program { name, package } if find_program(name).is_none() => Some(*package),
             _ => None,
         })
+        .chain(lab_packages)
         .collect();
     if !packages.is_empty() {
         let list: Vec<&str> = packages.into_iter().collect();

@@ -71,6 +71,17 @@ pub fn ensure_zfs(
     Ok(ZfsKernel::in_folder(&folder))
 }
 
+/// Whether [`ensure`] could build a kernel here, as far as that can be told without
+/// beginning.
+///
+/// # Errors
+/// What is missing: programs, headers, the source.
+pub fn check(source: &Source, executor: &Executor) -> Result<(), KernelError> {
+    let found = source.find(Path::new("/"), executor);
+    tools::check(executor, found.as_ref().is_ok_and(|f| matches!(f.origin, Origin::Tree(_))))?;
+    found.map(drop)
+}
+
 fn ensure_variant(
     variant: Variant,
     source: &Source,

@@ -1,10 +1,10 @@
-//! `disklab lab build`: the lab's kernel.
+//! `disklab lab build`: the lab's kernels.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use disklab_exec::{Executor, Interrupt};
-use disklab_lab::kernel::{self, Source};
+use disklab_lab::kernel::{self, KernelError, Progress, Source, ZfsKernel, ZfsSource};
 use disklab_units::show_duration;
 use serde_json::json;
 
@@ -19,19 +19,33 @@ pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
     let source = args.source.clone().map_or(Source::Debian, Source::Tree);
     let interrupt = signals::interrupt()?;
     let began = Instant::now();
-    let built = build_kernel(&source, &interrupt)?;
+    let (kernel, programs, now) = if args.zfs {
+        let zfs = args.zfs_source.clone().map_or(ZfsSource::Debian, ZfsSource::Tree);
+        let (zfs, now) = build_zfs(&source, &zfs, &interrupt)?;
+        (zfs.kernel, Some(zfs.programs), now)
+    } else {
+        let (kernel, now) = build_plain(&source, &interrupt)?;
+        (kernel, None, now)
+    };
     if as_json {
         print_json(&json!({
-            "kernel": built.kernel,
-            "built_now": built.now,
+            "kernel": kernel,
+            "programs": programs,
+            "built_now": now,
             "seconds": began.elapsed().as_secs_f64(),
         }))?;
-    } else if built.now {
-        let took = show_duration(began.elapsed());
-        print(&format!("{}\nbuilt in {took}\n", built.kernel.display()))?;
-    } else {
-        print(&format!("{}\nis there already; nothing was built\n", built.kernel.display()))?;
+        return Ok(DONE);
     }
+    let mut text = format!("{}\n", kernel.display());
+    if let Some(programs) = programs {
+        text.push_str(&format!("with ZFS's programs in {}\n", programs.display()));
+    }
+    if now {
+        text.push_str(&format!("built in {}\n", show_duration(began.elapsed())));
+    } else {
+        text.push_str("is there already; nothing was built\n");
+    }
+    print(&text)?;
     Ok(DONE)
 }
 
@@ -43,24 +57,50 @@ pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
 /// Exit code 2 where the user has to install, free or name something first, 130
 /// where `interrupt` was raised, 1 where the build failed.
 pub fn ensure(source: &Source, interrupt: &Interrupt) -> Result<PathBuf, Failure> {
-    Ok(build_kernel(source, interrupt)?.kernel)
+    Ok(build_plain(source, interrupt)?.0)
 }
 
-struct Built {
-    kernel: PathBuf,
-    /// It was not there before.
-    now: bool,
+/// Has the kernel with OpenZFS, and its programs, as [`ensure`] has the plain one.
+///
+/// # Errors
+/// As for [`ensure`].
+pub fn ensure_zfs(
+    source: &Source,
+    zfs: &ZfsSource,
+    interrupt: &Interrupt,
+) -> Result<ZfsKernel, Failure> {
+    Ok(build_zfs(source, zfs, interrupt)?.0)
 }
 
-fn build_kernel(source: &Source, interrupt: &Interrupt) -> Result<Built, Failure> {
+/// The kernel, and whether it was not there before.
+fn build_plain(source: &Source, interrupt: &Interrupt) -> Result<(PathBuf, bool), Failure> {
+    shown(interrupt, |executor, progress| {
+        kernel::ensure(source, &kernel::cache_folder(), executor, progress)
+    })
+}
+
+fn build_zfs(
+    source: &Source,
+    zfs: &ZfsSource,
+    interrupt: &Interrupt,
+) -> Result<(ZfsKernel, bool), Failure> {
+    shown(interrupt, |executor, progress| {
+        kernel::ensure_zfs(source, zfs, &kernel::cache_folder(), executor, progress)
+    })
+}
+
+/// Builds and shows how far it is; says whether there was anything to build.
+fn shown<T>(
+    interrupt: &Interrupt,
+    build: impl FnOnce(&Executor, &mut dyn FnMut(Progress)) -> Result<T, KernelError>,
+) -> Result<(T, bool), Failure> {
     let mut executor = Executor::default();
     executor.interrupt = interrupt.clone();
     let mut progress = BuildProgress::new();
-    let mut take = |now| progress.take(now);
-    let kernel = kernel::ensure(source, &kernel::cache_folder(), &executor, &mut take);
+    let built = build(&executor, &mut |now| progress.take(now));
     progress.finish();
-    match kernel {
-        Ok(kernel) => Ok(Built { kernel, now: progress.has_begun() }),
+    match built {
+        Ok(built) => Ok((built, progress.has_begun())),
         Err(e) if e.is_interrupt() => {
             Err(Failure::interrupted("interrupted; nothing was kept of the kernel's build"))
         }

@@ -101,7 +101,8 @@ fn set_environment(home: &Path, session: &Session) {
         std::env::set_var("TERM", &session.terminal);
         std::env::set_var("SHELL", "/bin/bash");
         let path = std::env::var("PATH").unwrap_or_default();
-        std::env::set_var("PATH", format!("{PROGRAMS}:{path}"));
+        let more = session.programs.as_ref().map(|p| format!("{}:", p.display()));
+        std::env::set_var("PATH", format!("{PROGRAMS}:{}{path}", more.unwrap_or_default()));
         std::env::set_var("USER", "root");
         std::env::set_var("LOGNAME", "root");
         std::env::set_var("LVM_SYSTEM_DIR", Path::new(PLACE).join("lvm"));

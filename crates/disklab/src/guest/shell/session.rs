@@ -15,6 +15,8 @@ pub struct Session {
     pub folder: PathBuf,
     /// Folders that may be written to.
     pub writable: Vec<PathBuf>,
+    /// A folder with programs that belong to the kernel.
+    pub programs: Option<PathBuf>,
     /// What is run; nothing for a prompt.
     pub script: Option<Script>,
     /// The kind of terminal (`TERM`).
@@ -58,6 +60,7 @@ mod tests {
         let session = Session {
             folder: "/home/me".into(),
             writable: vec!["/tmp/a b".into()],
+            programs: Some("/zfs".into()),
             script: Some(Script::Command("echo 'a \"b\"'\n".into())),
             terminal: "xterm".into(),
         };

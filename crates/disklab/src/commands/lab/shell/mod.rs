@@ -8,7 +8,8 @@ mod operator;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-use disklab_lab::kernel::{self, Source};
+use disklab_exec::Interrupt;
+use disklab_lab::kernel::{self, Source, ZfsSource};
 use disklab_lab::{
     Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, guest,
 };
@@ -47,18 +48,13 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         ));
     }
     let interrupt = signals::interrupt()?;
-    let kernel = match &args.kernel {
-        Some(kernel) => kernel.clone(),
-        None => match kernel::find(&kernel::cache_folder()) {
-            Some(kernel) => kernel,
-            None => build::ensure(&Source::Debian, &interrupt)?,
-        },
-    };
+    let (kernel, programs) = kernel_and_programs(args, &interrupt)?;
     let folder = Folder::new().map_err(Failure::failed)?;
     let session = Session {
         folder: std::env::current_dir()
             .map_err(|e| Failure::failed(format!("cannot find the current folder: {e}")))?,
         writable: writable.clone(),
+        programs,
         script: leave(script, folder.path())?,
         terminal: std::env::var("TERM").unwrap_or_else(|_| "dumb".to_owned()),
     };
@@ -89,6 +85,26 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         }
     }
     finish(report, &code, folder.path())
+}
+
+/// The kernel, and where programs that belong to it are.
+fn kernel_and_programs(
+    args: &ShellArgs,
+    interrupt: &Interrupt,
+) -> Result<(PathBuf, Option<PathBuf>), Failure> {
+    let cache = kernel::cache_folder();
+    if args.zfs {
+        let zfs = match kernel::find_zfs(&cache) {
+            Some(zfs) => zfs,
+            None => build::ensure_zfs(&Source::Debian, &ZfsSource::Debian, interrupt)?,
+        };
+        return Ok((zfs.kernel, Some(zfs.programs)));
+    }
+    let kernel = match args.kernel.clone().or_else(|| kernel::find(&cache)) {
+        Some(kernel) => kernel,
+        None => build::ensure(&Source::Debian, interrupt)?,
+    };
+    Ok((kernel, None))
 }
 
 fn finish(

@@ -1,0 +1,96 @@
+//! What the lab needs and has.
+
+use std::path::Path;
+
+use disklab_exec::Executor;
+use disklab_lab::kernel::{self, KernelError, Source};
+use disklab_lab::landlock_version;
+use disklab_units::Bytes;
+
+/// Where a guest's memory lies.
+const MEMORY: &str = "/dev/shm";
+/// The memory of a guest where the user says nothing.
+const GUEST_MEMORY: Bytes = Bytes::gib(1);
+
+/// A line: what, whether it is here, and how to get it.
+pub type Row = (String, bool, String);
+
+/// What there is of the lab, and the Debian packages that its kernel's build lacks.
+pub fn lab() -> (Vec<Row>, Vec<&'static str>) {
+    let cache = kernel::cache_folder();
+    let built = kernel::find(&cache);
+    let (remedy, packages) = match kernel::check(&Source::Debian, &Executor::default()) {
+        Ok(()) => ("disklab lab build; some minutes, once".to_owned(), Vec::new()),
+        Err(error) => (error.to_string(), packages(&error)),
+    };
+    // What the build lacks matters only where there is no kernel.
+    let packages = if built.is_some() { Vec::new() } else { packages };
+    let with_zfs = kernel::find_zfs(&cache);
+    let rows = vec![
+        (named("lab kernel", built.as_deref()), built.is_some(), remedy),
+        (
+            named("lab kernel with ZFS", with_zfs.as_ref().map(|z| z.kernel.as_path())),
+            with_zfs.is_some(),
+            "disklab lab build --zfs; studies with ZFS do it by themselves".to_owned(),
+        ),
+        (
+            "Landlock".to_owned(),
+            landlock_version().is_some(),
+            "Linux 5.13 or later has it, unless it is switched off (lsm= on the kernel's command \
+             line); without, a lab's guest is kept from writing elsewhere by its read-only root \
+             alone"
+                .to_owned(),
+        ),
+        memory(),
+    ];
+    (rows, packages)
+}
+
+fn named(what: &str, path: Option<&Path>) -> String {
+    path.map_or_else(|| what.to_owned(), |path| format!("{what} ({})", path.display()))
+}
+
+fn packages(error: &KernelError) -> Vec<&'static str> {
+    match error {
+        KernelError::Tools { packages, .. } => packages.clone(),
+        KernelError::NoSource { package, .. } => vec![package],
+        _ => Vec::new(),
+    }
+}
+
+fn memory() -> Row {
+    let free = rustix::fs::statvfs(MEMORY).map_or(0, |s| s.f_bavail.saturating_mul(s.f_frsize));
+    (
+        format!("{MEMORY} with {} for a lab's guest", GUEST_MEMORY.iec()),
+        free >= GUEST_MEMORY.0,
+        format!(
+            "{} are free there; a guest's memory is a file in its run's folder then, which is slow",
+            Bytes(free).iec()
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_of_the_lab_has_a_line() {
+        let (rows, packages) = lab();
+        for part in ["lab kernel", "lab kernel with ZFS", "Landlock", "/dev/shm with 1 GiB"] {
+            let (_, here, remedy) = rows
+                .iter()
+                .find(|(name, ..)| name.starts_with(part))
+                .unwrap_or_else(|| panic!("no line for {part}"));
+            assert!(*here || !remedy.is_empty(), "{part}");
+        }
+        assert!(!rows[0].1 || packages.is_empty(), "a kernel that is there needs no build");
+    }
+
+    #[test]
+    fn what_is_missing_is_installed_at_once() {
+        let tools = KernelError::Tools { what: vec!["bc"], packages: vec!["bc", "flex"] };
+        assert_eq!(packages(&tools), ["bc", "flex"]);
+        assert!(packages(&KernelError::Machine("arm".to_owned())).is_empty());
+    }
+}
