@@ -144,7 +144,7 @@ fn a_guest_that_fails_is_a_failed_cell_and_the_run_goes_on() {
     let more = r#"
 [[workloads]]
 id = "greedy"
-fio = { ioengine = "psync", rw = "write", bs = "512M", size = "512M", prewrite = "none" }
+fio = { ioengine = "psync", rw = "write", bs = "48M", size = "48M", numjobs = 8, prewrite = "none" }
 [[workloads]]
 id = "endless"
 fio = { ioengine = "psync", direct = 1, rw = "randread", bs = "4k", size = "1M", runtime = 3600, time_based = 1 }

@@ -152,9 +152,9 @@ impl Bench for LabBench {
         let kernel = self.kernel.clone().ok_or_else(|| {
             BenchError::Other("the lab has no kernel yet: it was not made ready".to_owned())
         })?;
-        let folder = self.settings.scratch.join(format!("lab-{}", tag()));
+        let folder = self.settings.scratch.join(tag());
         let mark = self.ledger.mark();
-        self.ledger.enter(Undo::RemoveFolder(folder.clone()))?;
+        self.ledger.enter(Undo::RemoveTree(folder.clone()))?;
         std::fs::create_dir_all(&folder).map_err(BenchError::io("cannot make", &folder))?;
         let crew = Crew {
             campaign,
