@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh Debian 12 or 13:
-#   make demo   install what is missing, build, run a small study, say where the report is
+#   make demo   install what is missing, build, run a small study in the lab, say where the report is
 #   make test   install what is missing, check the format and the lints, run all tests
 
 .DEFAULT_GOAL := help
@@ -7,9 +7,6 @@ PREFIX ?= /usr/local
 OUT ?= disklab-runs/demo
 CARGO = ./scripts/cargo
 BINARY = target/release/disklab
-# Loop devices and mounts are root's.
-AS_ROOT = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-
 .PHONY: help needs build demo test install clean
 
 help:
@@ -22,8 +19,8 @@ build: needs
 	$(CARGO) build --release --locked -p disklab
 
 demo: build
-	@$(AS_ROOT) rm -rf "$(OUT)"
-	$(AS_ROOT) $(BINARY) run first-look --on loop --out "$(OUT)" || [ $$? = 1 ]
+	@rm -rf "$(OUT)"
+	$(BINARY) run first-look --out "$(OUT)" || [ $$? = 1 ]
 	@[ -f "$(OUT)/report.html" ] && echo "Open it: file://$(abspath $(OUT))/report.html"
 
 test:
