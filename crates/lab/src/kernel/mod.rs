@@ -33,7 +33,7 @@ pub use source::Source;
 use source::{Found, Origin};
 pub use variant::ZFS_FRAGMENT as ZFS_CONFIGURATION;
 use variant::{PLAIN, Variant, ZFS};
-pub use zfs::ZfsSource;
+pub use zfs::{ZFS_HOST, ZfsSource};
 
 /// Has the kernel for `source` in `cache`, building it where it is not there yet,
 /// and returns its path. The first build takes some minutes; `progress` is told

@@ -39,6 +39,11 @@ pub enum ZfsSource {
     Tree(PathBuf),
 }
 
+/// A word for the command line of a guest with OpenZFS: the number of the host that
+/// zpool(8) writes into each pool. Without it, the number would come from this
+/// machine's `/etc/hostid`, and pools on two machines would differ.
+pub const ZFS_HOST: &str = "spl.spl_hostid=0xd15c1ab";
+
 /// OpenZFS, ready to be built into a kernel.
 #[derive(Debug)]
 pub(super) struct Openzfs {
