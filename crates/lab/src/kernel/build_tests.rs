@@ -8,18 +8,21 @@ use disklab_exec::{Executor, find_program};
 
 use super::super::recipe::{Patch, Recipe};
 use super::super::source::{Found, Origin};
-use super::super::variant::{PLAIN, Variant};
+use super::super::variant::{PLAIN, Variant, ZFS};
+use super::super::zfs::{EDITS, ZfsSource};
 use super::super::{KernelError, Progress, Step, make};
 use super::KERNEL;
 
-/// What stands in for the kernel's Makefile: options of the fragment that begin
-/// with CONFIG_NO are dropped, as Kconfig drops what it does not know.
+/// What stands in for the kernel's Makefile: the option CONFIG_NO_SUCH of the fragment
+/// is dropped, as Kconfig drops what it does not know.
 const MAKEFILE: &str = "VERSION = 6
 PATCHLEVEL = 12
 SUBLEVEL = 0
 EXTRAVERSION = -test
 allnoconfig:
-\t@grep -v CONFIG_NO $(KCONFIG_ALLCONFIG) >$(O)/.config
+\t@grep -v CONFIG_NO_SUCH $(KCONFIG_ALLCONFIG) >$(O)/.config
+prepare modules_prepare:
+\t@test -e $(O)/.config
 linux:
 \t@echo '  CC      a.o'; echo '  LD      vmlinux.o'
 \t@cat $(CURDIR)/compile | sh
@@ -30,6 +33,23 @@ const PATCHES: &[Patch] = &[Patch {
     name: "compile.patch",
     text: "--- a/compile\n+++ b/compile\n@@ -1 +1 @@\n-exit 1\n+exit 0\n",
 }];
+
+/// What stands in for OpenZFS's `configure`: its programs are built elsewhere.
+const CONFIGURE: &str = "case \"$*\" in
+*--with-config=user*) printf 'zpool zfs zdb:\\n\\techo $@ >$@; chmod 755 $@\\n' >Makefile ;;
+*--enable-linux-builtin*) echo $ARCH >zfs_config.h ;;
+*) exit 1 ;;
+esac
+";
+
+/// What stands in for its `copy-builtin`.
+const COPY_BUILTIN: &str = "set -e
+test -e zfs_config.h
+rm include/zfs_gitrev.h
+mkdir -p $1/fs $1/include
+cp -R module $1/fs/zfs
+cp -R include $1/include/zfs
+";
 
 struct Place(tempfile::TempDir);
 
@@ -77,6 +97,25 @@ impl Place {
         make(&found, None, recipe.clone(), &self.cache(), executor, &mut steps)
             .map(|folder| folder.join(KERNEL))
     }
+
+    /// A folder that looks like OpenZFS's source, with what the edits are for.
+    fn openzfs(&self) -> PathBuf {
+        let tree = self.0.path().join("openzfs");
+        let write = |name: &str, text: &str| {
+            let path = tree.join(name);
+            fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+            let before = fs::read_to_string(&path).unwrap_or_default();
+            fs::write(path, before + text).expect("file");
+        };
+        write("META", "Name: zfs\nVersion: 2.3.2\n");
+        write("include/zfs_gitrev.h", "the revision\n");
+        write("configure", CONFIGURE);
+        write("copy-builtin", COPY_BUILTIN);
+        for edit in EDITS {
+            write(&format!("module/{}", edit.file), &format!("{}\n", edit.find).repeat(edit.times));
+        }
+        tree
+    }
 }
 
 fn recipe(fragment: &'static str, patches: &'static [Patch]) -> Recipe {
@@ -116,6 +155,48 @@ fn a_tarball_becomes_a_kernel() {
     fs::remove_file(&tarball).expect("removed");
     assert_eq!(build(&mut steps).expect("kept"), kernel);
     assert!(steps.is_empty(), "it is built once: {steps:?}");
+}
+
+#[test]
+fn openzfs_is_built_into_a_copy() {
+    let Some(place) = Place::new("cat include/zfs/zfs_gitrev.h fs/zfs/*/*.c\n") else { return };
+    let openzfs = place.openzfs();
+    let zfs = ZfsSource::Tree(openzfs.clone());
+    let fragment = "CONFIG_A=y\nCONFIG_ZFS=y\n";
+    let variant = Variant { fragment, needed_mib: 1, ..ZFS };
+    let identity = zfs.identity().expect("a source");
+    let recipe = Recipe { variant, openzfs: identity, ..recipe(fragment, &[]) };
+    let found = Found { identity: "test".into(), origin: Origin::Tree(place.tree()) };
+    let mut steps = Vec::new();
+    let mut progress = |p: Progress| {
+        if steps.last() != Some(&p.step) {
+            steps.push(p.step);
+        }
+    };
+    let (cache, executor) = (place.cache(), Executor::default());
+    let made = make(&found, Some(&zfs), recipe.clone(), &cache, &executor, &mut progress);
+    let folder = made.expect("built");
+    assert_eq!(folder, cache.join(recipe.key()));
+    let expected = [
+        Step::BuildZfsPrograms,
+        Step::Unpack,
+        Step::Configure,
+        Step::ConfigureZfs,
+        Step::Configure,
+    ];
+    assert_eq!(steps[..5], expected);
+    let kept = |name: &str| fs::read_to_string(folder.join(name)).expect("kept");
+    assert_eq!(kept("programs/zpool"), "zpool\n");
+    let log = kept("build.log");
+    assert!(log.contains("the revision"), "{log}");
+    for edit in EDITS {
+        assert_eq!(log.matches(edit.replace).count(), edit.times, "{log}");
+    }
+    assert!(kept("config").contains("CONFIG_ZFS=y"));
+    // Nothing was changed in what the user named.
+    assert!(!place.tree().join("fs").exists());
+    assert_eq!(zfs.identity().expect("a source"), recipe.openzfs);
+    assert_eq!(place.names(), [recipe.key(), "lock".to_owned()]);
 }
 
 #[test]
