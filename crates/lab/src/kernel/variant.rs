@@ -35,7 +35,7 @@ pub(super) const ZFS: Variant = Variant {
     fragment: ZFS_FRAGMENT,
     edits: zfs::EDITS,
     programs: true,
-    usual_objects: 1444,
+    usual_objects: 1485,
     needed_mib: 3000,
 };
 
