@@ -95,6 +95,9 @@ pub struct CampaignArgs {
     /// given several times.
     #[arg(long, value_name = "PATTERN")]
     pub only: Vec<String>,
+    /// No cells whose STACK:WORKLOAD matches; may be given several times.
+    #[arg(long, value_name = "PATTERN")]
+    pub without: Vec<String>,
     /// Size of a drive on the loop bench.
     #[arg(long, value_name = "SIZE")]
     pub drive_size: Option<Bytes>,
@@ -142,9 +145,9 @@ impl CampaignArgs {
         if let Some(now) = self.repeats.filter(|now| *now != info.repeats) {
             return Err(differs("--repeats", &now, &info.repeats));
         }
-        if !self.only.is_empty() {
+        if !self.only.is_empty() || !self.without.is_empty() {
             return Err(Failure::wrong_use(
-                "--only cannot be given with --resume: the cells were fixed when the run began",
+                "--only and --without cannot be given with --resume: the cells were fixed when the run began",
             ));
         }
         let then = |name: &str| info.options.get(name);
@@ -154,6 +157,7 @@ impl CampaignArgs {
             seed: Some(info.seed),
             scale: Some(info.scale),
             only: Vec::new(),
+            without: Vec::new(),
             drive_size: then("drive-size").and_then(|text| text.parse().ok()),
             memory: then("memory").and_then(|text| text.parse().ok()),
             at_once: self.at_once,

@@ -80,6 +80,13 @@ impl Setup {
             });
             options.insert("only".to_owned(), args.only.join(" "));
         }
+        if !args.without.is_empty() {
+            survey.pairs.retain(|(stack, workload)| {
+                let name = format!("{stack}:{workload}");
+                !args.without.iter().any(|pattern| matches(pattern, &name))
+            });
+            options.insert("without".to_owned(), args.without.join(" "));
+        }
         let repeats = args.repeats.unwrap_or(campaign.study.repeats);
         let seed = match args.seed {
             Some(seed) => seed,
@@ -155,7 +162,7 @@ impl Setup {
                 text.push_str(&format!("\n  {line}"));
             }
             if self.survey.left_out.is_empty() {
-                text.push_str("\n  --only matches no cell");
+                text.push_str("\n  --only and --without leave no cell");
             }
             return Err(Failure::wrong_use(text));
         }

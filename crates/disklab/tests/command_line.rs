@@ -47,7 +47,7 @@ fn wrong_use_ends_with_2_and_touches_nothing() {
         (&["run", "tiny.toml", "--on", "dir:/no/such/place"], "/no/such/place"),
         (&["run", "tiny.toml", "--on", "dir:tiny.toml"], "is no directory"),
         (&["run", "tiny.toml", "--on", "disks:/dev/sda"], "/dev/sda"),
-        (&["run", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "matches no cell"),
+        (&["run", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "leave no cell"),
         (&["run", "tiny.toml", "--repeats", "0"], "--repeats"),
         (&["run", "tiny.toml", "--scale", "1/0"], "--scale"),
         (&["run", "--resume"], "--out"),

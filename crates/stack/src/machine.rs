@@ -116,11 +116,15 @@ impl Machine {
         }
     }
 
-    /// A machine with this one's programs, root's rights, and a kernel without
-    /// modules of which only the configuration is known (`CONFIG_EXT4_FS=y`, a line
-    /// for each option): the lab's guest.
-    pub fn configured(configuration: &str) -> Self {
-        Self { is_root: true, configured: Some(Configured::new(configuration)), ..Self::here() }
+    /// A machine with this one's programs and `more` of them, root's rights, and a
+    /// kernel without modules of which only the configuration is known
+    /// (`CONFIG_EXT4_FS=y`, a line for each option): the lab's guest.
+    pub fn configured(configuration: &str, more: &[&'static str]) -> Self {
+        Self {
+            is_root: true,
+            configured: Some(Configured::new(configuration, more)),
+            ..Self::here()
+        }
     }
 
     /// A machine whose `/proc`, `/sys`, `/dev`, `/lib/modules` and `/usr` lie

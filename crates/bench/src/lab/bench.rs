@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
 use disklab_lab::ContentLimits;
+use disklab_lab::kernel::{CONFIGURATION, ZFS_CONFIGURATION};
 use disklab_measure::{Environment, environment};
 use disklab_stack::{Ledger, Machine, Need, Undo};
 use disklab_study::Cell;
@@ -24,6 +25,8 @@ pub struct LabKernel {
     pub program: PathBuf,
     /// A folder of programs that fit to it, such as those of ZFS.
     pub programs: Option<PathBuf>,
+    /// Words for its command line.
+    pub arguments: Vec<String>,
 }
 
 /// Gives the kernel, with ZFS in it where that is asked for; builds it where it is
@@ -79,7 +82,8 @@ impl LabBench {
         ledger: Ledger,
         executor: Executor,
     ) -> Self {
-        let machine = Machine::configured(disklab_lab::kernel::CONFIGURATION);
+        let machine =
+            Machine::configured(&[CONFIGURATION, ZFS_CONFIGURATION].join("\n"), &["zpool", "zfs"]);
         Self { drives, settings, kernel: None, machine, ledger, executor }
     }
 }

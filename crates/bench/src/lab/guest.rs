@@ -25,12 +25,21 @@ pub fn carry_out_in_guest() -> Result<(), String> {
     let job: Job = read(lab, JOB)
         .map_err(|e| format!("cannot read the job: {e}"))?
         .ok_or("the host left no job")?;
-    set_environment(job.programs.as_deref());
+    // Other folders of the host may be hidden here, and their names differ between
+    // machines.
+    let host = |folder: &Path, name: &str| {
+        let place = Path::new(PLACE).join(name);
+        mount_host(folder, &place).map(|()| place).map_err(|e| e.to_string())
+    };
+    let programs = job.programs.as_deref().map(|folder| host(folder, "programs")).transpose()?;
+    set_environment(programs.as_deref());
+    let study = host(&job.folder, "study")?;
     let phases = File::options().append(true).create(true).open(lab.join(PHASES));
     let raw = Path::new(PLACE).join("raw");
     let mut sink = GuestSink { phases: phases.ok(), raw: raw.clone(), answer: None };
-    let result =
-        mount_host(&job.raw, &raw).map_err(|e| e.to_string()).and_then(|()| cell(&job, &mut sink));
+    let result = mount_host(&job.raw, &raw)
+        .map_err(|e| e.to_string())
+        .and_then(|()| cell(&job, &study, &mut sink));
     let answer = match (result, sink.answer) {
         // What could not be taken down may still matter to what was measured.
         (Err(why), answer) => {
@@ -42,11 +51,11 @@ pub fn carry_out_in_guest() -> Result<(), String> {
     write(lab, ANSWER, &answer).map_err(|e| format!("cannot write the answer: {e}"))
 }
 
-fn cell(job: &Job, sink: &mut GuestSink) -> Result<(), String> {
+fn cell(job: &Job, folder: &Path, sink: &mut GuestSink) -> Result<(), String> {
     let study = load(&job.study_file, &job.study_text).map_err(|e| e.to_string())?;
-    let context = Context { scale: job.scale, folder: job.folder.clone() };
+    let context = Context { scale: job.scale, folder: folder.to_owned() };
     let campaign = Campaign::new(study, &context).map_err(|e| e.to_string())?;
-    let drives = ModelledDrives::new(&campaign.study, &job.folder)?;
+    let drives = ModelledDrives::new(&campaign.study, folder)?;
     let place = Path::new(PLACE);
     let ledger = Ledger::open(&place.join("ledger")).map_err(|e| e.to_string())?;
     let executor = Executor::new(Interrupt::new());

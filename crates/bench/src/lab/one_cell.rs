@@ -91,6 +91,7 @@ impl OneCell<'_> {
             LabOptions::new(&settings.kernel.program, &self.folder, &settings.program);
         options.writable = vec![self.raw.clone()];
         options.init_arguments = vec![GUEST.to_owned(), CELL_JOB.to_owned()];
+        options.kernel_arguments.clone_from(&settings.kernel.arguments);
         options.memory_bytes = settings.memory_bytes;
         options.disks = self.drives.disks(self.indices, self.write_cache, self.cell.seed);
         options.content = settings.content;

@@ -66,18 +66,33 @@ pub fn bench(
 }
 
 /// The kernel; it is built where it is not there yet.
-fn kernel_for(_zfs: bool, interrupt: &Interrupt) -> Result<LabKernel, BenchError> {
-    let program = match kernel::find(&kernel::cache_folder()) {
-        Some(program) => program,
-        None => build::ensure(&kernel::Source::Debian, interrupt).map_err(|failure| {
-            if failure.code == INTERRUPTED {
-                BenchError::Program(ExecError::Interrupted)
-            } else {
-                BenchError::Other(format!("the lab's kernel: {failure}"))
-            }
-        })?,
+fn kernel_for(zfs: bool, interrupt: &Interrupt) -> Result<LabKernel, BenchError> {
+    let source = kernel::Source::Debian;
+    let cache = kernel::cache_folder();
+    let failed = |failure: Failure, what: &str| match failure.code {
+        INTERRUPTED => BenchError::Program(ExecError::Interrupted),
+        _ => BenchError::Other(format!("the lab's kernel{what}: {failure}")),
     };
-    Ok(LabKernel { program, programs: None })
+    if !zfs {
+        let program = match kernel::find(&cache) {
+            Some(program) => program,
+            None => build::ensure(&source, interrupt).map_err(|e| failed(e, ""))?,
+        };
+        return Ok(LabKernel { program, programs: None, arguments: Vec::new() });
+    }
+    let found = match kernel::find_zfs(&cache) {
+        Some(found) => found,
+        None => {
+            let zfs = kernel::ZfsSource::Debian;
+            let hint = " with ZFS, which --without 'zfs*:*' leaves out";
+            build::ensure_zfs(&source, &zfs, interrupt).map_err(|e| failed(e, hint))?
+        }
+    };
+    Ok(LabKernel {
+        program: found.kernel,
+        programs: Some(found.programs),
+        arguments: vec![kernel::ZFS_HOST.to_owned()],
+    })
 }
 
 /// The processors to run on: those that this process may use, as many as asked for

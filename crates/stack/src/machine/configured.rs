@@ -9,18 +9,23 @@ use crate::Need;
 pub(super) struct Configured {
     /// Options that are built in.
     options: BTreeSet<String>,
+    /// Programs that come with it.
+    programs: Vec<&'static str>,
 }
 
 impl Configured {
-    /// From a `.config` or a part of one.
-    pub fn new(text: &str) -> Self {
+    /// From a `.config` or a part of one, and the programs that come with it.
+    pub fn new(text: &str, programs: &[&'static str]) -> Self {
         let built_in = text.lines().filter_map(|line| line.trim().strip_suffix("=y"));
-        Self { options: built_in.map(str::to_owned).collect() }
+        Self { options: built_in.map(str::to_owned).collect(), programs: programs.to_vec() }
     }
 
     /// Whether it has what is needed; `None` where that is not the kernel's to have.
     pub fn has(&self, need: &Need) -> Option<bool> {
-        Some(self.options.contains(&option(need)?))
+        match need {
+            Need::Program { name, .. } => self.programs.contains(name).then_some(true),
+            need => Some(self.options.contains(&option(need)?)),
+        }
     }
 }
 
@@ -49,6 +54,7 @@ mod tests {
         let kernel = Configured::new(
             "CONFIG_EXT4_FS=y\nCONFIG_NILFS2_FS=m\n# CONFIG_XFS_FS is not set\n\
              CONFIG_MD_RAID456=y\nCONFIG_MD_LINEAR=y\nCONFIG_BLK_DEV_DM=y\nCONFIG_DM_CRYPT=y\n",
+            &["zpool"],
         );
         for need in [
             Need::FileSystem("ext4"),
@@ -69,6 +75,10 @@ mod tests {
         ] {
             assert_eq!(kernel.has(&need), Some(false), "{need}");
         }
+        let program = |name| Need::Program { name, package: "any" };
+        assert_eq!(kernel.has(&program("zpool")), Some(true));
+        // The others are the machine's.
+        assert_eq!(kernel.has(&program("sh")), None);
         assert_eq!(kernel.has(&Need::Root), None);
     }
 }
