@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use disklab_drive::{DriveFile, SHIPPED, by_name, load};
-use disklab_study::{did_you_mean, one_of};
+use disklab_bench::find_model;
+use disklab_drive::DriveFile;
 use disklab_units::Bytes;
 
 /// virtio_blk's minor numbers and the greeting end somewhere.
@@ -12,8 +12,6 @@ const MOST_DRIVES: usize = 26;
 /// A virtio disk's serial number has 20 characters (virtio 1.2, 5.2.6.1); so much of
 /// it is the model's name.
 const SERIAL_NAME_CHARS: usize = 16;
-/// A drive file is some kilobytes.
-const LARGEST_FILE: u64 = 1 << 20;
 
 /// A drive of the session.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +60,7 @@ fn parse(text: &str) -> Result<(DriveFile, usize), String> {
     if parts.next().is_some() {
         return Err(wrong("expected MODEL, MODEL:COUNT or MODEL:COUNT:SIZE".to_owned()));
     }
-    let file = model(name).map_err(wrong)?;
+    let file = find_model(name, Path::new("")).map_err(wrong)?;
     let count = match count {
         None => 1,
         Some(count) => {
@@ -75,33 +73,6 @@ fn parse(text: &str) -> Result<(DriveFile, usize), String> {
     let (_, sector) = file.sector_sizes();
     let file = file.limited_to(size.round_down(Bytes(sector)).0).map_err(wrong)?;
     Ok((file, count))
-}
-
-fn model(name: &str) -> Result<DriveFile, String> {
-    if let Some(file) = by_name(name) {
-        return Ok(file);
-    }
-    if name.contains('/') || name.ends_with(".toml") {
-        return read(Path::new(name));
-    }
-    let shipped = || SHIPPED.iter().filter_map(|(id, _)| by_name(id));
-    let names: Vec<String> = shipped().flat_map(|f| f.aliases.into_iter().chain([f.id])).collect();
-    let known = || names.iter().map(String::as_str);
-    Err(format!(
-        "'{name}' is no drive model{}; known: {}; or give a drive file, such as './{name}.toml'",
-        did_you_mean(name, known()),
-        one_of(known())
-    ))
-}
-
-fn read(path: &Path) -> Result<DriveFile, String> {
-    let cannot =
-        |e: std::io::Error| format!("cannot read the drive file '{}': {e}", path.display());
-    if path.metadata().map_err(cannot)?.len() > LARGEST_FILE {
-        return Err(format!("'{}' is too large for a drive file", path.display()));
-    }
-    let text = std::fs::read_to_string(path).map_err(cannot)?;
-    load(&path.display().to_string(), &text).map_err(|e| e.to_string())
 }
 
 /// What of a model's name fits into a serial number.
