@@ -85,6 +85,7 @@ fn serial_name(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use disklab_drive::SHIPPED;
     use std::collections::BTreeSet;
 
     fn of(asked: &[&str]) -> Result<Vec<SessionDrive>, String> {
