@@ -4,9 +4,11 @@
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use disklab_drive::Nanos;
 use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, send, sendmsg,
 };
@@ -17,6 +19,9 @@ use crate::shared_memory::{KERNEL_CLIENT, SharedMemory};
 const WHOSE: &str = "the calendar";
 /// `struct um_timetravel_msg`: op and seq of 32 bits, time of 64.
 const MESSAGE_BYTES: usize = 16;
+
+/// How long a message is waited for where others may speak too.
+const MOMENT: Duration = Duration::from_millis(5);
 
 /// `enum um_timetravel_ops`.
 mod op {
@@ -57,6 +62,9 @@ impl Message {
     }
 }
 
+/// No message came in time.
+struct Late;
+
 /// What the kernel said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Said {
@@ -76,6 +84,8 @@ pub(crate) struct Calendar {
     /// Nanoseconds since 1970 when the guest's clock is at 0.
     time_of_day: u64,
     started: bool,
+    /// Whether its socket has its time-out.
+    patient: bool,
     sequence: u32,
 }
 
@@ -83,7 +93,7 @@ impl Calendar {
     /// A calendar that serves `socket`.
     pub fn new(socket: OwnedFd, time_of_day: u64) -> Result<Self, LabError> {
         let memory = SharedMemory::new()?;
-        Ok(Self { socket, memory, time_of_day, started: false, sequence: 0 })
+        Ok(Self { socket, memory, time_of_day, started: false, patient: false, sequence: 0 })
     }
 
     /// The socket, to be polled.
@@ -106,6 +116,21 @@ impl Calendar {
         self.memory.set_now(now);
     }
 
+    /// Whether kicks and interrupts go through the shared memory.
+    pub fn has_devices(&self) -> bool {
+        self.memory.has_devices()
+    }
+
+    /// The disks that the waiting guest has new requests for, one bit each.
+    pub fn take_kicks(&self) -> u64 {
+        self.memory.take_kicks()
+    }
+
+    /// Has disks, one bit each, interrupt the guest when it is told to run.
+    pub fn set_calls(&self, disks: u64) {
+        self.memory.set_calls(disks);
+    }
+
     /// How far the guest runs freely.
     pub fn free_until(&self) -> Option<Nanos> {
         self.memory.free_until()
@@ -114,6 +139,11 @@ impl Calendar {
     /// Lets the guest run freely before `bound`.
     pub fn set_free_until(&self, bound: Option<Nanos>) {
         self.memory.set_free_until(bound);
+    }
+
+    /// Has a running guest that nothing bounds come back at `limit`.
+    pub fn bound(&self, limit: Nanos) {
+        self.memory.bound(limit);
     }
 
     /// Lets the waiting guest run at `now`.
@@ -127,7 +157,25 @@ impl Calendar {
 
     /// Takes one message and answers it. To be called when there is one.
     pub fn receive(&mut self) -> Result<Said, LabError> {
-        let Some(message) = self.take()? else { return Ok(Said::Ended) };
+        self.hear(RecvFlags::DONTWAIT)
+    }
+
+    /// Waits a moment for a message, and takes it; `Nothing` where none came.
+    pub fn listen(&mut self) -> Result<Said, LabError> {
+        if !self.patient {
+            set_socket_timeout(&self.socket, Timeout::Recv, Some(MOMENT))
+                .map_err(LabError::system("set up the calendar's socket"))?;
+            self.patient = true;
+        }
+        self.hear(RecvFlags::empty())
+    }
+
+    fn hear(&mut self, flags: RecvFlags) -> Result<Said, LabError> {
+        let message = match self.take(flags)? {
+            Some(Ok(message)) => message,
+            Some(Err(Late)) => return Ok(Said::Nothing),
+            None => return Ok(Said::Ended),
+        };
         match message.op {
             op::START if !self.started => {
                 self.started = true;
@@ -152,20 +200,24 @@ impl Calendar {
         Ok(Said::Nothing)
     }
 
-    fn take(&self) -> Result<Option<Message>, LabError> {
+    /// A message; `Late` where none came in time, `None` at the end.
+    fn take(&self, flags: RecvFlags) -> Result<Option<Result<Message, Late>>, LabError> {
         let mut bytes = [0; MESSAGE_BYTES];
         // Messages are written whole, and so small that they arrive whole.
         let got = loop {
-            match recv(&self.socket, &mut bytes, RecvFlags::DONTWAIT) {
+            match recv(&self.socket, &mut bytes, flags) {
                 Ok((got, _)) => break got,
                 Err(Errno::INTR) => {}
                 Err(Errno::CONNRESET) => break 0,
+                Err(Errno::AGAIN) if !flags.contains(RecvFlags::DONTWAIT) => {
+                    return Ok(Some(Err(Late)));
+                }
                 Err(e) => return Err(LabError::system("read the calendar's socket")(e)),
             }
         };
         match got {
             0 => Ok(None),
-            MESSAGE_BYTES => Ok(Some(Message::parse(&bytes))),
+            MESSAGE_BYTES => Ok(Some(Ok(Message::parse(&bytes)))),
             n => Err(LabError::protocol(WHOSE, format!("a message of {n} bytes"))),
         }
     }

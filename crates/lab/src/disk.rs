@@ -186,6 +186,11 @@ impl Disk {
         self.act(event, now, content)
     }
 
+    /// Takes the requests that the guest tells of by the calendar's memory.
+    pub fn kicked(&mut self, now: Nanos, content: &mut Content) -> Result<(), LabError> {
+        self.take_requests(now, content)
+    }
+
     /// Lets the guest go on after [`Activity::Busy`].
     pub fn resume(&mut self) -> Result<(), LabError> {
         self.session.done(true)

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use disklab_drive::Nanos;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
@@ -35,6 +35,8 @@ mod header {
     pub const CURRENT_TIME: usize = 16;
     pub const RUNNING_ID: usize = 24;
     pub const MAX_CLIENTS: usize = 26;
+    pub const KICKS: usize = 32;
+    pub const CALLS: usize = 40;
 }
 
 /// Offsets of the fields of a client's entry.
@@ -46,6 +48,8 @@ mod client {
 
 /// `UM_TIMETRAVEL_SCHEDSHM_CAP_TIME_SHARE`.
 const TIME_SHARE: u32 = 1;
+/// `UM_TIMETRAVEL_SCHEDSHM_CAP_DEVICES`, of `kernel/patches/devices.patch`.
+const DEVICES: u32 = 2;
 /// `UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN`.
 const REQUESTED: u32 = 1;
 
@@ -95,7 +99,7 @@ impl SharedMemory {
         memory.set16(header::RUNNING_ID, KERNEL_CLIENT);
         memory.set16(header::MAX_CLIENTS, CLIENTS as u16);
         // Without it the kernel falls back to messages.
-        memory.set32(HEADER_BYTES + client::CAPABILITIES, TIME_SHARE);
+        memory.set32(HEADER_BYTES + client::CAPABILITIES, TIME_SHARE | DEVICES);
         Ok(memory)
     }
 
@@ -127,11 +131,42 @@ impl SharedMemory {
         self.set64(header::FREE_UNTIL, shared);
     }
 
+    /// Bounds a guest that nothing bounds. It may be running, and bound itself at the
+    /// same time, which must hold then.
+    pub fn bound(&self, limit: Nanos) {
+        if let Ok(a) = self.map.get_atomic_ref::<AtomicU64>(header::FREE_UNTIL) {
+            let shared = EPOCH.wrapping_add(limit.0);
+            let order = Ordering::SeqCst;
+            let _ = a.compare_exchange(UNBOUNDED, shared, order, order);
+        }
+    }
+
     /// How far the guest runs freely, by our word or, where that is earlier, by its
     /// own; `None` where nothing bounds it.
     pub fn free_until(&self) -> Option<Nanos> {
         let shared = self.get64(header::FREE_UNTIL);
         (shared != UNBOUNDED).then(|| Nanos(shared.wrapping_sub(EPOCH)))
+    }
+
+    /// Whether the guest tells of its requests, and is told of those that are done,
+    /// by this memory.
+    pub fn has_devices(&self) -> bool {
+        let entry = HEADER_BYTES + usize::from(KERNEL_CLIENT) * CLIENT_BYTES;
+        self.get32(entry + client::CAPABILITIES) & DEVICES != 0
+    }
+
+    /// The disks, by their bits, that the waiting guest has new requests for.
+    pub fn take_kicks(&self) -> u64 {
+        let kicks = self.get64(header::KICKS);
+        if kicks != 0 {
+            self.set64(header::KICKS, 0);
+        }
+        kicks
+    }
+
+    /// The disks, by their bits, that interrupt the guest when it runs.
+    pub fn set_calls(&self, disks: u64) {
+        self.set64(header::CALLS, disks);
     }
 
     /// When the waiting guest wants to run; `None` where it has no timer.
@@ -147,31 +182,27 @@ impl SharedMemory {
     // The offsets are constants within FILE_BYTES, aligned to their sizes, so
     // that these accesses cannot fail; were one to, reading 0 is harmless.
     fn get32(&self, offset: usize) -> u32 {
-        self.map
-            .get_atomic_ref(offset)
-            .map_or(0, |a: &std::sync::atomic::AtomicU32| a.load(Ordering::SeqCst))
+        self.map.get_atomic_ref(offset).map_or(0, |a: &AtomicU32| a.load(Ordering::SeqCst))
     }
 
     fn get64(&self, offset: usize) -> u64 {
-        self.map
-            .get_atomic_ref(offset)
-            .map_or(0, |a: &std::sync::atomic::AtomicU64| a.load(Ordering::SeqCst))
+        self.map.get_atomic_ref(offset).map_or(0, |a: &AtomicU64| a.load(Ordering::SeqCst))
     }
 
     fn set16(&self, offset: usize, value: u16) {
-        if let Ok(a) = self.map.get_atomic_ref::<std::sync::atomic::AtomicU16>(offset) {
+        if let Ok(a) = self.map.get_atomic_ref::<AtomicU16>(offset) {
             a.store(value, Ordering::SeqCst);
         }
     }
 
     fn set32(&self, offset: usize, value: u32) {
-        if let Ok(a) = self.map.get_atomic_ref::<std::sync::atomic::AtomicU32>(offset) {
+        if let Ok(a) = self.map.get_atomic_ref::<AtomicU32>(offset) {
             a.store(value, Ordering::SeqCst);
         }
     }
 
     fn set64(&self, offset: usize, value: u64) {
-        if let Ok(a) = self.map.get_atomic_ref::<std::sync::atomic::AtomicU64>(offset) {
+        if let Ok(a) = self.map.get_atomic_ref::<AtomicU64>(offset) {
             a.store(value, Ordering::SeqCst);
         }
     }
@@ -222,6 +253,28 @@ mod tests {
             assert!(kernel_runs_freely(shared, time), "{time}");
             assert!(!kernel_lowers(shared, time), "{time}");
         }
+    }
+
+    #[test]
+    fn a_guest_that_bounds_itself_stays_bound() {
+        let memory = SharedMemory::new().unwrap();
+        memory.bound(Nanos(1000));
+        assert_eq!(memory.free_until(), Some(Nanos(1000)));
+        memory.set_free_until(Some(Nanos(10)));
+        memory.bound(Nanos(1000));
+        assert_eq!(memory.free_until(), Some(Nanos(10)));
+    }
+
+    #[test]
+    fn kicks_are_taken_once_and_only_where_the_guest_knows_of_them() {
+        let memory = SharedMemory::new().unwrap();
+        assert!(!memory.has_devices());
+        memory.set32(HEADER_BYTES + CLIENT_BYTES + client::CAPABILITIES, TIME_SHARE | DEVICES);
+        assert!(memory.has_devices());
+        memory.set64(header::KICKS, 0b101);
+        assert_eq!((memory.take_kicks(), memory.take_kicks()), (0b101, 0));
+        memory.set_calls(0b11);
+        assert_eq!(memory.get64(header::CALLS), 0b11);
     }
 
     #[test]
