@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use disklab_lab::kernel::Source;
+use disklab_lab::kernel::{self, Source};
 use disklab_lab::speed::{Figure, SpeedOptions, Target, measure, processors};
 use disklab_units::significant;
 use serde_json::{Value, json};
@@ -27,7 +27,10 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
         }
         None => cores.first().copied().unwrap_or_default(),
     };
-    let kernel = build::ensure(&Source::Debian, &interrupt)?;
+    let kernel = match kernel::find(&kernel::cache_folder()) {
+        Some(kernel) => kernel,
+        None => build::ensure(&Source::Debian, &interrupt)?,
+    };
     let program = std::env::current_exe()
         .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))?;
     let folder = Folder::new()?;
