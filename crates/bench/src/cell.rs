@@ -71,7 +71,7 @@ impl DeviceCell<'_> {
             directory: &made.directory,
             device: made.device.clone(),
             device_is_ata: drives.are_ata(),
-            drives_can_forget: drives.can_forget(),
+            simulated: drives.are_simulated(),
             watched: &watched,
         };
         measure(self.spec, self.workload, self.cell, &place, executor, phase, &mut sample)?;
@@ -120,7 +120,7 @@ pub(crate) struct Place<'a> {
     pub directory: &'a Path,
     pub device: Option<PathBuf>,
     pub device_is_ata: bool,
-    pub drives_can_forget: bool,
+    pub simulated: bool,
     pub watched: &'a [Watched],
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn measure(
         directory: place.directory,
         device: place.device.clone(),
         device_is_ata: place.device_is_ata,
-        drives_can_forget: place.drives_can_forget,
+        simulated: place.simulated,
         watched: place.watched.to_vec(),
         seed: cell.seed,
         caches: spec.caches,

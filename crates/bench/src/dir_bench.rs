@@ -68,7 +68,7 @@ impl Here<'_> {
             directory: &folder,
             device: None,
             device_is_ata: false,
-            drives_can_forget: false,
+            simulated: false,
             watched: self.watched,
         };
         let spec = &campaign.study.workloads[work_index];

@@ -57,8 +57,9 @@ pub trait Drives {
     /// Whether they take ATA commands.
     fn are_ata(&self) -> bool;
 
-    /// Whether their own memories can be emptied, as modelled drives' can.
-    fn can_forget(&self) -> bool {
+    /// Whether they are models, in virtual time: then their own memories can be
+    /// emptied.
+    fn are_simulated(&self) -> bool {
         false
     }
 

@@ -15,6 +15,6 @@ mod tree;
 mod workload;
 
 pub use error::WorkloadError;
-pub use kinds::{WORKLOADS, find_workload, read_workload};
+pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};
 pub use site::{Outcome, WorkSite};
 pub use workload::{Context, Cost, ReadWorkload, Workload, WorkloadKind};

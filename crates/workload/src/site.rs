@@ -57,8 +57,9 @@ pub struct WorkSite<'a> {
     pub seed: u64,
     /// When the page cache is emptied.
     pub caches: Caches,
-    /// Whether the drives' own memories can be emptied as well: modelled ones can.
-    pub drives_can_forget: bool,
+    /// Whether drives and time are simulated: then the drives' own memories can be
+    /// emptied too, and work that fails late has cost nothing.
+    pub simulated: bool,
     /// The steps so far.
     pub steps: Vec<Step>,
     /// Remarks for the sample.
@@ -85,7 +86,7 @@ impl<'a> WorkSite<'a> {
         if self.caches == Caches::Drop {
             let began = Instant::now();
             let note = drop_caches(self.directory, self.executor)?;
-            if self.drives_can_forget {
+            if self.simulated {
                 empty_drives(&self.watched, self.executor)?;
                 self.note_once(
                     "caches",

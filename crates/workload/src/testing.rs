@@ -50,7 +50,7 @@ pub fn site<'a>(
     device: Option<PathBuf>,
 ) -> WorkSite<'a> {
     WorkSite {
-        drives_can_forget: false,
+        simulated: false,
         executor,
         directory,
         device,

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Scope, scope};
 use std::time::Duration;
 
-use disklab_exec::{ExecError, Executor, Interrupt};
+use disklab_exec::{ExecError, Executor, Interrupt, Invocation};
 use disklab_study::Cell;
 
 use super::bench::{LabKernel, LabSettings, lab_folder};
@@ -57,6 +57,7 @@ impl<'a> Crew<'a> {
                 stop: &stop,
                 ends,
                 running: BTreeMap::new(),
+                fio: self.fio_version(),
                 free: self.settings.cores.iter().rev().copied().collect(),
             };
             let result = shift.work(scope, cells, sink, &ended);
@@ -68,6 +69,14 @@ impl<'a> Crew<'a> {
     }
 }
 
+impl Crew<'_> {
+    /// The guests' fio is this machine's.
+    fn fio_version(&self) -> Option<String> {
+        let done = self.executor.run(&Invocation::new("fio").arg("--version")).ok()?;
+        (done.code == 0).then(|| done.text().trim().to_owned())
+    }
+}
+
 /// The labs that run.
 struct Shift<'s, 'a> {
     crew: &'s Crew<'a>,
@@ -76,6 +85,8 @@ struct Shift<'s, 'a> {
     ends: Sender<Ends>,
     running: BTreeMap<u32, Running<'a>>,
     free: Vec<usize>,
+    /// What `fio --version` says.
+    fio: Option<String>,
 }
 
 impl<'s, 'a> Shift<'s, 'a> {
@@ -138,6 +149,7 @@ impl<'s, 'a> Shift<'s, 'a> {
             scale: crew.campaign.scale,
             cell: cell.clone(),
             raw: raw.clone(),
+            fio: self.fio.clone(),
             programs: crew.kernel.programs.clone(),
         };
         prepare(&folder, &job)?;

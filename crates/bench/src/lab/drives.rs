@@ -160,7 +160,7 @@ impl Drives for ModelledDrives {
         false
     }
 
-    fn can_forget(&self) -> bool {
+    fn are_simulated(&self) -> bool {
         true
     }
 

@@ -34,6 +34,9 @@ pub fn carry_out_in_guest() -> Result<(), String> {
     let programs = job.programs.as_deref().map(|folder| host(folder, "programs")).transpose()?;
     set_environment(programs.as_deref());
     let study = host(&job.folder, "study")?;
+    if let Some(version) = &job.fio {
+        disklab_workload::assume_fio(version);
+    }
     let phases = File::options().append(true).create(true).open(lab.join(PHASES));
     let raw = Path::new(PLACE).join("raw");
     let mut sink = GuestSink { phases: phases.ok(), raw: raw.clone(), answer: None };

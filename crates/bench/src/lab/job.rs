@@ -33,6 +33,8 @@ pub(super) struct Job {
     pub cell: Cell,
     /// The cell's folder for raw outputs, on the host.
     pub raw: PathBuf,
+    /// What `fio --version` says, where it is here.
+    pub fio: Option<String>,
     /// A further folder of programs, on the host.
     pub programs: Option<PathBuf>,
 }

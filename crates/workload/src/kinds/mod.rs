@@ -7,6 +7,8 @@ mod filebench;
 mod fio;
 mod hdparm;
 
+pub use fio::run::assume_fio;
+
 use disklab_study::{StudyError, WorkloadSpec};
 
 use crate::{Context, Workload, WorkloadKind};

@@ -6,7 +6,7 @@ mod job;
 mod layout;
 mod options;
 mod output;
-mod run;
+pub(crate) mod run;
 mod steps;
 mod text;
 mod value;
@@ -144,7 +144,7 @@ impl Workload for Fio {
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         // Before hours of writing: fio may know less than disklab. Once is enough.
-        if !self.checked.load(Ordering::Relaxed) {
+        if !site.simulated && !self.checked.load(Ordering::Relaxed) {
             run::check(self, site)?;
             self.checked.store(true, Ordering::Relaxed);
         }
