@@ -17,10 +17,11 @@ pub(super) struct Patch {
 }
 
 /// The patches, in their order.
-pub(super) const PATCHES: &[Patch] = &[Patch {
-    name: "entropy.patch",
-    text: include_str!("../../../../kernel/patches/entropy.patch"),
-}];
+pub(super) const PATCHES: &[Patch] = &[
+    Patch { name: "entropy.patch", text: include_str!("../../../../kernel/patches/entropy.patch") },
+    Patch { name: "clock.patch", text: include_str!("../../../../kernel/patches/clock.patch") },
+    Patch { name: "devices.patch", text: include_str!("../../../../kernel/patches/devices.patch") },
+];
 
 /// All that decides what a build makes.
 #[derive(Debug, Clone)]
