@@ -1,0 +1,176 @@
+//! A disk of the lab: a virtio block device whose times a drive model gives and
+//! whose content the store keeps.
+
+mod options;
+mod requests;
+
+use std::os::fd::BorrowedFd;
+
+use disklab_drive::{Completion, Drive, Nanos, Statistics};
+
+use crate::LabError;
+use crate::block::{Buffers, Configuration, WRITE_CACHE_OFFSET};
+use crate::content::Content;
+use crate::vhost::{Connection, Event, Session};
+pub use options::DiskOptions;
+use requests::STEP_BYTES;
+
+/// A request that the guest waits for.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    head: u16,
+    /// Bytes written to its buffers.
+    written: u32,
+}
+
+/// What came of reading a disk's socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Activity {
+    /// Nothing that matters to the calendar.
+    Nothing,
+    /// There may be an earlier event. The guest stands still until
+    /// [`Disk::resume`] is called.
+    Busy,
+    /// The guest has left the disk.
+    Gone,
+}
+
+/// A disk that a guest uses.
+pub(crate) struct Disk {
+    session: Session,
+    configuration: Configuration,
+    drive: Box<dyn Drive>,
+    volume: usize,
+    pending: Vec<Option<Pending>>,
+    free: Vec<usize>,
+    /// Requests that are done without the drive, and since when.
+    immediate: Vec<Pending>,
+    immediate_at: Nanos,
+    completions: Vec<Completion>,
+    buffers: Buffers,
+    data: Vec<u8>,
+    requests: u64,
+}
+
+impl Disk {
+    /// A disk over `link`, whose content is `volume` of the store.
+    pub fn new(link: Connection, options: DiskOptions, volume: usize) -> Result<Self, LabError> {
+        let configuration = options.configuration()?;
+        Ok(Self {
+            session: Session::new(link, configuration.features())?,
+            configuration,
+            drive: options.drive,
+            volume,
+            pending: Vec::new(),
+            free: Vec::new(),
+            immediate: Vec::new(),
+            immediate_at: Nanos(0),
+            completions: Vec::new(),
+            buffers: Buffers::default(),
+            data: vec![0; STEP_BYTES],
+            requests: 0,
+        })
+    }
+
+    /// The socket, to be polled.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.session.fd()
+    }
+
+    /// Requests that went to the drive.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// What the drive did.
+    pub fn statistics(&self) -> Statistics {
+        self.drive.statistics()
+    }
+
+    /// Takes what the guest sent: what is in the socket where `read`, else what
+    /// came together with the last message.
+    pub fn receive(
+        &mut self,
+        read: bool,
+        now: Nanos,
+        content: &mut Content,
+    ) -> Result<Activity, LabError> {
+        let space = self.configuration.space(self.drive.write_cache());
+        let event = if read { self.session.receive(&space)? } else { self.session.next(&space)? };
+        self.act(event, now, content)
+    }
+
+    /// Takes the requests that the guest tells of by the calendar's memory.
+    pub fn kicked(&mut self, now: Nanos, content: &mut Content) -> Result<(), LabError> {
+        self.take_requests(now, content)
+    }
+
+    /// Lets the guest go on after [`Activity::Busy`].
+    pub fn resume(&mut self) -> Result<(), LabError> {
+        self.session.done(true)
+    }
+
+    fn act(
+        &mut self,
+        event: Event,
+        now: Nanos,
+        content: &mut Content,
+    ) -> Result<Activity, LabError> {
+        match event {
+            Event::Nothing => return Ok(Activity::Nothing),
+            Event::Gone => return Ok(Activity::Gone),
+            Event::Kick => self.take_requests(now, content)?,
+            Event::Configure(WRITE_CACHE_OFFSET, bytes) if matches!(bytes.as_slice(), [0 | 1]) => {
+                self.drive.set_write_cache(now, bytes == [1]);
+            }
+            // The rest of the configuration is not the guest's to change.
+            Event::Configure(..) => self.session.done(false)?,
+        }
+        Ok(Activity::Busy)
+    }
+
+    /// When something happens by itself.
+    pub fn next_event(&self) -> Option<Nanos> {
+        let drive = self.drive.next_event();
+        if self.immediate.is_empty() {
+            return drive;
+        }
+        Some(drive.map_or(self.immediate_at, |d| d.min(self.immediate_at)))
+    }
+
+    /// Gives back what is done at `now`. Returns whether the guest is to be
+    /// interrupted.
+    pub fn advance(&mut self, now: Nanos) -> Result<bool, LabError> {
+        self.drive.advance(now, &mut self.completions);
+        if self.completions.is_empty() && self.immediate.is_empty() {
+            return Ok(false);
+        }
+        let Some(memory) = &self.session.memory else { return Ok(false) };
+        let mut sound = true;
+        for done in self.immediate.drain(..) {
+            sound &= self.session.ring.give_back(memory, done.head, done.written);
+        }
+        for completion in self.completions.drain(..) {
+            // Ids are ours, and 64 bits on every machine that runs this.
+            let slot = completion.id as usize;
+            if let Some(done) = self.pending.get_mut(slot).and_then(Option::take) {
+                self.free.push(slot);
+                sound &= self.session.ring.give_back(memory, done.head, done.written);
+            }
+        }
+        if !sound {
+            return Err(self.session.broken("its used ring cannot be written"));
+        }
+        Ok(self.session.ring.wants_interrupt(memory))
+    }
+
+    /// Whether it can interrupt the guest by now.
+    pub fn is_ready(&self) -> bool {
+        self.session.has_interrupts()
+    }
+
+    /// Interrupts the guest.
+    pub fn interrupt(&self) -> Result<(), LabError> {
+        self.session.interrupt()
+    }
+}

@@ -1,0 +1,91 @@
+//! What a disk is made of.
+
+use disklab_drive::{Drive, DriveFile};
+
+use crate::LabError;
+use crate::block::{Configuration, SERIAL_BYTES};
+
+/// A disk to be made.
+pub struct DiskOptions {
+    /// How long things take.
+    pub drive: Box<dyn Drive>,
+    /// Serial number: up to 20 ASCII characters.
+    pub serial: String,
+    /// Logical sector size in bytes: 512 or 4096.
+    pub logical_bytes: u32,
+    /// Physical sector size in bytes: 512 or 4096, not below the logical one.
+    pub physical_bytes: u32,
+    /// Whether the guest may discard. No hard disk of the conventional kind can.
+    pub discard: bool,
+    /// Whether the guest may have zeros written without sending them.
+    pub write_zeroes: bool,
+}
+
+impl std::fmt::Debug for DiskOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DiskOptions")
+            .field("serial", &self.serial)
+            .field("sectors", &self.drive.sectors())
+            .finish_non_exhaustive()
+    }
+}
+
+impl DiskOptions {
+    /// A disk of 512-byte logical and 4096-byte physical sectors (512e) without
+    /// discard, as most hard disks are.
+    pub fn new(drive: Box<dyn Drive>, serial: impl Into<String>) -> Self {
+        Self {
+            drive,
+            serial: serial.into(),
+            logical_bytes: 512,
+            physical_bytes: 4096,
+            discard: false,
+            write_zeroes: false,
+        }
+    }
+
+    /// A disk of this model, with its sectors. Those with the same seed are alike to
+    /// the last turn.
+    pub fn of(model: &DriveFile, seed: u64, serial: impl Into<String>) -> Self {
+        let (logical, physical) = model.sector_sizes();
+        // 512 or 4096; what is not is refused when the lab starts.
+        let bytes = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
+        let disk = Self::new(model.build(seed), serial);
+        Self { logical_bytes: bytes(logical), physical_bytes: bytes(physical), ..disk }
+    }
+
+    /// What the guest is told.
+    pub(crate) fn configuration(&self) -> Result<Configuration, LabError> {
+        let bad = |what: String| Err(LabError::Options(what));
+        let name = &self.serial;
+        if name.is_empty()
+            || name.len() > SERIAL_BYTES
+            || !name.bytes().all(|b| b.is_ascii_graphic())
+        {
+            return bad(format!("serial number '{name}' must be 1 to 20 letters, digits or signs"));
+        }
+        let sizes = [512, 4096];
+        let (logical, physical) = (self.logical_bytes, self.physical_bytes);
+        if !sizes.contains(&logical) || !sizes.contains(&physical) || physical < logical {
+            return bad(format!("sectors of {logical} and {physical} bytes: use 512 or 4096"));
+        }
+        let sectors = self.drive.sectors();
+        if sectors == 0 || !sectors.is_multiple_of(u64::from(logical / 512)) {
+            return bad(format!("a disk of {sectors} sectors of 512 bytes"));
+        }
+        // 2^54 sectors are 2^63 bytes, where Linux ends.
+        if sectors > 1 << 54 {
+            return bad(format!("a disk of {sectors} sectors is too large for Linux"));
+        }
+        let mut serial = [0; SERIAL_BYTES];
+        serial[..name.len()].copy_from_slice(name.as_bytes());
+        Ok(Configuration {
+            sectors,
+            logical_bytes: logical,
+            physical_bytes: physical,
+            discard: self.discard,
+            write_zeroes: self.write_zeroes,
+            serial,
+        })
+    }
+}

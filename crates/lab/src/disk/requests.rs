@@ -1,0 +1,165 @@
+//! Requests, from the ring to the drive.
+
+use disklab_drive::{Nanos, Operation, Request};
+
+use super::{Disk, Pending};
+use crate::LabError;
+use crate::block::{HEADER_BYTES, Refusal, SERIAL_BYTES, Work, understand};
+use crate::content::{Content, SECTOR_BYTES};
+use crate::vhost::{Memory, RING_LIMIT};
+
+/// As much of a request's data is moved at once: it stays in the processor's cache
+/// on its way between the guest's memory and the store.
+pub(super) const STEP_BYTES: usize = 128 << 10;
+
+impl Disk {
+    /// Takes what the guest made available, and starts it.
+    pub(super) fn take_requests(
+        &mut self,
+        now: Nanos,
+        content: &mut Content,
+    ) -> Result<(), LabError> {
+        let Some(memory) = self.session.memory.clone() else {
+            return Err(self.session.broken("a kick before its memory is known"));
+        };
+        let Some(chains) = self.session.ring.take(&memory) else {
+            return Err(self.session.broken("its available ring is broken"));
+        };
+        for chain in chains {
+            let head = chain.head_index();
+            if head >= RING_LIMIT {
+                return Err(self.session.broken(format!("descriptor {head} is not in its ring")));
+            }
+            self.buffers.take(chain);
+            self.start(now, content, &memory, head)?;
+        }
+        Ok(())
+    }
+
+    /// Starts the request in the buffers.
+    fn start(
+        &mut self,
+        now: Nanos,
+        content: &mut Content,
+        memory: &Memory,
+        head: u16,
+    ) -> Result<(), LabError> {
+        let work = understand(&self.buffers, memory, &self.configuration);
+        let outcome = match work {
+            Ok(work) => self.move_data(work, content, memory)?,
+            Err(refusal) => Err(refusal),
+        };
+        let (status, moved) = match outcome {
+            Ok(moved) => (0, moved),
+            Err(refusal) => (refusal.status(), 0),
+        };
+        // The guest does not look at it before the request is given back.
+        let room = self.buffers.writable_bytes();
+        let told = room != 0 && self.buffers.write(memory, room - 1, &[status]);
+        // Spec 2.7.8.2: bytes written, from the start of the writable part on. A
+        // request without a status byte gets nothing.
+        let written = if told { moved.saturating_add(1) } else { 0 };
+        let pending = Pending { head, written };
+        match work {
+            Ok(Work::Drive { operation, sector, sectors }) if outcome.is_ok() => {
+                let id = self.remember(pending)?;
+                self.requests += 1;
+                self.drive.submit(now, Request { id, operation, sector, sectors });
+            }
+            _ => {
+                self.immediate.push(pending);
+                self.immediate_at = now;
+            }
+        }
+        if self.immediate.len() + self.pending.len() - self.free.len() > usize::from(RING_LIMIT) {
+            return Err(self.session.broken("more requests than its ring can hold"));
+        }
+        Ok(())
+    }
+
+    /// A number for a request.
+    fn remember(&mut self, pending: Pending) -> Result<u64, LabError> {
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => {
+                self.pending.push(None);
+                self.pending.len() - 1
+            }
+        };
+        self.pending[slot] = Some(pending);
+        Ok(slot as u64)
+    }
+
+    /// Moves a request's data between guest and store. Returns the bytes that went
+    /// to the guest.
+    fn move_data(
+        &mut self,
+        work: Work,
+        content: &mut Content,
+        memory: &Memory,
+    ) -> Result<Result<u32, Refusal>, LabError> {
+        let Work::Drive { operation, sector, sectors } = work else {
+            let told = self.buffers.write(memory, 0, &self.configuration.serial);
+            return Ok(if told { Ok(SERIAL_BYTES as u32) } else { Err(Refusal::Bad) });
+        };
+        match operation {
+            Operation::Flush => {}
+            Operation::Discard | Operation::WriteZeroes => {
+                content.zero(self.volume, sector, sectors)?;
+            }
+            Operation::Write => {
+                for (at, bytes) in steps(sector, sectors) {
+                    let data = &mut self.data[..bytes];
+                    self.buffers.read(memory, HEADER_BYTES + at, data);
+                    content.write(self.volume, sector + at / SECTOR_BYTES, data)?;
+                }
+            }
+            Operation::Read => {
+                for (at, bytes) in steps(sector, sectors) {
+                    let data = &mut self.data[..bytes];
+                    content.read(self.volume, sector + at / SECTOR_BYTES, data)?;
+                    if !self.buffers.write(memory, at, data) {
+                        return Ok(Err(Refusal::Bad));
+                    }
+                }
+                // At most 64 MiB: `understand` saw to it.
+                return Ok(Ok((sectors * SECTOR_BYTES) as u32));
+            }
+        }
+        Ok(Ok(0))
+    }
+}
+
+/// Parts of a request, with as much as is moved at once: where they begin in its
+/// data, and their bytes. All but the first begin with a block of the store.
+fn steps(sector: u64, sectors: u64) -> impl Iterator<Item = (u64, usize)> {
+    let (from, bytes) = (sector * SECTOR_BYTES, sectors * SECTOR_BYTES);
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let begin = at;
+        // At most STEP_BYTES, which is a multiple of the store's blocks.
+        at = bytes.min(at + STEP_BYTES as u64 - (from + at) % STEP_BYTES as u64);
+        (begin < bytes).then_some((begin, (at - begin) as usize))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn steps_cover_a_request(sector in 0..1_u64 << 54, sectors in 0..4096_u64) {
+            let mut end = 0;
+            for (at, bytes) in steps(sector, sectors) {
+                prop_assert_eq!(at, end);
+                prop_assert!(bytes > 0 && bytes <= STEP_BYTES);
+                let place = sector * SECTOR_BYTES + at;
+                prop_assert!(at == 0 || place.is_multiple_of(STEP_BYTES as u64));
+                end = at + bytes as u64;
+            }
+            prop_assert_eq!(end, sectors * SECTOR_BYTES);
+        }
+    }
+}

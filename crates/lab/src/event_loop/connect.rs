@@ -1,0 +1,81 @@
+//! What comes over the guest's sockets.
+
+use disklab_drive::Nanos;
+use rustix::event::epoll;
+
+use super::turn::earliest;
+use super::{CALENDAR, EventLoop, watch};
+use crate::calendar::{Calendar, Said};
+use crate::disk::{Activity, Disk};
+use crate::vhost::Connection;
+use crate::{LabError, Sockets};
+
+impl EventLoop {
+    pub(super) fn accept_calendar(&mut self) -> Result<(), LabError> {
+        let socket = Sockets::accept(&self.sockets.calendar)?;
+        if self.calendar.is_some() {
+            return Err(LabError::protocol("the calendar", "it connected twice"));
+        }
+        let calendar = Calendar::new(socket, self.time_of_day)?;
+        calendar.set_free_until(self.bound(self.limits.virtual_time, Nanos(0)));
+        watch(&self.epoll, calendar.fd(), CALENDAR)?;
+        self.calendar = Some(calendar);
+        Ok(())
+    }
+
+    pub(super) fn accept_disk(&mut self, number: u64) -> Result<(), LabError> {
+        let index = number as usize;
+        let name = Sockets::disk(index);
+        let Some(listener) = self.sockets.disks.get(index) else { return Ok(()) };
+        let link = Connection::new(Sockets::accept(listener)?, name.clone());
+        let options = self.waiting.get_mut(index).and_then(Option::take);
+        let options = options.ok_or_else(|| LabError::protocol(&name, "it connected twice"))?;
+        let disk = Disk::new(link, options, index)?;
+        watch(&self.epoll, disk.fd(), number)?;
+        self.disks[index] = Some(disk);
+        Ok(())
+    }
+
+    pub(super) fn calendar_speaks(&mut self) -> Result<(), LabError> {
+        let Some(calendar) = &mut self.calendar else { return Ok(()) };
+        match calendar.receive()? {
+            Said::Nothing => Ok(()),
+            Said::Waits => self.turn(),
+            Said::Ended => {
+                // Its process ends too, and that is what counts.
+                let _ = epoll::delete(&self.epoll, calendar.fd());
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn disk_speaks(&mut self, index: usize) -> Result<(), LabError> {
+        self.in_a_row = 0;
+        let Some(calendar) = &self.calendar else {
+            return Err(LabError::protocol(&Sockets::disk(index), "it spoke before the calendar"));
+        };
+        let now = calendar.now();
+        let mut first = true;
+        loop {
+            let Some(disk) = self.disks.get_mut(index).and_then(Option::as_mut) else {
+                return Ok(());
+            };
+            match disk.receive(std::mem::take(&mut first), now, &mut self.content)? {
+                Activity::Nothing => return Ok(()),
+                Activity::Gone => {
+                    // Its model and counters stay for the report.
+                    let _ = epoll::delete(&self.epoll, disk.fd());
+                    return Ok(());
+                }
+                Activity::Busy => {
+                    self.turns.kicks += 1;
+                    calendar.set_free_until(self.bound(earliest(&self.disks), now));
+                }
+            }
+            // Only now may the guest go on.
+            if let Some(disk) = self.disks.get_mut(index).and_then(Option::as_mut) {
+                disk.resume()?;
+            }
+        }
+    }
+}

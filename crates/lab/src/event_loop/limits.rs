@@ -1,0 +1,48 @@
+//! When a guest is stopped.
+
+use std::time::{Duration, Instant};
+
+use disklab_drive::Nanos;
+use disklab_exec::Interrupt;
+
+use crate::LabError;
+
+/// When the guest is stopped.
+#[derive(Debug, Clone)]
+pub(crate) struct Limits {
+    /// After so much real time.
+    pub real: Option<Duration>,
+    /// At this time of its clock.
+    pub virtual_time: Option<Nanos>,
+    /// When the user wants it.
+    pub interrupt: Interrupt,
+}
+
+impl Limits {
+    /// # Errors
+    /// Where the guest's clock, at `now`, has reached its limit.
+    pub fn check_virtual(&self, now: Nanos) -> Result<(), LabError> {
+        match self.virtual_time {
+            Some(limit) if now >= limit => {
+                let seconds = limit.0 / 1_000_000_000;
+                Err(LabError::TimedOut { clock: "virtual", seconds })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// # Errors
+    /// Where the user wants to stop a guest that was started at `began`, or its real
+    /// time is up.
+    pub fn check_real(&self, began: Instant) -> Result<(), LabError> {
+        if self.interrupt.is_raised() {
+            return Err(LabError::Interrupted);
+        }
+        match self.real {
+            Some(limit) if began.elapsed() >= limit => {
+                Err(LabError::TimedOut { clock: "real", seconds: limit.as_secs() })
+            }
+            _ => Ok(()),
+        }
+    }
+}

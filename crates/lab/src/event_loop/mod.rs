@@ -1,0 +1,221 @@
+//! One loop for the calendar and all disks of a lab.
+//!
+//! The guest and we take turns. It runs until it waits for its next timer, or
+//! kicks a disk; each is answered before it goes on, so that at any moment only
+//! one side works, and what happens depends on virtual time alone.
+
+mod connect;
+mod limits;
+mod operator;
+mod turn;
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Instant;
+
+use disklab_drive::Nanos;
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::time::Timespec;
+
+use crate::boot::Kernel;
+use crate::calendar::{Calendar, Said};
+use crate::console::ConsoleLine;
+use crate::content::Content;
+use crate::disk::Disk;
+use crate::{DiskOptions, LabError, Sockets};
+pub(crate) use limits::Limits;
+
+/// How long between two looks at the clock and the user's wish.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// A guest that never stands still is looked at after so many events.
+const LOOK_EVENTS: u32 = 4096;
+
+/// After so many waits of the guest in a row, the next is to be expected.
+const IN_A_ROW: u64 = 16;
+
+/// Numbers by which epoll tells what is ready: disks first, then their listeners.
+const CALENDAR: u64 = u64::MAX;
+const KERNEL: u64 = u64::MAX - 1;
+const CALENDAR_LISTENER: u64 = u64::MAX - 2;
+const CONSOLE: u64 = u64::MAX - 3;
+const CONSOLE_INPUT: u64 = u64::MAX - 4;
+const LISTENERS: u64 = 1 << 32;
+
+/// How often things happened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Turns {
+    /// The guest told a disk of requests.
+    pub kicks: u64,
+    /// The guest waited.
+    pub waits: u64,
+    /// The guest was told of requests that are done.
+    pub interrupts: u64,
+}
+
+/// Everything that a lab serves.
+pub(crate) struct EventLoop {
+    epoll: OwnedFd,
+    sockets: Sockets,
+    calendar: Option<Calendar>,
+    time_of_day: u64,
+    waiting: Vec<Option<DiskOptions>>,
+    disks: Vec<Option<Disk>>,
+    content: Content,
+    limits: Limits,
+    began: Instant,
+    turns: Turns,
+    /// Waits of the guest since something else was heard of it.
+    in_a_row: u64,
+    now: Nanos,
+    console: Option<ConsoleLine>,
+    /// The guest waits for this time, to which real time has yet to come; `None`
+    /// within where only its operator can wake it.
+    held: Option<Option<Nanos>>,
+}
+
+impl EventLoop {
+    /// A loop for `disks`, whose guest connects to `sockets`.
+    pub fn new(
+        sockets: Sockets,
+        disks: Vec<DiskOptions>,
+        content: Content,
+        time_of_day: u64,
+        limits: Limits,
+        console: Option<ConsoleLine>,
+    ) -> Result<Self, LabError> {
+        let epoll =
+            epoll::create(CreateFlags::CLOEXEC).map_err(LabError::system("make an epoll"))?;
+        let this = Self {
+            epoll,
+            calendar: None,
+            time_of_day,
+            disks: disks.iter().map(|_| None).collect(),
+            waiting: disks.into_iter().map(Some).collect(),
+            content,
+            limits,
+            began: Instant::now(),
+            turns: Turns::default(),
+            in_a_row: 0,
+            now: Nanos(0),
+            console,
+            held: None,
+            sockets,
+        };
+        // Without a user nobody hurries: what is said is heard when the guest waits,
+        // so that the same script takes the same time.
+        if let Some(console) = this.console.as_ref().filter(|c| c.input_fd().is_some()) {
+            watch(&this.epoll, console.fd(), CONSOLE)?;
+        }
+        watch(&this.epoll, &this.sockets.calendar, CALENDAR_LISTENER)?;
+        for (number, listener) in this.sockets.disks.iter().enumerate() {
+            watch(&this.epoll, listener, LISTENERS + number as u64)?;
+        }
+        Ok(this)
+    }
+
+    /// The guest's time, as it last told it.
+    pub fn now(&self) -> Nanos {
+        self.calendar.as_ref().map_or(self.now, |c| c.now().max(self.now))
+    }
+
+    /// # Errors
+    /// Where the guest's time is up.
+    pub fn check_virtual_limit(&self) -> Result<(), LabError> {
+        self.limits.check_virtual(self.now())
+    }
+
+    /// How often things happened.
+    pub fn turns(&self) -> Turns {
+        self.turns
+    }
+
+    /// The disks that the guest used.
+    pub fn disks(&self) -> impl Iterator<Item = Option<&Disk>> {
+        self.disks.iter().map(Option::as_ref)
+    }
+
+    /// The store.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// Serves `kernel` until it ends.
+    pub fn serve(&mut self, kernel: &mut Kernel) -> Result<(), LabError> {
+        watch(&self.epoll, kernel.fd(), KERNEL)?;
+        let mut events = Vec::with_capacity(8);
+        let mut since_look = 0;
+        loop {
+            self.listen()?;
+            events.clear();
+            match epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&self.patience())) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(e) => return Err(LabError::system("wait for the guest")(e)),
+            }
+            since_look += 1;
+            if events.is_empty() || since_look >= LOOK_EVENTS {
+                since_look = 0;
+                self.limits.check_real(self.began)?;
+                if let Some(console) = &mut self.console {
+                    console.look()?;
+                }
+            }
+            if events.is_empty() {
+                self.bound_idle_guest();
+            }
+            // What the guest said last comes before its end.
+            let mut ended = false;
+            for event in &events {
+                match event.data.u64() {
+                    KERNEL => ended = true,
+                    CALENDAR => self.calendar_speaks()?,
+                    CALENDAR_LISTENER => self.accept_calendar()?,
+                    CONSOLE => self.console_speaks()?,
+                    CONSOLE_INPUT => self.operator_speaks()?,
+                    number if number >= LISTENERS => self.accept_disk(number - LISTENERS)?,
+                    number => self.disk_speaks(number as usize)?,
+                }
+            }
+            if self.held.is_some() {
+                self.proceed()?;
+            }
+            // By the time that it reads its first disk, it has made all its memory.
+            if self.turns.kicks > 0 {
+                kernel.has_memory();
+            }
+            if ended {
+                // The socket keeps what it has said and nobody has heard yet.
+                return self.console_speaks();
+            }
+        }
+    }
+
+    /// A guest whose kicks go through the shared memory speaks nowhere but on the
+    /// calendar's socket, but for what is rare: while it does, that socket is read
+    /// without asking which one to read.
+    fn listen(&mut self) -> Result<(), LabError> {
+        if self.console.is_some() || self.in_a_row < IN_A_ROW {
+            return Ok(());
+        }
+        for _ in 0..LOOK_EVENTS {
+            let Some(calendar) = &mut self.calendar else { return Ok(()) };
+            if !calendar.has_devices() {
+                return Ok(());
+            }
+            match calendar.listen()? {
+                Said::Waits => self.turn()?,
+                // It works, has ended, or speaks elsewhere.
+                Said::Nothing | Said::Ended => {
+                    self.in_a_row = 0;
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn watch(epoll: &OwnedFd, fd: impl AsFd, number: u64) -> Result<(), LabError> {
+    epoll::add(epoll, fd, EventData::new_u64(number), EventFlags::IN)
+        .map_err(LabError::system("watch a socket"))
+}

@@ -1,0 +1,133 @@
+//! The turn of the clock: what happens while the guest waits.
+
+use disklab_drive::Nanos;
+
+use super::EventLoop;
+use crate::LabError;
+use crate::disk::Disk;
+
+/// How far a guest with an operator may go before it comes back, where nothing is to
+/// happen: far enough to read the clock some hundred times, which lets a little
+/// time pass each time (`timer_read` in `arch/um/kernel/time.c`), and not so far
+/// that it would sleep while the operator is to be heard.
+const SHORT_STEP: u64 = 100_000;
+
+impl EventLoop {
+    /// The guest waits: lets time go by until something happens, and the guest run.
+    pub(super) fn turn(&mut self) -> Result<(), LabError> {
+        self.turns.waits += 1;
+        self.in_a_row += 1;
+        self.proceed()
+    }
+
+    /// Goes on with a guest that waits, perhaps for long.
+    pub(super) fn proceed(&mut self) -> Result<(), LabError> {
+        // What it said before it waited decides whether time may go by.
+        self.console_speaks()?;
+        self.held = None;
+        self.take_kicks()?;
+        let Some(calendar) = &self.calendar else { return Ok(()) };
+        let wanted = calendar.wanted();
+        loop {
+            let next = earliest(&self.disks);
+            if self.attend(next, wanted)? {
+                return Ok(());
+            }
+            let (time, of_disk) = match (wanted, next) {
+                (None, None) => return Err(LabError::Asleep),
+                (Some(wanted), None) => (wanted, false),
+                (None, Some(next)) => (next, true),
+                (Some(wanted), Some(next)) => (wanted.min(next), next <= wanted),
+            };
+            self.advance_to(time)?;
+            if !of_disk {
+                let bounds = [next, self.limits.virtual_time];
+                return self.run(bounds.into_iter().flatten().min());
+            }
+            if self.interrupt()? {
+                // No bound by the limit here: the guest, handling the interrupt,
+                // would lower it to the present and have to wait again at once.
+                return self.run(earliest(&self.disks));
+            }
+        }
+    }
+
+    /// Hands on what the guest told by the calendar's memory before it waited.
+    fn take_kicks(&mut self) -> Result<(), LabError> {
+        let Some(calendar) = &self.calendar else { return Ok(()) };
+        let mut kicks = calendar.take_kicks();
+        while kicks != 0 {
+            let index = kicks.trailing_zeros() as usize;
+            kicks &= kicks - 1;
+            if let Some(disk) = self.disks.get_mut(index).and_then(Option::as_mut) {
+                // No time has gone by since: see `kernel/patches/devices.patch`.
+                disk.kicked(calendar.now(), &mut self.content)?;
+                self.turns.kicks += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets time go by until `time`; the guest still waits.
+    fn advance_to(&mut self, time: Nanos) -> Result<(), LabError> {
+        // The clock never goes back, whatever was asked for.
+        self.now = self.now().max(time);
+        self.limits.check_virtual(self.now)
+    }
+
+    /// Gives back what the disks have done by now, and interrupts the guest where it
+    /// wants to know. Returns whether it does.
+    fn interrupt(&mut self) -> Result<bool, LabError> {
+        let Some(calendar) = &self.calendar else { return Ok(false) };
+        calendar.set_now(self.now);
+        // The interrupts lower 'free until' where the guest handles them before it
+        // is told to run; see SharedMemory.
+        let mut interrupts = 0;
+        let mut calls = 0;
+        for (number, disk) in self.disks.iter_mut().enumerate() {
+            let Some(disk) = disk else { continue };
+            if disk.next_event().is_some_and(|t| t <= self.now) && disk.advance(self.now)? {
+                if calendar.has_devices() {
+                    calls |= 1 << number;
+                } else {
+                    disk.interrupt()?;
+                }
+                interrupts += 1;
+            }
+        }
+        if interrupts > 0 {
+            self.turns.interrupts += interrupts;
+            calendar.set_calls(calls);
+        }
+        Ok(interrupts > 0)
+    }
+
+    /// Has the waiting guest run, freely until something happens at `next`.
+    pub(super) fn run(&mut self, next: Option<Nanos>) -> Result<(), LabError> {
+        let bound = self.bound(next, self.now);
+        self.calendar.as_mut().map_or(Ok(()), |calendar| calendar.run(self.now, bound))
+    }
+
+    /// How far the guest may run freely from `now` on, where something happens at
+    /// `next`.
+    pub(super) fn bound(&self, next: Option<Nanos>, now: Nanos) -> Option<Nanos> {
+        let short = || Nanos(now.0.saturating_add(SHORT_STEP));
+        next.or_else(|| self.console.is_some().then(short))
+    }
+
+    /// A guest without pending requests may run for ever without a word. Has it
+    /// come back at its limit. (It may be past it by then: see `turn`.)
+    pub(super) fn bound_idle_guest(&self) {
+        if let (Some(calendar), Some(limit)) = (&self.calendar, self.limits.virtual_time)
+            && self.console.is_none()
+            && earliest(&self.disks).is_none()
+        {
+            calendar.bound(limit);
+        }
+    }
+}
+
+/// When the first disk has something to do.
+pub(super) fn earliest(disks: &[Option<Disk>]) -> Option<Nanos> {
+    disks.iter().flatten().filter_map(Disk::next_event).min()
+}
