@@ -26,6 +26,22 @@ pub trait Bench {
     /// The machine and its programs, as they are at the beginning of a run.
     fn environment(&self) -> Environment;
 
+    /// Looks at what these cells would write to, without writing to it. Called
+    /// before [`Bench::warnings`], which tells what was seen.
+    ///
+    /// # Errors
+    /// Where the cells must not run on it; in words.
+    fn look(&mut self, campaign: &Campaign, cells: &[Cell]) -> Result<(), String> {
+        let _ = (campaign, cells);
+        Ok(())
+    }
+
+    /// Arguments that going on with an interrupted run needs besides those that it
+    /// remembers: consents that are not used up yet.
+    fn consents_left(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What the user must know before a run begins, such as which drives would
     /// be erased; one line each.
     fn warnings(&self) -> Vec<String> {

@@ -71,6 +71,7 @@ impl DeviceCell<'_> {
             directory: &made.directory,
             device: made.device.clone(),
             device_is_ata: drives.are_ata(),
+            tell_smart: drives.tell_smart(),
             simulated: drives.are_simulated(),
             watched: &watched,
         };
@@ -120,6 +121,8 @@ pub(crate) struct Place<'a> {
     pub directory: &'a Path,
     pub device: Option<PathBuf>,
     pub device_is_ata: bool,
+    /// Whether smartctl is worth asking.
+    pub tell_smart: bool,
     pub simulated: bool,
     pub watched: &'a [Watched],
 }
@@ -136,7 +139,7 @@ pub(crate) fn measure(
 ) -> Result<(), CellError> {
     let root = SystemRoot::here();
     // SMART costs a second per drive, and loop devices have none.
-    let smart = place.device_is_ata.then_some(executor);
+    let smart = place.tell_smart.then_some(executor);
     let mut environment = cell_environment(&root, smart, Some(place.directory), place.watched);
     let mut site = WorkSite {
         executor,

@@ -44,6 +44,17 @@ impl<D: Drives> Bench for DeviceBench<D> {
         warnings
     }
 
+    fn look(&mut self, campaign: &Campaign, cells: &[Cell]) -> Result<(), String> {
+        let study = &campaign.study;
+        let stacks = cells.iter().filter_map(|cell| study.stack_index(&cell.stack));
+        let used = stacks.flat_map(|index| study.stacks[index].drives.iter().copied()).collect();
+        self.drives.look(study, &used, &self.executor)
+    }
+
+    fn consents_left(&self) -> Vec<String> {
+        self.drives.consents_left()
+    }
+
     fn confirm(&self, yes: bool) -> Result<(), String> {
         self.drives.confirm(yes)
     }

@@ -68,6 +68,7 @@ impl Here<'_> {
             directory: &folder,
             device: None,
             device_is_ata: false,
+            tell_smart: false,
             simulated: false,
             watched: self.watched,
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 
 use disklab_exec::Executor;
-use disklab_measure::{Note, SystemRoot, set_write_cache, write_cache};
+use disklab_measure::{BlockDevice, Note, SystemRoot, set_write_cache, write_cache};
 use disklab_stack::{Ledger, Need, Undo};
 use disklab_study::Study;
 use disklab_units::Bytes;
@@ -20,6 +20,8 @@ pub struct DiskDrives {
     targets: Vec<Target>,
     /// Serial numbers of drives that may be erased although they carry data.
     erase: Vec<String>,
+    /// Drives that were looked at and found free: no others are touched.
+    free: BTreeSet<usize>,
     /// Drives that this run has erased already: what is on them is its own.
     erased: BTreeSet<usize>,
     warnings: Vec<String>,
@@ -27,36 +29,35 @@ pub struct DiskDrives {
 }
 
 impl DiskDrives {
-    /// Finds the drives and looks at them, without writing to them.
+    /// Finds the drives, without opening them. `erase` holds the serial numbers of
+    /// those that may be erased although they carry data.
     ///
     /// # Errors
-    /// All that speaks against using them.
-    pub fn new(
-        names: &[String],
-        erase: &[String],
-        executor: &Executor,
-    ) -> Result<Self, Vec<Refusal>> {
+    /// All that is wrong with the names.
+    pub fn new(names: &[String], erase: &[String]) -> Result<Self, Vec<Refusal>> {
         let root = SystemRoot::here();
-        let targets = resolve(&root, names)?;
-        let probe = KernelProbe::new(executor);
-        let (mut refusals, mut warnings) = (Vec::new(), Vec::new());
-        for target in &targets {
-            let inspection = check(&root, &probe, target, erase);
-            refusals.extend(inspection.refusals);
-            warnings.push(would_be_erased(target));
-            let remarks = inspection.warnings;
-            warnings.extend(remarks.iter().map(|w| format!("{}: {w}", target.name.display())));
-        }
-        if !refusals.is_empty() {
-            return Err(refusals);
-        }
-        let erase = erase.to_vec();
-        Ok(Self { targets, erase, erased: BTreeSet::new(), warnings, root })
+        Ok(Self {
+            targets: resolve(&root, names)?,
+            erase: erase.to_vec(),
+            free: BTreeSet::new(),
+            erased: BTreeSet::new(),
+            warnings: Vec::new(),
+            root,
+        })
+    }
+
+    /// Whether `--erase` names this drive.
+    fn may_be_erased(&self, target: &Target) -> bool {
+        target.fingerprint.serial.as_ref().is_some_and(|serial| self.erase.contains(serial))
     }
 
     /// Makes one drive empty, while it is held exclusively.
     fn make_empty(&mut self, index: usize, executor: &Executor) -> Result<(), BenchError> {
-        let target = &self.targets[index];
+        let target = self
+            .targets
+            .get(index)
+            .filter(|_| self.free.contains(&index))
+            .ok_or_else(|| BenchError::Other("nobody has looked at that drive".to_owned()))?;
         let probe = KernelProbe::new(executor);
         let claim = if self.erased.contains(&index) {
             // What is on it now is this run's own.
@@ -73,12 +74,12 @@ impl DiskDrives {
     }
 }
 
-/// One line on a drive, for the plan: by model and serial number.
-fn would_be_erased(target: &Target) -> String {
+/// A drive for the plan: by model and serial number.
+fn described(target: &Target) -> String {
     let fingerprint = &target.fingerprint;
     let size = Bytes(fingerprint.size_bytes);
     format!(
-        "WILL BE ERASED: {} ({}, serial number {}, {} = {}), now {}",
+        "{} ({}, serial number {}, {} = {}), now {}",
         target.name.display(),
         fingerprint.model.as_deref().unwrap_or("model unknown"),
         fingerprint.serial.as_deref().unwrap_or("unknown"),
@@ -86,6 +87,21 @@ fn would_be_erased(target: &Target) -> String {
         size.iec(),
         target.node().display(),
     )
+}
+
+/// A name more than the study has drives is a mistake, and the drive that it leads
+/// to perhaps not meant to be erased.
+fn too_many(targets: &[Target], study: &Study) -> Option<String> {
+    let more = targets.get(study.drives.len()..).filter(|more| !more.is_empty())?;
+    let names: Vec<_> = more.iter().map(|target| target.name.display().to_string()).collect();
+    Some(format!(
+        "the study '{}' has {} {}, and --on names {}; leave out what it has no use for: {}",
+        study.id,
+        study.drives.len(),
+        if study.drives.len() == 1 { "drive" } else { "drives" },
+        targets.len(),
+        names.join(", ")
+    ))
 }
 
 impl Drives for DiskDrives {
@@ -122,6 +138,43 @@ impl Drives for DiskDrives {
             .collect()
     }
 
+    fn look(
+        &mut self,
+        study: &Study,
+        indices: &BTreeSet<usize>,
+        executor: &Executor,
+    ) -> Result<(), String> {
+        self.free.clear();
+        self.warnings.clear();
+        let probe = KernelProbe::new(executor);
+        let mut against: Vec<String> = too_many(&self.targets, study).into_iter().collect();
+        for (index, target) in self.targets.iter().enumerate() {
+            if !indices.contains(&index) {
+                self.warnings.push(format!("not touched: {}", described(target)));
+                continue;
+            }
+            let inspection = check(&self.root, &probe, target, &self.erase);
+            against.extend(inspection.refusals.iter().map(ToString::to_string));
+            self.warnings.push(format!("WILL BE ERASED: {}", described(target)));
+            let remarks = inspection.warnings.iter();
+            self.warnings.extend(remarks.map(|w| format!("{}: {w}", target.name.display())));
+        }
+        if !against.is_empty() {
+            return Err(against.join("\n"));
+        }
+        self.free.extend(indices);
+        Ok(())
+    }
+
+    /// A drive that was erased is the run's own, and left without a signature.
+    fn consents_left(&self) -> Vec<String> {
+        let waiting = self.free.difference(&self.erased);
+        let targets = waiting.filter_map(|index| self.targets.get(*index));
+        let serials = targets.filter(|target| self.may_be_erased(target));
+        let serials = serials.filter_map(|target| target.fingerprint.serial.as_deref());
+        serials.flat_map(|serial| ["--erase".to_owned(), serial.to_owned()]).collect()
+    }
+
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
     }
@@ -149,7 +202,13 @@ impl Drives for DiskDrives {
     }
 
     fn are_ata(&self) -> bool {
-        self.targets.iter().all(|t| t.device.name().starts_with("sd"))
+        self.targets.iter().all(|target| takes_ata_commands(&target.device))
+    }
+
+    fn tell_smart(&self) -> bool {
+        // SAS and NVMe drives too.
+        let mut names = self.targets.iter().map(|target| target.device.name());
+        names.any(|name| name.starts_with("sd") || name.starts_with("nvme"))
     }
 
     fn make_ready(
@@ -190,6 +249,18 @@ impl Drives for DiskDrives {
     }
 }
 
+/// Whether a drive takes ATA commands: one behind libata, or behind an adapter or
+/// bridge that translates SCSI commands into ATA ones. Such a one says `ATA` for its
+/// vendor, padded to 8 letters (SAT-4, 9.1.2; libata-scsi.c, `ata_scsiop_inq_std`),
+/// and has the vital product data page 89h, ATA Information; USB bridges often tell
+/// another vendor, and have only the page. SAS drives and others have neither.
+fn takes_ata_commands(device: &BlockDevice) -> bool {
+    let vendor = device.attribute("device/vendor");
+    device.name().starts_with("sd")
+        && (vendor.is_some_and(|vendor| vendor.trim() == "ATA")
+            || device.attribute_bytes("device/vpd_pg89").is_some_and(|page| !page.is_empty()))
+}
+
 /// Switches a drive's write cache, and has it switched back afterwards.
 fn switch_cache(
     target: &Target,
@@ -211,4 +282,27 @@ fn switch_cache(
         set_write_cache(executor, &node, on).map_err(|e| cannot(&e.to_string()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::fabricated::Fabricated;
+
+    use super::*;
+
+    #[test]
+    fn sas_drives_are_no_ata_drives_though_they_are_called_alike() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sda", (8, 0), "A").set("sda", "device/vendor", "ATA     \n");
+        tree.drive("sdb", (8, 16), "B").set("sdb", "device/vendor", "SEAGATE \n");
+        tree.drive("sdc", (8, 32), "C").set("sdc", "device/vendor", "WD      \n");
+        tree.set("sdc", "device/vpd_pg89", "\0\u{1}ATA").drive("sdd", (8, 48), "D");
+        tree.drive("nvme0n1", (259, 0), "N").drive("vda", (252, 0), "V");
+        let root = tree.root();
+        let names = ["sda", "sdb", "sdc", "sdd", "nvme0n1", "vda"];
+        let ata = names
+            .map(|name| takes_ata_commands(&BlockDevice::named(&root, name).expect("in the tree")));
+        assert_eq!(ata, [true, false, true, false, false, false]);
+    }
 }

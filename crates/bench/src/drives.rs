@@ -1,5 +1,6 @@
 //! Drives that a device bench makes ready for a cell.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use disklab_exec::Executor;
@@ -34,6 +35,26 @@ pub trait Drives {
     /// for those that this bench does not have.
     fn sizes(&self, study: &Study) -> Vec<Option<Bytes>>;
 
+    /// Looks at the study's drives with these indices, which a run would use, without
+    /// writing to them.
+    ///
+    /// # Errors
+    /// All that speaks against using them; in words.
+    fn look(
+        &mut self,
+        study: &Study,
+        indices: &BTreeSet<usize>,
+        executor: &Executor,
+    ) -> Result<(), String> {
+        let _ = (study, indices, executor);
+        Ok(())
+    }
+
+    /// As [`crate::Bench::consents_left`].
+    fn consents_left(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What the user must know before a run begins; one line each.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
@@ -56,6 +77,11 @@ pub trait Drives {
 
     /// Whether they take ATA commands.
     fn are_ata(&self) -> bool;
+
+    /// Whether smartctl may learn something from them, which takes it a second.
+    fn tell_smart(&self) -> bool {
+        self.are_ata()
+    }
 
     /// Whether they are models, in virtual time: then their own memories can be
     /// emptied.

@@ -42,10 +42,40 @@ pub struct Setup {
     pub repeats: u32,
     /// The bench's settings, by the names of their flags.
     pub options: BTreeMap<String, String>,
-    /// Where the bench keeps large files, and what is free there.
-    pub scratch: PathBuf,
-    pub free: Bytes,
+    /// A folder for large files and mount points.
+    scratch: PathBuf,
+    /// Where the cells' data go; none where that is the drives themselves, as the
+    /// survey has left out what finds no room on them.
+    pub room: Option<Room>,
     is_lab: bool,
+}
+
+/// A folder that the cells' data go to.
+pub struct Room {
+    pub folder: PathBuf,
+    /// Bytes free there.
+    pub free: Bytes,
+    /// What to do where that is too little.
+    remedy: &'static str,
+}
+
+impl Room {
+    /// That of a bench whose large files go to `scratch`.
+    fn of(on: &On, scratch: &Path) -> Option<Self> {
+        match on {
+            On::Disks(_) => None,
+            On::Dir(path) => Some(Self {
+                folder: path.clone(),
+                free: free_space(path),
+                remedy: "take another place with --on dir:PATH",
+            }),
+            On::Lab | On::Loop => Some(Self {
+                folder: scratch.to_owned(),
+                free: free_space(&existing_ancestor(scratch)),
+                remedy: "take another place with --scratch",
+            }),
+        }
+    }
 }
 
 impl Setup {
@@ -93,10 +123,7 @@ impl Setup {
             None => draw_seed()?,
         };
         let cells = order(&survey.pairs, repeats, seed);
-        let free = match args.on() {
-            On::Dir(path) => free_space(&path),
-            On::Lab | On::Loop | On::Disks(_) => free_space(&existing_ancestor(&scratch)),
-        };
+        let room = Room::of(&args.on(), &scratch);
         Ok(Self {
             campaign,
             bench,
@@ -106,7 +133,7 @@ impl Setup {
             repeats,
             options,
             scratch,
-            free,
+            room,
             is_lab: args.on() == On::Lab,
         })
     }
@@ -169,21 +196,29 @@ impl Setup {
         self.check_room()
     }
 
+    /// Has the bench look at what the cells would write to, and refuses what must
+    /// not be written to.
+    pub fn look(&mut self) -> Result<(), Failure> {
+        self.bench.look(&self.campaign, &self.cells).map_err(Failure::wrong_use)
+    }
+
     /// Refuses a run that has no room.
     pub fn check_room(&self) -> Result<(), Failure> {
+        let Some(room) = &self.room else { return Ok(()) };
         let space = self.predict(&self.cells).space;
-        if space > self.free {
+        if space > room.free {
             return Err(Failure::wrong_use(format!(
                 "the largest {} {} in {}, and {} is free there; make the files smaller with \
-                 --scale, or take another place with --scratch",
+                 --scale, or {}",
                 if self.is_lab && self.bench.at_once() > 1 {
                     "cells that run side by side take"
                 } else {
                     "cell takes"
                 },
                 space.iec(),
-                self.scratch.display(),
-                self.free.iec()
+                room.folder.display(),
+                room.free.iec(),
+                room.remedy
             )));
         }
         Ok(())
@@ -238,7 +273,7 @@ fn bench(
             Ok(Box::new(DirBench::new(&path, watched, medium, ledger()?, executor)))
         }
         On::Disks(names) => {
-            let drives = DiskDrives::new(names, &args.erase, &executor).map_err(|refusals| {
+            let drives = DiskDrives::new(names, &args.erase).map_err(|refusals| {
                 let lines: Vec<_> = refusals.iter().map(ToString::to_string).collect();
                 Failure::wrong_use(lines.join("\n"))
             })?;

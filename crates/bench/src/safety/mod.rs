@@ -31,4 +31,4 @@ pub use losses::losses;
 pub use probe::{Hold, KernelProbe, OpenError, Probe};
 pub use refusal::{Cause, Refusal, Warning};
 pub use signature::Signature;
-pub use target::{Target, resolve};
+pub use target::{Target, resolve, stable_names};

@@ -112,7 +112,7 @@ fn is_by_id(name: &Path) -> bool {
 
 /// Links in `/dev/disk/by-id` that lead to a device; those that people can read
 /// before those that are numbers.
-pub(crate) fn stable_names(root: &SystemRoot, device: &BlockDevice) -> Vec<PathBuf> {
+pub fn stable_names(root: &SystemRoot, device: &BlockDevice) -> Vec<PathBuf> {
     let mut names: Vec<PathBuf> = root
         .names(BY_ID)
         .iter()

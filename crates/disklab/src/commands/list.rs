@@ -1,5 +1,6 @@
 //! `disklab list`: what disklab knows.
 
+use disklab_bench::safety::stable_names;
 use disklab_drive::{SHIPPED as SHIPPED_DRIVES, shipped};
 use disklab_measure::{BlockDevice, SystemRoot, Watched, drive_state};
 use disklab_stack::LAYERS;
@@ -123,6 +124,7 @@ fn drives() -> Vec<Row> {
                     details.push((name.to_owned(), value));
                 }
             };
+            add("by id", name_by_id(&root, device));
             add("serial", state.serial);
             add("firmware", state.firmware);
             add("scheduler", state.scheduler);
@@ -139,4 +141,16 @@ fn drives() -> Vec<Row> {
             Row::new(&state.device, &summary, details)
         })
         .collect()
+}
+
+/// The name by which `--on disks:` takes a drive.
+fn name_by_id(root: &SystemRoot, device: &BlockDevice) -> Option<String> {
+    if !device.is_physical() {
+        return None;
+    }
+    let names = stable_names(root, device);
+    let name = names.first().map(|name| name.display().to_string());
+    Some(name.unwrap_or_else(|| {
+        "no name in /dev/disk/by-id leads to it, so --on disks: cannot take it".to_owned()
+    }))
 }

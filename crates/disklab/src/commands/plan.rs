@@ -21,7 +21,8 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
     let found = studies::find(&args.study)?;
     let folder = new_run_folder(&found.study.id);
     let scratch = folder.join("scratch");
-    let setup = Setup::new(found, &args.campaign, &scratch, Mode::Look, &interrupt)?;
+    let mut setup = Setup::new(found, &args.campaign, &scratch, Mode::Look, &interrupt)?;
+    setup.look()?;
     let prediction = setup.predict(&setup.cells);
     if as_json {
         print_json(&describe(&setup, &prediction, args.cells))?;
@@ -64,18 +65,24 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
             line("written to", format!("{drive}: about {} ({})", written.si(), written.iec()));
         }
     }
+    let largest = match setup.bench.at_once() {
+        1 => "cell".to_owned(),
+        n => format!("cells, {n} at once"),
+    };
     line(
         "space",
-        format!(
-            "{} for the largest {}; {} is free in {}",
-            prediction.space.iec(),
-            match setup.bench.at_once() {
-                1 => "cell".to_owned(),
-                n => format!("cells, {n} at once"),
-            },
-            setup.free.iec(),
-            setup.scratch.display()
-        ),
+        match &setup.room {
+            Some(room) => format!(
+                "{} for the largest {largest}; {} is free in {}",
+                prediction.space.iec(),
+                room.free.iec(),
+                room.folder.display()
+            ),
+            None => format!(
+                "{} for the largest {largest}, on the drives, which are large enough",
+                prediction.space.iec()
+            ),
+        },
     );
     for warning in setup.bench.warnings() {
         text.push_str(&format!("  {warning}\n"));
@@ -130,7 +137,8 @@ fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
         "predicted_seconds": prediction.seconds,
         "predicted_drive_write_bytes": written,
         "space_bytes": prediction.space.0,
-        "free_bytes": setup.free.0,
+        "space_in": setup.room.as_ref().map_or("the drives".into(), |r| r.folder.to_string_lossy()),
+        "free_bytes": setup.room.as_ref().map(|room| room.free.0),
         "warnings": setup.bench.warnings(),
         "stacks": setup.survey.stacks,
         "left_out": setup.survey.left_out,

@@ -27,25 +27,33 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
     let (setup, mut run, cells) =
         if args.resume { resume(&args, &interrupt)? } else { begin(&args, &interrupt)? };
     // A run whose cells are all done needs no bench, only its report.
-    let Some(setup) = setup else { return finish(&run, 0, as_json) };
+    let Some(mut setup) = setup else { return finish(&run, 0, as_json) };
     run.begin_session(&session()).map_err(Failure::failed)?;
-    let outcome = carry_out(setup, &mut run, &cells);
+    let outcome = carry_out(&mut setup, &mut run, &cells);
     match outcome {
         Ok(failed) => finish(&run, failed, as_json),
         Err(BenchError::Program(ExecError::Interrupted)) => {
             let left = waiting(&run)?.len();
             eprintln!(
                 "interrupted; {left} cells are left; everything that was made has been taken \
-                 down.\nGo on with: disklab run --resume --out {}",
-                shell_quote(run.folder())
+                 down.\n{}",
+                go_on(&run, &setup)
             );
             Ok(INTERRUPTED)
         }
         Err(error) => Err(Failure::failed(format!(
-            "{error}\nWhat was measured is kept. Go on with: disklab run --resume --out {}",
-            shell_quote(run.folder())
+            "{error}\nWhat was measured is kept. {}",
+            go_on(&run, &setup)
         ))),
     }
+}
+
+/// How to go on with a run. What it made itself needs no consent to be erased.
+fn go_on(run: &Run, setup: &Setup) -> String {
+    let folder = run.folder().to_string_lossy().into_owned();
+    let words = ["disklab", "run", "--resume", "--out", &folder].map(str::to_owned);
+    let words = words.into_iter().chain(setup.bench.consents_left());
+    format!("Go on with: {}", shell_words::join(words))
 }
 
 type Started = (Option<Setup>, Run, Vec<Cell>);
@@ -79,6 +87,7 @@ fn begin(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     }
     let mut setup = Setup::new(found, &args.campaign, &scratch, Mode::Run, interrupt)?;
     setup.check()?;
+    setup.look()?;
     let prediction = setup.predict(&setup.cells);
     eprint!("{}", plan::words(&setup, &prediction, false));
     setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
@@ -140,6 +149,10 @@ fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let mut setup = Setup::new(found, &campaign, &folder.join("scratch"), Mode::Run, interrupt)?;
     setup.cells.clone_from(&cells);
     setup.check()?;
+    setup.look()?;
+    for warning in setup.bench.warnings() {
+        eprintln!("  {warning}");
+    }
     setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
     get_ready(&mut setup)?;
     same_machine(&info, &setup)?;
@@ -198,7 +211,7 @@ fn waiting(run: &Run) -> Result<Vec<Cell>, Failure> {
 }
 
 /// Runs the cells. Returns how many failed.
-fn carry_out(mut setup: Setup, run: &mut Run, cells: &[Cell]) -> Result<usize, BenchError> {
+fn carry_out(setup: &mut Setup, run: &mut Run, cells: &[Cell]) -> Result<usize, BenchError> {
     let predicted: Vec<_> =
         cells.iter().map(|cell| (cell.workload.clone(), setup.seconds(cell))).collect();
     let progress = Progress::new(&predicted, setup.bench.at_once());
@@ -256,8 +269,4 @@ fn session() -> Session {
         ]
         .join(" "),
     }
-}
-
-fn shell_quote(path: &Path) -> String {
-    shell_words::quote(&path.to_string_lossy()).into_owned()
 }

@@ -8,8 +8,8 @@ use disklab_study::{LayerSpec, StudyError};
 use disklab_units::Bytes;
 
 use super::file_system::{
-    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, label, one_device,
-    one_volume,
+    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label,
+    one_device, one_volume,
 };
 use crate::reading::Reading;
 use crate::seeded::uuid;
@@ -90,6 +90,7 @@ impl Layer for Ext4 {
     fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
         let device = one_device("ext4", below)?;
         let point = MountPoint::new(site)?;
+        enter(site, &device, &point.uuid)?;
         let lazy = u8::from(self.lazy_init != LazyInit::Off);
         let (more, extended) = take_extended(&self.options.mkfs);
         let mut own = format!(

@@ -5,7 +5,8 @@ use disklab_study::{LayerSpec, StudyError};
 use disklab_units::Bytes;
 
 use super::file_system::{
-    MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, label, one_device, one_volume,
+    MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label, one_device,
+    one_volume,
 };
 use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
 
@@ -56,6 +57,7 @@ impl Layer for F2fs {
     fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
         let device = one_device("f2fs", below)?;
         let point = MountPoint::new(site)?;
+        enter(site, &device, &point.uuid)?;
         // -r fixes the seed of the checkpoint's version.
         let mkfs = Invocation::new("mkfs.f2fs")
             .args(["-f", "-q", "-r", "-U", &point.uuid, "-l", &label(site, 80)])

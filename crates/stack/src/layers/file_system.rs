@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
+use disklab_measure::{BlockDevice, SystemRoot, identity};
 use disklab_study::{LayerSpec, StudyError};
 use disklab_units::Bytes;
 
@@ -174,6 +175,24 @@ impl MountPoint {
         site.run(file_system, &mount.arg(device).arg(&self.directory))?;
         Ok(Form::Directory(self.directory))
     }
+}
+
+/// Enters the file system that mkfs is about to make, where it stands on a drive
+/// itself: that would be left behind as if it were somebody's data. What stands on
+/// an array or a volume goes with that; so do drives that read as zeros, which are
+/// files or models made for this cell. `mark` is what it is recognised by; see
+/// [`Undo::WipeDrive`].
+///
+/// # Errors
+/// Where it cannot be entered.
+pub(super) fn enter(site: &mut Site<'_>, device: &Path, mark: &str) -> Result<(), StackError> {
+    let drive = BlockDevice::at(&SystemRoot::here(), device).filter(BlockDevice::is_physical);
+    let Some(drive) = drive.filter(|_| !site.drives_are_zero) else { return Ok(()) };
+    site.ledger.enter(Undo::WipeDrive {
+        device: device.to_owned(),
+        serial: identity(&drive).serial,
+        mark: mark.to_owned(),
+    })
 }
 
 /// The site's tag as a label of at most `length` bytes.

@@ -5,8 +5,8 @@ use disklab_study::{LayerSpec, StudyError};
 use disklab_units::Bytes;
 
 use super::file_system::{
-    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, label, one_device,
-    one_volume,
+    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label,
+    one_device, one_volume,
 };
 use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
 
@@ -46,11 +46,14 @@ impl Layer for Nilfs2 {
         ]
     }
 
-    /// mkfs.nilfs2 takes no UUID.
+    /// mkfs.nilfs2 takes no UUID, so ours is in the label.
     fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
         let device = one_device("nilfs2", below)?;
         let point = MountPoint::new(site)?;
-        let mut mkfs = Invocation::new("mkfs.nilfs2").args(["-f", "-q", "-L", &label(site, 80)]);
+        enter(site, &device, &point.uuid)?;
+        // 80 bytes at most (mkfs.nilfs2(8)).
+        let label = format!("{} {}", label(site, 40), point.uuid);
+        let mut mkfs = Invocation::new("mkfs.nilfs2").args(["-f", "-q", "-L", &label]);
         if let Some(size) = self.options.block_size {
             mkfs = mkfs.arg("-b").arg(size.0.to_string());
         }

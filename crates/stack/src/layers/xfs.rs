@@ -5,8 +5,8 @@ use disklab_study::{LayerSpec, StudyError};
 use disklab_units::Bytes;
 
 use super::file_system::{
-    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, label, one_device,
-    one_volume,
+    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label,
+    one_device, one_volume,
 };
 use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
 
@@ -47,6 +47,7 @@ impl Layer for Xfs {
     fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
         let device = one_device("xfs", below)?;
         let point = MountPoint::new(site)?;
+        enter(site, &device, &point.uuid)?;
         let mut mkfs = Invocation::new("mkfs.xfs").args([
             "-f",
             "-q",

@@ -23,6 +23,7 @@ mod tree;
 mod unmount;
 mod users;
 mod volume_group;
+mod wipe_drive;
 mod write_cache;
 
 pub(crate) use users::end_programs_of;
@@ -49,6 +50,16 @@ pub enum Undo {
         serial: String,
         /// On, as it was, or off.
         on: bool,
+    },
+    /// Wipe what is left of a file system from a drive, if nothing else is on it.
+    WipeDrive {
+        /// Its device node.
+        device: PathBuf,
+        /// Its serial number, where it tells one.
+        serial: Option<String>,
+        /// What the file system is recognised by: its UUID, or a part of its label
+        /// that is unique.
+        mark: String,
     },
     /// Remove a file.
     RemoveFile(PathBuf),
@@ -125,6 +136,9 @@ impl Undo {
             Self::WriteCache { device, serial, on } => {
                 write_cache::restore(device, serial, *on, hand)
             }
+            Self::WipeDrive { device, serial, mark } => {
+                wipe_drive::wipe(device, serial.as_deref(), mark, hand)
+            }
             Self::RemoveFile(path) => remove::file(path),
             Self::DetachLoop(path) => detach_loop::detach_loop(path, hand),
             Self::RemovePartitions { device, guid } => partitions::remove(device, guid, hand),
@@ -148,6 +162,7 @@ impl Undo {
             | Self::RemoveFolder(path)
             | Self::RemoveTree(path)
             | Self::WriteCache { device: path, .. }
+            | Self::WipeDrive { device: path, .. }
             | Self::RemoveFile(path)
             | Self::DetachLoop(path)
             | Self::RemovePartitions { device: path, .. } => vec![path],
@@ -189,6 +204,9 @@ impl fmt::Display for Undo {
             Self::WriteCache { device, on, .. } => {
                 let state = if *on { "on" } else { "off" };
                 write!(f, "the write cache of {}, which was {state}", device.display())
+            }
+            Self::WipeDrive { device, .. } => {
+                write!(f, "the file system on {}", device.display())
             }
             Self::RemoveFile(path) => write!(f, "the file {}", path.display()),
             Self::DetachLoop(path) => write!(f, "the loop device on {}", path.display()),
