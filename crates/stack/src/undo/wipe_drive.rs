@@ -1,0 +1,210 @@
+//! Wiping what is left of a file system from a drive.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use disklab_exec::Invocation;
+use disklab_measure::{BlockDevice, SystemRoot, identity};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use serde_json::Value;
+
+use super::Hand;
+use crate::StackError;
+
+/// How long a drive may go on being busy: udev may be having a look at it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Wipes the file system with this mark from the drive with this serial number,
+/// whatever that is called by now; after a restart `device` may be another one.
+/// Where the drive told no serial number, its name must still lead to it.
+pub(super) fn wipe(
+    device: &Path,
+    serial: Option<&str>,
+    mark: &str,
+    hand: &Hand<'_>,
+) -> Result<bool, StackError> {
+    let all = BlockDevice::all(&SystemRoot::here());
+    let drives = all.iter().filter(|drive| {
+        let same = identity(drive).serial.as_deref() == serial;
+        drive.is_physical() && same && (serial.is_some() || drive.node() == device)
+    });
+    let mut done = false;
+    for drive in drives {
+        done |= wipe_one(&drive.node(), mark, hand)?;
+    }
+    Ok(done)
+}
+
+/// Wipes a device if all that is on it bears this mark. It is held meanwhile, so that
+/// nobody puts anything else there between the look and the write.
+fn wipe_one(device: &Path, mark: &str, hand: &Hand<'_>) -> Result<bool, StackError> {
+    let list = Invocation::new("wipefs").args(["--no-act", "--json"]).arg(device);
+    // On a device that cannot be read nothing is known to be ours.
+    let ours = || {
+        let listed = hand.executor.run(&list.clone().uninterruptible());
+        listed.is_ok_and(|done| done.code == 0 && all_bear(&done.text(), mark))
+    };
+    if !ours() {
+        return Ok(false);
+    }
+    // O_EXCL: open(2), for block devices.
+    let flags = i32::try_from(OFlags::EXCL.bits()).unwrap_or_default();
+    let began = Instant::now();
+    let held = loop {
+        match OpenOptions::new().read(true).custom_flags(flags).open(device) {
+            Ok(file) => break file,
+            Err(e)
+                if Errno::from_io_error(&e) == Some(Errno::BUSY) && began.elapsed() < PATIENCE =>
+            {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            Err(e) => return Err(StackError::io("cannot wipe", device, e)),
+        }
+    };
+    if !ours() {
+        return Ok(false);
+    }
+    // Without --force it wants the device for itself.
+    let wipe = Invocation::new("wipefs").args(["--all", "--force"]).arg(device).uninterruptible();
+    let wiped = hand.executor.check(&wipe);
+    drop(held);
+    wiped.map(|_| true).map_err(|source| StackError::Program { layer: "wipefs".to_owned(), source })
+}
+
+/// Whether `wipefs --no-act --json` lists signatures, and each has this UUID, or a
+/// label of which this is a word. A partition table has neither.
+fn all_bear(text: &str, mark: &str) -> bool {
+    let Ok(all) = serde_json::from_str::<Value>(text) else { return false };
+    let Some(list) = all.get("signatures").and_then(Value::as_array) else { return false };
+    let bears = |signature: &Value| {
+        let text = |key: &str| signature.get(key).and_then(Value::as_str).unwrap_or_default();
+        text("uuid").eq_ignore_ascii_case(mark)
+            || text("label").split_whitespace().any(|word| word == mark)
+    };
+    !mark.is_empty() && !list.is_empty() && list.iter().all(bears)
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_exec::{Executor, find_program};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    const OURS: &str = "0f3ee17e-5d9a-4c0e-9a51-6b8f0b1f2a33";
+    const THEIRS: &str = "1f3ee17e-5d9a-4c0e-9a51-6b8f0b1f2a33";
+
+    fn list(signatures: &[(&str, Option<&str>, Option<&str>)]) -> String {
+        let list: Vec<Value> = signatures
+            .iter()
+            .map(|(kind, uuid, label)| json!({"type": kind, "uuid": uuid, "label": label}))
+            .collect();
+        json!({ "signatures": list }).to_string()
+    }
+
+    #[test]
+    fn ours_is_what_bears_the_mark_and_nothing_beside_it() {
+        let upper = OURS.to_uppercase();
+        let label = format!("disklab12x0 {OURS}");
+        let ext4 = ("ext4", Some(upper.as_str()), Some("disklab12x0"));
+        assert!(all_bear(&list(&[ext4]), OURS));
+        let nilfs2 = ("nilfs2", Some(THEIRS), Some(label.as_str()));
+        assert!(all_bear(&list(&[nilfs2, nilfs2]), OURS));
+        for other in [
+            list(&[]),
+            list(&[("ext4", Some(THEIRS), Some("disklab12x0"))]),
+            list(&[("ext4", Some(THEIRS), Some(&label[..40]))]),
+            list(&[ext4, ("xfs", Some(THEIRS), None)]),
+            list(&[ext4, ("gpt", None, None)]),
+            String::new(),
+            "wipefs: error".to_owned(),
+            "[]".to_owned(),
+        ] {
+            assert!(!all_bear(&other, OURS), "{other}");
+        }
+        assert!(!all_bear(&list(&[("gpt", None, None)]), ""));
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_output_is_never_ours(text in "\\PC{0,80}", kinds in prop::collection::vec("[a-z]{1,3}", 0..4)) {
+            prop_assert!(!all_bear(&text, OURS));
+            let foreign: Vec<_> = kinds.iter().map(|kind| (kind.as_str(), None, None)).collect();
+            prop_assert!(!all_bear(&list(&foreign), OURS));
+        }
+    }
+
+    /// A device over a file, for as long as this lives.
+    struct Looped {
+        _folder: tempfile::TempDir,
+        node: String,
+    }
+
+    impl Looped {
+        fn new(executor: &Executor) -> Option<Self> {
+            let missing = ["losetup", "wipefs", "mkfs.ext4", "mkfs.xfs", "blkid"]
+                .into_iter()
+                .find(|program| find_program(program).is_none());
+            if let Some(program) = missing {
+                eprintln!("skipped: needs {program}");
+                return None;
+            }
+            let folder = tempfile::tempdir().expect("temp");
+            let file = folder.path().join("drive");
+            std::fs::File::create(&file).and_then(|f| f.set_len(512 << 20)).expect("sparse file");
+            let attach = Invocation::new("losetup").args(["--find", "--show"]).arg(&file);
+            let Ok(done) = executor.check(&attach) else {
+                eprintln!("skipped: needs root and loop devices");
+                return None;
+            };
+            Some(Self { _folder: folder, node: done.text().trim().to_owned() })
+        }
+    }
+
+    impl Drop for Looped {
+        fn drop(&mut self) {
+            let detach = Invocation::new("losetup").arg("--detach").arg(&self.node);
+            let _ = Executor::default().run(&detach);
+        }
+    }
+
+    #[test]
+    fn what_was_made_is_wiped_and_what_came_in_between_stays() {
+        let executor = Executor::default();
+        let Some(drive) = Looped::new(&executor) else { return };
+        let (device, hand) =
+            (Path::new(&drive.node), Hand { executor: &executor, complaints: Vec::new() });
+        let ext4 = |uuid: &str| {
+            let mkfs = Invocation::new("mkfs.ext4").args(["-F", "-q", "-U", uuid]).arg(device);
+            executor.check(&mkfs).expect("made");
+        };
+        let kinds = || {
+            let list = Invocation::new("wipefs").args(["--no-act", "--output", "TYPE"]).arg(device);
+            let text = executor.check(&list).expect("listed").text();
+            text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert!(!wipe_one(device, OURS, &hand).expect("nothing to do"));
+        ext4(OURS);
+        assert_eq!(kinds(), ["ext4"]);
+        assert!(wipe_one(device, OURS, &hand).expect("wiped"));
+        assert!(kinds().is_empty());
+
+        ext4(THEIRS);
+        assert!(!wipe_one(device, OURS, &hand).expect("left alone"));
+        assert_eq!(kinds(), ["ext4"]);
+        let xfs = Invocation::new("mkfs.xfs").args(["-f", "-q", "-m", &format!("uuid={OURS}")]);
+        executor.check(&xfs.arg(device)).expect("made");
+        assert!(wipe_one(device, OURS, &hand).expect("wiped"));
+        assert!(kinds().is_empty());
+
+        // A loop device is no drive, and this machine has none with that number.
+        ext4(OURS);
+        assert!(!wipe(device, None, OURS, &hand).expect("left alone"));
+        assert!(!wipe(device, Some("no such number"), OURS, &hand).expect("left alone"));
+        assert_eq!(kinds(), ["ext4"]);
+    }
+}
