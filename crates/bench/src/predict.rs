@@ -105,8 +105,11 @@ pub fn predict<'a>(
                 |bytes: Bytes, more: Bytes| Bytes((bytes.0 as f64 * factor * 1.02) as u64) + more;
             if *factor > 0.0 {
                 space += on_drive(cost.space, Bytes::mib(32));
-                // Journals and tables are zeros, but for what is in use of them.
-                content += on_drive(cost.content, Bytes::mib(8));
+                // Journals and tables are zeros, but for what is in use of them: up to a
+                // thousandth of small files' data.
+                content +=
+                    on_drive(cost.content, Bytes(on_drive(cost.space, Bytes::ZERO).0 / 1000));
+                content += Bytes::mib(8);
             }
         }
         total.space = total.space.max(space);

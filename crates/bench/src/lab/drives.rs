@@ -87,7 +87,9 @@ impl ModelledDrives {
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks: Vec<String> = Vec::new();
         for drive in self.drives.iter().filter(|d| !d.file.note.is_empty()) {
-            let remark = format!("{}: {}", drive.file.name, drive.file.note);
+            // A note is a paragraph in its file.
+            let note: Vec<&str> = drive.file.note.split_whitespace().collect();
+            let remark = format!("{}: {}", drive.file.name, note.join(" "));
             if !remarks.contains(&remark) {
                 remarks.push(remark);
             }

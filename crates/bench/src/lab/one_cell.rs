@@ -120,7 +120,10 @@ impl OneCell<'_> {
         if let Ok(sample) = &mut answer.result {
             let seconds = report.virtual_time.0 as f64 / 1e9;
             let extra = &mut sample.environment.extra;
-            extra.insert("lab.virtual-seconds".to_owned(), format!("{seconds:.9}"));
+            let mut add = |name: &str, value: String| extra.insert(format!("lab.{name}"), value);
+            add("virtual-seconds", format!("{seconds:.9}"));
+            add("content-disk-bytes", report.content.disk_bytes.to_string());
+            add("content-memory-bytes", report.content.memory_bytes.to_string());
         }
         Ok(answer)
     }
