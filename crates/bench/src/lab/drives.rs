@@ -109,7 +109,10 @@ impl ModelledDrives {
         let words: Vec<String> = kinds
             .iter()
             .map(|(file, count)| {
-                format!("{count} × {} ({})", file.name, Bytes(file.capacity()).si())
+                let size = Bytes(file.capacity()).si().to_string();
+                // Most names say it themselves.
+                let size = if file.name.contains(&size) { "" } else { &format!(" ({size})") };
+                format!("{count} × {}{size}", file.name)
             })
             .collect();
         words.join(", ")
