@@ -305,4 +305,43 @@ mod tests {
             .map(|name| takes_ata_commands(&BlockDevice::named(&root, name).expect("in the tree")));
         assert_eq!(ata, [true, false, true, false, false, false]);
     }
+
+    fn named(tree: &Fabricated, serials: &[&str], erase: &[&str]) -> DiskDrives {
+        let name = |serial: &&str| format!("/dev/disk/by-id/ata-TESTDRIVE_1000_{serial}");
+        let names: Vec<_> = serials.iter().map(name).collect();
+        let root = tree.root();
+        DiskDrives {
+            targets: resolve(&root, &names).expect("in the tree"),
+            erase: erase.iter().map(|serial| (*serial).to_owned()).collect(),
+            free: BTreeSet::new(),
+            erased: BTreeSet::new(),
+            warnings: Vec::new(),
+            root,
+        }
+    }
+
+    #[test]
+    fn consents_are_used_up_by_erasing() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sda", (8, 0), "A").drive("sdb", (8, 16), "B").drive("sdc", (8, 32), "C");
+        let mut drives = named(&tree, &["A", "B", "C"], &["B", "C", "X"]);
+        assert!(drives.consents_left().is_empty(), "no cell uses them");
+        drives.free.extend([0, 1]);
+        assert_eq!(drives.consents_left(), ["--erase", "B"]);
+        drives.erased.extend([0, 1]);
+        assert!(drives.consents_left().is_empty());
+    }
+
+    #[test]
+    fn a_drive_that_nobody_looked_at_is_not_touched() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sda", (8, 0), "A");
+        let mut drives = named(&tree, &["A"], &[]);
+        for index in [0, 1] {
+            let refused = drives.make_empty(index, &Executor::default()).expect_err("refused");
+            assert!(refused.to_string().contains("nobody has looked"), "{refused}");
+        }
+    }
 }

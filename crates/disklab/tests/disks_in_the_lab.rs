@@ -85,7 +85,8 @@ fn a_study_runs_on_disks_from_beginning_to_end() {
         return;
     };
     let serials = ["K1AAAAAA", "K1BBBBBB", "K1 CC CC"];
-    for word in serials.into_iter().chain(["/dev/sda", "LAB HDN721010ALE604", "VIRT0006"]) {
+    let by_id = "/dev/disk/by-id/scsi-SLAB_HDN721010ALE604_K1AAAAAA";
+    for word in serials.into_iter().chain([by_id, "/dev/sda", "LAB HDN721010ALE604", "VIRT0006"]) {
         assert!(listed.contains(word), "no {word} in {listed}");
     }
     for name in ["scsi", "virtio"] {
@@ -96,6 +97,14 @@ fn a_study_runs_on_disks_from_beginning_to_end() {
         assert!(!case.stderr.contains("FAILED"), "{}", case.stderr);
         case.left_nothing_standing(name);
     }
+    let plan: serde_json::Value = serde_json::from_str(&guest.case("plan").stdout).expect("JSON");
+    assert!(plan["space_bytes"].as_u64().is_some_and(|bytes| bytes > 64 << 10), "{plan}");
+    assert_eq!((&plan["space_in"], plan["free_bytes"].as_u64()), (&"the drives".into(), None));
+    let said = &guest.case("virtio").stderr;
+    assert_eq!(said.matches("WILL BE ERASED: ").count(), 1, "{said}");
+    assert!(said.contains("WILL BE ERASED: /dev/disk/by-id/virtio-VIRT0004 "), "{said}");
+    assert!(said.contains("not touched: /dev/disk/by-id/virtio-VIRT0006 "), "{said}");
+    guest.case("virtio").left_alone("virtio", &["vde", "vdf"]);
     assert_eq!(scsi.states, [CellState::Done; 6]);
     assert_eq!(virtio.states, [CellState::Done; 2]);
     // Two cells on one drive, two on two, two on three.
@@ -212,12 +221,16 @@ fn runs_that_cannot_be_done_are_refused() {
     let Some(guest) = refusals() else { return };
     guest.refused("too-few", &["needs 3 drives; this bench has 2"]);
     guest.refused("too-small", &["needs 4 GiB and the stack has", "--scale"]);
-    guest.refused("not-root", &["/dev/sda cannot be opened: that takes root"]);
+    guest.refused("not-root", &["the bench 'disks:", "needs root; `disklab doctor` says more"]);
+    let other =
+        "leave out what it has no use for: /dev/disk/by-id/scsi-SLAB_HDN721010ALE604_K1BBBBB2";
+    guest.refused("too-many", &["the study 'one' has 1 drive, and --on names 3", other]);
     guest.refused("no-consent", &["WILL BE ERASED", "would be erased; say --yes to go on"]);
     let plan = guest.case("plan");
     assert_eq!(plan.code, 0, "{}", plan.stderr);
     let said = format!("{}{}", plan.stdout, plan.stderr);
     assert!(said.contains("WILL BE ERASED") && said.contains("serial number K1AAAAA1"), "{said}");
+    assert!(said.contains("for the largest cell, on the drives, which are large enough"), "{said}");
     plan.touched_nothing("plan");
 }
 
@@ -267,9 +280,7 @@ fn a_run_goes_on_only_on_the_same_drive() {
     let Some(guest) = changes() else { return };
     let words = ["cannot be gone on with here", "K1AAAAA1", "K9OTHER9"];
     guest.refused("resumed-on-another", &words);
-    // What the run itself has left may be anything by now.
-    let words = ["it is not empty: ext4 on sda ('disklab", "looks like a leftover of disklab"];
-    guest.refused("resumed-unasked", &words);
+    guest.refused("resumed-unasked", &["it is not empty: ext4 on sda ('photos')"]);
     let said = guest.said("resumed", DONE);
     assert!(said.contains("2 of 2 cells are left") && !said.contains("FAILED"), "{said}");
     guest.case("resumed").left_alone("resumed", &["vdb", "vdc"]);
@@ -300,11 +311,14 @@ fn ctrl_c_takes_everything_down() {
     let Some(guest) = kills() else { return };
     for case in ["ctrl-c-single", "ctrl-c-md"] {
         let said = guest.said(case, &[130]);
-        assert!(said.contains("Go on with: disklab run --resume --out /run/work/run"), "{said}");
+        assert!(said.ends_with("Go on with: disklab run --resume --out /run/work/run"), "{said}");
         let during = &guest.case(case).standing_during;
         assert!(during.contains(" /run/work/run/scratch/"), "{case}: {during}");
         assert_eq!(during.contains("active raid5"), case == "ctrl-c-md", "{during}");
         guest.case(case).left_nothing_standing(case);
+        let said = guest.said(&case.replace("ctrl-c", "gone-on-with"), DONE);
+        assert!(said.contains("2 of 2 cells are left") && !said.contains("FAILED"), "{said}");
+        assert!(said.contains("WILL BE ERASED"), "{said}");
     }
 }
 
@@ -325,6 +339,7 @@ fn what_a_killed_run_left_is_taken_down_at_the_next_start() {
             "{said}"
         );
         assert_eq!(said.contains("the md array on"), layout == "md", "{said}");
+        assert_eq!(said.contains("the file system on /dev/sda"), layout == "single", "{said}");
         assert_eq!(guest.case(&after).standing_after(), "");
         let said = guest.said(&format!("resumed-{layout}"), DONE);
         assert!(said.contains("2 of 2 cells are left") && !said.contains("FAILED"), "{said}");
@@ -339,4 +354,8 @@ fn what_a_killed_run_left_is_not_taken_down_on_another_drive() {
     assert!(said.contains("left by a killed run:"), "{said}");
     guest.case("swapped").left_alone("swapped", &["vdd"]);
     assert_eq!(guest.case("swapped").standing_after(), "");
+    let said = guest.said("moved", DONE);
+    assert!(said.contains("took down the file system on /dev/sd"), "{said}");
+    assert!(said.contains("2 of 2 cells are left") && !said.contains("FAILED"), "{said}");
+    guest.case("moved").left_alone("moved", &["vdd"]);
 }

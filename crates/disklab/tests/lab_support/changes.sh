@@ -125,11 +125,15 @@ content vdb vdc > $case/content-before
 written > $case/written-before
 $disklab run --resume --out /run/work/run --yes > $case/stdout 2> $case/stderr
 end $?
-# With the right one again it is gone on with, if what the run left on it may be erased.
+# With the right one again it is gone on with, but not over what somebody has put on it
+# in between.
 gone a
 scsi a vda K1AAAAA1 HDN721010ALE604
+mkfs.ext4 -q -F -L photos -E lazy_itable_init=0 /dev/$a
+settle
 try resumed-unasked vda vdb vdc -- run --resume --out /run/work/run --yes
-try resumed vdb vdc -- run --resume --out /run/work/run --yes --erase K1AAAAA1
+wipe $a
+try resumed vdb vdc -- run --resume --out /run/work/run --yes
 clean
 wipe $a
 

@@ -4,13 +4,11 @@ scsi a vda K1AAAAA1 HDN721010ALE604
 scsi b vdb K1BBBBB2 HDN721010ALE604
 scsi c vdc K3CCCCC3 HDN721010ALE604
 
-erase='--erase K1AAAAA1 --erase K1BBBBB2 --erase K3CCCCC3'
-
 # started CASE ARGUMENTS...: a run that is in the middle of its first cell.
 started() {
     begin "$1"
     shift
-    $disklab run long.toml --out /run/work/run --yes $erase "$@" > $case/stdout 2> $case/stderr &
+    $disklab run long.toml --out /run/work/run --yes "$@" > $case/stdout 2> $case/stderr &
     run=$!
     measuring
     standing > $case/standing-during
@@ -38,16 +36,17 @@ again() {
 for layout in single md; do
     started ctrl-c-$layout --on disks:$ID_a,$ID_b,$ID_c --only "$layout/*"
     stopped INT
+    # What the run left on the drives was its own: nobody has to allow it to be erased.
+    again gone-on-with-$layout run --resume --out /run/work/run --yes
     rm -r /run/work/run
 
     started killed-$layout --on disks:$ID_a,$ID_b,$ID_c --only "$layout/*"
     stopped KILL
     # The start of any run, here on other drives, takes down what was left.
     again after-$layout run one.toml --on disks:/dev/disk/by-id/virtio-VIRT0004 --yes \
-        --erase VIRT0004 --out /run/work/other
+        --out /run/work/other
     rm -r /run/work/other
-    # Killed and gone on with: what is on the drives must be allowed to be erased.
-    again resumed-$layout run --resume --out /run/work/run --yes $erase
+    again resumed-$layout run --resume --out /run/work/run --yes
     rm -r /run/work/run
 done
 
@@ -65,4 +64,23 @@ scsi d vdd K4DDDDD4 HDN721010ALE604
 settle
 begin swapped vdd
 $disklab run one.toml --on disks:$ID_a --yes --out /run/work/other > $case/stdout 2> $case/stderr
+end $?
+rm -r /run/work/other /run/work/run
+
+# Killed, and started anew with the drive under another name; under its old name
+# there is another drive with a copy of what the run has left.
+started killed-and-moved --on disks:$ID_a --only 'single/*'
+stopped KILL
+umount /run/work/run/scratch/*/mnt
+old=$a
+gone a
+gone d
+settle
+dd if=/dev/vda of=/dev/vdd bs=4M conv=fsync 2>/dev/null
+scsi d vdd K4DDDDD4 HDN721010ALE604
+scsi a vda K1AAAAA1 HDN721010ALE604
+[ "$old" = "$d" ] || say "the other drive is $d and not $old"
+settle
+begin moved vdd
+$disklab run --resume --out /run/work/run --yes > $case/stdout 2> $case/stderr
 end $?

@@ -162,8 +162,10 @@ mkfs.ext4 -q -F -L photos /dev/$a
 refuse signed-ext4 vda -- $ID_a
 refuse wrong-serial vda -- $ID_a --erase K1AAAAA2
 refuse serial-in-part vda -- $ID_a --erase K1AAAAA
+study=study.toml
 refuse serial-of-the-other vda vdb -- $ID_a,$ID_b --erase K1BBBBB2
 refuse one-of-two-signed vda vdb -- $ID_b,$ID_a
+study=one.toml
 wipe $a
 mkfs.xfs -q -f /dev/vde
 refuse signed-xfs -- /dev/disk/by-id/virtio-VIRT0005
@@ -244,6 +246,7 @@ refuse too-few vda vdb -- $ID_a,$ID_b --only 'md/*'
 study=large.toml
 refuse too-small vda -- $ID_a
 study=one.toml
+refuse too-many vda vdb vdc -- $ID_a,$ID_b,$ID_c --erase K1BBBBB2
 as='setpriv --reuid 65534 --regid 65534 --clear-groups'
 chmod 777 /run/work
 mkdir -p /run/nobody && chown 65534 /run/nobody
