@@ -8,10 +8,12 @@ mod lab_support;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use disklab_exec::find_program;
 use disklab_store::{CellState, Run, RunInfo};
 use lab_support::{Guest, boot};
 
 const STUDY: (&str, &str) = ("study.toml", include_str!("lab_support/study.toml"));
+const KINDS: (&str, &str) = ("kinds.toml", include_str!("lab_support/kinds.toml"));
 const ONE: (&str, &str) = ("one.toml", include_str!("lab_support/one.toml"));
 const LARGE: (&str, &str) = ("large.toml", include_str!("lab_support/large.toml"));
 const LONG: (&str, &str) = ("long.toml", include_str!("lab_support/long.toml"));
@@ -78,12 +80,13 @@ fn finished(folder: &Path) -> Finished {
 fn a_study_runs_on_disks_from_beginning_to_end() {
     let script = include_str!("lab_support/end_to_end.sh");
     let look = |folder: &Path| {
-        let drives = std::fs::read_to_string(folder.join("drives")).unwrap_or_default();
-        (drives, finished(&folder.join("scsi")), finished(&folder.join("virtio")))
+        let text = |name: &str| std::fs::read_to_string(folder.join(name)).expect("written");
+        let left = ["ext4", "xfs", "f2fs", "nilfs2", "btrfs"]
+            .map(|kind| (kind, text(&format!("cases/kind-{kind}/left"))));
+        (text("drives"), finished(&folder.join("scsi")), finished(&folder.join("virtio")), left)
     };
-    let Some((guest, (listed, scsi, virtio))) = boot(script, &[STUDY], &[192; 6], look) else {
-        return;
-    };
+    let guest = boot(script, &[STUDY, KINDS], &[192, 192, 192, 512, 192, 192], look);
+    let Some((guest, (listed, scsi, virtio, left))) = guest else { return };
     let serials = ["K1AAAAAA", "K1BBBBBB", "K1 CC CC"];
     let by_id = "/dev/disk/by-id/scsi-SLAB_HDN721010ALE604_K1AAAAAA";
     for word in serials.into_iter().chain([by_id, "/dev/sda", "LAB HDN721010ALE604", "VIRT0006"]) {
@@ -107,6 +110,15 @@ fn a_study_runs_on_disks_from_beginning_to_end() {
     guest.case("virtio").left_alone("virtio", &["vde", "vdf"]);
     assert_eq!(scsi.states, [CellState::Done; 6]);
     assert_eq!(virtio.states, [CellState::Done; 2]);
+    for (kind, left) in left {
+        if find_program(&format!("mkfs.{kind}")).is_none() {
+            eprintln!("skipped: needs mkfs.{kind}");
+            continue;
+        }
+        let said = guest.said(&format!("kind-{kind}"), DONE);
+        assert!(!said.contains("FAILED"), "{kind}: {said}");
+        assert_eq!(left, "", "left on the drive by {kind}");
+    }
     // Two cells on one drive, two on two, two on three.
     assert_eq!(scsi.drives.len(), 12);
     for serial in serials {

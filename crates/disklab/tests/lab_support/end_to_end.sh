@@ -18,3 +18,9 @@ mkswap -q /dev/vdf
 settle
 try virtio vde vdf -- run study.toml --on disks:${id}0004,${id}0005,${id}0006 --yes --seed 7 \
     --only 'single/*' --out /run/lab/virtio
+# Nothing is left on the drive that could be taken for somebody's data.
+for kind in ext4 xfs f2fs nilfs2 btrfs; do
+    try kind-$kind -- run kinds.toml --on disks:${id}0004 --yes --only "*/$kind:*" --out /run/work/run
+    wipefs /dev/vdd > $case/left
+    rm -rf /run/work/run
+done
