@@ -209,8 +209,9 @@ impl Geometry {
         let offset = offset - step * track_time;
 
         let length = zone.sectors_per_track;
-        // The largest s for which ⌊s · turn / length⌋ ≤ offset.
-        let within = (((offset + 1) * length).div_ceil(self.turn) - 1).min(length);
+        // The largest s for which ⌊s · turn / length⌋ ≤ offset. The pass may be over
+        // for as long as a drive can be idle.
+        let within = (((offset.min(self.turn) + 1) * length).div_ceil(self.turn) - 1).min(length);
         let track = band * self.leg * self.heads + head * leg + step;
         zone.first_sector + track * length + within
     }
@@ -234,6 +235,18 @@ mod tests {
             let seconds = geometry.pass_of_end(p.capacity / SECTOR) as f64 * 1e-9;
             let expected = p.capacity as f64 / f64::midpoint(p.outer_rate, p.inner_rate);
             assert!((seconds / expected - 1.0).abs() < 0.003, "{id}: {seconds} {expected}");
+        }
+    }
+
+    #[test]
+    fn a_pass_that_is_over_is_at_its_end_for_ever() {
+        for (id, p) in drives() {
+            let geometry = Geometry::new(&p);
+            let end = geometry.pass_of_end(p.capacity / SECTOR);
+            let last = geometry.sector_at(end + 1_000_000_000);
+            for later in [1 << 50, 1 << 53, 1 << 60, u64::MAX / 2] {
+                assert_eq!(geometry.sector_at(end + later), last, "{id}");
+            }
         }
     }
 
