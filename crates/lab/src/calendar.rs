@@ -209,9 +209,7 @@ impl Calendar {
                 Ok((got, _)) => break got,
                 Err(Errno::INTR) => {}
                 Err(Errno::CONNRESET) => break 0,
-                Err(Errno::AGAIN) if !flags.contains(RecvFlags::DONTWAIT) => {
-                    return Ok(Some(Err(Late)));
-                }
+                Err(Errno::AGAIN) => return Ok(Some(Err(Late))),
                 Err(e) => return Err(LabError::system("read the calendar's socket")(e)),
             }
         };
@@ -246,14 +244,12 @@ impl Calendar {
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         ancillary.push(SendAncillaryMessage::ScmRights(&fds));
         let message = Message { op: op::ACK, seq, time: u64::from(KERNEL_CLIENT) };
-        sendmsg(
-            &self.socket,
-            &[IoSlice::new(&message.bytes())],
-            &mut ancillary,
-            SendFlags::NOSIGNAL,
-        )
-        .map_err(LabError::system("send the calendar's shared memory to the kernel"))?;
-        Ok(())
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        match sendmsg(&self.socket, &[IoSlice::new(&message.bytes())], &mut ancillary, flags) {
+            // A kernel that has gone is noticed when its end is read.
+            Ok(_) | Err(Errno::PIPE | Errno::CONNRESET) => Ok(()),
+            Err(e) => Err(LabError::system("send the calendar's shared memory to the kernel")(e)),
+        }
     }
 }
 

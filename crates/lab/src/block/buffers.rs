@@ -16,8 +16,10 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Forgets the last chain and takes the pieces of `chain`.
-    pub fn take<M>(&mut self, chain: DescriptorChain<M>)
+    /// Forgets the last chain and takes the pieces of `chain`. Returns whether it has
+    /// no more than `limit`: tables of descriptors can have 65,536, and each step of
+    /// a request goes through its pieces.
+    pub fn take<M>(&mut self, chain: DescriptorChain<M>, limit: u16) -> bool
     where
         M: Deref,
         M::Target: GuestMemory,
@@ -25,13 +27,17 @@ impl Buffers {
         self.readable.clear();
         self.writable.clear();
         // The iterator ends by itself on cycles and tables outside memory.
-        for descriptor in chain {
+        for (number, descriptor) in chain.enumerate() {
+            if number >= usize::from(limit) {
+                return false;
+            }
             let piece = (descriptor.addr(), descriptor.len());
             match descriptor.is_write_only() {
                 true => self.writable.push(piece),
                 false => self.readable.push(piece),
             }
         }
+        true
     }
 
     /// Bytes from the guest.

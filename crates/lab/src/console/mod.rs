@@ -25,6 +25,10 @@ use pace::Pace;
 const WHOSE: &str = "the console line";
 /// Bytes taken from the line, or from the user, at once.
 const READ_BYTES: usize = 64 << 10;
+/// So often the line is read before others have their turn: more than a socket
+/// holds, so that all is heard of a guest that waits, while one that never stops
+/// talking does not keep us.
+const READS: u32 = 64;
 
 /// Who sits at a guest's console: a user at a terminal, or a script's caller.
 pub trait Operator: std::fmt::Debug + Send {
@@ -121,12 +125,12 @@ impl ConsoleLine {
     /// Takes what the guest has said by its time `now`. Returns whether the line is
     /// still open.
     pub fn listen(&mut self, now: Nanos) -> Result<bool, LabError> {
-        loop {
+        for _ in 0..READS {
             let got = match recv(&self.socket, &mut self.buffer[..], RecvFlags::DONTWAIT) {
                 Ok((0, _)) | Err(Errno::CONNRESET) => return Ok(false),
                 Ok((got, _)) => got,
                 Err(Errno::INTR) => continue,
-                Err(Errno::WOULDBLOCK) => return self.send().map(|()| true),
+                Err(Errno::WOULDBLOCK) => break,
                 Err(e) => return Err(LabError::system("read the console line")(e)),
             };
             self.frames.take(&self.buffer[..got]);
@@ -141,6 +145,7 @@ impl ConsoleLine {
                 self.say(&Frame::Taken(count));
             }
         }
+        self.send().map(|()| true)
     }
 
     fn take(&mut self, frame: Frame, now: Nanos) -> Result<(), LabError> {

@@ -30,7 +30,11 @@ impl Disk {
             if head >= RING_LIMIT {
                 return Err(self.session.broken(format!("descriptor {head} is not in its ring")));
             }
-            self.buffers.take(chain);
+            // Spec 2.7.5.3.1: no chain is longer than the ring.
+            if !self.buffers.take(chain, RING_LIMIT) {
+                let what = format!("a chain of more than {RING_LIMIT} descriptors");
+                return Err(self.session.broken(what));
+            }
             self.start(now, content, &memory, head)?;
         }
         Ok(())

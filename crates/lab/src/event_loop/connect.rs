@@ -51,10 +51,10 @@ impl EventLoop {
 
     pub(super) fn disk_speaks(&mut self, index: usize) -> Result<(), LabError> {
         self.in_a_row = 0;
+        let now = self.present()?;
         let Some(calendar) = &self.calendar else {
             return Err(LabError::protocol(&Sockets::disk(index), "it spoke before the calendar"));
         };
-        let now = calendar.now();
         let mut first = true;
         loop {
             let Some(disk) = self.disks.get_mut(index).and_then(Option::as_mut) else {

@@ -9,12 +9,12 @@ mod limits;
 mod operator;
 mod turn;
 
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
 use disklab_drive::Nanos;
-use rustix::buffer::spare_capacity;
-use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
@@ -29,7 +29,9 @@ pub(crate) use limits::Limits;
 /// How long between two looks at the clock and the user's wish.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// A guest that never stands still is looked at after so many events.
-const LOOK_EVENTS: u32 = 4096;
+pub(crate) const LOOK_EVENTS: u32 = 4096;
+/// Events that are taken at once.
+const EVENTS: usize = 8;
 
 /// After so many waits of the guest in a row, the next is to be expected.
 const IN_A_ROW: u64 = 16;
@@ -65,6 +67,8 @@ pub(crate) struct EventLoop {
     limits: Limits,
     began: Instant,
     turns: Turns,
+    /// Events since the user's wish and the limits were looked at.
+    since_look: u32,
     /// Waits of the guest since something else was heard of it.
     in_a_row: u64,
     now: Nanos,
@@ -96,6 +100,7 @@ impl EventLoop {
             limits,
             began: Instant::now(),
             turns: Turns::default(),
+            since_look: 0,
             in_a_row: 0,
             now: Nanos(0),
             console,
@@ -143,42 +148,9 @@ impl EventLoop {
     /// Serves `kernel` until it ends.
     pub fn serve(&mut self, kernel: &mut Kernel) -> Result<(), LabError> {
         watch(&self.epoll, kernel.fd(), KERNEL)?;
-        let mut events = Vec::with_capacity(8);
-        let mut since_look = 0;
         loop {
-            self.listen()?;
-            events.clear();
-            match epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&self.patience())) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(e) => return Err(LabError::system("wait for the guest")(e)),
-            }
-            since_look += 1;
-            if events.is_empty() || since_look >= LOOK_EVENTS {
-                since_look = 0;
-                self.limits.check_real(self.began)?;
-                if let Some(console) = &mut self.console {
-                    console.look()?;
-                }
-            }
-            if events.is_empty() {
-                self.bound_idle_guest();
-            }
-            // What the guest said last comes before its end.
-            let mut ended = false;
-            for event in &events {
-                match event.data.u64() {
-                    KERNEL => ended = true,
-                    CALENDAR => self.calendar_speaks()?,
-                    CALENDAR_LISTENER => self.accept_calendar()?,
-                    CONSOLE => self.console_speaks()?,
-                    CONSOLE_INPUT => self.operator_speaks()?,
-                    number if number >= LISTENERS => self.accept_disk(number - LISTENERS)?,
-                    number => self.disk_speaks(number as usize)?,
-                }
-            }
-            if self.held.is_some() {
-                self.proceed()?;
-            }
+            let patience = self.patience();
+            let ended = self.step(&patience)?;
             // By the time that it reads its first disk, it has made all its memory.
             if self.turns.kicks > 0 {
                 kernel.has_memory();
@@ -190,6 +162,46 @@ impl EventLoop {
         }
     }
 
+    /// Serves what comes next, which it waits for no longer than `patience`. Returns
+    /// whether the kernel has ended.
+    pub(crate) fn step(&mut self, patience: &Timespec) -> Result<bool, LabError> {
+        self.listen()?;
+        let mut space = [MaybeUninit::uninit(); EVENTS];
+        let events: &[Event] = match epoll::wait(&self.epoll, &mut space, Some(patience)) {
+            Ok((events, _)) => events,
+            Err(Errno::INTR) => &[],
+            Err(e) => return Err(LabError::system("wait for the guest")(e)),
+        };
+        self.since_look += 1;
+        if events.is_empty() || self.since_look >= LOOK_EVENTS {
+            self.since_look = 0;
+            self.limits.check_real(self.began)?;
+            if let Some(console) = &mut self.console {
+                console.look()?;
+            }
+        }
+        if events.is_empty() {
+            self.bound_idle_guest();
+        }
+        // What the guest said last comes before its end.
+        let mut ended = false;
+        for event in events {
+            match event.data.u64() {
+                KERNEL => ended = true,
+                CALENDAR => self.calendar_speaks()?,
+                CALENDAR_LISTENER => self.accept_calendar()?,
+                CONSOLE => self.console_speaks()?,
+                CONSOLE_INPUT => self.operator_speaks()?,
+                number if number >= LISTENERS => self.accept_disk(number - LISTENERS)?,
+                number => self.disk_speaks(number as usize)?,
+            }
+        }
+        if self.held.is_some() {
+            self.proceed()?;
+        }
+        Ok(ended)
+    }
+
     /// A guest whose kicks go through the shared memory speaks nowhere but on the
     /// calendar's socket, but for what is rare: while it does, that socket is read
     /// without asking which one to read.
@@ -197,7 +209,8 @@ impl EventLoop {
         if self.console.is_some() || self.in_a_row < IN_A_ROW {
             return Ok(());
         }
-        for _ in 0..LOOK_EVENTS {
+        while self.since_look < LOOK_EVENTS {
+            self.since_look += 1;
             let Some(calendar) = &mut self.calendar else { return Ok(()) };
             if !calendar.has_devices() {
                 return Ok(());

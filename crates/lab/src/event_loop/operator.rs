@@ -55,14 +55,17 @@ impl EventLoop {
         next: Option<Nanos>,
         wanted: Option<Nanos>,
     ) -> Result<bool, LabError> {
-        let (Some(console), Some(calendar)) = (&mut self.console, &mut self.calendar) else {
+        if self.console.is_none() {
+            return Ok(false);
+        }
+        self.present()?;
+        let (Some(console), Some(calendar)) = (&mut self.console, &self.calendar) else {
             return Ok(false);
         };
         let first = next.into_iter().chain(wanted).min();
         // The guest does not tell its time when it waits, but it can be no further
         // than this.
         let reached = calendar.free_until().into_iter().chain(wanted).min();
-        self.now = self.now.max(calendar.now());
         if console.has_said()
             && let Some(disk) = self.disks.iter().flatten().find(|d| d.is_ready())
         {
@@ -71,6 +74,7 @@ impl EventLoop {
             self.now = self.now.max(reached.unwrap_or_default());
             calendar.set_now(self.now);
             disk.interrupt()?;
+            self.present()?;
             return self.run(next).map(|()| true);
         }
         let holds = console.holds(first);

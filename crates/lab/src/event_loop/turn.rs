@@ -12,6 +12,10 @@ use crate::disk::Disk;
 /// that it would sleep while the operator is to be heard.
 const SHORT_STEP: u64 = 100_000;
 
+/// Where the guest's clock ends, after 292 years: `KTIME_MAX`. All that a drive adds
+/// to it still fits into 64 bits.
+const LAST: Nanos = Nanos(i64::MAX as u64);
+
 impl EventLoop {
     /// The guest waits: lets time go by until something happens, and the guest run.
     pub(super) fn turn(&mut self) -> Result<(), LabError> {
@@ -56,23 +60,39 @@ impl EventLoop {
     fn take_kicks(&mut self) -> Result<(), LabError> {
         let Some(calendar) = &self.calendar else { return Ok(()) };
         let mut kicks = calendar.take_kicks();
+        if kicks == 0 {
+            return Ok(());
+        }
+        // No time has gone by since: see `kernel/patches/devices.patch`.
+        let now = self.present()?;
         while kicks != 0 {
             let index = kicks.trailing_zeros() as usize;
             kicks &= kicks - 1;
             if let Some(disk) = self.disks.get_mut(index).and_then(Option::as_mut) {
-                // No time has gone by since: see `kernel/patches/devices.patch`.
-                disk.kicked(calendar.now(), &mut self.content)?;
+                disk.kicked(now, &mut self.content)?;
                 self.turns.kicks += 1;
             }
         }
         Ok(())
     }
 
+    /// The guest's time. It lies in memory that the guest writes too, while drives
+    /// rely on a clock that never goes back and does not overflow.
+    pub(super) fn present(&mut self) -> Result<Nanos, LabError> {
+        self.now = self.now();
+        if self.now > LAST {
+            let what = format!("its clock says {} ns, which it cannot reach", self.now.0);
+            return Err(LabError::protocol("the calendar", what));
+        }
+        Ok(self.now)
+    }
+
     /// Lets time go by until `time`; the guest still waits.
     fn advance_to(&mut self, time: Nanos) -> Result<(), LabError> {
         // The clock never goes back, whatever was asked for.
-        self.now = self.now().max(time);
-        self.limits.check_virtual(self.now)
+        self.now = self.now.max(time);
+        let now = self.present()?;
+        self.limits.check_virtual(now)
     }
 
     /// Gives back what the disks have done by now, and interrupts the guest where it

@@ -13,6 +13,8 @@ use crate::LabError;
 
 /// Bytes of `struct vhost_user_mem_region`.
 const REGION_BYTES: usize = 32;
+/// Where a mapping may begin in its file: at pages, on all machines that UML runs on.
+const PAGE_BYTES: u64 = 4096;
 /// The kernel has two at most.
 const REGION_LIMIT: usize = 8;
 
@@ -47,7 +49,7 @@ impl Memory {
                 return Err(link.broken("a memory region without a descriptor"));
             };
             let Some(region) = map(fd, guest, bytes, offset)? else {
-                let what = format!("a region of {bytes} bytes at {offset} is not in its file");
+                let what = format!("a region of {bytes} bytes at {offset} of its file");
                 return Err(link.broken(what));
             };
             if user.checked_add(bytes).is_none() {
@@ -102,7 +104,11 @@ fn map(
     let length = file.metadata().map_err(LabError::system(what))?.len();
     let within = offset.checked_add(bytes).is_some_and(|end| end <= length);
     let Ok(size) = usize::try_from(bytes) else { return Ok(None) };
-    if !within || size == 0 || guest.checked_add(bytes).is_none() {
+    if !within
+        || !offset.is_multiple_of(PAGE_BYTES)
+        || size == 0
+        || guest.checked_add(bytes).is_none()
+    {
         return Ok(None);
     }
     let region =

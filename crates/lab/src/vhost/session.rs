@@ -110,6 +110,7 @@ impl Session {
     pub fn next(&mut self, config: &[u8]) -> Result<Event, LabError> {
         while let Some(message) = self.link.next()? {
             if message.request == request::VRING_KICK || message.request == request::SET_CONFIG {
+                self.link.drop_fds();
                 self.unanswered = message.needs_reply.then_some(message.request);
                 if message.request == request::VRING_KICK {
                     return Ok(Event::Kick);

@@ -1,0 +1,422 @@
+//! Hostile messages to the calendar, and hostile values in the memory that it
+//! shares.
+
+use std::fs::File;
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
+
+use disklab_drive::{Drive, Nanos, shipped};
+use disklab_exec::Interrupt;
+use proptest::prelude::*;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recv, recvmsg, send,
+};
+use rustix::time::Timespec;
+
+use super::{Guest, Watchful, content};
+use crate::console::{ConsoleLine, Frame, Operator};
+use crate::event_loop::{EventLoop, LOOK_EVENTS, Limits};
+use crate::{DiskOptions, LabError, Sockets};
+
+/// Offsets in the shared memory.
+const FREE_UNTIL: usize = 8;
+const CURRENT_TIME: usize = 16;
+const RUNNING: usize = 24;
+const KICKS: usize = 32;
+const CALLS: usize = 40;
+/// The entry of the calendar's own client, and the guest's.
+const OURS: usize = 4096;
+const THEIRS: usize = 4096 + 128;
+/// Both capabilities: time is shared, and devices are.
+const CAPABILITIES: u64 = 3;
+/// In the flags, which follow: it wants to run.
+const REQUESTED: u64 = 1;
+const EPOCH: u64 = 1 << 63;
+
+const START: u32 = 1;
+const WAIT: u32 = 3;
+const RUN: u32 = 6;
+
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+
+/// Somebody who neither types nor listens.
+#[derive(Debug)]
+struct Silent;
+
+impl Operator for Silent {
+    fn input_fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+    fn input(&mut self) -> io::Result<Vec<Frame>> {
+        Ok(vec![Frame::InputEnds])
+    }
+    fn look(&mut self) -> Option<Frame> {
+        Some(Frame::Size(24, 80))
+    }
+    fn take(&mut self, _frame: Frame) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A lab of one disk whose guest is this test.
+struct Played {
+    events: EventLoop,
+    calendar: UnixStream,
+    shared: File,
+    guest: Guest,
+    line: Option<OwnedFd>,
+    _folder: tempfile::TempDir,
+}
+
+fn message(op: u32, time: u64) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..4].copy_from_slice(&op.to_ne_bytes());
+    bytes[8..].copy_from_slice(&time.to_ne_bytes());
+    bytes
+}
+
+impl Played {
+    fn new(drive: Box<dyn Drive>, attended: bool, limits: Limits) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let sockets = Sockets::new(folder.path(), 1).unwrap();
+        let (console, line) = match attended.then(|| ConsoleLine::new(Box::new(Silent)).unwrap()) {
+            Some((console, line)) => (Some(console), Some(line)),
+            None => (None, None),
+        };
+        let disks = vec![DiskOptions::new(drive, "HOSTILE")];
+        let mut events =
+            EventLoop::new(sockets, disks, content(&folder), 0, limits, console).unwrap();
+        let connect = |name: &str| {
+            let socket = UnixStream::connect(folder.path().join(name)).unwrap();
+            socket.set_nonblocking(true).unwrap();
+            socket
+        };
+        let calendar = connect(Sockets::CALENDAR);
+        let guest = Guest::new(connect("disk0").into());
+        events.step(&AT_ONCE).unwrap();
+        send(&calendar, &message(START, u64::MAX), SendFlags::NOSIGNAL).unwrap();
+        events.step(&AT_ONCE).unwrap();
+        let shared = take_shared(&calendar);
+        guest.set_up(|| assert!(!events.step(&AT_ONCE).unwrap()));
+        Self { events, calendar, shared, guest, line, _folder: folder }
+    }
+
+    /// A guest that speaks to its disk by the shared memory.
+    fn with_devices(drive: Box<dyn Drive>, limits: Limits) -> Self {
+        let this = Self::new(drive, false, limits);
+        this.poke(THEIRS, CAPABILITIES);
+        this
+    }
+
+    fn poke(&self, at: usize, value: u64) {
+        self.shared.write_all_at(&value.to_ne_bytes(), at as u64).unwrap();
+    }
+
+    fn peek(&self, at: usize) -> u64 {
+        let mut bytes = [0; 8];
+        self.shared.read_exact_at(&mut bytes, at as u64).unwrap();
+        u64::from_ne_bytes(bytes)
+    }
+
+    /// Asks to run at `time`.
+    fn ask(&self, time: u64) {
+        self.poke(THEIRS + 8, EPOCH.wrapping_add(time));
+        self.poke(THEIRS, CAPABILITIES | REQUESTED << 32);
+    }
+
+    fn say(&self, bytes: &[u8]) {
+        // It may be full, or closed by then.
+        let _ = send(&self.calendar, bytes, SendFlags::NOSIGNAL);
+    }
+
+    fn hear(&self) -> Option<(u32, u64)> {
+        let mut bytes = [0; 16];
+        match recv(&self.calendar, &mut bytes, RecvFlags::DONTWAIT) {
+            Ok((16, _)) => Some((
+                u32::from_ne_bytes(bytes[..4].try_into().unwrap()),
+                u64::from_ne_bytes(bytes[8..].try_into().unwrap()),
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// Takes the memory that came with the answer to the start.
+fn take_shared(calendar: &UnixStream) -> File {
+    let mut bytes = [0; 16];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+    recvmsg(calendar, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, flags).unwrap();
+    let mut fds = ancillary.drain().flat_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(fds) => fds.collect(),
+        _ => Vec::new(),
+    });
+    File::from(fds.next().unwrap())
+}
+
+fn limits() -> Limits {
+    Limits { real: None, virtual_time: None, interrupt: Interrupt::new() }
+}
+
+/// A time at an edge, or any.
+fn time() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        4 => (0..1_u64 << 40).prop_map(|t| EPOCH + t),
+        1 => (0..1_u64 << 40).prop_map(|t| EPOCH - 1 - t),
+        1 => (0..1_u64 << 20).prop_map(|t| (EPOCH - 1).wrapping_add(EPOCH).wrapping_sub(t)),
+        1 => (0..1_u64 << 20).prop_map(|t| u64::MAX - t),
+        1 => Just(0),
+        1 => any::<u64>(),
+    ]
+}
+
+/// What a guest does next.
+#[derive(Debug, Clone)]
+enum Deed {
+    /// Writes into the shared memory.
+    Poke(usize, u64),
+    /// Puts a request into its ring, and kicks by the shared memory or by a message.
+    Request(bool),
+    /// Switches its disk's write cache.
+    Cache(u8),
+    /// Asks to run at a time, and waits.
+    Wait(Option<u64>),
+    /// Says anything to the calendar.
+    Say(Vec<u8>),
+    /// Says anything on its console line.
+    Talk(Vec<u8>),
+    /// Closes its calendar's socket.
+    End,
+}
+
+fn poke() -> impl Strategy<Value = (usize, u64)> {
+    prop_oneof![
+        (Just(FREE_UNTIL), time()),
+        (Just(CURRENT_TIME), time()),
+        (Just(RUNNING), any::<u64>()),
+        (Just(KICKS), prop_oneof![Just(1), Just(u64::MAX), Just(1 << 63), any::<u64>()]),
+        (Just(CALLS), any::<u64>()),
+        (Just(0), any::<u64>()),
+        (Just(OURS), any::<u64>()),
+        (Just(THEIRS), prop_oneof![Just(3), Just(1), Just(3 | REQUESTED << 32), any::<u64>()]),
+        (Just(THEIRS + 8), time()),
+        ((0..1024usize).prop_map(|n| n * 8), any::<u64>()),
+    ]
+}
+
+fn talk() -> impl Strategy<Value = Vec<u8>> {
+    let frame = prop_oneof![
+        Just(Frame::Ready),
+        any::<bool>().prop_map(Frame::Waits),
+        Just(Frame::Exit(0)),
+        Just(Frame::Output(vec![b'x'; 20_000])),
+    ];
+    let sound = frame.prop_map(|frame| {
+        let mut bytes = Vec::new();
+        frame.put(&mut bytes);
+        bytes
+    });
+    prop_oneof![6 => sound, 1 => proptest::collection::vec(any::<u8>(), 1..40)]
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let op = prop_oneof![4 => Just(WAIT), 2 => 0..12u32, 1 => any::<u32>()];
+    let said =
+        (proptest::collection::vec((op, time()), 1..4), 0..40usize).prop_map(|(list, cut)| {
+            let mut bytes: Vec<u8> =
+                list.iter().flat_map(|(op, time)| message(*op, *time)).collect();
+            // Mostly whole.
+            if cut < 16 {
+                bytes.truncate(bytes.len() - cut);
+            }
+            bytes
+        });
+    prop_oneof![
+        6 => poke().prop_map(|(at, value)| Deed::Poke(at, value)),
+        4 => any::<bool>().prop_map(Deed::Request),
+        1 => any::<u8>().prop_map(Deed::Cache),
+        8 => proptest::option::weighted(0.8, time()).prop_map(Deed::Wait),
+        1 => said.prop_map(Deed::Say),
+        2 => talk().prop_map(Deed::Talk),
+        1 => Just(Deed::End),
+    ]
+}
+
+fn play(drive: Box<dyn Drive>, attended: bool, limited: bool, deeds: Vec<Deed>) -> Option<String> {
+    let mut limits = limits();
+    limits.virtual_time = limited.then_some(Nanos(1 << 39));
+    let mut lab = Played::new(drive, attended, limits);
+    lab.poke(THEIRS, CAPABILITIES);
+    let mut requests = 0_u16;
+    for deed in deeds {
+        match deed {
+            Deed::Poke(at, value) => lab.poke(at, value),
+            Deed::Request(by_memory) => {
+                lab.guest.make_available(requests);
+                requests = requests.wrapping_add(1);
+                match by_memory {
+                    true => lab.poke(KICKS, 1),
+                    false => lab.guest.put(35, 9, 8, &[0; 8], &[]),
+                }
+            }
+            Deed::Cache(on) => {
+                let bytes = [&32_u32.to_ne_bytes()[..], &[1, 0, 0, 0, 0, 0, 0, 0, on]].concat();
+                lab.guest.put(25, 9, bytes.len() as u32, &bytes, &[]);
+            }
+            Deed::Wait(time) => {
+                if let Some(time) = time {
+                    lab.ask(time.wrapping_sub(EPOCH));
+                }
+                lab.say(&message(WAIT, 0));
+            }
+            Deed::Say(bytes) => lab.say(&bytes),
+            Deed::Talk(bytes) => {
+                if let Some(line) = &lab.line {
+                    let _ = send(line, &bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+                }
+            }
+            Deed::End => drop(lab.calendar.shutdown(std::net::Shutdown::Both)),
+        }
+        for _ in 0..2 {
+            match lab.events.step(&AT_ONCE) {
+                Ok(_) => {}
+                Err(
+                    LabError::Protocol { .. }
+                    | LabError::System { .. }
+                    | LabError::Asleep
+                    | LabError::TimedOut { clock: "virtual", .. },
+                ) => return (!lab.guest.canaries_live()).then(|| "a canary died".to_owned()),
+                Err(other) => return Some(other.to_string()),
+            }
+        }
+    }
+    (!lab.guest.canaries_live()).then(|| "a canary died".to_owned())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn hostile_clocks_do_no_harm(
+        deeds in proptest::collection::vec(deed(), 1..40), attended: bool, limited: bool,
+    ) {
+        prop_assert_eq!(play(Box::new(Watchful::default()), attended, limited, deeds), None);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// The model of a real drive has no trouble with such times either.
+    #[test]
+    fn hostile_clocks_do_no_harm_to_a_model(
+        deeds in proptest::collection::vec(deed(), 1..40), attended: bool,
+    ) {
+        let drive = shipped("generic-3tb").unwrap().build(1);
+        prop_assert_eq!(play(drive, attended, false, deeds), None);
+    }
+}
+
+#[test]
+fn a_kick_by_memory_is_served_at_its_time() {
+    let mut lab = Played::with_devices(Box::new(Watchful::default()), limits());
+    lab.guest.make_available(0);
+    lab.poke(CURRENT_TIME, EPOCH + 70);
+    // All the disks that there could be, of which there is one.
+    lab.poke(KICKS, u64::MAX);
+    lab.ask(1000);
+    lab.say(&message(WAIT, 0));
+    lab.events.step(&AT_ONCE).unwrap();
+    assert_eq!(lab.hear(), Some((RUN, 70)));
+    assert_eq!((lab.guest.used(), lab.peek(CALLS), lab.peek(KICKS)), (1, 1, 0));
+    assert_eq!(lab.events.turns().kicks, 1);
+}
+
+#[test]
+fn a_clock_that_is_turned_back_stands_still() {
+    let mut lab = Played::with_devices(Box::new(Watchful::default()), limits());
+    lab.ask(1000);
+    lab.say(&message(WAIT, 0));
+    lab.events.step(&AT_ONCE).unwrap();
+    assert_eq!(lab.hear(), Some((RUN, 1000)));
+    // It was told 1000, and says and wants 5.
+    lab.guest.make_available(0);
+    lab.poke(CURRENT_TIME, EPOCH + 5);
+    lab.poke(KICKS, 1);
+    lab.ask(5);
+    lab.say(&message(WAIT, 0));
+    lab.events.step(&AT_ONCE).unwrap();
+    assert_eq!(lab.hear(), Some((RUN, 1000)));
+    // The same with a kick by message, from a later time.
+    lab.poke(CURRENT_TIME, EPOCH + 2000);
+    lab.guest.make_available(1);
+    lab.guest.put(35, 9, 8, &[0; 8], &[]);
+    lab.events.step(&AT_ONCE).unwrap();
+    lab.poke(CURRENT_TIME, EPOCH + 1500);
+    lab.ask(1600);
+    lab.say(&message(WAIT, 0));
+    lab.events.step(&AT_ONCE).unwrap();
+    assert_eq!(lab.hear(), Some((RUN, 2000)));
+}
+
+#[test]
+fn a_clock_that_cannot_be_is_refused() {
+    let mut lab = Played::with_devices(Box::new(Watchful::default()), limits());
+    lab.poke(CURRENT_TIME, EPOCH - 1);
+    lab.guest.make_available(0);
+    lab.guest.put(35, 9, 8, &[0; 8], &[]);
+    assert!(matches!(lab.events.step(&AT_ONCE), Err(LabError::Protocol { .. })));
+}
+
+#[test]
+fn a_calendar_that_connects_twice_is_refused() {
+    let mut lab = Played::with_devices(Box::new(Watchful::default()), limits());
+    let _again = UnixStream::connect(lab._folder.path().join(Sockets::CALENDAR)).unwrap();
+    assert!(matches!(lab.events.step(&AT_ONCE), Err(LabError::Protocol { .. })));
+}
+
+#[test]
+fn a_disk_that_speaks_first_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let sockets = Sockets::new(folder.path(), 1).unwrap();
+    let disks = vec![DiskOptions::new(Box::new(Watchful::default()), "HOSTILE")];
+    let mut events = EventLoop::new(sockets, disks, content(&folder), 0, limits(), None).unwrap();
+    let guest = Guest::new(UnixStream::connect(folder.path().join("disk0")).unwrap().into());
+    guest.put(3, 1, 0, &[], &[]);
+    events.step(&AT_ONCE).unwrap();
+    assert!(matches!(events.step(&AT_ONCE), Err(LabError::Protocol { .. })));
+}
+
+/// A guest that never stops waiting keeps nobody from ending it.
+#[test]
+fn a_guest_that_waits_all_the_time_can_be_interrupted() {
+    let limits = limits();
+    let interrupt = limits.interrupt.clone();
+    let mut lab = Played::with_devices(Box::new(Watchful::default()), limits);
+    lab.ask(0);
+    let socket = lab.calendar.try_clone().unwrap();
+    socket.set_nonblocking(false).unwrap();
+    let guest = std::thread::spawn(move || {
+        let mut bytes = [0; 16];
+        while send(socket.as_fd(), &message(WAIT, 0), SendFlags::NOSIGNAL).is_ok()
+            && recv(socket.as_fd(), &mut bytes, RecvFlags::empty()).is_ok_and(|(got, _)| got != 0)
+        {
+        }
+    });
+    interrupt.raise();
+    let patience = Timespec { tv_sec: 1, tv_nsec: 0 };
+    let outcome = loop {
+        match lab.events.step(&patience) {
+            Ok(_) if lab.events.turns().waits > 4 * u64::from(LOOK_EVENTS) => break Ok(()),
+            Ok(_) => {}
+            Err(e) => break Err(e),
+        }
+    };
+    drop(lab);
+    guest.join().unwrap();
+    assert!(matches!(outcome, Err(LabError::Interrupted)), "{outcome:?}");
+}
