@@ -1,7 +1,7 @@
 //! How it was measured, in sentences.
 
 use disklab_measure::Tool;
-use disklab_store::{CellState, RunInfo};
+use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_units::{Bytes, significant};
 
 use crate::Report;
@@ -57,13 +57,32 @@ pub(crate) fn progress(report: &Report) -> String {
     if waiting > 0 {
         text.push_str(&format!(", {waiting} have not run yet"));
     }
-    let seconds: f64 = report.cells.iter().filter_map(|c| c.seconds).filter(|s| *s > 0.0).sum();
+    let seconds = busy_seconds(&report.cells);
     if (1.0..1e12).contains(&seconds) {
         let time = disklab_units::show_duration(std::time::Duration::from_secs_f64(seconds));
         text.push_str(&format!(", in {time}"));
     }
     text.push('.');
     text
+}
+
+/// Seconds during which cells ran; several may have run side by side.
+fn busy_seconds(cells: &[CellRecord]) -> f64 {
+    let (mut busy, mut until) = (0.0, f64::NEG_INFINITY);
+    let mut spans = Vec::new();
+    for cell in cells {
+        let seconds = cell.seconds.filter(|s| s.is_finite() && *s > 0.0).unwrap_or(0.0);
+        match cell.ended.map(|ended| ended.as_millisecond() as f64 / 1000.0) {
+            Some(end) => spans.push((end - seconds, end)),
+            None => busy += seconds,
+        }
+    }
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (start, end) in spans {
+        busy += (end - start.max(until)).max(0.0);
+        until = until.max(end);
+    }
+    busy
 }
 
 /// How sizes were scaled, in a sentence.
@@ -151,6 +170,28 @@ mod tests {
         assert!(scale(0.3).starts_with("Files and amounts are 0.300 times"));
         assert!(!scale(0.0).contains("inf"));
         assert!(!scale(f64::NAN).contains("NaN"));
+    }
+
+    #[test]
+    fn what_ran_side_by_side_counts_once() {
+        let cell = |end: i64, seconds: f64| CellRecord {
+            cell: disklab_study::Cell {
+                number: 0,
+                block: 0,
+                stack: "s".to_owned(),
+                workload: "w".to_owned(),
+                seed: 1,
+            },
+            state: CellState::Done,
+            error: None,
+            ended: jiff::Timestamp::from_second(end).ok(),
+            seconds: Some(seconds),
+        };
+        // Two at once, one of them longer; then a pause; then one more.
+        let cells = [cell(110, 10.0), cell(115, 13.0), cell(200, 5.0)];
+        assert!((busy_seconds(&cells) - 20.0).abs() < 1e-6, "{}", busy_seconds(&cells));
+        assert_eq!(busy_seconds(&[]), 0.0);
+        assert_eq!(busy_seconds(&[cell(1, f64::NAN)]), 0.0);
     }
 
     #[test]
