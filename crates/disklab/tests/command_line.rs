@@ -36,6 +36,8 @@ fn wrong_use_ends_with_2_and_touches_nothing() {
     let wrong = TINY.replace("\"ext4\"", "\"ext5\"");
     let wrong_path = temp.path().join("wrong.toml");
     std::fs::write(&wrong_path, wrong).expect("write");
+    let huge = TINY.replace("bs = \"4k\", count = 4", "bs = \"1G\", count = 4000000");
+    std::fs::write(temp.path().join("huge.toml"), huge).expect("write");
     std::fs::write(temp.path().join("binary.toml"), [0xff, 0xfe, 0]).expect("write");
     let cases: &[(&[&str], &str)] = &[
         (&["run"], "which study?"),
@@ -43,11 +45,12 @@ fn wrong_use_ends_with_2_and_touches_nothing() {
         (&["run", "wrong.toml"], "wrong.toml:10:8: "),
         (&["run", "binary.toml"], "not UTF-8"),
         (&["run", "."], "cannot read the study"),
-        (&["run", "tiny.toml", "--on", "floppy"], "expected loop, dir:PATH or disks:"),
+        (&["run", "tiny.toml", "--on", "floppy"], "expected lab, loop, dir:PATH or disks:"),
         (&["run", "tiny.toml", "--on", "dir:/no/such/place"], "/no/such/place"),
         (&["run", "tiny.toml", "--on", "dir:tiny.toml"], "is no directory"),
         (&["run", "tiny.toml", "--on", "disks:/dev/sda"], "/dev/sda"),
         (&["run", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "leave no cell"),
+        (&["run", "huge.toml", "--on", "dir:."], "make the files smaller with --scale"),
         (&["run", "tiny.toml", "--repeats", "0"], "--repeats"),
         (&["run", "tiny.toml", "--scale", "1/0"], "--scale"),
         (&["run", "--resume"], "--out"),
