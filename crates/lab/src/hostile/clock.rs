@@ -1,166 +1,22 @@
 //! Hostile messages to the calendar, and hostile values in the memory that it
 //! shares.
 
-use std::fs::File;
-use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::FileExt;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
 use disklab_drive::{Drive, Nanos, shipped};
-use disklab_exec::Interrupt;
 use proptest::prelude::*;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recv, recvmsg, send,
-};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::time::Timespec;
 
+use super::played::{
+    AT_ONCE, CALLS, CAPABILITIES, CURRENT_TIME, EPOCH, FREE_UNTIL, KICKS, OURS, Played, REQUESTED,
+    RUN, RUNNING, THEIRS, WAIT, limits, message,
+};
 use super::{Guest, Watchful, content};
-use crate::console::{ConsoleLine, Frame, Operator};
-use crate::event_loop::{EventLoop, LOOK_EVENTS, Limits};
+use crate::console::Frame;
+use crate::event_loop::{EventLoop, LOOK_EVENTS};
 use crate::{DiskOptions, LabError, Sockets};
-
-/// Offsets in the shared memory.
-const FREE_UNTIL: usize = 8;
-const CURRENT_TIME: usize = 16;
-const RUNNING: usize = 24;
-const KICKS: usize = 32;
-const CALLS: usize = 40;
-/// The entry of the calendar's own client, and the guest's.
-const OURS: usize = 4096;
-const THEIRS: usize = 4096 + 128;
-/// Both capabilities: time is shared, and devices are.
-const CAPABILITIES: u64 = 3;
-/// In the flags, which follow: it wants to run.
-const REQUESTED: u64 = 1;
-const EPOCH: u64 = 1 << 63;
-
-const START: u32 = 1;
-const WAIT: u32 = 3;
-const RUN: u32 = 6;
-
-const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-
-/// Somebody who neither types nor listens.
-#[derive(Debug)]
-struct Silent;
-
-impl Operator for Silent {
-    fn input_fd(&self) -> Option<BorrowedFd<'_>> {
-        None
-    }
-    fn input(&mut self) -> io::Result<Vec<Frame>> {
-        Ok(vec![Frame::InputEnds])
-    }
-    fn look(&mut self) -> Option<Frame> {
-        Some(Frame::Size(24, 80))
-    }
-    fn take(&mut self, _frame: Frame) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// A lab of one disk whose guest is this test.
-struct Played {
-    events: EventLoop,
-    calendar: UnixStream,
-    shared: File,
-    guest: Guest,
-    line: Option<OwnedFd>,
-    _folder: tempfile::TempDir,
-}
-
-fn message(op: u32, time: u64) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..4].copy_from_slice(&op.to_ne_bytes());
-    bytes[8..].copy_from_slice(&time.to_ne_bytes());
-    bytes
-}
-
-impl Played {
-    fn new(drive: Box<dyn Drive>, attended: bool, limits: Limits) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let sockets = Sockets::new(folder.path(), 1).unwrap();
-        let (console, line) = match attended.then(|| ConsoleLine::new(Box::new(Silent)).unwrap()) {
-            Some((console, line)) => (Some(console), Some(line)),
-            None => (None, None),
-        };
-        let disks = vec![DiskOptions::new(drive, "HOSTILE")];
-        let mut events =
-            EventLoop::new(sockets, disks, content(&folder), 0, limits, console).unwrap();
-        let connect = |name: &str| {
-            let socket = UnixStream::connect(folder.path().join(name)).unwrap();
-            socket.set_nonblocking(true).unwrap();
-            socket
-        };
-        let calendar = connect(Sockets::CALENDAR);
-        let guest = Guest::new(connect("disk0").into());
-        events.step(&AT_ONCE).unwrap();
-        send(&calendar, &message(START, u64::MAX), SendFlags::NOSIGNAL).unwrap();
-        events.step(&AT_ONCE).unwrap();
-        let shared = take_shared(&calendar);
-        guest.set_up(|| assert!(!events.step(&AT_ONCE).unwrap()));
-        Self { events, calendar, shared, guest, line, _folder: folder }
-    }
-
-    /// A guest that speaks to its disk by the shared memory.
-    fn with_devices(drive: Box<dyn Drive>, limits: Limits) -> Self {
-        let this = Self::new(drive, false, limits);
-        this.poke(THEIRS, CAPABILITIES);
-        this
-    }
-
-    fn poke(&self, at: usize, value: u64) {
-        self.shared.write_all_at(&value.to_ne_bytes(), at as u64).unwrap();
-    }
-
-    fn peek(&self, at: usize) -> u64 {
-        let mut bytes = [0; 8];
-        self.shared.read_exact_at(&mut bytes, at as u64).unwrap();
-        u64::from_ne_bytes(bytes)
-    }
-
-    /// Asks to run at `time`.
-    fn ask(&self, time: u64) {
-        self.poke(THEIRS + 8, EPOCH.wrapping_add(time));
-        self.poke(THEIRS, CAPABILITIES | REQUESTED << 32);
-    }
-
-    fn say(&self, bytes: &[u8]) {
-        // It may be full, or closed by then.
-        let _ = send(&self.calendar, bytes, SendFlags::NOSIGNAL);
-    }
-
-    fn hear(&self) -> Option<(u32, u64)> {
-        let mut bytes = [0; 16];
-        match recv(&self.calendar, &mut bytes, RecvFlags::DONTWAIT) {
-            Ok((16, _)) => Some((
-                u32::from_ne_bytes(bytes[..4].try_into().unwrap()),
-                u64::from_ne_bytes(bytes[8..].try_into().unwrap()),
-            )),
-            _ => None,
-        }
-    }
-}
-
-/// Takes the memory that came with the answer to the start.
-fn take_shared(calendar: &UnixStream) -> File {
-    let mut bytes = [0; 16];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
-    recvmsg(calendar, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, flags).unwrap();
-    let mut fds = ancillary.drain().flat_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(fds) => fds.collect(),
-        _ => Vec::new(),
-    });
-    File::from(fds.next().unwrap())
-}
-
-fn limits() -> Limits {
-    Limits { real: None, virtual_time: None, interrupt: Interrupt::new() }
-}
 
 /// A time at an edge, or any.
 fn time() -> impl Strategy<Value = u64> {
@@ -375,7 +231,7 @@ fn a_clock_that_cannot_be_is_refused() {
 #[test]
 fn a_calendar_that_connects_twice_is_refused() {
     let mut lab = Played::with_devices(Box::new(Watchful::default()), limits());
-    let _again = UnixStream::connect(lab._folder.path().join(Sockets::CALENDAR)).unwrap();
+    let _again = UnixStream::connect(lab.folder.path().join(Sockets::CALENDAR)).unwrap();
     assert!(matches!(lab.events.step(&AT_ONCE), Err(LabError::Protocol { .. })));
 }
 

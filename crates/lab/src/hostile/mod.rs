@@ -5,6 +5,7 @@
 mod chains;
 mod clock;
 mod messages;
+mod played;
 
 use std::fs::File;
 use std::io::IoSlice;
