@@ -1,12 +1,11 @@
 //! The lab bench, on the host.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
 use disklab_lab::ContentLimits;
-use disklab_lab::kernel::{CONFIGURATION, ZFS_CONFIGURATION};
+use disklab_lab::kernel::ZFS_CONFIGURATION;
 use disklab_measure::{Environment, environment};
 use disklab_stack::{Ledger, Machine, Need, Undo};
 use disklab_study::Cell;
@@ -33,10 +32,9 @@ pub struct LabKernel {
 /// not there yet. An error is in words for the user.
 pub type KernelSource = Box<dyn FnMut(bool) -> Result<LabKernel, BenchError>>;
 
-/// What a lab bench is made of.
+/// What all labs of a bench have in common.
+#[derive(Debug, Clone)]
 pub struct LabSettings {
-    /// Where kernels come from.
-    pub kernel: KernelSource,
     /// The program that is the guest's first: this one.
     pub program: PathBuf,
     /// Where the labs' folders are made.
@@ -49,25 +47,15 @@ pub struct LabSettings {
     pub content: ContentLimits,
     /// Virtual time after which a guest is stopped.
     pub cell_limit: Duration,
-    /// Against which drive files and the study's own files are found.
+    /// Against which drive files and the study's own files are found; absolute.
     pub folder: PathBuf,
 }
 
-impl fmt::Debug for LabSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LabSettings")
-            .field("scratch", &self.scratch)
-            .field("cores", &self.cores)
-            .field("memory", &self.memory)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Modelled drives under a real kernel, in virtual time.
-#[derive(Debug)]
 pub struct LabBench {
     drives: ModelledDrives,
     settings: LabSettings,
+    kernels: KernelSource,
     kernel: Option<LabKernel>,
     machine: Machine,
     ledger: Ledger,
@@ -75,16 +63,16 @@ pub struct LabBench {
 }
 
 impl LabBench {
-    /// A bench for a campaign on `drives`.
+    /// A bench for a campaign on `drives`, under a kernel from `kernels`.
     pub fn new(
         drives: ModelledDrives,
         settings: LabSettings,
+        kernels: KernelSource,
         ledger: Ledger,
         executor: Executor,
     ) -> Self {
-        let machine =
-            Machine::configured(&[CONFIGURATION, ZFS_CONFIGURATION].join("\n"), &["zpool", "zfs"]);
-        Self { drives, settings, kernel: None, machine, ledger, executor }
+        let machine = Machine::configured(ZFS_CONFIGURATION, &["zpool", "zfs"]);
+        Self { drives, settings, kernels, kernel: None, machine, ledger, executor }
     }
 }
 
@@ -123,7 +111,7 @@ impl Bench for LabBench {
             let stack = campaign.study.stack_index(&cell.stack);
             stack.is_some_and(|index| campaign.stacks[index].needs().contains(&Need::Zfs))
         });
-        self.kernel = Some((self.settings.kernel)(zfs)?);
+        self.kernel = Some((self.kernels)(zfs)?);
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use disklab_study::Cell;
 use super::bench::{LabKernel, LabSettings, lab_folder};
 use super::drives::ModelledDrives;
 use super::job::{Job, PHASES};
-use super::one_cell::{Ended, LabSettingsOfCell, OneCell, prepare};
+use super::one_cell::{Ended, OneCell, prepare};
 use crate::device_bench::indices;
 use crate::{BenchError, Campaign, Phase, Sink};
 
@@ -46,14 +46,12 @@ type Ends = (u32, Ended);
 impl<'a> Crew<'a> {
     /// Carries out the cells, in their order as far as they do not run side by side.
     pub fn carry_out(&self, cells: &[&'a Cell], sink: &mut dyn Sink) -> Result<(), BenchError> {
-        let settings = LabSettingsOfCell::new(self.settings, self.kernel);
         // Raised to end all labs, by the user's wish or where going on makes no sense.
         let stop = Interrupt::new();
         let (ends, ended) = channel();
         scope(|scope| {
             let mut shift = Shift {
                 crew: self,
-                settings: &settings,
                 stop: &stop,
                 ends,
                 running: BTreeMap::new(),
@@ -67,9 +65,7 @@ impl<'a> Crew<'a> {
             result
         })
     }
-}
 
-impl Crew<'_> {
     /// The guests' fio is this machine's.
     fn fio_version(&self) -> Option<String> {
         let done = self.executor.run(&Invocation::new("fio").arg("--version")).ok()?;
@@ -80,7 +76,6 @@ impl Crew<'_> {
 /// The labs that run.
 struct Shift<'s, 'a> {
     crew: &'s Crew<'a>,
-    settings: &'s LabSettingsOfCell,
     stop: &'s Interrupt,
     ends: Sender<Ends>,
     running: BTreeMap<u32, Running<'a>>,
@@ -144,8 +139,7 @@ impl<'s, 'a> Shift<'s, 'a> {
         let job = Job {
             study_file: study.source.name.clone(),
             study_text: study.source.text.clone(),
-            folder: std::path::absolute(&crew.settings.folder)
-                .map_err(BenchError::io("cannot find", &crew.settings.folder))?,
+            folder: crew.settings.folder.clone(),
             scale: crew.campaign.scale,
             cell: cell.clone(),
             raw: raw.clone(),
@@ -155,7 +149,8 @@ impl<'s, 'a> Shift<'s, 'a> {
         prepare(&folder, &job)?;
         let one = OneCell {
             drives: crew.drives,
-            settings: self.settings,
+            settings: crew.settings,
+            kernel: crew.kernel,
             indices: &study.stacks[stack].drives,
             write_cache: study.stacks[stack].write_cache,
             folder: folder.clone(),

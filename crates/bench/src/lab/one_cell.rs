@@ -21,7 +21,8 @@ const REAL_LIMIT: Duration = Duration::from_secs(86_400);
 /// What a worker needs for a cell; all its own.
 pub(super) struct OneCell<'a> {
     pub drives: &'a ModelledDrives,
-    pub settings: &'a LabSettingsOfCell,
+    pub settings: &'a LabSettings,
+    pub kernel: &'a LabKernel,
     pub indices: &'a [usize],
     pub write_cache: Option<bool>,
     /// This lab's own folder, which exists and holds the job.
@@ -30,29 +31,6 @@ pub(super) struct OneCell<'a> {
     pub cell: &'a Cell,
     pub core: usize,
     pub stop: Interrupt,
-}
-
-/// What of the settings a worker needs; unlike [`LabSettings`] it can be shared by
-/// threads.
-#[derive(Debug, Clone)]
-pub(super) struct LabSettingsOfCell {
-    pub kernel: LabKernel,
-    pub program: PathBuf,
-    pub memory_bytes: u64,
-    pub content: disklab_lab::ContentLimits,
-    pub limit: Nanos,
-}
-
-impl LabSettingsOfCell {
-    pub fn new(settings: &LabSettings, kernel: &LabKernel) -> Self {
-        Self {
-            kernel: kernel.clone(),
-            program: settings.program.clone(),
-            memory_bytes: settings.memory.0,
-            content: settings.content,
-            limit: Nanos(u64::try_from(settings.cell_limit.as_nanos()).unwrap_or(u64::MAX)),
-        }
-    }
 }
 
 /// How a cell ended; [`Interrupted`](Ended::Interrupted) is no outcome.
@@ -87,18 +65,18 @@ impl OneCell<'_> {
 
     fn options(&self) -> LabOptions {
         let settings = self.settings;
-        let mut options =
-            LabOptions::new(&settings.kernel.program, &self.folder, &settings.program);
+        let mut options = LabOptions::new(&self.kernel.program, &self.folder, &settings.program);
         options.writable = vec![self.raw.clone()];
         options.init_arguments = vec![GUEST.to_owned(), CELL_JOB.to_owned()];
-        options.kernel_arguments.clone_from(&settings.kernel.arguments);
-        options.memory_bytes = settings.memory_bytes;
+        options.kernel_arguments.clone_from(&self.kernel.arguments);
+        options.memory_bytes = settings.memory.0;
         options.disks = self.drives.disks(self.indices, self.write_cache, self.cell.seed);
         options.content = settings.content;
         options.seed = self.cell.seed;
         options.core = Some(self.core);
         options.real_limit = Some(REAL_LIMIT);
-        options.virtual_limit = Some(settings.limit);
+        let limit = u64::try_from(settings.cell_limit.as_nanos()).unwrap_or(u64::MAX);
+        options.virtual_limit = Some(Nanos(limit));
         options.interrupt = self.stop.clone();
         options
     }

@@ -6,6 +6,7 @@ use disklab_bench::{
     BenchError, Campaign, LabBench, LabKernel, LabSettings, ModelledDrives, free_space,
 };
 use disklab_exec::{ExecError, Executor, Interrupt};
+use disklab_lab::speed::processors;
 use disklab_lab::{ContentLimits, kernel};
 use disklab_stack::Ledger;
 use disklab_units::Bytes;
@@ -53,7 +54,6 @@ pub fn bench(
         ..ContentLimits::default()
     };
     let settings = LabSettings {
-        kernel: Box::new(move |zfs| kernel_for(zfs, &interrupt)),
         program,
         scratch: place.scratch.to_owned(),
         cores,
@@ -62,7 +62,8 @@ pub fn bench(
         cell_limit: args.cell_limit.unwrap_or(CELL_LIMIT),
         folder: place.study.to_owned(),
     };
-    Ok((LabBench::new(drives, settings, ledger, executor), memory))
+    let kernels = Box::new(move |zfs| kernel_for(zfs, &interrupt));
+    Ok((LabBench::new(drives, settings, kernels, ledger, executor), memory))
 }
 
 /// The kernel; it is built where it is not there yet.
@@ -98,10 +99,7 @@ fn kernel_for(zfs: bool, interrupt: &Interrupt) -> Result<LabKernel, BenchError>
 /// The processors to run on: those that this process may use, as many as asked for
 /// and as guests fit into the memory.
 fn cores(at_once: Option<usize>, memory: Bytes, most: Bytes) -> Result<Vec<usize>, Failure> {
-    let allowed = rustix::thread::sched_getaffinity(None)
-        .map_err(|e| Failure::failed(format!("cannot read which processors may be used: {e}")))?;
-    let mut cores: Vec<usize> =
-        (0..rustix::thread::CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();
+    let mut cores = processors().map_err(Failure::failed)?;
     let fit = usize::try_from(most.0 / memory.0.max(1)).unwrap_or(usize::MAX).max(1);
     match at_once {
         Some(wanted) if wanted == 0 || wanted > cores.len() => {

@@ -251,7 +251,6 @@ fn free_place() -> (usize, std::sync::MutexGuard<'static, ()>) {
 
 /// A processor that this process may run on, another one for each place.
 fn core(place: usize) -> Option<usize> {
-    let allowed = rustix::thread::sched_getaffinity(None).ok()?;
-    let cores: Vec<usize> = (0..1024).filter(|core| allowed.is_set(*core)).collect();
+    let cores = disklab_lab::speed::processors().ok()?;
     cores.get(place % cores.len().max(1)).copied()
 }

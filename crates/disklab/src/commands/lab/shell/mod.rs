@@ -237,9 +237,7 @@ fn content(folder: &Path) -> ContentLimits {
 
 /// Sessions of one user are spread over the processors.
 fn core() -> Option<usize> {
-    let allowed = rustix::thread::sched_getaffinity(None).ok()?;
-    let processors: Vec<usize> =
-        (0..rustix::thread::CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();
+    let processors = disklab_lab::speed::processors().ok()?;
     let number = std::process::id() as usize % processors.len().max(1);
     processors.get(number).copied()
 }
