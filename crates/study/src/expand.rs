@@ -1,10 +1,11 @@
 //! The matrix: layouts × file systems × options, and the workloads' parameters.
 
+use disklab_source::{did_you_mean, one_of};
+
 use crate::load::check_id;
 use crate::node::Key;
 use crate::parameters::{combinations, fill};
 use crate::stack_text::parse_options;
-use crate::words::{did_you_mean, one_of};
 use crate::{
     Caches, DriveSpec, Fields, LayerSpec, Node, StackSpec, StudyError, Value, WorkloadSpec,
     matches, parse_layers,

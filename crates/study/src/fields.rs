@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
+use disklab_source::{did_you_mean, one_of};
 use disklab_units::{Bytes, parse_duration};
 
 use crate::node::Key;
-use crate::words::{did_you_mean, one_of};
 use crate::{Node, Place, StudyError, Value};
 
 /// The fields of one table. Each is taken once; [`Fields::finish`] refuses

@@ -4,7 +4,6 @@
 //! the file, the line and what was expected. [`order`] lays a study's cells out
 //! in randomised complete blocks.
 
-mod error;
 mod expand;
 mod fields;
 mod load;
@@ -15,15 +14,14 @@ mod pattern;
 mod plan;
 mod stack_text;
 mod study;
-mod words;
 
-pub use error::StudyError;
+pub use disklab_source::SourceError as StudyError;
+pub use disklab_source::{Place, Source, did_you_mean, one_of};
 pub use fields::Fields;
 pub use load::load;
-pub use node::{Node, Place, Source, Value};
+pub use node::{Node, Value};
 pub use order::{Cell, cell_seed, order};
 pub use pattern::matches;
 pub use plan::{LeftOut, PlannedStack};
 pub use stack_text::{LayerSpec, parse_layers};
 pub use study::{Caches, Chart, DriveSpec, Measure, Question, StackSpec, Study, WorkloadSpec};
-pub use words::{did_you_mean, one_of};

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use disklab_source::{did_you_mean, one_of};
 use disklab_units::Bytes;
 use sha2::{Digest, Sha256};
 
 use crate::expand::{excluded, stacks, workloads};
-use crate::words::{did_you_mean, one_of};
 use crate::{
     Chart, DriveSpec, Fields, Measure, Node, Question, Source, StackSpec, Study, StudyError,
     WorkloadSpec, matches,

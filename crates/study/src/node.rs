@@ -5,32 +5,9 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
+use disklab_source::{Place, Source};
+
 use crate::StudyError;
-
-/// A file's name and text.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Source {
-    /// The name as the user gave it.
-    pub name: String,
-    /// The whole text.
-    pub text: String,
-}
-
-/// A range of bytes in a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The source.
-    pub source: Arc<Source>,
-    /// Bytes in its text.
-    pub span: Range<usize>,
-}
-
-impl Place {
-    /// An error at this place.
-    pub fn error(&self, message: impl Into<String>) -> StudyError {
-        StudyError::new(self, message)
-    }
-}
 
 /// A value and its place.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,9 +4,9 @@ use std::fmt;
 
 use crate::Place;
 
-/// What is wrong in a study, where, and what was expected.
+/// What is wrong in a text, where, and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StudyError {
+pub struct SourceError {
     /// The file's name as the user gave it.
     pub file: String,
     /// Line, counted from 1.
@@ -19,7 +19,7 @@ pub struct StudyError {
     width: usize,
 }
 
-impl StudyError {
+impl SourceError {
     /// An error at `place`.
     pub fn new(place: &Place, message: impl Into<String>) -> Self {
         let text = &place.source.text;
@@ -47,7 +47,7 @@ fn floor(text: &str, index: usize) -> usize {
     index
 }
 
-impl fmt::Display for StudyError {
+impl fmt::Display for SourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)?;
         if !self.excerpt.trim().is_empty() {
@@ -69,4 +69,4 @@ impl fmt::Display for StudyError {
     }
 }
 
-impl std::error::Error for StudyError {}
+impl std::error::Error for SourceError {}

@@ -1,0 +1,13 @@
+//! Texts that people write (studies, fio jobs, Filebench personalities), and
+//! errors that show the line and the column.
+//!
+//! Pure, and below every crate that reads such a text, so that all of them tell
+//! what is wrong in the same way.
+
+mod error;
+mod place;
+mod words;
+
+pub use error::SourceError;
+pub use place::{Place, Source};
+pub use words::{did_you_mean, one_of};
