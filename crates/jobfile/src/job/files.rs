@@ -1,0 +1,208 @@
+//! The files of a job.
+
+/// The files of a job, as a function of the clone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Files {
+    /// How they are called.
+    pub names: NameSource,
+    /// `directory`, where the policy allows it, as written; else they lie in the
+    /// directory that the caller gives.
+    pub directory: Option<String>,
+    /// How large they are.
+    pub size: FileSize,
+    /// `offset`: bytes from the start of each file that are left alone.
+    pub offset: u64,
+    /// `offset_increment`: added to it for each clone before this one.
+    pub offset_increment: u64,
+    /// How the next file is chosen.
+    pub order: FileOrder,
+    /// How many are open at once, from 1 to their number.
+    pub open: u64,
+    /// The block by which lengths are rounded, in bytes: the smallest one.
+    pub block: u64,
+}
+
+/// How files are called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NameSource {
+    /// `filename`: these, the same for all clones. Never empty.
+    Fixed(Vec<String>),
+    /// `filename_format` with `$jobname`, `$jobnum`, `$filenum` filled in.
+    Format {
+        /// With the words still in it.
+        format: String,
+        /// What `$jobname` stands for.
+        job: String,
+        /// `nrfiles`, from 1.
+        count: u64,
+    },
+}
+
+/// How large files are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileSize {
+    /// `size` shared out evenly.
+    Shared {
+        /// Bytes of all files of a clone together.
+        total: u64,
+    },
+    /// `filesize`: each so large, or drawn evenly from a range for each file.
+    Each {
+        /// From, in bytes.
+        min: u64,
+        /// To, in bytes, at least `min`.
+        max: u64,
+    },
+}
+
+/// `file_service_type` with its number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FileOrder {
+    /// One I/O (or `every`) here, then on to the next file.
+    RoundRobin {
+        /// I/Os before it moves on, from 1.
+        every: u32,
+    },
+    /// One file is finished before the next.
+    Sequential,
+    /// Drawn evenly.
+    Random {
+        /// As above.
+        every: u32,
+    },
+    /// Drawn by Zipf's law.
+    Zipf {
+        /// Over 0, not 1.
+        theta: f64,
+    },
+    /// Drawn by Pareto's.
+    Pareto {
+        /// Over 0 and under 1.
+        power: f64,
+    },
+    /// Drawn by a normal distribution.
+    Normal {
+        /// Percent of the files.
+        deviation: f64,
+    },
+}
+
+/// One file of one clone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobFile {
+    /// Its name inside of the directory.
+    pub name: String,
+    /// Where its I/O lies.
+    pub extent: Extent,
+}
+
+/// The part of a file that is read and written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// The first byte of it.
+    pub offset: u64,
+    /// Its length in bytes. The file has to be `offset + length` bytes long.
+    pub length: u64,
+}
+
+impl Extent {
+    /// The first byte behind it: how long the file has to be.
+    pub const fn end(&self) -> u64 {
+        self.offset.saturating_add(self.length)
+    }
+}
+
+/// fio's `filename_format` where nothing is said (HOWTO.rst).
+pub const DEFAULT_FORMAT: &str = "$jobname.$jobnum.$filenum";
+
+impl Files {
+    /// How many files one clone has, at least 1.
+    pub fn count(&self) -> u64 {
+        match &self.names {
+            NameSource::Fixed(names) => names.len() as u64,
+            NameSource::Format { count, .. } => *count,
+        }
+    }
+
+    /// The files of a clone, counted from 0. `seed` decides the sizes that are
+    /// drawn from a range: the same for the same clone, file and seed.
+    pub fn of(&self, clone: u32, seed: u64) -> Vec<JobFile> {
+        let clones_before = u64::from(clone);
+        let offset =
+            self.offset.saturating_add(self.offset_increment.saturating_mul(clones_before));
+        let count = self.count();
+        (0..count)
+            .map(|file| JobFile {
+                name: self.name(clone, file),
+                extent: Extent { offset, length: self.length(clone, file, seed) },
+            })
+            .collect()
+    }
+
+    fn name(&self, clone: u32, file: u64) -> String {
+        match &self.names {
+            NameSource::Fixed(names) => {
+                usize::try_from(file).ok().and_then(|i| names.get(i)).cloned().unwrap_or_default()
+            }
+            NameSource::Format { format, job, .. } => fill_in(format, job, clone, file),
+        }
+    }
+
+    fn length(&self, clone: u32, file: u64, seed: u64) -> u64 {
+        let (count, block) = (self.count().max(1), self.block.max(1));
+        match self.size {
+            FileSize::Shared { total } => {
+                // What does not divide goes to the first files, block by block
+                // (setup_files in filesetup.c).
+                let even = total / count;
+                let extra = (total - even * count) / block;
+                even + if file < extra { block } else { 0 }
+            }
+            FileSize::Each { min, max } if min >= max => min,
+            FileSize::Each { min, max } => {
+                // Fixed sizes do not depend on the clone: clones share fixed names.
+                let clone = match self.names {
+                    NameSource::Fixed(_) => 0,
+                    NameSource::Format { .. } => u64::from(clone),
+                };
+                let drawn = mix(seed ^ mix(mix(clone).wrapping_add(file)));
+                let span = u128::from(max - min) + 1;
+                let size = min + ((u128::from(drawn) * span) >> 64) as u64;
+                // Whole blocks, as get_rand_file_size in filesetup.c.
+                (size / block * block).max(min)
+            }
+        }
+    }
+}
+
+/// `$jobname`, `$jobnum` and `$filenum` filled in, in one pass.
+fn fill_in(format: &str, job: &str, clone: u32, file: u64) -> String {
+    let mut name = String::with_capacity(format.len() + job.len());
+    let mut rest = format;
+    while let Some(at) = rest.find('$') {
+        name.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(after) = rest.strip_prefix("$jobname") {
+            name.push_str(job);
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("$jobnum") {
+            name.push_str(&clone.to_string());
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("$filenum") {
+            name.push_str(&file.to_string());
+            rest = after;
+        } else {
+            name.push('$');
+            rest = &rest[1..];
+        }
+    }
+    name + rest
+}
+
+/// SplitMix64's output function (Steele, Lea, Flood 2014).
+const fn mix(n: u64) -> u64 {
+    let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    n ^ (n >> 31)
+}

@@ -1,0 +1,97 @@
+//! Jobs: what is to be done, as plain typed values.
+
+mod blocks;
+mod content;
+mod direction;
+mod files;
+mod opening;
+mod pace;
+mod pattern;
+mod process;
+mod reporting;
+mod verify;
+
+pub use blocks::{BlockSizes, Blocks, Share};
+pub use content::{Buffers, Compress, Dedupe, DedupeMode, Filling, PatternPart};
+pub use direction::{Direction, PerDirection};
+pub use files::{Extent, FileOrder, FileSize, Files, JobFile, NameSource};
+pub use opening::{Fadvise, Fallocate, Flushing, Opening, Sync};
+pub use pace::{Pace, RateProcess, Think, ThinkBlocks, Timing};
+pub use pattern::{
+    Access, Distribution, Generator, Pattern, RandomMap, Sequence, Sequencer, Zone, ZoneSize,
+};
+pub use process::{ContinueOn, CpuPolicy, Depth, Engine, Groups, IoClass, IoPriority, Process};
+pub use reporting::Reporting;
+pub use verify::{Checksum, Verify};
+
+use disklab_source::{Place, SourceError};
+
+/// One section of a job file, checked, with everything that holds for it.
+///
+/// The defaults are those of fio 3.33 (options.c, HOWTO.rst) everywhere, so an
+/// engine need not know which options were written.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// Its name: the section's header, or the option `name`. Not empty; no '/'.
+    pub name: String,
+    /// Where its section begins.
+    pub place: Place,
+    /// `description`.
+    pub description: Option<String>,
+    /// What it reads and writes, and in which order.
+    pub pattern: Pattern,
+    /// How large its I/Os are, and how they are aligned.
+    pub blocks: Blocks,
+    /// Its files, by clone.
+    pub files: Files,
+    /// How much it does.
+    pub length: Length,
+    /// Through which system interface.
+    pub engine: Engine,
+    /// How many I/Os are under way at once.
+    pub depth: Depth,
+    /// How files are made, opened, cached and removed.
+    pub opening: Opening,
+    /// When it waits for the disk.
+    pub flushing: Flushing,
+    /// When it starts and ends.
+    pub timing: Timing,
+    /// How fast it may go.
+    pub pace: Pace,
+    /// What it writes.
+    pub buffers: Buffers,
+    /// How what was written is checked.
+    pub verify: Option<Verify>,
+    /// How many clones, and as what they run.
+    pub process: Process,
+    /// For whom it waits, and with whom it is reported.
+    pub groups: Groups,
+    /// Which errors do not end it.
+    pub continue_on_error: ContinueOn,
+    /// What is reported.
+    pub reporting: Reporting,
+    /// The options as written, global ones first: name and value. An option
+    /// without a value has `1`.
+    pub options: Vec<(String, String)>,
+    /// What was understood but will not do what its writer may think, each with
+    /// its place.
+    pub warnings: Vec<SourceError>,
+}
+
+/// How much one clone of a job does. Whatever is reached first ends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Length {
+    /// `size`: bytes that all files of one clone hold together, from their
+    /// offsets on. At least the smallest block. Where only `filesize` is given,
+    /// that times the number of files.
+    pub size: u64,
+    /// Bytes that one loop reads and writes: `io_size` where given (more than
+    /// `size` begins again at the start), else `size`.
+    pub io_size: u64,
+    /// Whether `io_size` was given.
+    pub io_size_given: bool,
+    /// `number_ios`: the I/Os after which it ends; `fsync` counts for none.
+    pub number_ios: Option<u64>,
+    /// `loops`, from 1.
+    pub loops: u64,
+}

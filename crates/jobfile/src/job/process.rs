@@ -1,0 +1,148 @@
+//! As what a job runs, and with whom.
+
+/// `ioengine`: the system interface. The native engine falls back where the
+/// kernel has none, and tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// Nothing said: the engine chooses. fio takes `psync` on Linux.
+    Any,
+    /// `sync`: `lseek` and `read` or `write`.
+    Sync,
+    /// `psync`: `pread` or `pwrite`.
+    Psync,
+    /// `vsync`: neighbouring I/Os together by `readv` or `writev`.
+    Vsync,
+    /// `pvsync`: `preadv` or `pwritev`.
+    Pvsync,
+    /// `pvsync2`: `preadv2` or `pwritev2`.
+    Pvsync2,
+    /// `libaio`: Linux AIO.
+    Libaio,
+    /// `io_uring`.
+    IoUring,
+    /// `posixaio`: the C library's threads in fio.
+    Posixaio,
+}
+
+impl Engine {
+    /// Whether an I/O has ended when the call returns, so that never more than
+    /// one is under way.
+    pub const fn is_synchronous(self) -> bool {
+        matches!(
+            self,
+            Self::Any | Self::Sync | Self::Psync | Self::Vsync | Self::Pvsync | Self::Pvsync2
+        )
+    }
+
+    /// The name in a job file; `psync` for [`Engine::Any`].
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Any | Self::Psync => "psync",
+            Self::Sync => "sync",
+            Self::Vsync => "vsync",
+            Self::Pvsync => "pvsync",
+            Self::Pvsync2 => "pvsync2",
+            Self::Libaio => "libaio",
+            Self::IoUring => "io_uring",
+            Self::Posixaio => "posixaio",
+        }
+    }
+}
+
+/// How many I/Os are under way at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Depth {
+    /// `iodepth`: as asked, from 1. A synchronous engine never reaches more
+    /// than 1.
+    pub depth: u32,
+    /// `iodepth_batch`: so many are given to the kernel together, 1 to `depth`.
+    pub batch: u32,
+    /// `iodepth_batch_complete_min`: so many are waited for, 0 to `depth`; 0
+    /// polls.
+    pub complete_min: u32,
+    /// `iodepth_batch_complete_max`: so many are fetched at most, at least
+    /// `complete_min` and 1.
+    pub complete_max: u32,
+    /// `iodepth_low`: once full, it is filled again when no more than so many
+    /// are left, 0 to `depth`; `depth` where nothing is said.
+    pub low: u32,
+}
+
+/// How many clones, and as what they run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// `numjobs`: clones, from 1.
+    pub clones: u32,
+    /// `thread`: threads instead of processes; the native engine always takes
+    /// threads.
+    pub threads: bool,
+    /// `nice`, -20 to 19.
+    pub nice: i8,
+    /// `prio` and `prioclass`.
+    pub io_priority: Option<IoPriority>,
+    /// `cpus_allowed` or `cpumask`: the processors, sorted, none twice.
+    pub cpus: Option<Vec<u32>>,
+    /// `cpus_allowed_policy`.
+    pub cpu_policy: CpuPolicy,
+}
+
+/// `prio` and `prioclass`; see `ioprio_set(2)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IoPriority {
+    /// The class.
+    pub class: IoClass,
+    /// 0 (highest) to 7.
+    pub level: u8,
+}
+
+/// `prioclass`; see `ioprio_set(2)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IoClass {
+    /// 0: what the processor's nice value gives.
+    None,
+    /// 1: first access to the disk; needs privileges.
+    Realtime,
+    /// 2: by level.
+    BestEffort,
+    /// 3: only when nobody else wants the disk.
+    Idle,
+}
+
+/// `cpus_allowed_policy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CpuPolicy {
+    /// All clones run on all of them.
+    Shared,
+    /// Each clone has one of its own, in turn.
+    Split,
+}
+
+/// For whom a job waits, and with whom it is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Groups {
+    /// `stonewall`: it starts when all jobs before it have ended. Begins a new
+    /// group of reports.
+    pub stonewall: bool,
+    /// `wait_for`: it starts when all clones of the job with this index in the
+    /// file, smaller than its own, have ended.
+    pub wait_for: Option<usize>,
+    /// `group_reporting`: clones and jobs of one group are reported as one.
+    pub group_reporting: bool,
+    /// `new_group`: it begins a new group of reports.
+    pub new_group: bool,
+    /// `exitall`: when it ends, the others are ended, too.
+    pub exit_all: bool,
+    /// `exitall_on_error`: when it ends by an error, the others are ended, too.
+    pub exit_all_on_error: bool,
+}
+
+/// `continue_on_error`: which errors are counted and do not end the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ContinueOn {
+    /// Failed reads.
+    pub read: bool,
+    /// Failed writes.
+    pub write: bool,
+    /// Blocks that are not as they were written.
+    pub verify: bool,
+}

@@ -1,0 +1,60 @@
+//! Checking what was written.
+
+use super::PatternPart;
+
+/// How what was written is checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verify {
+    /// What is stored with each block.
+    pub checksum: Checksum,
+    /// `do_verify`: a writing job reads all back at its end.
+    pub do_verify: bool,
+    /// `verify_fatal`: the first block that is wrong ends the job.
+    pub fatal: bool,
+    /// `verify_interval`: bytes from one header to the next; the block where
+    /// nothing is said.
+    pub interval: Option<u64>,
+    /// `verify_offset`: bytes of data before the header in its block.
+    pub offset: u64,
+    /// `verify_backlog`: after so many blocks, what was written is checked.
+    pub backlog: Option<u64>,
+    /// `verify_backlog_batch`: so many blocks at a time; all of them where
+    /// nothing is said.
+    pub backlog_batch: Option<u64>,
+    /// `verify_pattern`, repeated over the block; empty for random data.
+    pub pattern: Vec<PatternPart>,
+    /// `verify_dump`: a wrong block is written to files, as it was and as it
+    /// should have been.
+    pub dump: bool,
+}
+
+/// `verify`: what is stored with each block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checksum {
+    /// CRC-32C (Castagnoli); `crc32c-intel` is the same.
+    Crc32c,
+    /// CRC-32 (IEEE).
+    Crc32,
+    /// CRC-64 (Jones, as in fio's crc/crc64.c).
+    Crc64,
+    /// CRC-16 (as in fio's crc/crc16.c).
+    Crc16,
+    /// CRC-7 (as in fio's crc/crc7.c).
+    Crc7,
+    /// MD5.
+    Md5,
+    /// SHA-1.
+    Sha1,
+    /// SHA-256.
+    Sha256,
+    /// SHA-512.
+    Sha512,
+    /// xxHash with 32 bits.
+    Xxhash,
+    /// Nothing but the header: `meta`.
+    Meta,
+    /// No header: the block is `verify_pattern` and nothing else.
+    Pattern,
+    /// Pretends to check: `null`.
+    Null,
+}
