@@ -1,0 +1,17 @@
+//! Random numbers and the distributions that WML draws from.
+
+mod custom;
+mod gamma;
+mod rand48;
+mod stream;
+mod table;
+mod twister;
+mod variable;
+
+pub use custom::{CUSTOM_KINDS, Custom, CustomKind};
+pub use gamma::gamma;
+pub use rand48::Rand48;
+pub use stream::{Rng, Uniform, random_offset, upstream_offset};
+pub use table::{Table, TableRow};
+pub use twister::Twister;
+pub use variable::{Distribution, RandomVariable};
