@@ -119,6 +119,23 @@ impl Executor {
     /// Where it is missing, cannot be started, exceeds its time limit, or the
     /// user asked to stop.
     pub fn run(&self, invocation: &Invocation) -> Result<Finished, ExecError> {
+        self.run_with(invocation, || {
+            if invocation.stdin.is_empty() {
+                return Ok(Stdio::null());
+            }
+            let mut file = capture("stdin")?;
+            file.write_all(&invocation.stdin).and_then(|()| file.rewind())?;
+            Ok(Stdio::from(file))
+        })
+    }
+
+    /// As [`Executor::run`]; what the program reads from `stdin` is made when it is
+    /// known to be there, and closed here once it has started.
+    fn run_with(
+        &self,
+        invocation: &Invocation,
+        stdin: impl FnOnce() -> io::Result<Stdio>,
+    ) -> Result<Finished, ExecError> {
         if !invocation.uninterruptible {
             self.interrupt.check()?;
         }
@@ -127,13 +144,7 @@ impl Executor {
         let pipe = |source| ExecError::Pipe { program: program.clone(), source };
         let mut stdout = capture("stdout").map_err(pipe)?;
         let mut stderr = capture("stderr").map_err(pipe)?;
-        let stdin = if invocation.stdin.is_empty() {
-            Stdio::null()
-        } else {
-            let mut file = capture("stdin").map_err(pipe)?;
-            file.write_all(&invocation.stdin).and_then(|()| file.rewind()).map_err(pipe)?;
-            Stdio::from(file)
-        };
+        let stdin = stdin().map_err(pipe)?;
         let mut command = Command::new(path);
         command
             .args(&invocation.args)
@@ -165,6 +176,9 @@ impl Executor {
         let child = command
             .spawn()
             .map_err(|source| ExecError::Start { program: program.clone(), source })?;
+        // With it goes the reading end of a pipe, so that who feeds a program that
+        // has died learns of it.
+        drop(command);
         let interrupt = (!invocation.uninterruptible).then_some(&self.interrupt);
         let ended = wait(child.id(), invocation.timeout, interrupt).map_err(pipe)?;
         let elapsed = began.elapsed();
@@ -205,6 +219,35 @@ impl Executor {
     /// As [`Executor::run`], and where the exit code is not 0.
     pub fn check(&self, invocation: &Invocation) -> Result<Finished, ExecError> {
         self.run(invocation)?.success()
+    }
+
+    /// Runs a program whose standard input is what `feed` writes, on a thread of its
+    /// own, while the program runs; asks for exit code 0. Whatever the invocation
+    /// itself gives as standard input is left out.
+    ///
+    /// A program may end before it has read everything: `feed` then gets an error of
+    /// kind [`io::ErrorKind::BrokenPipe`], should return it, and it counts for
+    /// nothing.
+    ///
+    /// # Errors
+    /// As [`Executor::check`], and where `feed` fails otherwise.
+    pub fn check_fed(
+        &self,
+        invocation: &Invocation,
+        feed: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send,
+    ) -> Result<Finished, ExecError> {
+        let pipe = |source| ExecError::Pipe { program: invocation.program.clone(), source };
+        let (reader, mut writer) = io::pipe().map_err(pipe)?;
+        std::thread::scope(|scope| {
+            let feeding = scope.spawn(move || feed(&mut writer));
+            let finished = self.run_with(invocation, || Ok(Stdio::from(reader)));
+            let fed = feeding.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
+            let finished = finished?.success()?;
+            match fed {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(pipe(error)),
+                _ => Ok(finished),
+            }
+        })
     }
 }
 
@@ -295,6 +338,31 @@ mod tests {
     fn standard_input_reaches_the_program() {
         let cat = Invocation::new("cat").stdin("in and out");
         assert_eq!(executor().check(&cat).expect("cat").text(), "in and out");
+    }
+
+    #[test]
+    fn a_program_can_be_fed_more_than_a_pipe_holds() {
+        let wc = Invocation::new("wc").arg("-c");
+        let feed = |to: &mut dyn Write| (0..100).try_for_each(|_| to.write_all(&[7; 100_000]));
+        assert_eq!(executor().check_fed(&wc, feed).expect("wc").text().trim(), "10000000");
+        let missing = Invocation::new("no-such-tool");
+        let error = executor().check_fed(&missing, feed).expect_err("missing");
+        assert!(matches!(error, ExecError::Missing(_)), "{error}");
+    }
+
+    #[test]
+    fn who_feeds_learns_that_the_program_has_ended() {
+        let endless = |to: &mut dyn Write| loop {
+            to.write_all(&[7; 100_000])?;
+        };
+        let head = Invocation::new("head").args(["-c", "3"]);
+        assert_eq!(executor().check_fed(&head, endless).expect("head").stdout, [7; 3]);
+        let error = executor().check_fed(&Invocation::new("false"), endless).expect_err("false");
+        assert!(matches!(error, ExecError::Failed { .. }), "{error}");
+        let cat = Invocation::new("cat");
+        let failing = |_: &mut dyn Write| Err(io::Error::other("nothing to give"));
+        let error = executor().check_fed(&cat, failing).expect_err("nothing to give");
+        assert!(error.to_string().contains("nothing to give"), "{error}");
     }
 
     #[test]

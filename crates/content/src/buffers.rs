@@ -1,0 +1,65 @@
+//! Buffers, one after another.
+
+use std::io::{self, Read};
+
+use crate::{Content, Spec, SpecError};
+
+/// An endless stream of data like a [`Spec`]: each buffer goes on where the last
+/// one ended.
+#[derive(Debug, Clone)]
+pub struct Buffers {
+    content: Content,
+    stream: u64,
+    offset: u64,
+}
+
+impl Buffers {
+    /// Stream 0 of a seed, from its start.
+    ///
+    /// # Errors
+    /// Where `spec` asks for what cannot be; see [`Spec::check`].
+    pub fn new(spec: Spec, seed: u64) -> Result<Self, SpecError> {
+        Ok(Self::of(Content::new(spec, seed)?, 0))
+    }
+
+    /// A stream of `content`, from its start.
+    pub fn of(content: Content, stream: u64) -> Self {
+        Self { content, stream, offset: 0 }
+    }
+
+    /// Fills `buffer` with what comes next.
+    pub fn fill(&mut self, buffer: &mut [u8]) {
+        self.content.fill_at(self.stream, self.offset, buffer);
+        self.offset = self.offset.wrapping_add(buffer.len() as u64);
+    }
+
+    /// How many bytes were made so far.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+}
+
+impl Read for Buffers {
+    /// Always fills the whole of `buffer`.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.fill(buffer);
+        Ok(buffer.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_go_on_where_the_last_one_ended() {
+        let mut buffers = Buffers::new(Spec::random(), 3).expect("valid");
+        let mut parts = vec![0; 1000];
+        let (first, second) = parts.split_at_mut(333);
+        buffers.fill(first);
+        buffers.read_exact(second).expect("endless");
+        assert_eq!(buffers.offset(), 1000);
+        let content = Content::new(Spec::random(), 3).expect("valid");
+        assert_eq!(content.first_difference(0, 0, &parts), None);
+    }
+}
