@@ -1,0 +1,179 @@
+//! Linux AIO: io_setup(2), io_submit(2), io_getevents(2).
+
+use std::io;
+use std::time::Duration;
+
+use super::{Backend, Completion, Operation};
+use crate::pattern::Kind;
+
+/// `struct iocb` of linux/aio_abi.h, little-endian.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct Block {
+    data: u64,
+    key: u32,
+    flags_rw: u32,
+    opcode: u16,
+    priority: i16,
+    fd: u32,
+    buffer: u64,
+    bytes: u64,
+    offset: i64,
+    reserved: u64,
+    flags: u32,
+    event_fd: u32,
+}
+
+/// `struct io_event` of linux/aio_abi.h.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct Event {
+    data: u64,
+    object: u64,
+    result: i64,
+    result2: i64,
+}
+
+/// IOCB_CMD_… of linux/aio_abi.h.
+const READ: u16 = 0;
+const WRITE: u16 = 1;
+const FSYNC: u16 = 2;
+const DATASYNC: u16 = 3;
+
+/// A context of one thread.
+#[derive(Debug)]
+pub(crate) struct Aio {
+    context: libc::c_ulong,
+    /// One for each slot; the kernel copies it when it is submitted.
+    blocks: Box<[Block]>,
+    queued: Vec<*mut Block>,
+    events: Vec<Event>,
+}
+
+impl Aio {
+    /// A context for `depth` I/Os.
+    ///
+    /// # Errors
+    /// ENOSYS where the kernel has none, EAGAIN where /proc/sys/fs/aio-max-nr is
+    /// used up.
+    pub(crate) fn new(depth: u32) -> io::Result<Self> {
+        let depth = depth.max(1) as usize;
+        let mut context: libc::c_ulong = 0;
+        let (events, at) = (depth as libc::c_long, &raw mut context);
+        // SAFETY: the pointer is to a context of our own, which is 0 as it has to be.
+        check(unsafe { libc::syscall(libc::SYS_io_setup, events, at) })?;
+        Ok(Self {
+            context,
+            blocks: vec![Block::default(); depth].into_boxed_slice(),
+            queued: Vec::with_capacity(depth),
+            events: vec![Event::default(); depth],
+        })
+    }
+}
+
+fn check(result: libc::c_long) -> io::Result<usize> {
+    usize::try_from(result).map_err(|_| io::Error::last_os_error())
+}
+
+impl Backend for Aio {
+    fn name(&self) -> &'static str {
+        "libaio"
+    }
+
+    fn queue(&mut self, operation: &Operation) -> io::Result<()> {
+        let block = self
+            .blocks
+            .get_mut(operation.slot as usize)
+            .ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
+        let opcode = match operation.kind {
+            Kind::Read => READ,
+            Kind::Write => WRITE,
+            Kind::Sync => FSYNC,
+            Kind::DataSync => DATASYNC,
+        };
+        *block = Block {
+            data: u64::from(operation.slot),
+            opcode,
+            fd: operation.fd as u32,
+            ..Block::default()
+        };
+        if operation.kind.moves_data() {
+            block.buffer = operation.buffer as u64;
+            block.bytes = u64::from(operation.length);
+            block.offset = i64::try_from(operation.offset)
+                .map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
+        }
+        self.queued.push(std::ptr::from_mut(block));
+        Ok(())
+    }
+
+    fn submit(&mut self) -> io::Result<()> {
+        let mut from = 0;
+        while from < self.queued.len() {
+            let list = &mut self.queued[from..];
+            let (count, at) = (list.len() as libc::c_long, list.as_mut_ptr());
+            // SAFETY: the list points to `count` blocks of ours; buffers and files stay
+            // until the ends are told; see `queue` of the trait.
+            let taken =
+                check(unsafe { libc::syscall(libc::SYS_io_submit, self.context, count, at) });
+            match taken {
+                Ok(0) => return Err(io::Error::from_raw_os_error(libc::EAGAIN)),
+                Ok(taken) => from += taken,
+                Err(e) if matches!(e.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => {}
+                Err(error) => {
+                    self.queued.clear();
+                    return Err(error);
+                }
+            }
+        }
+        self.queued.clear();
+        Ok(())
+    }
+
+    fn reap(
+        &mut self,
+        least: usize,
+        most: usize,
+        timeout: Option<Duration>,
+        ends: &mut Vec<Completion>,
+    ) -> io::Result<()> {
+        if !self.queued.is_empty() {
+            self.submit()?;
+        }
+        let limit = timeout.map(|t| libc::timespec {
+            tv_sec: libc::time_t::try_from(t.as_secs()).unwrap_or(libc::time_t::MAX),
+            tv_nsec: libc::c_long::from(t.subsec_nanos() as i32),
+        });
+        let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        let most = most.clamp(1, self.events.len());
+        let least = least.min(most);
+        // SAFETY: `events` has room for `most`; the timespec lives until the call ends.
+        let got = unsafe {
+            libc::syscall(
+                libc::SYS_io_getevents,
+                self.context,
+                least as libc::c_long,
+                most as libc::c_long,
+                self.events.as_mut_ptr(),
+                limit,
+            )
+        };
+        let got = match check(got) {
+            Err(error) if error.raw_os_error() == Some(libc::EINTR) => 0,
+            result => result?,
+        };
+        ends.extend(
+            self.events[..got]
+                .iter()
+                .map(|event| Completion { slot: event.data as u32, result: event.result }),
+        );
+        Ok(())
+    }
+}
+
+impl Drop for Aio {
+    fn drop(&mut self) {
+        // SAFETY: the context is ours. The call waits for what is under way.
+        unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
+    }
+}
