@@ -2,6 +2,7 @@
 
 mod fileset;
 mod flowop;
+mod parse;
 mod personality;
 pub mod random;
 mod system;
