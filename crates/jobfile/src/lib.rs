@@ -3,9 +3,30 @@
 //! Pure: nothing here touches a file, a disk or a clock. What fio understands
 //! and a native engine does too comes out as plain typed values; everything
 //! else is an error that shows the line and the column.
+//!
+//! Three steps, each of use alone: [`sections`] finds the options and checks
+//! their names, [`Section::scale`] makes a job smaller, [`jobs`] reads the values.
 
+mod bytes;
+mod check;
+mod docs;
+mod draft;
+mod given;
 mod job;
+mod lists;
+mod names;
+mod options;
+mod policy;
+mod section;
+mod text;
+mod value;
 
+use std::sync::Arc;
+
+use disklab_source::{Place, Source, SourceError};
+
+pub use check::jobs;
+pub use docs::{markdown, unsupported};
 pub use job::{
     Access, BlockSizes, Blocks, Buffers, Checksum, Compress, ContinueOn, CpuPolicy, Dedupe,
     DedupeMode, Depth, Direction, Distribution, Engine, Extent, Fadvise, Fallocate, FileOrder,
@@ -14,20 +35,10 @@ pub use job::{
     RateProcess, Reporting, Sequence, Sequencer, Share, Sync, Think, ThinkBlocks, Timing, Verify,
     Zone, ZoneSize,
 };
-
-use std::sync::Arc;
-
-use disklab_source::{Source, SourceError};
-
-/// What a job may ask for, which depends on who runs it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Policy {
-    /// Whether `directory` is allowed. A study forbids it: the stack under test
-    /// gives the directory.
-    pub directory: bool,
-    /// Whether file names may have folders in them, and be absolute.
-    pub folders: bool,
-}
+pub use options::{CHAPTERS, Chapter, OptionSpec, Scaled, native_options};
+pub use policy::{Policy, Runner};
+pub use section::{Section, Setting};
+pub use text::sections;
 
 /// The jobs of a whole file.
 ///
@@ -35,7 +46,6 @@ pub struct Policy {
 /// Where the text is no job file, or asks for what cannot be done; the error
 /// shows the line and the column.
 pub fn parse(source: &Arc<Source>, policy: Policy) -> Result<Vec<Job>, SourceError> {
-    let _ = policy;
-    let place = disklab_source::Place { source: Arc::clone(source), span: 0..0 };
-    Err(place.error("the reader of job files is being written"))
+    let place = |span| Place { source: Arc::clone(source), span };
+    jobs(&sections(&source.text, &place(0..0), &place, policy)?)
 }

@@ -134,7 +134,7 @@ impl Files {
         (0..count)
             .map(|file| JobFile {
                 name: self.name(clone, file),
-                extent: Extent { offset, length: self.length(clone, file, seed) },
+                extent: Extent { offset, length: self.length(clone, file, seed, offset) },
             })
             .collect()
     }
@@ -148,7 +148,7 @@ impl Files {
         }
     }
 
-    fn length(&self, clone: u32, file: u64, seed: u64) -> u64 {
+    fn length(&self, clone: u32, file: u64, seed: u64, offset: u64) -> u64 {
         let (count, block) = (self.count().max(1), self.block.max(1));
         match self.size {
             FileSize::Shared { total } => {
@@ -158,9 +158,11 @@ impl Files {
                 let extra = (total - even * count) / block;
                 even + if file < extra { block } else { 0 }
             }
-            FileSize::Each { min, max } if min >= max => min,
+            // `filesize` is that of the whole file, `size` that of its used part
+            // (setup_files again; seen with fio 3.33).
+            FileSize::Each { min, max } if min >= max => min.saturating_sub(offset),
             FileSize::Each { min, max } => {
-                // Fixed sizes do not depend on the clone: clones share fixed names.
+                // Clones share files with fixed names, so these have one size.
                 let clone = match self.names {
                     NameSource::Fixed(_) => 0,
                     NameSource::Format { .. } => u64::from(clone),
@@ -169,7 +171,7 @@ impl Files {
                 let span = u128::from(max - min) + 1;
                 let size = min + ((u128::from(drawn) * span) >> 64) as u64;
                 // Whole blocks, as get_rand_file_size in filesetup.c.
-                (size / block * block).max(min)
+                (size / block * block).max(min).saturating_sub(offset)
             }
         }
     }

@@ -14,6 +14,7 @@ mod verify;
 pub use blocks::{BlockSizes, Blocks, Share};
 pub use content::{Buffers, Compress, Dedupe, DedupeMode, Filling, PatternPart};
 pub use direction::{Direction, PerDirection};
+pub(crate) use files::DEFAULT_FORMAT;
 pub use files::{Extent, FileOrder, FileSize, Files, JobFile, NameSource};
 pub use opening::{Fadvise, Fallocate, Flushing, Opening, Sync};
 pub use pace::{Pace, RateProcess, Think, ThinkBlocks, Timing};
@@ -81,9 +82,10 @@ pub struct Job {
 /// How much one clone of a job does. Whatever is reached first ends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Length {
-    /// `size`: bytes that all files of one clone hold together, from their
-    /// offsets on. At least the smallest block. Where only `filesize` is given,
-    /// that times the number of files.
+    /// `size`: bytes that one clone reads or writes once, at least the smallest
+    /// block. Not more than its files hold together from their offsets on; where
+    /// their sizes are drawn or their offsets grow, that may still be less: see
+    /// [`Files::of`].
     pub size: u64,
     /// Bytes that one loop reads and writes: `io_size` where given (more than
     /// `size` begins again at the start), else `size`.

@@ -71,7 +71,7 @@ pub struct Pattern {
 pub enum Distribution {
     /// Each block is as likely as the others.
     Uniform,
-    /// `zipf:theta[/center]`.
+    /// `zipf:theta[:center]`.
     Zipf {
         /// Over 0, not 1.
         theta: f64,
@@ -79,16 +79,16 @@ pub enum Distribution {
         /// without it at a place drawn once (fio hashes the block numbers).
         center: Option<f64>,
     },
-    /// `pareto:h[/center]`.
+    /// `pareto:h[:center]`.
     Pareto {
         /// Pareto power, over 0 and under 1.
         power: f64,
         /// As for Zipf.
         center: Option<f64>,
     },
-    /// `normal:dev[/center]`.
+    /// `normal:dev[:center]`.
     Normal {
-        /// Deviation as a percentage of the file, 0 to 100.
+        /// Deviation as a percentage of the file, from 0 to under 100.
         deviation: f64,
         /// As for Zipf; without it the middle.
         center: Option<f64>,

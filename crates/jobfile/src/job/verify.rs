@@ -58,3 +58,23 @@ pub enum Checksum {
     /// Pretends to check: `null`.
     Null,
 }
+
+impl Checksum {
+    /// Bytes that are stored with each block: fio's header (struct verify_header
+    /// in verify.h) and the checksum's own part behind it (struct vhdr_… there).
+    pub const fn header(self) -> u64 {
+        const COMMON: u64 = 40;
+        match self {
+            Self::Pattern | Self::Null => 0,
+            Self::Meta => COMMON,
+            Self::Crc7 => COMMON + 1,
+            Self::Crc16 => COMMON + 2,
+            Self::Crc32c | Self::Crc32 | Self::Xxhash => COMMON + 4,
+            Self::Crc64 => COMMON + 8,
+            Self::Md5 => COMMON + 16,
+            Self::Sha1 => COMMON + 20,
+            Self::Sha256 => COMMON + 32,
+            Self::Sha512 => COMMON + 128,
+        }
+    }
+}

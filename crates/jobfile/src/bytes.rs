@@ -1,0 +1,147 @@
+//! Byte patterns: `0xdeadbeef"text"-12%o` (lib/pattern.c).
+
+use crate::job::PatternPart;
+use crate::value::shown;
+
+/// fio keeps no more (MAX_PATTERN_SIZE in thread_options.h).
+const LONGEST: usize = 512;
+
+/// Reads a pattern; `%o` only where `offsets` says so.
+pub(crate) fn pattern(text: &str, offsets: bool) -> Result<Vec<PatternPart>, String> {
+    let mut parts: Vec<PatternPart> = Vec::new();
+    let mut rest = text.trim();
+    let mut length = 0;
+    if rest.is_empty() {
+        return Err("expected a pattern such as 0xdeadbeef, \"abcd\" or 12".to_owned());
+    }
+    while !rest.is_empty() {
+        let (bytes, after) = if let Some(quoted) = rest.strip_prefix('"') {
+            let (text, after) =
+                quoted.split_once('"').ok_or("the text in the pattern has no closing '\"'")?;
+            (text.as_bytes().to_vec(), after)
+        } else if rest.starts_with('\'') {
+            return Err(
+                "a file in '' as a pattern is not supported: write its bytes as 0x…".to_owned()
+            );
+        } else if let Some(after) = rest.strip_prefix("%o") {
+            if !offsets {
+                return Err("%o (the block's offset) is only for `verify_pattern`".to_owned());
+            }
+            parts.push(PatternPart::Offset);
+            length += 8;
+            rest = after;
+            continue;
+        } else {
+            number(rest)?
+        };
+        length += bytes.len();
+        if length > LONGEST {
+            return Err(format!("the pattern is longer than the {LONGEST} bytes that fio keeps"));
+        }
+        if let Some(PatternPart::Bytes(before)) = parts.last_mut() {
+            before.extend(bytes);
+        } else if !bytes.is_empty() {
+            parts.push(PatternPart::Bytes(bytes));
+        }
+        rest = after;
+    }
+    if parts.is_empty() { Err("the pattern is empty".to_owned()) } else { Ok(parts) }
+}
+
+/// The bytes of a number at the start of `text`, and what follows it.
+///
+/// Hexadecimal ones stand as they are written. Of decimal ones, the fewest
+/// bytes that hold them, the least first; negative ones have four.
+fn number(text: &str) -> Result<(Vec<u8>, &str), String> {
+    let wrong =
+        || format!("'{}' is no pattern; expected numbers, 0x…, or text in \"\"", shown(text));
+    if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
+        let (digits, after) = digits.split_at(end);
+        if digits.is_empty() {
+            return Err(wrong());
+        }
+        // An odd digit stands alone in front.
+        let mut bytes = Vec::with_capacity(digits.len() / 2 + 1);
+        let (odd, even) = digits.split_at(digits.len() % 2);
+        for pair in std::iter::once(odd)
+            .filter(|o| !o.is_empty())
+            .chain((0..even.len() / 2).map(|i| &even[2 * i..2 * i + 2]))
+        {
+            bytes.push(u8::from_str_radix(pair, 16).map_err(|_| wrong())?);
+        }
+        return Ok((bytes, after));
+    }
+    let sign = usize::from(text.starts_with('-'));
+    let end = text[sign..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |i| i + sign);
+    let (digits, after) = text.split_at(end);
+    let value: i32 = digits.parse().map_err(|_| wrong())?;
+    let bytes = value.to_le_bytes();
+    let kept = bytes.iter().rposition(|b| *b != 0).map_or(1, |i| i + 1);
+    Ok((bytes[..kept].to_vec(), after))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn bytes_are_fios() {
+        // Each seen in a file that fio 3.33 wrote.
+        for (text, bytes) in [
+            ("12", &[12][..]),
+            ("-12", &[0xf4, 0xff, 0xff, 0xff]),
+            ("256", &[0, 1]),
+            ("65536", &[0, 0, 1]),
+            ("0x123", &[1, 0x23]),
+            ("0x0012", &[0, 0x12]),
+            ("0xde\"ab\"-12", &[0xde, b'a', b'b', 0xf4, 0xff, 0xff, 0xff]),
+            ("0", &[0]),
+            ("12\"a\"", &[12, b'a']),
+        ] {
+            assert_eq!(
+                pattern(text, false),
+                Ok(vec![PatternPart::Bytes(bytes.to_vec())]),
+                "{text}"
+            );
+        }
+        assert_eq!(
+            pattern("0xff%o\"a\"", true),
+            Ok(vec![
+                PatternPart::Bytes(vec![0xff]),
+                PatternPart::Offset,
+                PatternPart::Bytes(vec![b'a'])
+            ])
+        );
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
+        for (text, part) in [
+            ("", "expected a pattern"),
+            ("abc", "no pattern"),
+            ("\"a", "no closing"),
+            ("'file'", "not supported"),
+            ("%o", "only for `verify_pattern`"),
+            ("0x", "no pattern"),
+            ("123456789012", "no pattern"),
+            ("\"ab\" \"cd\"", "no pattern"),
+            ("\"\"", "is empty"),
+        ] {
+            let error = pattern(text, false).expect_err(text);
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(pattern(&format!("0x{}", "00".repeat(513)), false).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,40}", like in "(0x[0-9a-fé]{0,5}|\"|'|-|%o|[0-9]{1,12}| ){0,8}") {
+            for text in [text, like] {
+                let _ = pattern(&text, true);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The value of one option, as its reader sees it.
+
+use std::time::Duration;
+
+use disklab_source::{did_you_mean, one_of};
+
+use crate::job::PerDirection;
+use crate::policy::Policy;
+use crate::value::{self, KbBase, LARGEST, TimeUnit, shown};
+
+/// The value of one option, as its reader sees it.
+pub(crate) struct Given<'a> {
+    /// The text, trimmed; `1` where the option stands alone.
+    pub text: &'a str,
+    /// What holds for the units of sizes.
+    pub base: KbBase,
+    /// What is allowed.
+    pub policy: Policy,
+}
+
+/// Values for reads and writes, where they were given.
+pub(crate) type Directions<T> = PerDirection<Option<T>>;
+
+impl Given<'_> {
+    /// 0 or 1.
+    pub fn flag(&self) -> Result<bool, String> {
+        value::flag(self.text)
+    }
+
+    /// A size in bytes.
+    pub fn size(&self) -> Result<u64, String> {
+        value::size(self.text, self.base)
+    }
+
+    /// A whole number.
+    pub fn count(&self, least: u64, most: u64) -> Result<u64, String> {
+        value::count(self.text, least, most, self.base)
+    }
+
+    /// A whole number from `least`.
+    pub fn from(&self, least: u64) -> Result<u64, String> {
+        self.count(least, LARGEST)
+    }
+
+    /// A whole number that a `u32` holds.
+    pub fn small(&self, least: u32, most: u32) -> Result<u32, String> {
+        let n = self.count(u64::from(least), u64::from(most))?;
+        Ok(u32::try_from(n).unwrap_or(most))
+    }
+
+    /// A percentage.
+    pub fn percent(&self) -> Result<u8, String> {
+        percent(self.text)
+    }
+
+    /// A time.
+    pub fn time(&self, unit: TimeUnit) -> Result<Duration, String> {
+        value::time(self.text, unit)
+    }
+
+    /// A plain number of milliseconds, at most a day: fio ignores units here.
+    pub fn milliseconds(&self, least: u64) -> Result<Duration, String> {
+        match self.text.parse::<u64>() {
+            Ok(n) if (least..=86_400_000).contains(&n) => Ok(Duration::from_millis(n)),
+            _ => Err(format!(
+                "expected a whole number of milliseconds from {least}, found '{}'",
+                shown(self.text)
+            )),
+        }
+    }
+
+    /// One of some words, each with what it means.
+    pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, String> {
+        word(self.text, words)
+    }
+
+    /// `READ`, `READ,WRITE` or `READ,WRITE,TRIM`; a single value holds for all,
+    /// an empty one leaves what was. What stands for trims is read, too, and
+    /// not kept.
+    pub fn directions<T: Clone>(
+        &self,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Directions<T>, String> {
+        directions(self.text, read)
+    }
+
+    /// Sizes by direction, from `least`.
+    pub fn sizes(&self, least: u64) -> Result<Directions<u64>, String> {
+        self.directions(|text| match value::size(text, self.base)? {
+            bytes if bytes >= least => Ok(bytes),
+            _ => Err(format!("expected a size from {least}, found '{}'", shown(text))),
+        })
+    }
+}
+
+/// A whole number from 0 to 100.
+pub(crate) fn percent(text: &str) -> Result<u8, String> {
+    match text.trim().parse::<u8>() {
+        Ok(n) if n <= 100 => Ok(n),
+        _ => Err(format!("expected a whole number from 0 to 100, found '{}'", shown(text))),
+    }
+}
+
+/// One of some words, each with what it means.
+pub(crate) fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
+    if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text) {
+        return Ok(*meaning);
+    }
+    let known = || words.iter().map(|(word, _)| *word);
+    let text = shown(text);
+    let hint = did_you_mean(&text, known());
+    Err(format!("expected {}, found '{text}'{hint}", one_of(known())))
+}
+
+/// See [`Given::directions`].
+pub(crate) fn directions<T: Clone>(
+    text: &str,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<Directions<T>, String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if parts.len() > 3 {
+        return Err(format!(
+            "'{}' has more values than there are directions (reads, writes, trims)",
+            shown(text)
+        ));
+    }
+    if parts.iter().all(|part| part.is_empty()) {
+        return Err("expected a value".to_owned());
+    }
+    let values: Vec<Option<T>> = parts
+        .iter()
+        .map(|part| if part.is_empty() { Ok(None) } else { read(part).map(Some) })
+        .collect::<Result<_, _>>()?;
+    Ok(match values.as_slice() {
+        [both] => PerDirection::both(both.clone()),
+        [first, second, ..] => PerDirection { read: first.clone(), write: second.clone() },
+        [] => PerDirection { read: None, write: None },
+    })
+}
+
+/// Overwrites what was given.
+pub(crate) fn set<T>(target: &mut PerDirection<T>, given: Directions<T>) {
+    if let Some(read) = given.read {
+        target.read = read;
+    }
+    if let Some(write) = given.write {
+        target.write = write;
+    }
+}
+
+/// The same for values that may be missing.
+pub(crate) fn set_some<T>(target: &mut PerDirection<Option<T>>, given: Directions<T>) {
+    target.read = given.read.or(target.read.take());
+    target.write = given.write.or(target.write.take());
+}

@@ -1,0 +1,288 @@
+//! Values that are lists: sizes and zones with their shares.
+
+use crate::given::{percent, word};
+use crate::job::{Distribution, FileOrder, Share, Zone, ZoneSize};
+use crate::value::{KbBase, real, shown, size};
+
+/// fio takes no more sizes (BSSPLIT_MAX in thread_options.h).
+const MOST_SHARES: usize = 64;
+/// fio takes no more zones (ZONESPLIT_MAX in thread_options.h).
+const MOST_ZONES: usize = 256;
+/// Zipf's theta where none is given (FIO_DEF_ZIPF in options.c).
+const DEFAULT_THETA: f64 = 1.1;
+/// Pareto's power where none is given (FIO_DEF_PARETO in options.c).
+const DEFAULT_POWER: f64 = 0.2;
+
+/// `4k/10:64k/50:32k/40`; sizes without a share have what is left in equal parts.
+pub(crate) fn block_split(text: &str, base: KbBase) -> Result<Vec<Share>, String> {
+    let entries: Vec<&str> = text.split(':').map(str::trim).collect();
+    if entries.len() > MOST_SHARES {
+        return Err(format!("more than the {MOST_SHARES} sizes that fio takes"));
+    }
+    let mut shares = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let (bytes, share) = entry.split_once('/').unwrap_or((entry, ""));
+        let bytes = match size(bytes, base)? {
+            0 => return Err("a block of 0 bytes".to_owned()),
+            bytes => bytes,
+        };
+        let share = if share.trim().is_empty() { None } else { Some(percent(share)?) };
+        shares.push((bytes, share));
+    }
+    let given: u32 = shares.iter().filter_map(|(_, share)| share.map(u32::from)).sum();
+    let missing = shares.iter().filter(|(_, share)| share.is_none()).count() as u32;
+    if given > 100 || (missing == 0 && given < 100) {
+        return Err(format!("the shares add up to {given} percent, not to 100"));
+    }
+    // What does not divide goes to the last ones, so that all add up to 100.
+    let mut left = 100 - given;
+    let mut takers = missing;
+    Ok(shares
+        .into_iter()
+        .map(|(bytes, share)| {
+            let percent = share.unwrap_or_else(|| {
+                let part = left / takers.max(1);
+                left -= part;
+                takers = takers.saturating_sub(1);
+                // At most 100.
+                part as u8
+            });
+            Share { bytes, percent }
+        })
+        .collect())
+}
+
+/// `60/10:30/20:10/70`, or sizes in bytes behind the '/'.
+fn zones(text: &str, absolute: bool, base: KbBase) -> Result<Vec<Zone>, String> {
+    let entries: Vec<&str> = text.split(':').map(str::trim).collect();
+    if entries.len() > MOST_ZONES {
+        return Err(format!("more than the {MOST_ZONES} zones that fio takes"));
+    }
+    let mut zones = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let (access, length) = entry.split_once('/').ok_or_else(|| {
+            format!("expected zones such as '60/10:40/90', found '{}'", shown(entry))
+        })?;
+        let length = if absolute {
+            ZoneSize::Bytes(match size(length, base)? {
+                0 => return Err("a zone of 0 bytes".to_owned()),
+                bytes => bytes,
+            })
+        } else {
+            ZoneSize::Percent(percent(length)?)
+        };
+        zones.push(Zone { access_percent: percent(access)?, size: length });
+    }
+    let accesses: u32 = zones.iter().map(|z| u32::from(z.access_percent)).sum();
+    if accesses != 100 {
+        return Err(format!("the shares of accesses add up to {accesses} percent, not to 100"));
+    }
+    let lengths: u32 = zones
+        .iter()
+        .map(|z| match z.size {
+            ZoneSize::Percent(percent) => u32::from(percent),
+            ZoneSize::Bytes(_) => 0,
+        })
+        .sum();
+    if !absolute && lengths != 100 {
+        return Err(format!("the lengths of the zones add up to {lengths} percent, not to 100"));
+    }
+    let empty = |z: &Zone| z.size == ZoneSize::Percent(0) && z.access_percent > 0;
+    if zones.iter().any(empty) {
+        return Err("a zone of 0 percent cannot be accessed".to_owned());
+    }
+    Ok(zones)
+}
+
+/// The words of `random_distribution`.
+#[derive(Clone, Copy)]
+enum Shape {
+    Uniform,
+    Zipf,
+    Pareto,
+    Normal,
+    Zoned,
+    ZonedAbsolute,
+}
+
+/// `random_distribution`: for reads, and for writes where it tells them apart.
+pub(crate) fn distribution(
+    text: &str,
+    base: KbBase,
+) -> Result<(Distribution, Distribution), String> {
+    let (name, rest) = text.split_once(':').map_or((text, None), |(n, r)| (n, Some(r)));
+    let shape = word(
+        name.trim(),
+        &[
+            ("random", Shape::Uniform),
+            ("zipf", Shape::Zipf),
+            ("pareto", Shape::Pareto),
+            ("normal", Shape::Normal),
+            ("zoned", Shape::Zoned),
+            ("zoned_abs", Shape::ZonedAbsolute),
+        ],
+    )?;
+    if let Shape::Zoned | Shape::ZonedAbsolute = shape {
+        let absolute = matches!(shape, Shape::ZonedAbsolute);
+        let list = rest.ok_or("expected zones behind it, such as 'zoned:60/10:40/90'")?;
+        let sets: Vec<Vec<Zone>> =
+            list.split(',').map(|part| zones(part, absolute, base)).collect::<Result<_, _>>()?;
+        return match sets.as_slice() {
+            [both] => Ok((Distribution::Zoned(both.clone()), Distribution::Zoned(both.clone()))),
+            [reads, writes] | [reads, writes, _] => {
+                Ok((Distribution::Zoned(reads.clone()), Distribution::Zoned(writes.clone())))
+            }
+            _ => Err("more lists of zones than there are directions".to_owned()),
+        };
+    }
+    let mut numbers = rest.map(|r| r.split(':')).into_iter().flatten();
+    let first = numbers.next().map(real).transpose()?;
+    let center = numbers.next().map(real).transpose()?;
+    if numbers.next().is_some() {
+        return Err("expected at most two numbers behind it".to_owned());
+    }
+    if center.is_some_and(|c| !(0.0..=1.0).contains(&c)) {
+        return Err("the center is a share of the file, from 0 to 1".to_owned());
+    }
+    let both = match shape {
+        Shape::Zipf => Distribution::Zipf { theta: theta(first)?, center },
+        Shape::Pareto => Distribution::Pareto { power: power(first)?, center },
+        Shape::Normal => Distribution::Normal { deviation: deviation(first)?, center },
+        _ if first.is_some() => return Err("`random` takes no number".to_owned()),
+        _ => Distribution::Uniform,
+    };
+    Ok((both.clone(), both))
+}
+
+fn theta(given: Option<f64>) -> Result<f64, String> {
+    match given.unwrap_or(DEFAULT_THETA) {
+        theta if theta > 0.0 && theta != 1.0 && theta <= 100.0 => Ok(theta),
+        _ => Err("Zipf's theta is over 0, at most 100, and not 1".to_owned()),
+    }
+}
+
+fn power(given: Option<f64>) -> Result<f64, String> {
+    match given.unwrap_or(DEFAULT_POWER) {
+        power if power > 0.0 && power < 1.0 => Ok(power),
+        _ => Err("Pareto's power is over 0 and under 1".to_owned()),
+    }
+}
+
+fn deviation(given: Option<f64>) -> Result<f64, String> {
+    match given.ok_or("expected the deviation in percent behind it, such as 'normal:20'")? {
+        deviation if (0.0..100.0).contains(&deviation) => Ok(deviation),
+        _ => Err("the deviation is a percentage from 0 to under 100".to_owned()),
+    }
+}
+
+/// `file_service_type`.
+pub(crate) fn file_order(text: &str) -> Result<FileOrder, String> {
+    #[derive(Clone, Copy)]
+    enum Word {
+        RoundRobin,
+        Sequential,
+        Random,
+        Zipf,
+        Pareto,
+        Normal,
+    }
+    let (name, number) = text.split_once(':').map_or((text, None), |(n, r)| (n, Some(r)));
+    let order = word(
+        name.trim(),
+        &[
+            ("roundrobin", Word::RoundRobin),
+            ("sequential", Word::Sequential),
+            ("random", Word::Random),
+            ("zipf", Word::Zipf),
+            ("pareto", Word::Pareto),
+            ("normal", Word::Normal),
+            ("gauss", Word::Normal),
+        ],
+    )?;
+    let every = || match number.map(|n| n.trim().parse::<u32>()) {
+        None => Ok(1),
+        Some(Ok(n)) if n > 0 => Ok(n),
+        Some(_) => Err("expected how many I/Os go to one file behind it, from 1".to_owned()),
+    };
+    let real = || number.map(real).transpose();
+    Ok(match order {
+        Word::RoundRobin => FileOrder::RoundRobin { every: every()? },
+        // To fio, both go round; only the number that nobody gave differs.
+        Word::Sequential if number.is_some() => FileOrder::RoundRobin { every: every()? },
+        Word::Sequential => FileOrder::Sequential,
+        Word::Random => FileOrder::Random { every: every()? },
+        Word::Zipf => FileOrder::Zipf { theta: theta(real()?)? },
+        Word::Pareto => FileOrder::Pareto { power: power(real()?)? },
+        Word::Normal => FileOrder::Normal { deviation: deviation(real()?)? },
+    })
+}
+
+/// `0-1,3`: numbers of processors, sorted, none twice.
+pub(crate) fn processors(text: &str) -> Result<Vec<u32>, String> {
+    /// More than Linux supports on any machine today (CONFIG_NR_CPUS of x86-64).
+    const MOST: u32 = 8192;
+    let number = |text: &str| match text.trim().parse::<u32>() {
+        Ok(n) if n < MOST => Ok(n),
+        _ => Err(format!("expected processors such as '0-1,3', found '{}'", shown(text))),
+    };
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let (from, to) = match part.split_once('-') {
+            Some((from, to)) => (number(from)?, number(to)?),
+            None => (number(part)?, number(part)?),
+        };
+        if from > to {
+            return Err(format!("'{}' counts backwards", shown(part)));
+        }
+        all.extend(from..=to);
+        if all.len() > 4 * MOST as usize {
+            return Err("too many processors".to_owned());
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn shares_add_up() {
+        let split = |text: &str| {
+            block_split(text, KbBase::Compatible)
+                .map(|s| s.iter().map(|s| (s.bytes, s.percent)).collect::<Vec<_>>())
+        };
+        assert_eq!(split("4k/10:64k/50:32k/40"), Ok(vec![(4096, 10), (65536, 50), (32768, 40)]));
+        assert_eq!(split("4k:8k:1k"), Ok(vec![(4096, 33), (8192, 33), (1024, 34)]));
+        assert_eq!(split("4k/60:8k/"), Ok(vec![(4096, 60), (8192, 40)]));
+        for text in ["4k/60:8k/60", "4k/10", "0/50:4k/50", "4k/101", "", "4k/5:"] {
+            assert!(split(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn processors_are_sorted() {
+        assert_eq!(processors("3,0-1,1"), Ok(vec![0, 1, 3]));
+        for text in ["", "1-0", "x", "0-", "99999", "-1"] {
+            assert!(processors(text).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,30}", like in "(zipf|zoned|zoned_abs|normal|random|roundrobin)?(:?[0-9.k/,-]{0,8}){0,4}") {
+            for text in [text, like] {
+                if let Ok(shares) = block_split(&text, KbBase::Compatible) {
+                    prop_assert_eq!(shares.iter().map(|s| u32::from(s.percent)).sum::<u32>(), 100);
+                }
+                let _ = distribution(&text, KbBase::Standard);
+                let _ = file_order(&text);
+                let _ = processors(&text);
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Which files.
+
+use super::{Chapter, Scaled, flag, option};
+use crate::lists::file_order;
+use crate::names::{file_names, name_format};
+use crate::value::{shown, size};
+
+pub(super) const CHAPTER: Chapter = Chapter {
+    title: "Files",
+    options: &[
+        option("name", "a word", "The job's name, instead of its section's header", |_, _| Ok(())),
+        option("description", "text", "What the job is for; no effect", |d, g| {
+            d.description = Some(g.text.to_owned());
+            Ok(())
+        }),
+        option(
+            "filename",
+            "NAME or NAME:NAME…",
+            "These files, for all clones together. Without it, each clone has its own, called \
+             by `filename_format`",
+            |d, g| {
+                d.file_names = Some(file_names(g.text, g.policy.folders)?);
+                Ok(())
+            },
+        )
+        .differs("no folders where a study gives the directory; no '\\\\:'. `-` is an error"),
+        option(
+            "filename_format",
+            "text with $jobname, $jobnum and $filenum",
+            "How files are called ($jobname.$jobnum.$filenum)",
+            |d, g| {
+                d.name_format = Some(name_format(g.text, g.policy.folders)?);
+                Ok(())
+            },
+        )
+        .differs("no $clientuid"),
+        flag("unique_filename", "No effect: there are no clients", |_, g| g.flag().map(|_| ())),
+        option("directory", "a folder", "Where the files lie", |d, g| {
+            if g.text.contains(':') {
+                return Err("more than one directory is not supported".to_owned());
+            }
+            d.directory = Some(g.text.to_owned());
+            Ok(())
+        })
+        .differs("an error in a study, which gives the directory; one only"),
+        option("nrfiles", "from 1", "How many files each clone has (1)", |d, g| {
+            d.file_count = Some(g.from(1)?);
+            Ok(())
+        })
+        .alias(&["nr_files"])
+        .differs("0 is an error"),
+        option("openfiles", "from 0", "How many of them are open at once (all)", |d, g| {
+            d.open_files = Some(g.from(0)?);
+            Ok(())
+        }),
+        option(
+            "file_service_type",
+            "roundrobin, sequential, random (each with `:N`), zipf, pareto or normal (with `:REAL`)",
+            "Which file is next; `:N` I/Os go to one before the next is chosen",
+            |d, g| {
+                d.file_order = file_order(g.text)?;
+                Ok(())
+            },
+        ),
+        option(
+            "filesize",
+            "SIZE or SIZE-SIZE",
+            "How long each file is; drawn evenly where it is a range. Without it, `size` is \
+             shared out",
+            |d, g| {
+                let (from, to) = match g.text.split_once(['-', ':']) {
+                    Some((from, to)) => (size(from, g.base)?, size(to, g.base)?),
+                    None => (g.size()?, g.size()?),
+                };
+                if from.min(to) == 0 {
+                    return Err("files of 0 bytes".to_owned());
+                }
+                if from > to {
+                    return Err(format!(
+                        "'{}' counts backwards, and fio would take it for a file without end",
+                        shown(g.text)
+                    ));
+                }
+                d.file_size = Some((from, to));
+                Ok(())
+            },
+        )
+        .scaled(Scaled::Size),
+        option(
+            "offset",
+            "a size",
+            "So much at the start of each file is left alone (0)",
+            |d, g| {
+                d.offset = g.size()?;
+                Ok(())
+            },
+        )
+        .alias(&["fileoffset"])
+        .scaled(Scaled::Size)
+        .differs("no percentages, no negative ones"),
+        option(
+            "offset_increment",
+            "a size",
+            "Each clone leaves so much more than the one before (0)",
+            |d, g| {
+                d.offset_increment = g.size()?;
+                Ok(())
+            },
+        )
+        .scaled(Scaled::Size)
+        .differs("no percentages"),
+        option("offset_align", "a size", "Rounds an `offset` in percent", |_, g| {
+            g.size().map(|_| ())
+        })
+        .differs("no effect, as in fio where `offset` is a size: percentages are an error"),
+    ],
+};

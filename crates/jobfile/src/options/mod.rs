@@ -1,0 +1,221 @@
+//! fio's options: those that the native engine has, each with its reader and
+//! its documentation, and those that it has not.
+//!
+//! The names are those of fio 3.33 (HOWTO.rst, options.c).
+
+mod blocks;
+mod buffers;
+mod depth;
+mod files;
+pub(crate) mod foreign;
+mod groups;
+mod length;
+mod opening;
+mod pace;
+mod pattern;
+mod process;
+mod reporting;
+mod verify;
+
+use disklab_source::did_you_mean;
+
+use crate::draft::Draft;
+use crate::given::Given;
+use crate::policy::{Policy, Runner};
+use foreign::{Foreign, REFUSED, UNSUPPORTED};
+
+/// Reads the value of an option into the draft; the error says what is wrong.
+pub(crate) type Read = fn(&mut Draft, &Given<'_>) -> Result<(), String>;
+
+/// What a smaller study makes smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scaled {
+    /// Nothing.
+    No,
+    /// A size in bytes.
+    Size,
+    /// A count of I/Os.
+    Count,
+}
+
+/// An option that the native engine has.
+#[derive(Clone, Copy)]
+pub struct OptionSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// What its value looks like.
+    pub value: &'static str,
+    /// Whether it may stand without a value, and is on then.
+    pub bare: bool,
+    /// What it means, in one sentence.
+    pub meaning: &'static str,
+    /// What differs from fio; empty where nothing does.
+    pub difference: &'static str,
+    /// What a smaller study makes smaller.
+    pub scaled: Scaled,
+    pub(crate) read: Read,
+}
+
+impl std::fmt::Debug for OptionSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OptionSpec").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// An option with what every one has; the functions below add the rest.
+const fn option(
+    name: &'static str,
+    value: &'static str,
+    meaning: &'static str,
+    read: Read,
+) -> OptionSpec {
+    OptionSpec {
+        name,
+        aliases: &[],
+        value,
+        bare: false,
+        meaning,
+        difference: "",
+        scaled: Scaled::No,
+        read,
+    }
+}
+
+/// A switch that is on where it stands alone.
+const fn switch(name: &'static str, meaning: &'static str, read: Read) -> OptionSpec {
+    let mut spec = option(name, "0\\|1 or nothing", meaning, read);
+    spec.bare = true;
+    spec
+}
+
+/// A switch that needs a value.
+const fn flag(name: &'static str, meaning: &'static str, read: Read) -> OptionSpec {
+    option(name, "0\\|1", meaning, read)
+}
+
+impl OptionSpec {
+    const fn alias(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    const fn differs(mut self, difference: &'static str) -> Self {
+        self.difference = difference;
+        self
+    }
+
+    const fn scaled(mut self, scaled: Scaled) -> Self {
+        self.scaled = scaled;
+        self
+    }
+}
+
+/// Options about one subject.
+#[derive(Debug, Clone, Copy)]
+pub struct Chapter {
+    /// The subject.
+    pub title: &'static str,
+    /// Its options.
+    pub options: &'static [OptionSpec],
+}
+
+/// All options that the native engine has, by subject.
+pub const CHAPTERS: [Chapter; 12] = [
+    pattern::CHAPTER,
+    blocks::CHAPTER,
+    files::CHAPTER,
+    length::CHAPTER,
+    depth::CHAPTER,
+    opening::CHAPTER,
+    pace::CHAPTER,
+    buffers::CHAPTER,
+    verify::CHAPTER,
+    groups::CHAPTER,
+    process::CHAPTER,
+    reporting::CHAPTER,
+];
+
+/// All options that the native engine has.
+pub fn native_options() -> impl Iterator<Item = &'static OptionSpec> {
+    const { &CHAPTERS }.iter().flat_map(|chapter| chapter.options)
+}
+
+/// An option of fio.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Known {
+    /// The native engine has it, too.
+    Native(&'static OptionSpec),
+    /// Only fio has it.
+    Foreign(&'static Foreign),
+}
+
+impl Known {
+    /// The name under which it is looked up.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Native(spec) => spec.name,
+            Self::Foreign(foreign) => foreign.name,
+        }
+    }
+}
+
+/// The option called `name`.
+///
+/// # Errors
+/// Where `policy` does not allow it or nobody knows it; the text says why.
+pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, String> {
+    if name == "directory" && !policy.directory {
+        return Err("fio's option 'directory' is not allowed here: disklab runs the job in the \
+                    directory that is measured"
+            .to_owned());
+    }
+    let named = |o: &&OptionSpec| o.name == name || o.aliases.contains(&name);
+    if let Some(spec) = native_options().find(named) {
+        return Ok(Known::Native(spec));
+    }
+    let find = |list: &'static [Foreign]| {
+        list.iter().find(|f| f.name == name || f.aliases.contains(&name))
+    };
+    if let Some(refused) = find(REFUSED) {
+        return Err(format!("fio's option '{name}' is not allowed here: {}", refused.what));
+    }
+    if let Some(foreign) = find(UNSUPPORTED) {
+        return match policy.runner {
+            Runner::Fio => Ok(Known::Foreign(foreign)),
+            Runner::Native => Err(format!(
+                "the native engine has no '{name}' ({}); take it away, or run the job through fio \
+                 itself with `engine = \"fio\"`",
+                foreign.what
+            )),
+        };
+    }
+    let shown: String = name.chars().take(60).collect();
+    let hint = match near(&shown, policy) {
+        Some(near) => format!(" (did you mean '{near}'?)"),
+        None => did_you_mean(&shown, known(policy)),
+    };
+    Err(format!("fio has no option '{shown}', as far as disklab knows{hint}"))
+}
+
+/// Every name that would be understood.
+fn known(policy: Policy) -> impl Iterator<Item = &'static str> {
+    let foreign: &[Foreign] = if policy.runner == Runner::Fio { UNSUPPORTED } else { &[] };
+    native_options()
+        .flat_map(|o| std::iter::once(o.name).chain(o.aliases.iter().copied()))
+        .chain(
+            foreign.iter().flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied())),
+        )
+        .filter(move |name| *name != "directory" || policy.directory)
+}
+
+/// The option that differs from `name` in its punctuation only.
+fn near(name: &str, policy: Policy) -> Option<&'static str> {
+    let letters = |s: &str| s.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let wanted = letters(&name.to_ascii_lowercase());
+    known(policy).find(|known| letters(known) == wanted)
+}
+
+#[cfg(test)]
+mod tests;

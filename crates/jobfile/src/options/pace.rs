@@ -1,0 +1,118 @@
+//! How fast.
+
+use super::{Chapter, flag, option};
+use crate::given::{Directions, Given, set};
+use crate::job::{RateProcess, ThinkBlocks};
+use crate::value::{TimeUnit, count};
+
+pub(super) const CHAPTER: Chapter = Chapter {
+    title: "Rate and pauses",
+    options: &[
+        option("rate", "bytes per second, by direction", "A clone is at most so fast", |d, g| {
+            set(&mut d.pace.rate, rates(g)?);
+            Ok(())
+        }),
+        option(
+            "rate_iops",
+            "I/Os per second, by direction",
+            "A clone is at most so fast",
+            |d, g| {
+                set(&mut d.pace.rate_iops, rates(g)?);
+                Ok(())
+            },
+        ),
+        option(
+            "rate_min",
+            "bytes per second, by direction",
+            "The job ends with an error where it is slower",
+            |d, g| {
+                set(&mut d.pace.rate_min, rates(g)?);
+                Ok(())
+            },
+        )
+        .alias(&["ratemin"]),
+        option(
+            "rate_iops_min",
+            "I/Os per second, by direction",
+            "The job ends with an error where it is slower",
+            |d, g| {
+                set(&mut d.pace.rate_iops_min, rates(g)?);
+                Ok(())
+            },
+        ),
+        option(
+            "rate_cycle",
+            "milliseconds",
+            "Over which time `rate_min` and `rate_iops_min` are judged (1000)",
+            |d, g| {
+                d.pace.cycle = g.milliseconds(1)?;
+                Ok(())
+            },
+        )
+        .alias(&["ratecycle"]),
+        option(
+            "rate_process",
+            "linear or poisson",
+            "When I/Os of a limited rate begin: evenly, or as those of many users who do not \
+             know of each other (linear)",
+            |d, g| {
+                d.pace.process =
+                    g.word(&[("linear", RateProcess::Linear), ("poisson", RateProcess::Poisson)])?;
+                Ok(())
+            },
+        ),
+        flag(
+            "rate_ignore_thinktime",
+            "What a limited rate missed while thinking is caught up (0)",
+            |d, g| {
+                d.pace.ignore_thinktime = g.flag()?;
+                Ok(())
+            },
+        ),
+        option("thinktime", "a time, in µs", "A pause after each I/O (0)", |d, g| {
+            d.think_time = g.time(TimeUnit::Microseconds)?;
+            Ok(())
+        }),
+        option(
+            "thinktime_spin",
+            "a time, in µs",
+            "So much of the pause is spent computing (0)",
+            |d, g| {
+                d.think_spin = g.time(TimeUnit::Microseconds)?;
+                Ok(())
+            },
+        ),
+        option("thinktime_blocks", "from 1", "A pause after so many I/Os (1)", |d, g| {
+            d.think_blocks = g.from(1)?;
+            Ok(())
+        })
+        .differs("0 is an error"),
+        option(
+            "thinktime_blocks_type",
+            "complete or issue",
+            "Whether I/Os are counted when they end or when they begin (complete)",
+            |d, g| {
+                d.think_counted =
+                    g.word(&[("complete", ThinkBlocks::Complete), ("issue", ThinkBlocks::Issue)])?;
+                Ok(())
+            },
+        ),
+        option(
+            "thinktime_iotime",
+            "a time, in s",
+            "A pause after so long a time of I/O, too",
+            |d, g| {
+                d.think_io_time = g.time(TimeUnit::Seconds)?;
+                Ok(())
+            },
+        ),
+    ],
+};
+
+/// Rates by direction; 0 means none.
+fn rates(g: &Given<'_>) -> Result<Directions<Option<u64>>, String> {
+    g.directions(|text| {
+        let rate = count(text, 0, crate::value::LARGEST, g.base)?;
+        Ok(Some(rate).filter(|rate| *rate > 0))
+    })
+}

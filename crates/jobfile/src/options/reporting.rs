@@ -1,0 +1,137 @@
+//! What is reported.
+
+use super::{Chapter, flag, option};
+use crate::value::real;
+
+/// fio takes no more (FIO_IO_U_LIST_MAX_LEN in stat.h).
+const MOST_PERCENTILES: usize = 20;
+
+/// Words on all of these: samples keep the whole distribution.
+const ONLY_JSON: &str = "only in the output in fio's format: samples keep whole histograms";
+
+pub(super) const CHAPTER: Chapter = Chapter {
+    title: "Reports",
+    options: &[
+        option(
+            "percentile_list",
+            "NUMBER:NUMBER…, at most 20",
+            "Which percentiles are reported",
+            |d, g| {
+                let mut list = Vec::new();
+                for part in g.text.split(':') {
+                    match real(part)? {
+                        n if (0.0..=100.0).contains(&n) => list.push(n),
+                        _ => return Err("percentiles are from 0 to 100".to_owned()),
+                    }
+                }
+                if list.len() > MOST_PERCENTILES {
+                    return Err(format!(
+                        "more than the {MOST_PERCENTILES} percentiles that fio takes"
+                    ));
+                }
+                list.sort_unstable_by(f64::total_cmp);
+                d.reporting.percentiles = list;
+                Ok(())
+            },
+        )
+        .differs(ONLY_JSON),
+        flag("clat_percentiles", "Percentiles of completion latencies (1)", |d, g| {
+            d.reporting.clat_percentiles = g.flag()?;
+            Ok(())
+        })
+        .differs(ONLY_JSON),
+        flag("lat_percentiles", "Percentiles of total latencies (0)", |d, g| {
+            d.reporting.lat_percentiles = g.flag()?;
+            Ok(())
+        })
+        .differs(ONLY_JSON),
+        flag("slat_percentiles", "Percentiles of submission latencies (0)", |d, g| {
+            d.reporting.slat_percentiles = g.flag()?;
+            Ok(())
+        })
+        .differs(ONLY_JSON),
+        flag("gtod_reduce", "All of `disable_…` below", |d, g| {
+            d.gtod_reduce = g.flag()?;
+            Ok(())
+        })
+        .differs("only the output in fio's format lacks them"),
+        flag("disable_lat", "No total latencies (0)", |d, g| {
+            d.reporting.lat = !g.flag()?;
+            Ok(())
+        })
+        .differs("only the output in fio's format lacks them"),
+        flag("disable_clat", "No completion latencies (0)", |d, g| {
+            d.reporting.clat = !g.flag()?;
+            Ok(())
+        })
+        .differs("only the output in fio's format lacks them"),
+        flag("disable_slat", "No submission latencies (0)", |d, g| {
+            d.reporting.slat = !g.flag()?;
+            Ok(())
+        })
+        .differs("only the output in fio's format lacks them"),
+        flag("disable_bw_measurement", "No bandwidth over time (0)", |d, g| {
+            d.reporting.bw = !g.flag()?;
+            Ok(())
+        })
+        .alias(&["disable_bw"])
+        .differs("only the output in fio's format lacks them"),
+        option(
+            "clocksource",
+            "gettimeofday, clock_gettime or cpu",
+            "Which clock measures",
+            |_, g| g.word(&[("gettimeofday", ()), ("clock_gettime", ()), ("cpu", ())]),
+        )
+        .differs("no effect: always `clock_gettime` with `CLOCK_MONOTONIC`"),
+        option(
+            "bwavgtime",
+            "milliseconds",
+            "Over which time bandwidth is averaged for its extremes (500)",
+            |d, g| {
+                d.reporting.bw_window = g.milliseconds(1)?;
+                Ok(())
+            },
+        ),
+        option("iopsavgtime", "milliseconds", "The same for I/Os per second (500)", |d, g| {
+            d.reporting.iops_window = g.milliseconds(1)?;
+            Ok(())
+        }),
+        option(
+            "log_avg_msec",
+            "milliseconds",
+            "The step of log files; 0 keeps each I/O (0)",
+            |d, g| {
+                d.reporting.log_step = Some(g.milliseconds(0)?).filter(|step| !step.is_zero());
+                Ok(())
+            },
+        )
+        .differs("no effect where no log is asked for"),
+        option("significant_figures", "1 to 10", "How exact fio's own table is (4)", |d, g| {
+            // At most 10.
+            d.reporting.significant_figures = g.small(1, 10)? as u8;
+            Ok(())
+        })
+        .differs("no effect: there is no such table"),
+        option(
+            "kb_base",
+            "1024 or 1000",
+            "How sizes in the job are read: 1024: `k`, `kB` are 1024 and `KiB` is 1000; 1000: \
+             `k`, `kB` are 1000 and `KiB` is 1024 (1024)",
+            |d, g| {
+                d.reporting.kb_base = g.word(&[("1024", 1024), ("1000", 1000)])?;
+                Ok(())
+            },
+        )
+        .differs("with 1024, `KiB` is an error, since nobody means 1000 by it"),
+        option(
+            "unit_base",
+            "0, 8 or 1",
+            "Whether bandwidth is shown in bytes or bits (0)",
+            |d, g| {
+                d.reporting.unit_base = g.word(&[("0", 0), ("8", 8), ("1", 1)])?;
+                Ok(())
+            },
+        )
+        .differs("no effect: there is no such table"),
+    ],
+};

@@ -1,0 +1,24 @@
+//! Who runs a job, and what it may ask for.
+
+/// Who runs a job, and what it may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Policy {
+    /// Who runs it.
+    pub runner: Runner,
+    /// Whether `directory` is allowed. A study forbids it: the stack under test
+    /// gives the directory.
+    pub directory: bool,
+    /// Whether file names may have folders in them, and be absolute.
+    pub folders: bool,
+}
+
+/// Who runs a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Runner {
+    /// The native engine: an option that only fio has is an error.
+    #[default]
+    Native,
+    /// fio: its other options are allowed, and have no effect on the [`Job`](crate::Job),
+    /// which then tells what fio will do as far as it can.
+    Fio,
+}

@@ -1,0 +1,267 @@
+//! A section of a job file: its options, and how they are scaled.
+
+use disklab_source::{Place, SourceError};
+use disklab_units::Bytes;
+
+use crate::draft::Draft;
+use crate::given::Given;
+use crate::options::{Known, Scaled, look_up};
+use crate::policy::Policy;
+use crate::value::{KbBase, shown, size};
+
+/// One option, as written.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    known: Known,
+    /// The name as written, which may be an alias that old versions know.
+    written: String,
+    /// Its value; an option without one is switched on.
+    value: Option<String>,
+    place: Place,
+    value_place: Place,
+    global: bool,
+}
+
+impl Setting {
+    /// An option of a job: its name, its value where it has one, where both
+    /// stand, and whether it stands in a `[global]` section. Its value is read
+    /// later, by [`Section::job`](Section::job).
+    ///
+    /// # Errors
+    /// Where it is not allowed, or its value depends on the machine.
+    pub fn new(
+        written: &str,
+        value: Option<String>,
+        place: &Place,
+        value_place: &Place,
+        global: bool,
+        policy: Policy,
+    ) -> Result<Self, SourceError> {
+        let known = look_up(written, policy).map_err(|why| place.error(why))?;
+        if value.is_none()
+            && let Known::Native(spec) = known
+            && !spec.bare
+        {
+            return Err(place.error(format!("`{written}` needs a value: {written}={}", spec.value)));
+        }
+        if let Some(value) = &value {
+            check_value(known.name(), value).map_err(|why| value_place.error(why))?;
+        }
+        let (written, place, value_place) =
+            (written.to_owned(), place.clone(), value_place.clone());
+        Ok(Self { known, written, value, place, value_place, global })
+    }
+
+    /// The name under which it is looked up: that of fio's HOWTO, not an alias.
+    pub fn name(&self) -> &'static str {
+        self.known.name()
+    }
+
+    /// The name as written.
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// Its value; `1` where it stands alone.
+    pub fn value(&self) -> &str {
+        self.value.as_deref().unwrap_or("1")
+    }
+
+    /// Where it stands.
+    pub const fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Where its value stands.
+    pub const fn value_place(&self) -> &Place {
+        &self.value_place
+    }
+
+    /// Whether it came from a `[global]` section.
+    pub const fn is_global(&self) -> bool {
+        self.global
+    }
+
+    /// As fio's command line has it. An option without a value would swallow the
+    /// argument behind it, so all have one.
+    pub fn argument(&self) -> String {
+        format!("--{}={}", self.written, self.value())
+    }
+
+    const fn scaled(&self) -> Scaled {
+        match self.known {
+            Known::Native(spec) => spec.scaled,
+            Known::Foreign(_) => Scaled::No,
+        }
+    }
+}
+
+/// Values that depend on the machine.
+fn check_value(name: &str, value: &str) -> Result<(), String> {
+    if value.chars().any(char::is_control) {
+        return Err(format!("the value of `{name}` has control characters"));
+    }
+    if value.contains('$') && !matches!(name, "description" | "filename_format") {
+        return Err(format!(
+            "`{name}` has a '$': fio would fill in a variable or a property of the machine, and \
+             nobody could tell later what was run; write the value"
+        ));
+    }
+    Ok(())
+}
+
+/// One job of a job file, with everything that holds for it, as written.
+#[derive(Debug, Clone)]
+pub struct Section {
+    name: String,
+    place: Place,
+    settings: Vec<Setting>,
+    policy: Policy,
+}
+
+impl Section {
+    /// A section called `name` with these settings, in order; of several with
+    /// one name the last holds.
+    pub fn new(name: String, place: Place, settings: Vec<Setting>, policy: Policy) -> Self {
+        Self { name, place, settings, policy }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where it begins.
+    pub const fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Its options in order, global ones first.
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// Adds an option.
+    pub fn push(&mut self, setting: Setting) {
+        self.settings.push(setting);
+    }
+
+    /// The setting that holds for the option `name`, not an alias.
+    pub fn setting(&self, name: &str) -> Option<&Setting> {
+        self.settings.iter().rev().find(|s| s.name() == name)
+    }
+
+    /// The value of an option; `1` where it stands alone.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.setting(name).map(Setting::value)
+    }
+
+    /// Whether an option such as `stonewall` is on.
+    pub fn flag(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| value != "0")
+    }
+
+    /// Where the value of one of these options stands, the first that was
+    /// given; else the section.
+    pub(crate) fn at(&self, names: &[&str]) -> &Place {
+        names.iter().find_map(|n| self.setting(n)).map_or(&self.place, Setting::value_place)
+    }
+
+    /// Takes the option `name`, which overrides the section's header, off the
+    /// list: on fio's command line it would begin another job.
+    pub fn adopt_name(&mut self) {
+        if let Some(name) = self.get("name") {
+            self.name = name.to_owned();
+        }
+    }
+
+    fn kb_base(&self) -> KbBase {
+        // A wrong value is told when it is read.
+        match self.get("kb_base") {
+            Some("1000") => KbBase::Standard,
+            _ => KbBase::Compatible,
+        }
+    }
+
+    /// What every option says.
+    pub(crate) fn draft(&self) -> Result<Draft, SourceError> {
+        let base = self.kb_base();
+        let mut draft = Draft::default();
+        for setting in &self.settings {
+            let Known::Native(spec) = setting.known else { continue };
+            let given = Given { text: setting.value().trim(), base, policy: self.policy };
+            if given.text.is_empty() && spec.name != "description" {
+                return Err(setting
+                    .value_place
+                    .error(format!("`{}` needs a value: {}", setting.written, spec.value)));
+            }
+            (spec.read)(&mut draft, &given).map_err(|why| {
+                setting.value_place.error(format!("`{}`: {why}", setting.written))
+            })?;
+        }
+        Ok(draft)
+    }
+
+    /// Multiplies sizes and counts by `factor`, and returns what changed, such
+    /// as `size 1g → 10m`. Sizes stay multiples of the largest block, and at
+    /// least one block for each file.
+    ///
+    /// # Errors
+    /// Where an option is not understood.
+    pub fn scale(&mut self, factor: f64) -> Result<Vec<String>, SourceError> {
+        let draft = self.draft()?;
+        let block = Bytes(draft.blocks().max());
+        let files = draft.file_count.unwrap_or(1);
+        let base = self.kb_base();
+        let mut changes = Vec::new();
+        for setting in &mut self.settings {
+            let kind = setting.scaled();
+            let least = if setting.name() == "size" { block.saturating_mul(files) } else { block };
+            let wrong =
+                |why: String| setting.value_place.error(format!("`{}`: {why}", setting.written));
+            let short = |bytes: Bytes| match base {
+                KbBase::Compatible => bytes.short(),
+                // A plain number means the same with every kb_base.
+                KbBase::Standard => bytes.0.to_string(),
+            };
+            let one = |text: &str| -> Result<String, String> {
+                let bytes = Bytes(size(text, base)?);
+                Ok(match (kind, bytes) {
+                    // Zero means 'from the start', or 'as large as the file'.
+                    (_, Bytes(0)) => text.to_owned(),
+                    (Scaled::Count, count) => count.scaled(factor, Bytes(1)).0.to_string(),
+                    (_, bytes) => short(bytes.scaled(factor, least)),
+                })
+            };
+            let text = setting.value();
+            let scaled = match (kind, text.split_once(['-', ':'])) {
+                (Scaled::No, _) => continue,
+                (_, Some((from, to))) => {
+                    format!("{}-{}", one(from).map_err(wrong)?, one(to).map_err(wrong)?)
+                }
+                (_, None) => one(text).map_err(wrong)?,
+            };
+            if scaled == text {
+                continue;
+            }
+            let change = format!("{} {} → {scaled}", setting.written, shown(text));
+            if !changes.contains(&change) {
+                changes.push(change);
+            }
+            setting.value = Some(scaled);
+        }
+        Ok(changes)
+    }
+
+    /// The options as fio's command line has them. Those of an I/O engine are
+    /// known to it only behind `--ioengine`, which therefore goes first.
+    pub fn arguments(&self) -> Vec<String> {
+        let own = self.settings.iter().filter(|s| s.name() != "name");
+        let (engine, others): (Vec<_>, Vec<_>) = own.partition(|s| s.name() == "ioengine");
+        let engine = engine.last().map(|s| s.argument());
+        std::iter::once(format!("--name={}", self.name))
+            .chain(engine)
+            .chain(others.iter().map(|s| s.argument()))
+            .collect()
+    }
+}

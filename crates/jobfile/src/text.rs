@@ -1,0 +1,118 @@
+//! The text of a job file: sections, options, comments.
+
+use std::ops::Range;
+
+use disklab_source::{Place, SourceError};
+
+use crate::policy::Policy;
+use crate::section::{Section, Setting};
+
+/// fio reads no more of a section's name (init.c).
+const LONGEST_NAME: usize = 255;
+/// No study needs more; a hostile text gets no further.
+const MOST_SECTIONS: usize = 200;
+/// The same for options, since each section has all global ones before it.
+const MOST_OPTIONS: usize = 5000;
+
+/// The sections of a job file. `locate` tells where a range of the text's bytes
+/// stands, and `whole` where the text does, since it may stand inside of another.
+///
+/// Every section comes back with all that holds for it: what the `[global]`
+/// sections before it set, then its own options.
+///
+/// # Errors
+/// Where a line is neither, or an option is not allowed; the error shows the line.
+pub fn sections(
+    text: &str,
+    whole: &Place,
+    locate: &dyn Fn(Range<usize>) -> Place,
+    policy: Policy,
+) -> Result<Vec<Section>, SourceError> {
+    let mut globals: Vec<Setting> = Vec::new();
+    let mut sections: Vec<Section> = Vec::new();
+    // Nothing before the first header; then whether it is a [global] one.
+    let mut in_global: Option<bool> = None;
+    let (mut at, mut options) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        // As fio does: the rest of a line from ';' or '#' on is a comment,
+        // wherever that stands (strip_blank_end in parse.c).
+        let code = line.split([';', '#']).next().unwrap_or_default();
+        let content = code.trim();
+        if content.is_empty() {
+            continue;
+        }
+        let start = start + (code.len() - code.trim_start().len());
+        let place = || locate(start..start + content.len());
+        if let Some(rest) = content.strip_prefix('[') {
+            let place = place();
+            let name = section_name(rest, &place)?;
+            // fio compares no more than these six letters (init.c).
+            in_global = Some(name.starts_with("global"));
+            if in_global == Some(false) {
+                if sections.len() == MOST_SECTIONS {
+                    return Err(place.error(format!("more than {MOST_SECTIONS} sections")));
+                }
+                sections.push(Section::new(name, place, globals.clone(), policy));
+            }
+            continue;
+        }
+        if content.split_whitespace().next() == Some("include") {
+            return Err(place().error(
+                "`include` is not allowed here: give the whole job in one text, so that the \
+                 study says what was run",
+            ));
+        }
+        options += 1;
+        if options > MOST_OPTIONS {
+            return Err(place().error(format!("more than {MOST_OPTIONS} options")));
+        }
+        let global = in_global == Some(true);
+        let setting = match content.split_once('=') {
+            None => Setting::new(content, None, &place(), &place(), global, policy)?,
+            Some((name, value)) => {
+                let name = name.trim_end();
+                let trimmed = value.trim_start();
+                let from = start + content.len() - trimmed.len();
+                let named = locate(start..start + name.len().max(1));
+                let valued = match trimmed.len() {
+                    0 => place(),
+                    _ => locate(from..from + trimmed.len()),
+                };
+                Setting::new(name, Some(trimmed.to_owned()), &named, &valued, global, policy)?
+            }
+        };
+        match (in_global, sections.last_mut()) {
+            (Some(true), _) => globals.push(setting),
+            (Some(false), Some(section)) => section.push(setting),
+            _ => {
+                return Err(place().error(
+                    "this option stands before the first section; expected [global] or [NAME] \
+                     above it",
+                ));
+            }
+        }
+    }
+    if sections.is_empty() {
+        return Err(whole.error("this job file has no section; expected [NAME] with options below"));
+    }
+    for section in &mut sections {
+        section.adopt_name();
+    }
+    Ok(sections)
+}
+
+/// The name of a section from what stands behind its '['.
+fn section_name(rest: &str, place: &Place) -> Result<String, SourceError> {
+    let name = rest.strip_suffix(']').map(str::trim).unwrap_or_default();
+    if name.is_empty() {
+        return Err(place.error("expected a section such as [NAME]"));
+    }
+    if name.len() > LONGEST_NAME {
+        return Err(place.error(format!(
+            "this section's name is longer than the {LONGEST_NAME} bytes that fio reads"
+        )));
+    }
+    Ok(name.to_owned())
+}

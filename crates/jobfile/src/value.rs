@@ -1,0 +1,148 @@
+//! Numbers as fio reads them (str_to_decimal and get_mult_time in parse.c).
+
+use std::time::Duration;
+
+/// How fio reads the units of sizes: its option `kb_base`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum KbBase {
+    /// `k`, `kB` mean 1024 bytes, and `KiB` means 1000: fio's default, kept for
+    /// old scripts.
+    #[default]
+    Compatible,
+    /// `k`, `kB` mean 1000 bytes, and `KiB` means 1024.
+    Standard,
+}
+
+/// No file is larger: `off_t` is signed.
+pub(crate) const LARGEST: u64 = i64::MAX as u64;
+
+/// The first letters of what somebody wrote, for an error.
+pub(crate) fn shown(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+/// Reads a size in bytes, at most [`LARGEST`]; the error says what is wrong.
+pub(crate) fn size(text: &str, base: KbBase) -> Result<u64, String> {
+    let text = text.trim();
+    if text.ends_with('%') {
+        return Err(format!(
+            "'{}' is a share of a device, and disklab's jobs work on files, which have no size \
+             before they are made: give a size",
+            shown(text)
+        ));
+    }
+    let number = || {
+        format!(
+            "'{}' is no size; expected a whole number with an optional unit, such as '4k' or '1G'",
+            shown(text)
+        )
+    };
+    let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(hexadecimal) => (hexadecimal, 16),
+        None => (text, 10),
+    };
+    let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+    let (digits, unit) = digits.split_at(end);
+    // fio takes a 'b' at the end of a hexadecimal number for a digit, too.
+    let value = u64::from_str_radix(digits, radix).map_err(|_| number())?;
+    let unit = unit.trim().to_ascii_lowercase();
+    let unit = unit.strip_suffix('b').unwrap_or(&unit);
+    let (letter, binary) = match unit.strip_suffix('i') {
+        Some(letter) => (letter, true),
+        None => (unit, false),
+    };
+    let power = match letter {
+        "" if !binary => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        "p" => 5,
+        _ if digits.is_empty() => return Err(number()),
+        _ => return Err(format!("{} (fio would ignore what follows the number)", number())),
+    };
+    if binary && base == KbBase::Compatible {
+        let letter = letter.to_ascii_uppercase();
+        return Err(format!(
+            "fio takes '{letter}i' for a power of 1000, unless kb_base=1000 is set; write \
+             '{value}{letter}', which is a power of 1024 to it"
+        ));
+    }
+    let step: u64 = if binary || base == KbBase::Compatible { 1024 } else { 1000 };
+    let bytes = value.checked_mul(step.pow(power)).filter(|bytes| *bytes <= LARGEST);
+    bytes.ok_or_else(|| format!("'{}' is larger than any file can be", shown(text)))
+}
+
+/// The unit of a time that has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TimeUnit {
+    /// Microseconds: `thinktime`.
+    Microseconds,
+    /// Seconds: `runtime`.
+    Seconds,
+}
+
+/// Reads a time of at most 1000 days.
+pub(crate) fn time(text: &str, unit: TimeUnit) -> Result<Duration, String> {
+    let text = text.trim();
+    let error = || {
+        format!(
+            "'{}' is no time; expected a whole number with an optional unit: us, ms, s, m, h or d",
+            shown(text)
+        )
+    };
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, given) = text.split_at(end);
+    let value: u64 = digits.parse().map_err(|_| error())?;
+    let microseconds = match (given.trim().to_ascii_lowercase().as_str(), unit) {
+        ("us" | "usec", _) | ("", TimeUnit::Microseconds) => 1,
+        ("ms" | "msec", _) => 1000,
+        ("s", _) | ("", TimeUnit::Seconds) => 1_000_000,
+        ("m", _) => 60_000_000,
+        ("h", _) => 3_600_000_000,
+        ("d", _) => 86_400_000_000,
+        // Seen with fio 3.33: `runtime=1sec` ends at once.
+        ("sec" | "min", _) => {
+            return Err(format!(
+                "fio 3.33 takes '{}' for microseconds; write '{value}{}'",
+                shown(text),
+                if given.trim().eq_ignore_ascii_case("sec") { "s" } else { "m" }
+            ));
+        }
+        _ => return Err(error()),
+    };
+    match value.checked_mul(microseconds) {
+        Some(time) if time <= 86_400_000_000_000 => Ok(Duration::from_micros(time)),
+        _ => Err(format!("'{}' is longer than 1000 days", shown(text))),
+    }
+}
+
+/// Reads a whole number from `least` to `most`, with units as sizes have them.
+pub(crate) fn count(text: &str, least: u64, most: u64, base: KbBase) -> Result<u64, String> {
+    match size(text, base) {
+        Ok(n) if (least..=most).contains(&n) => Ok(n),
+        Ok(_) | Err(_) if most >= LARGEST => {
+            Err(format!("expected a whole number from {least}, found '{}'", shown(text)))
+        }
+        _ => {
+            Err(format!("expected a whole number from {least} to {most}, found '{}'", shown(text)))
+        }
+    }
+}
+
+/// Reads a finite number.
+pub(crate) fn real(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(n) if n.is_finite() => Ok(n),
+        _ => Err(format!("expected a number such as '1.2', found '{}'", shown(text))),
+    }
+}
+
+/// `1` or `0`.
+pub(crate) fn flag(text: &str) -> Result<bool, String> {
+    match text.trim() {
+        "1" => Ok(true),
+        "0" => Ok(false),
+        _ => Err(format!("expected 0 or 1, found '{}'", shown(text))),
+    }
+}
