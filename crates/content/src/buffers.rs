@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::{Content, Spec, SpecError};
+use crate::{Base, Content, Spec, SpecError};
 
 /// An endless stream of data like a [`Spec`]: each buffer goes on where the last
 /// one ended.
@@ -27,13 +27,24 @@ impl Buffers {
         Self { content, stream, offset: 0 }
     }
 
+    /// Stream 0 of data that are made from `base` and nothing else, from its start.
+    /// A pattern without bytes gives zeros.
+    pub fn plain(base: Base, seed: u64) -> Self {
+        Self::of(Content::plain(base, seed), 0)
+    }
+
+    /// Goes on at `offset` of `stream`.
+    pub fn go_to(&mut self, stream: u64, offset: u64) {
+        (self.stream, self.offset) = (stream, offset);
+    }
+
     /// Fills `buffer` with what comes next.
     pub fn fill(&mut self, buffer: &mut [u8]) {
         self.content.fill_at(self.stream, self.offset, buffer);
         self.offset = self.offset.wrapping_add(buffer.len() as u64);
     }
 
-    /// How many bytes were made so far.
+    /// Where in its stream the next buffer begins.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -60,6 +71,12 @@ mod tests {
         buffers.read_exact(second).expect("endless");
         assert_eq!(buffers.offset(), 1000);
         let content = Content::new(Spec::random(), 3).expect("valid");
+        assert_eq!(content.first_difference(0, 0, &parts), None);
+        buffers.go_to(8, 100);
+        buffers.fill(&mut parts);
+        assert_eq!(content.first_difference(8, 100, &parts), None);
+        let mut plain = Buffers::plain(Base::Random, 3);
+        plain.fill(&mut parts);
         assert_eq!(content.first_difference(0, 0, &parts), None);
     }
 }

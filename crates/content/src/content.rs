@@ -51,6 +51,13 @@ impl Content {
         })
     }
 
+    /// Data that are made from `base` and nothing else. A pattern without bytes gives
+    /// zeros.
+    pub fn plain(base: Base, seed: u64) -> Self {
+        let (block, chunk, random) = (PLAIN_BLOCK, PLAIN_BLOCK, PLAIN_BLOCK);
+        Self { base, seed, duplicates: None, block, chunk, random, filler: Vec::new() }
+    }
+
     /// Fills `buffer` with the bytes of `stream` from `offset` on. Streams are what
     /// a workload makes of them: a file, a job. Data of different streams differ,
     /// but for what [`Repeats`](crate::Repeats) lets them share; all numbers but

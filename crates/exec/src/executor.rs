@@ -62,6 +62,14 @@ impl Finished {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }
 
+    /// Adds the time that another program took after this one: wall clock and
+    /// processor.
+    pub fn add_time(&mut self, other: &Self) {
+        self.elapsed += other.elapsed;
+        self.user += other.user;
+        self.system += other.system;
+    }
+
     /// # Errors
     /// [`ExecError::Failed`] where the exit code is not 0.
     pub fn success(self) -> Result<Self, ExecError> {
@@ -238,6 +246,9 @@ impl Executor {
     ) -> Result<Finished, ExecError> {
         let pipe = |source| ExecError::Pipe { program: invocation.program.clone(), source };
         let (reader, mut writer) = io::pipe().map_err(pipe)?;
+        // As large as everybody may have it (pipe-max-size in proc(5)): fewer turns.
+        // A smaller one does as well.
+        let _ = rustix::pipe::fcntl_setpipe_size(&writer, 1 << 20);
         std::thread::scope(|scope| {
             let feeding = scope.spawn(move || feed(&mut writer));
             let finished = self.run_with(invocation, || Ok(Stdio::from(reader)));

@@ -1,30 +1,22 @@
-//! Data to write beforehand: seeded, and of no use to compression or
-//! deduplication.
+//! Data to write into files: seeded, and of the makeup that is asked for.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
+use disklab_content::{Buffers, Spec, SpecError};
 use disklab_exec::Interrupt;
 use disklab_units::Bytes;
-use rand::{RngCore, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use crate::WorkloadError;
 
-/// Data is made and written in pieces of this size.
+/// Data is made and written in pieces of at most this size.
 const PIECE: usize = 1 << 20;
-/// So many pieces are drawn from ChaCha8; later ones are these, each altered by
-/// a key of its own, which is several times faster. 16 MiB lies beyond the
-/// window of every compressor in a Linux file system (Btrfs and ZFS compress
-/// records of 128 KiB to 16 MiB).
-const DRAWN: usize = 16;
-const WORDS: usize = PIECE / size_of::<u64>();
 
 /// What files are filled with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Content {
-    /// Bytes that look random.
+    /// Bytes that look random: of no use to compression or deduplication.
     #[default]
     Random,
     /// Zeros, which a compressing file system does not store.
@@ -34,58 +26,63 @@ pub(crate) enum Content {
 impl Content {
     /// Its words in a study file.
     pub const WORDS: [(&'static str, Self); 2] = [("random", Self::Random), ("zeros", Self::Zeros)];
+
+    fn spec(self) -> Spec {
+        match self {
+            Self::Random => Spec::random(),
+            Self::Zeros => Spec::zeros(),
+        }
+    }
 }
 
 /// An endless stream of bytes, the same for the same seed.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    content: Content,
-    random: ChaCha8Rng,
-    drawn: Vec<u64>,
-    pieces: u64,
+    buffers: Buffers,
     piece: Vec<u8>,
-    used: usize,
 }
 
 impl Stream {
     /// The stream of `seed`.
     pub fn new(content: Content, seed: u64) -> Self {
-        Self {
-            content,
-            random: ChaCha8Rng::seed_from_u64(seed),
-            drawn: Vec::new(),
-            pieces: 0,
-            piece: vec![0; PIECE],
-            used: PIECE,
-        }
+        // Random and zeros have no numbers that could be wrong.
+        Self { buffers: Buffers::plain(content.spec().base, seed), piece: Vec::new() }
     }
 
-    /// The next bytes: at least one, at most `most` or 1 MiB.
-    fn next(&mut self, most: usize) -> &[u8] {
-        if self.used == PIECE || (most >= PIECE && self.used > 0) {
-            self.refill();
-        }
-        let from = self.used;
-        self.used += most.clamp(1, PIECE - from);
-        &self.piece[from..self.used]
+    /// Streams of data like `spec`, the first of them now.
+    ///
+    /// # Errors
+    /// Where `spec` asks for what cannot be.
+    pub fn like(spec: Spec, seed: u64) -> Result<Self, SpecError> {
+        Ok(Self { buffers: Buffers::new(spec, seed)?, piece: Vec::new() })
     }
 
-    fn refill(&mut self) {
-        self.used = 0;
-        if self.content == Content::Zeros {
-            return;
+    /// Goes on at the start of stream `number`.
+    pub fn go_to(&mut self, number: u64) {
+        self.buffers.go_to(number, 0);
+    }
+
+    /// Gives the next `size` bytes to `to`, in pieces.
+    ///
+    /// # Errors
+    /// Whatever `to` returns.
+    pub fn give<E>(
+        &mut self,
+        size: Bytes,
+        mut to: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut left = size.0;
+        while left > 0 {
+            let length = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
+            if self.piece.len() < length {
+                self.piece.resize(length, 0);
+            }
+            let piece = &mut self.piece[..length];
+            self.buffers.fill(piece);
+            to(piece)?;
+            left -= length as u64;
         }
-        let number = (self.pieces % DRAWN as u64) as usize;
-        if self.drawn.len() < (number + 1) * WORDS {
-            self.drawn.extend((0..WORDS).map(|_| self.random.next_u64()));
-        }
-        // The golden ratio's odd multiple makes a different key for every round.
-        let key = (self.pieces / DRAWN as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.pieces += 1;
-        let words = &self.drawn[number * WORDS..(number + 1) * WORDS];
-        for (bytes, word) in self.piece.chunks_exact_mut(size_of::<u64>()).zip(words) {
-            bytes.copy_from_slice(&(word ^ key).to_le_bytes());
-        }
+        Ok(())
     }
 
     /// Makes the file at `path` anew with `size` bytes of the stream. With
@@ -106,13 +103,10 @@ impl Stream {
             .truncate(true)
             .open(path)
             .map_err(WorkloadError::io("cannot make", path))?;
-        let mut left = size.0;
-        while left > 0 {
+        self.give(size, |bytes| {
             interrupt.check()?;
-            let bytes = self.next(usize::try_from(left).unwrap_or(PIECE).min(PIECE));
-            file.write_all(bytes).map_err(WorkloadError::io("cannot write", path))?;
-            left -= bytes.len() as u64;
-        }
+            file.write_all(bytes).map_err(WorkloadError::io("cannot write", path))
+        })?;
         if durable {
             file.sync_all().map_err(WorkloadError::io("cannot sync", path))?;
         }

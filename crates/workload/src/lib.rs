@@ -4,6 +4,7 @@
 //! data, then runs its steps; the [`WorkSite`] puts counters around each step.
 
 mod caches;
+mod corpus;
 mod data;
 mod error;
 mod kinds;

@@ -66,20 +66,45 @@ impl Tree {
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<(), WorkloadError> {
-        let inner: Vec<_> =
-            (1..=self.folders).map(|number| folder.join(format!("{number:05}"))).collect();
-        for folder in &inner {
-            interrupt.check()?;
-            fs::create_dir_all(folder).map_err(WorkloadError::io("cannot make", folder))?;
+        self.make_folders(folder, interrupt)?;
+        for (number, size) in (0..).zip(self.sizes(seed)) {
+            stream.write_file(&folder.join(self.file(number)), size, false, interrupt)?;
         }
-        for (number, size) in (1..).zip(self.sizes(seed)) {
-            let folder = &inner[(number - 1) % inner.len()];
-            stream.write_file(&folder.join(format!("{number:07}")), size, false, interrupt)?;
-        }
-        // One sync for all: one per file would take hours on a hard disk.
-        let file = File::open(folder).map_err(WorkloadError::io("cannot open", folder))?;
-        syncfs(&file).map_err(|e| WorkloadError::io("cannot sync", folder)(e.into()))
+        sync_tree(folder)
     }
+
+    /// Makes the folders at `folder`, and `folder` itself.
+    ///
+    /// # Errors
+    /// Where one cannot be made, or the user asked to stop.
+    pub fn make_folders(&self, folder: &Path, interrupt: &Interrupt) -> Result<(), WorkloadError> {
+        for number in 0..self.folders {
+            interrupt.check()?;
+            let folder = folder.join(Self::folder(number));
+            fs::create_dir_all(&folder).map_err(WorkloadError::io("cannot make", &folder))?;
+        }
+        Ok(())
+    }
+
+    /// The name of a folder; they count from 0.
+    pub fn folder(number: u64) -> String {
+        format!("{:05}", number + 1)
+    }
+
+    /// The name of a file with its folder; they count from 0.
+    pub fn file(&self, number: u64) -> String {
+        format!("{}/{:07}", Self::folder(number % self.folders.max(1)), number + 1)
+    }
+}
+
+/// Returns once all of the file system of `folder` is on the disk: one sync for
+/// all files, since one for each would take hours on a hard disk.
+///
+/// # Errors
+/// Where the system cannot sync it.
+pub(crate) fn sync_tree(folder: &Path) -> Result<(), WorkloadError> {
+    let file = File::open(folder).map_err(WorkloadError::io("cannot open", folder))?;
+    syncfs(&file).map_err(|e| WorkloadError::io("cannot sync", folder)(e.into()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Copy and remove: one large file, or a tree of small ones, by cp and rm.
 
-use disklab_exec::{Executor, Finished, Invocation};
+use disklab_exec::{Executor, Invocation};
 use disklab_measure::{Direction, Figure};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
@@ -106,7 +106,7 @@ impl Copy {
         site.step(name, |executor: &Executor| {
             let mut finished = executor.check(program)?;
             if let Some(sync) = &sync {
-                add(&mut finished, &executor.check(sync)?);
+                finished.add_time(&executor.check(sync)?);
             }
             let seconds = finished.elapsed.as_secs_f64();
             let rate = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
@@ -123,12 +123,6 @@ impl Copy {
             Ok(Outcome::of(&finished, vec![figure]))
         })
     }
-}
-
-fn add(to: &mut Finished, other: &Finished) {
-    to.elapsed += other.elapsed;
-    to.user += other.user;
-    to.system += other.system;
 }
 
 impl Workload for Copy {

@@ -1,0 +1,262 @@
+//! Backup: BorgBackup, fed the same data several times, then restored and checked.
+
+mod borg;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use disklab_content::Share;
+use disklab_study::{Fields, Node, StudyError, WorkloadSpec};
+use disklab_units::Bytes;
+
+use self::borg::{BORG, ENCRYPTIONS, is_compression};
+use crate::tree::Tree;
+use crate::{Context, Cost, WorkSite, Workload, WorkloadError, WorkloadKind};
+
+/// Where the tree lies that is backed up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Origin {
+    /// Nowhere: it is made while Borg reads it, as a tar archive through a pipe. So
+    /// only the repository is on the stack, as in a backup from another machine, and
+    /// there is room for any size.
+    #[default]
+    Stream,
+    /// In a folder beside the repository, on the same stack.
+    Beside,
+}
+
+/// What is done with the last copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Restore {
+    /// It is written to a folder beside the repository.
+    #[default]
+    Folder,
+    /// It is read and unpacked, and not written.
+    Discard,
+    /// Nothing.
+    Not,
+}
+
+/// How the repository is looked through in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Check {
+    /// Checksums of the repository, and whether the archives lack anything.
+    #[default]
+    Repository,
+    /// Besides, all data are unpacked and compared with their hashes.
+    Data,
+    /// Not at all.
+    Not,
+}
+
+pub(super) const BACKUP: WorkloadKind = WorkloadKind {
+    name: "backup",
+    summary: "BorgBackup: first copy, further copies, restore, check",
+    fields: &[
+        ("program", "'borg' (default), which took attic's place"),
+        ("size", "how much is backed up, such as '1 TB'; scaled"),
+        ("compressed", "what compression leaves of it (default: all); scaled"),
+        ("deduplicated", "what deduplication leaves of that (default: all); scaled"),
+        ("files", "number of files (default: one for each MiB, at least 100); scaled"),
+        ("folders", "number of folders they lie in (default: one for each 100 files)"),
+        ("copies", "how often it is backed up (default 1)"),
+        ("changed", "share of the files that change between copies, in percent (default 0)"),
+        ("source", "'stream' (default: made while Borg reads it) or 'beside' (on the same stack)"),
+        ("compression", "as `borg create --compression` has it (default 'lz4')"),
+        ("encryption", "'none' (default), 'repokey' or 'repokey-blake2'"),
+        ("restore", "'folder' (default: beside the repository), 'discard' or 'not'"),
+        ("check", "'repository' (default), 'data' (--verify-data) or 'not'"),
+        ("sync", "whether the time of the restore includes `sync -f` (default true)"),
+    ],
+    read,
+};
+
+#[derive(Debug)]
+struct Backup {
+    tree: Tree,
+    /// What it is scaled from, where it is scaled.
+    scaled_from: Option<Bytes>,
+    /// The share of the data that compression saves.
+    compressible: Share,
+    /// The share of the data that lie in files which are copies.
+    repeated: Share,
+    copies: u64,
+    changed: Share,
+    origin: Origin,
+    compression: String,
+    encryption: &'static str,
+    restore: Restore,
+    check: Check,
+    sync: bool,
+}
+
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+    let mut fields = Fields::new(&spec.body, "the backup workload")?;
+    program(fields.take("program"))?;
+    let size_node = fields.require("size")?;
+    let size = bytes("size", size_node)?;
+    if size == Bytes::ZERO {
+        return Err(size_node.error("`size`: there is nothing to back up"));
+    }
+    let compressed = less(size, "compressed", fields.take("compressed"))?;
+    let deduplicated = less(compressed, "deduplicated", fields.take("deduplicated"))?;
+    let files = fields.integer("files", 1..=100_000_000)?;
+    let folders = fields.integer("folders", 1..=1_000_000)?;
+    let copies = fields.integer("copies", 1..=1000)?.unwrap_or(1);
+    let changed = fields.integer("changed", 0..=100)?.unwrap_or(0);
+    let origin =
+        fields.choice("source", &[("stream", Origin::Stream), ("beside", Origin::Beside)])?;
+    let compression = match fields.take("compression") {
+        None => "lz4".to_owned(),
+        Some(node) => {
+            let text = node.as_text()?;
+            if !is_compression(&text) {
+                return Err(node.error(format!(
+                    "`compression`: '{text}' is none of Borg's; expected 'none', 'lz4', 'zstd', \
+                     'zlib' or 'lzma', the last three with a level such as 'zstd,3', all with \
+                     'auto,' before them if you like"
+                )));
+            }
+            text
+        }
+    };
+    let encryption = fields.choice("encryption", &ENCRYPTIONS)?.unwrap_or("none");
+    let restores =
+        [("folder", Restore::Folder), ("discard", Restore::Discard), ("not", Restore::Not)];
+    let restore = fields.choice("restore", &restores)?.unwrap_or_default();
+    let checks = [("repository", Check::Repository), ("data", Check::Data), ("not", Check::Not)];
+    let check = fields.choice("check", &checks)?.unwrap_or_default();
+    let sync = fields.boolean("sync")?.unwrap_or(true);
+    fields.finish()?;
+    let scaled = size.scaled(context.scale, Bytes(1));
+    let files = match files {
+        // Their mean size stays.
+        Some(files) => Bytes(files).scaled(scaled.0 as f64 / size.0 as f64, Bytes(1)).0,
+        // Enough to have the shares that are asked for.
+        None => (scaled.0 >> 20).max(100).min((scaled.0 >> 12).max(1)),
+    };
+    let folders = folders.unwrap_or(files.div_ceil(100)).clamp(1, files);
+    Ok(Box::new(Backup {
+        tree: Tree { files, folders, size: scaled },
+        scaled_from: (context.scale != 1.0).then_some(size),
+        compressible: Share::new(1.0 - part(compressed, size)),
+        repeated: Share::new(1.0 - part(deduplicated, compressed)),
+        copies,
+        changed: Share::percent(u32::try_from(changed).unwrap_or(100)),
+        origin: origin.unwrap_or_default(),
+        compression,
+        encryption,
+        restore,
+        check,
+        sync,
+    }))
+}
+
+fn program(node: Option<&Node>) -> Result<(), StudyError> {
+    let Some(node) = node else { return Ok(()) };
+    match node.as_text()?.as_str() {
+        "borg" => Ok(()),
+        "attic" => Err(node.error(
+            "`program`: attic has not been maintained since 2015; say 'borg', which is made from it",
+        )),
+        other => Err(node.error(format!("`program`: expected 'borg', found '{other}'"))),
+    }
+}
+
+fn bytes(name: &str, node: &Node) -> Result<Bytes, StudyError> {
+    node.as_text()?.parse().map_err(|e| node.error(format!("`{name}`: {e}")))
+}
+
+/// A size that is made from `from`, which it cannot exceed.
+fn less(from: Bytes, name: &str, node: Option<&Node>) -> Result<Bytes, StudyError> {
+    let Some(node) = node else { return Ok(from) };
+    let less = bytes(name, node)?;
+    if less > from {
+        return Err(
+            node.error(format!("`{name}`: {less} is more than the {from} that it is made from"))
+        );
+    }
+    if less == Bytes::ZERO {
+        return Err(node.error(format!("`{name}`: nothing would be left of the data")));
+    }
+    Ok(less)
+}
+
+fn part(of: Bytes, whole: Bytes) -> f64 {
+    of.0 as f64 / whole.0 as f64
+}
+
+impl Backup {
+    /// What compression leaves of one byte, as asked for.
+    fn compressed(&self) -> f64 {
+        if self.compression == "none" { 1.0 } else { self.compressible.rest().part() }
+    }
+
+    /// Bytes of the repository after `copies` copies, as asked for, lists of files
+    /// left out.
+    fn kept(&self, copies: u64) -> Bytes {
+        let size = self.tree.size.0 as f64 * self.compressed();
+        let first = size * self.repeated.rest().part();
+        let later = size * self.changed.part() * copies.saturating_sub(1) as f64;
+        Bytes((first + later) as u64)
+    }
+}
+
+impl Workload for Backup {
+    fn programs(&self) -> Vec<(&'static str, &'static str)> {
+        vec![BORG, ("sync", "coreutils")]
+    }
+
+    fn cost(&self) -> Cost {
+        /// Bytes that Borg keeps for each file of an archive, in its list of files
+        /// and, twice while they are written anew, in its caches.
+        const PER_FILE: u64 = 600;
+        /// What a repository without data takes: indexes, manifest, configuration.
+        const EMPTY: Bytes = Bytes::mib(4);
+        /// What Borg 1.2 does on one processor of 2.6 GHz with lz4: chunks, hashes,
+        /// compression. Stronger compression is slower; it is no question here.
+        const BYTES_PER_SECOND: f64 = 150e6;
+        /// Starting Python and Borg, and its tests of itself.
+        const START_SECONDS: f64 = 0.5;
+        let (size, files) = (self.tree.size, self.tree.files);
+        let lists = Bytes(PER_FILE).saturating_mul(files).saturating_mul(self.copies);
+        let kept = self.kept(self.copies);
+        // 2 %: entries of the log that a repository is, and chunks that do not compress.
+        let repository = kept + Bytes(kept.0 / 50) + lists + EMPTY;
+        // Small files take at least a block of 4 KiB and an inode each.
+        let on_disk = size + Bytes::kib(8).saturating_mul(files);
+        let beside = self.origin == Origin::Beside;
+        let times = |yes: bool| u64::from(yes);
+        let folder = self.restore == Restore::Folder;
+        let trees = on_disk.saturating_mul(times(beside) + times(folder));
+        let restores = times(self.restore != Restore::Not);
+        let checks = times(self.check != Check::Not);
+        let changed = Bytes((size.0 as f64 * self.changed.part()) as u64);
+        let rewritten = changed.saturating_mul(times(beside) * self.copies.saturating_sub(1));
+        // Beside the repository, Borg knows unchanged files by their times.
+        let copied = if beside { size + rewritten } else { size.saturating_mul(self.copies) };
+        let computed = copied.0 + size.0 * restores;
+        Cost {
+            space: repository + trees,
+            // Every page has some random bytes, and what repeats lies far apart.
+            content: repository + trees,
+            prewrite: if beside { size + rewritten } else { Bytes::ZERO },
+            sequential_read: kept.saturating_mul(restores + checks)
+                + if beside { copied } else { Bytes::ZERO },
+            sequential_write: repository + size.saturating_mul(times(folder)),
+            // Files are found, read and created one by one.
+            seeks: files.saturating_mul(times(beside) * self.copies + times(folder)),
+            fixed_seconds: computed as f64 / BYTES_PER_SECOND
+                + START_SECONDS * (self.copies + restores + checks) as f64,
+            ..Cost::default()
+        }
+    }
+
+    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        self.make_repository(site)
+    }
+
+    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        self.run_steps(site)
+    }
+}

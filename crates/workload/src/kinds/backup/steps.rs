@@ -1,0 +1,253 @@
+//! The steps of a backup: copies, restore, check.
+
+use std::fs;
+
+use disklab_exec::{Finished, Invocation};
+use disklab_measure::{Direction, Figure};
+use disklab_units::{Bytes, significant};
+
+use super::borg::{REPOSITORY, SEGMENT, Stored, archive, borg, copy_name, stored};
+use super::{Backup, Check, Origin, Restore};
+use crate::corpus::Corpus;
+use crate::site::nanoseconds;
+use crate::{Outcome, WorkSite, WorkloadError};
+
+/// What is backed up, where it lies on the stack.
+const SOURCE: &str = "source";
+/// What it is restored to.
+const RESTORED: &str = "restored";
+
+impl Backup {
+    /// Makes the repository, and the tree where it lies beside it.
+    pub(super) fn make_repository(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        let init = borg(site, "init")
+            .arg(format!("--encryption={}", self.encryption))
+            .arg(REPOSITORY)
+            .save_as("borg-init");
+        site.executor.check(&init)?;
+        if self.origin == Origin::Beside {
+            // Made again by `run`, with the same content.
+            let mut corpus = self.corpus(site)?;
+            corpus.write(&site.directory.join(SOURCE), &site.executor.interrupt)?;
+        }
+        self.describe(site);
+        Ok(())
+    }
+
+    fn corpus(&self, site: &WorkSite<'_>) -> Result<Corpus, WorkloadError> {
+        Corpus::new(&self.tree, self.compressible, self.repeated, site.seed)
+            .map_err(|e| WorkloadError::Other(e.to_string()))
+    }
+
+    fn describe(&self, site: &mut WorkSite<'_>) {
+        if let Some(from) = self.scaled_from {
+            site.note(
+                "backup",
+                format!(
+                    "scaled from {} to {}; Borg's segments, files of {}, are not scaled",
+                    from, self.tree.size, SEGMENT
+                ),
+            );
+        }
+        site.note(
+            "backup",
+            match self.origin {
+                Origin::Stream => {
+                    "the tree lies on no drive: disklab made it while Borg read it, through a pipe \
+                     and `borg import-tar`; so Borg reads all of it for every copy, as where it \
+                     does not know the files by their times"
+                }
+                Origin::Beside => {
+                    "the tree lies beside the repository, so that the drives read it while they \
+                     write the copy; Borg knows files that did not change by their times, and \
+                     does not read them again"
+                }
+            },
+        );
+        site.note(
+            "backup",
+            "Borg's caches and configuration lie beside the repository, on the same stack",
+        );
+        if self.restore == Restore::Folder {
+            site.note(
+                "backup",
+                if self.sync {
+                    "the time of the restore includes `sync -f`; the copies are durable, since \
+                     Borg syncs its segments itself"
+                } else {
+                    "the time of the restore includes no sync: what the page cache holds back is \
+                     not in it"
+                },
+            );
+        }
+    }
+
+    /// All steps.
+    pub(super) fn run_steps(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        let mut corpus = self.corpus(site)?;
+        let tree = corpus.tree().clone();
+        site.note(
+            "backup",
+            format!(
+                "{} files, {} together, in {} folders; their sizes spread evenly in their \
+                 logarithm, up to 128 times the smallest; copies of whole files are what \
+                 deduplication finds",
+                tree.files, tree.size, tree.folders
+            ),
+        );
+        for number in 1..=self.copies {
+            if number > 1 && self.changed != disklab_content::Share::NONE {
+                let (files, size) = corpus.change(self.changed);
+                let name = copy_name(number);
+                site.note("backup", format!("{files} files, {size}, changed before {name}"));
+                if self.origin == Origin::Beside {
+                    corpus.write(&site.directory.join(SOURCE), &site.executor.interrupt)?;
+                }
+            }
+            self.copy(site, &mut corpus, number)?;
+            if number == 1 || number == self.copies {
+                self.tell_stored(site, &tree.size, number)?;
+            }
+        }
+        self.restore(site, &tree.size, tree.files)?;
+        self.check(site)
+    }
+
+    fn copy(
+        &self,
+        site: &mut WorkSite<'_>,
+        corpus: &mut Corpus,
+        number: u64,
+    ) -> Result<(), WorkloadError> {
+        let (size, files) = (corpus.tree().size, corpus.tree().files);
+        let name = copy_name(number);
+        let command = match self.origin {
+            Origin::Stream => "import-tar",
+            Origin::Beside => "create",
+        };
+        let program = borg(site, command)
+            .arg(format!("--compression={}", self.compression))
+            .arg(archive(number))
+            .save_as(&format!("borg-{name}"));
+        site.step(&name, |executor| {
+            let finished = match self.origin {
+                Origin::Stream => {
+                    executor.check_fed(&program.arg("-"), |to| corpus.write_tar(to))?
+                }
+                Origin::Beside => executor.check(&program.arg(SOURCE))?,
+            };
+            Ok(outcome(&finished, Direction::Write, size, Some(files)))
+        })
+    }
+
+    /// Notes what Borg stored, beside what was asked for.
+    fn tell_stored(
+        &self,
+        site: &mut WorkSite<'_>,
+        size: &Bytes,
+        copies: u64,
+    ) -> Result<(), WorkloadError> {
+        let program = borg(site, "info").arg("--json").arg(REPOSITORY);
+        let Stored { total_size, total_csize, unique_csize } =
+            stored(&site.executor.check(&program)?.text())?;
+        let asked_total = size.saturating_mul(copies);
+        let asked_compressed = Bytes((asked_total.0 as f64 * self.compressed()) as u64);
+        let show = |asked: Bytes, got: u64| {
+            let off = got as f64 / asked.0.max(1) as f64 * 100.0 - 100.0;
+            format!(
+                "{} ({}{} %)",
+                Bytes(got),
+                if off < 0.0 { "" } else { "+" },
+                significant(off, 2)
+            )
+        };
+        let copy = copy_name(copies);
+        site.note(
+            "backup",
+            format!(
+                "after {copy}, by `borg info`: {} backed up, {} compressed, {} deduplicated; in \
+                 parentheses, by how much that is off what was asked for, Borg's own lists of \
+                 files included",
+                show(asked_total, total_size),
+                show(asked_compressed, total_csize),
+                show(self.kept(copies), unique_csize)
+            ),
+        );
+        Ok(())
+    }
+
+    fn restore(
+        &self,
+        site: &mut WorkSite<'_>,
+        size: &Bytes,
+        files: u64,
+    ) -> Result<(), WorkloadError> {
+        let program = borg(site, "extract").save_as("borg-restore");
+        let program = match self.restore {
+            Restore::Not => return Ok(()),
+            Restore::Discard => program.arg("--dry-run").arg(archive(self.copies)),
+            Restore::Folder => {
+                let folder = site.directory.join(RESTORED);
+                fs::create_dir(&folder).map_err(WorkloadError::io("cannot make", &folder))?;
+                // It is written to where Borg is.
+                let repository = format!("../{}", archive(self.copies));
+                program.cwd(folder).args(["--numeric-ids", &repository])
+            }
+        };
+        let sync = (self.sync && self.restore == Restore::Folder)
+            .then(|| Invocation::new("sync").args(["-f", "."]).cwd(site.directory));
+        site.step("restore", |executor| {
+            let mut finished = executor.check(&program)?;
+            if let Some(sync) = &sync {
+                finished.add_time(&executor.check(sync)?);
+            }
+            Ok(outcome(&finished, Direction::Read, *size, Some(files)))
+        })
+    }
+
+    fn check(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        let program = borg(site, "check").save_as("borg-check");
+        let program = match self.check {
+            Check::Not => return Ok(()),
+            Check::Repository => program,
+            Check::Data => program.arg("--verify-data"),
+        };
+        let program = program.arg(REPOSITORY);
+        let size = repository_size(site)?;
+        site.step("check", |executor| {
+            Ok(outcome(&executor.check(&program)?, Direction::Read, size, None))
+        })
+    }
+}
+
+/// The size of the repository's segments.
+fn repository_size(site: &WorkSite<'_>) -> Result<Bytes, WorkloadError> {
+    // data/0/1, data/0/2 and so on: `borg help` calls them segments.
+    let data = site.directory.join(REPOSITORY).join("data");
+    let mut size = 0;
+    let read = |path| fs::read_dir(path);
+    (|| {
+        for folder in read(data.clone())? {
+            for segment in read(folder?.path())? {
+                size += segment?.metadata()?.len();
+            }
+        }
+        Ok(Bytes(size))
+    })()
+    .map_err(WorkloadError::io("cannot read", &data))
+}
+
+fn outcome(finished: &Finished, direction: Direction, size: Bytes, files: Option<u64>) -> Outcome {
+    let seconds = finished.elapsed.as_secs_f64();
+    let rate = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
+    let figure = Figure {
+        direction,
+        bytes: size.0,
+        operations: files,
+        elapsed_ns: nanoseconds(finished.elapsed),
+        bytes_per_second: rate(size.0),
+        operations_per_second: files.and_then(rate),
+        latency: None,
+    };
+    Outcome::of(finished, vec![figure])
+}
