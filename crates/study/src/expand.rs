@@ -5,10 +5,11 @@ use disklab_source::{did_you_mean, one_of};
 use crate::load::check_id;
 use crate::node::Key;
 use crate::parameters::{combinations, fill};
+use crate::shipped::{CACHES, changed, used};
 use crate::stack_text::parse_options;
 use crate::{
-    Caches, DriveSpec, Fields, LayerSpec, Node, StackSpec, StudyError, Value, WorkloadSpec,
-    matches, parse_layers,
+    DriveSpec, Fields, LayerSpec, Node, StackSpec, StudyError, Value, WorkloadSpec, matches,
+    parse_layers,
 };
 
 /// A layout or a whole stack: layers and the drives below them.
@@ -197,27 +198,36 @@ pub(crate) fn workloads(node: &Node) -> Result<Vec<WorkloadSpec>, StudyError> {
             let mut fields = Fields::new(&filled, "a workload")?;
             fields.take("each");
             fields.take("matrix");
-            let id_node = fields.require("id")?;
+            let use_node = fields.take("use");
+            let id_node = match (fields.take("id"), use_node) {
+                (Some(id), _) | (None, Some(id)) => id,
+                (None, None) => fields.require("id")?,
+            };
             let id = id_node.as_text()?;
             check_id(id_node, &id)?;
-            let title = fields.text("title")?.unwrap_or_else(|| id.clone());
-            let caches = fields
-                .choice("caches", &[("drop", Caches::Drop), ("keep", Caches::Keep)])?
-                .unwrap_or_default();
+            let title = fields.text("title")?;
+            let caches = fields.choice("caches", &CACHES)?;
+            let shipped = use_node.map(used).transpose()?;
+            let with = shipped.as_ref().and_then(|_| fields.take("with"));
             let rest = fields.rest();
-            let [(kind, _, body)] = rest.as_slice() else {
-                let found = if rest.is_empty() {
+            let own = rest.iter().map(|(kind, _, body)| (*kind, *body));
+            let given = shipped.iter().map(|s| (s.kind.as_str(), &s.body));
+            let programs: Vec<_> = given.chain(own).collect();
+            let [(kind, body)] = programs.as_slice() else {
+                let found = if programs.is_empty() {
                     "found none".to_owned()
                 } else {
-                    let names: Vec<_> = rest.iter().map(|(name, ..)| format!("'{name}'")).collect();
+                    let names: Vec<_> = programs.iter().map(|(n, _)| format!("'{n}'")).collect();
                     format!("found {}", names.join(" and "))
                 };
                 let place = rest.last().map_or(&item.place, |(_, place, _)| *place);
                 return Err(place.error(format!(
                     "a workload has id, title, caches, each, matrix, and exactly one program \
-                     with its fields, such as fio = {{ … }} or dd = {{ … }}; {found}"
+                     with its fields, such as fio = {{ … }} or dd = {{ … }}, or instead `use`, a \
+                     workload that comes with disklab, and `with`, fields to change in it; {found}"
                 )));
             };
+            let body = with.map_or_else(|| Ok((*body).clone()), |with| changed(body, with))?;
             if workloads.iter().any(|w| w.id == id) {
                 return Err(id_node.error(format!(
                     "there are two workloads called '{id}'; an id of a workload with `each` or \
@@ -225,12 +235,16 @@ pub(crate) fn workloads(node: &Node) -> Result<Vec<WorkloadSpec>, StudyError> {
                 )));
             }
             workloads.push(WorkloadSpec {
+                title: title
+                    .or_else(|| shipped.as_ref().map(|s| s.title.clone()))
+                    .unwrap_or_else(|| id.clone()),
                 id,
-                title,
                 kind: (*kind).to_owned(),
-                body: (*body).clone(),
+                body,
                 parameters,
-                caches,
+                caches: caches
+                    .or_else(|| shipped.as_ref().and_then(|s| s.caches))
+                    .unwrap_or_default(),
                 place: id_node.place.clone(),
             });
         }

@@ -12,6 +12,7 @@ mod order;
 mod parameters;
 mod pattern;
 mod plan;
+mod shipped;
 mod stack_text;
 mod study;
 
@@ -23,5 +24,6 @@ pub use node::{Node, Value};
 pub use order::{Cell, cell_seed, order};
 pub use pattern::matches;
 pub use plan::{LeftOut, PlannedStack};
+pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use stack_text::{LayerSpec, parse_layers};
 pub use study::{Caches, Chart, DriveSpec, Measure, Question, StackSpec, Study, WorkloadSpec};

@@ -47,7 +47,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
         .map_or_else(|| Ok(Vec::new()), |node| questions(node, &stacks, &workloads))?;
     fields.finish()?;
 
-    let digest = Sha256::digest(text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect();
+    let digest = digest(&source, &workloads);
     Ok(Study {
         id,
         title,
@@ -63,6 +63,17 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
         source,
         digest,
     })
+}
+
+/// A digest of the study's text, and of the shipped workloads that it uses.
+fn digest(source: &Source, workloads: &[WorkloadSpec]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(&source.text);
+    let used = workloads.iter().map(|w| &w.body.place.source).filter(|s| s.name != source.name);
+    for shipped in used {
+        hash.update(&shipped.text);
+    }
+    hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// Ids become parts of file names.

@@ -188,3 +188,55 @@ fn the_documented_example_is_a_study() {
     assert_eq!(study.stacks.len(), 9, "as the page says");
     assert_eq!(study.workloads.len(), 3);
 }
+
+const WITH_SHIPPED: &str = r#"
+id = "shipped"
+title = "Shipped"
+[stacks]
+dir = "ext4"
+[[drives]]
+model = "m"
+size = "1 TB"
+[[workloads]]
+use = "small-files"
+[[workloads]]
+use = "small-files"
+id = "few-{n}"
+title = "few"
+caches = "keep"
+matrix = { n = [3, 5] }
+with = { files = "{n}", reflink = "auto" }
+"#;
+
+#[test]
+fn shipped_workloads_are_used_and_changed() {
+    let study = load("s.toml", WITH_SHIPPED).expect("valid");
+    let ids: Vec<_> = study.workloads.iter().map(|w| w.id.as_str()).collect();
+    assert_eq!(ids, ["small-files", "few-3", "few-5"]);
+    let [as_it_is, few, _] = study.workloads.as_slice() else { panic!("three") };
+    assert_eq!((as_it_is.kind.as_str(), few.kind.as_str()), ("copy", "copy"));
+    assert_ne!(as_it_is.title, "small-files");
+    assert_eq!(few.title, "few");
+    let files = |w: &disklab_study::WorkloadSpec| -> String {
+        let entries = w.body.entries().expect("table");
+        let found = |name: &str| entries.iter().find(|(key, _)| key.name == name);
+        let text = |name| found(name).map_or_else(String::new, |(_, n)| n.as_text().expect("text"));
+        format!("{} {}", text("files"), text("reflink"))
+    };
+    assert_eq!((files(as_it_is).as_str(), files(few).as_str()), ("20000 ", "3 auto"));
+}
+
+#[test]
+fn wrong_uses_are_errors() {
+    for (from, to, part) in [
+        ("use = \"small-files\"\n[[", "use = \"smal-files\"\n[[", "did you mean 'small-files'"),
+        ("use = \"small-files\"\n[[", "use = \"small-files\"\ndd = {}\n[[", "'copy' and 'dd'"),
+        ("use = \"small-files\"\n[[", "id = 'a'\ncopy = {}\nwith = {}\n[[", "'copy' and 'with'"),
+        ("with = { files = \"{n}\", reflink = \"auto\" }", "with = 3", "expected a table"),
+    ] {
+        let text = WITH_SHIPPED.replacen(from, to, 1);
+        assert_ne!(text, WITH_SHIPPED);
+        let error = load("s.toml", &text).expect_err(part).to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}
