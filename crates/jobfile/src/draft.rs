@@ -251,7 +251,7 @@ impl Draft {
         let compress = self
             .compress_percent
             .map(|percent| Compress { percent, chunk: self.compress_chunk.max(1) });
-        let dedupe = (self.dedupe_percent > 0).then(|| Dedupe {
+        let dedupe = (self.dedupe_percent > 0).then_some(Dedupe {
             percent: self.dedupe_percent,
             mode: match self.dedupe_working_set {
                 true => DedupeMode::WorkingSet { percent: self.dedupe_set_percent },

@@ -108,7 +108,7 @@ pub(crate) fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String
     }
     let known = || words.iter().map(|(word, _)| *word);
     let text = shown(text);
-    let hint = did_you_mean(&text, known());
+    let hint = did_you_mean(&text.to_ascii_lowercase(), known());
     Err(format!("expected {}, found '{text}'{hint}", one_of(known())))
 }
 

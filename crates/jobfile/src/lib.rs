@@ -18,6 +18,8 @@ mod names;
 mod options;
 mod policy;
 mod section;
+#[cfg(test)]
+mod testing;
 mod text;
 mod value;
 

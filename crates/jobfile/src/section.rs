@@ -254,14 +254,15 @@ impl Section {
     }
 
     /// The options as fio's command line has them. Those of an I/O engine are
-    /// known to it only behind `--ioengine`, which therefore goes first.
+    /// known to it only behind `--ioengine`, and `kb_base` holds only for what
+    /// follows it there (in a job file, for all), so these go first.
     pub fn arguments(&self) -> Vec<String> {
-        let own = self.settings.iter().filter(|s| s.name() != "name");
-        let (engine, others): (Vec<_>, Vec<_>) = own.partition(|s| s.name() == "ioengine");
-        let engine = engine.last().map(|s| s.argument());
+        let first = ["ioengine", "kb_base"];
+        let ahead = first.iter().filter_map(|name| self.setting(name));
+        let others =
+            self.settings.iter().filter(|s| s.name() != "name" && !first.contains(&s.name()));
         std::iter::once(format!("--name={}", self.name))
-            .chain(engine)
-            .chain(others.iter().map(|s| s.argument()))
+            .chain(ahead.chain(others).map(Setting::argument))
             .collect()
     }
 }

@@ -116,3 +116,7 @@ fn section_name(rest: &str, place: &Place) -> Result<String, SourceError> {
     }
     Ok(name.to_owned())
 }
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;

@@ -146,3 +146,74 @@ pub(crate) fn flag(text: &str) -> Result<bool, String> {
         _ => Err(format!("expected 0 or 1, found '{}'", shown(text))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn sizes_are_fios() {
+        for (text, compatible, standard) in [
+            ("4096", 4096, 4096),
+            ("4k", 4096, 4000),
+            ("4KB", 4096, 4000),
+            ("1m", 1 << 20, 1_000_000),
+            (" 2G ", 2 << 30, 2_000_000_000),
+            ("0x10", 16, 16),
+            ("0x10k", 16384, 16000),
+            ("4 k", 4096, 4000),
+        ] {
+            assert_eq!(size(text, KbBase::Compatible), Ok(compatible), "{text}");
+            assert_eq!(size(text, KbBase::Standard), Ok(standard), "{text}");
+        }
+        assert_eq!(size("4KiB", KbBase::Standard), Ok(4096));
+        for (text, part) in [
+            ("64MiB", "write '64M'"),
+            ("50%", "share of a device"),
+            ("", "no size"),
+            ("1.5g", "would ignore"),
+            ("4i", "no size"),
+            ("4kk", "no size"),
+            ("99999999999999999999", "no size"),
+            ("99999999999p", "larger than any file"),
+            ("(2*1024)", "no size"),
+            ("-1", "no size"),
+        ] {
+            let error = size(text, KbBase::Compatible).expect_err(text);
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn times_are_fios() {
+        for (text, milliseconds) in
+            [("60", 60_000), ("10m", 600_000), ("500ms", 500), ("2H", 7_200_000), ("7000us", 7)]
+        {
+            let expected = Ok(Duration::from_millis(milliseconds));
+            assert_eq!(time(text, TimeUnit::Seconds), expected, "{text}");
+        }
+        assert_eq!(time("5", TimeUnit::Microseconds), Ok(Duration::from_micros(5)));
+        for text in ["", "1.5", "3 weeks", "99999999d", "5min", "99999999999999999999"] {
+            assert!(time(text, TimeUnit::Seconds).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in ".*", like in "[0-9xa-fkmgtpiKMGB%.,/:-]{0,24}") {
+            for text in [text, like] {
+                for base in [KbBase::Compatible, KbBase::Standard] {
+                    if let Ok(bytes) = size(&text, base) {
+                        prop_assert!(bytes <= LARGEST);
+                    }
+                    let _ = count(&text, 1, LARGEST, base);
+                }
+                let _ = time(&text, TimeUnit::Seconds);
+                let _ = real(&text);
+                let _ = flag(&text);
+            }
+        }
+    }
+}

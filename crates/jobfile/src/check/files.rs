@@ -1,0 +1,114 @@
+//! The files of a job, and how much it does.
+
+use disklab_source::SourceError;
+
+use crate::draft::Draft;
+use crate::job::{Blocks, DEFAULT_FORMAT, FileSize, Files, Length, NameSource};
+use crate::section::Section;
+use crate::value::LARGEST;
+
+/// More files than this are refused: they mean a tree then, which `copy` has.
+const MOST_FILES: u64 = 1_000_000;
+
+pub(super) fn files(
+    section: &Section,
+    draft: &Draft,
+    blocks: &Blocks,
+) -> Result<Files, SourceError> {
+    let names = match &draft.file_names {
+        Some(names) => NameSource::Fixed(names.clone()),
+        None => NameSource::Format {
+            format: draft.name_format.clone().unwrap_or_else(|| DEFAULT_FORMAT.to_owned()),
+            job: section.name().to_owned(),
+            count: draft.file_count.unwrap_or(1),
+        },
+    };
+    let size = match (draft.file_size, draft.size) {
+        (Some((min, max)), _) => FileSize::Each { min, max },
+        (None, Some(total)) => FileSize::Shared { total },
+        (None, None) => {
+            return Err(section.place().error(
+                "this job has no `size`, so nobody knows how large its files are: give `size` or \
+                 `filesize`",
+            ));
+        }
+    };
+    let files = Files {
+        names,
+        directory: draft.directory.clone(),
+        size,
+        offset: draft.offset,
+        offset_increment: draft.offset_increment,
+        order: draft.file_order,
+        open: 1,
+        block: blocks.min(),
+    };
+    let count = files.count();
+    if count.saturating_mul(u64::from(draft.process.clones)) > MOST_FILES {
+        return Err(section
+            .at(&["nrfiles", "numjobs"])
+            .error(format!("this job has more than {MOST_FILES} files (numjobs × nrfiles)")));
+    }
+    let open = draft.open_files.filter(|n| *n > 0).unwrap_or(count).min(count);
+    Ok(Files { open, ..files })
+}
+
+pub(super) fn length(
+    section: &Section,
+    draft: &Draft,
+    files: &Files,
+    blocks: &Blocks,
+) -> Result<Length, SourceError> {
+    let count = files.count();
+    let last = draft
+        .offset_increment
+        .checked_mul(u64::from(draft.process.clones) - 1)
+        .and_then(|more| more.checked_add(draft.offset))
+        .filter(|offset| *offset <= LARGEST)
+        .ok_or_else(|| {
+            section
+                .at(&["offset_increment", "offset"])
+                .error("the offset of the last clone is larger than any file can be")
+        })?;
+    let all = match files.size {
+        FileSize::Each { min, max } => {
+            if last >= min {
+                return Err(section.at(&["offset_increment", "offset"]).error(format!(
+                    "I/O would begin at byte {last}, behind the end of files of {min} bytes \
+                     (`filesize`)"
+                )));
+            }
+            (max - draft.offset).saturating_mul(count)
+        }
+        FileSize::Shared { total } => total,
+    };
+    if all.checked_add(last).is_none_or(|end| end > LARGEST) {
+        return Err(section
+            .at(&["size", "filesize"])
+            .error("with its offset, this is larger than any file can be"));
+    }
+    let size = draft.size.unwrap_or(all).min(all);
+    let access = draft.access;
+    let least = match (blocks.by_order, access.reads, access.writes) {
+        (false, true, false) => blocks.sizes.read.min(),
+        (false, false, true) => blocks.sizes.write.min(),
+        _ => blocks.min(),
+    };
+    let each = (all / count).min(size);
+    if each < least {
+        let of_each = if count > 1 { " of each file" } else { "" };
+        return Err(section
+            .at(&["bssplit", "bsrange", "bs", "nrfiles", "filesize", "size"])
+            .error(format!(
+                "a block of {least} bytes does not fit into the {each} bytes{of_each} that `size`, \
+             `filesize` and `nrfiles` leave"
+            )));
+    }
+    Ok(Length {
+        size,
+        io_size: draft.io_size.unwrap_or(size),
+        io_size_given: draft.io_size.is_some(),
+        number_ios: draft.number_ios,
+        loops: draft.loops,
+    })
+}

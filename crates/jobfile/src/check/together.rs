@@ -1,0 +1,130 @@
+//! Options that exclude each other, or one makes useless.
+
+use disklab_source::SourceError;
+
+use crate::draft::Draft;
+use crate::job::{DedupeMode, Job, NameSource, PerDirection};
+use crate::section::Section;
+
+/// Buffers of all clones of a job together.
+const MOST_MEMORY: u64 = 64 << 30;
+
+pub(super) fn rates(section: &Section, job: &Job) -> Result<(), SourceError> {
+    let pace = &job.pace;
+    let some = |rate: &PerDirection<Option<u64>>| rate.read.is_some() || rate.write.is_some();
+    if some(&pace.rate) && some(&pace.rate_iops) {
+        return Err(section
+            .at(&["rate_iops"])
+            .error("`rate` and `rate_iops` exclude each other, as in fio"));
+    }
+    for (name, of, least, most) in [
+        ("rate_min", "rate", &pace.rate_min, &pace.rate),
+        ("rate_iops_min", "rate_iops", &pace.rate_iops_min, &pace.rate_iops),
+    ] {
+        let over = |least: Option<u64>, most: Option<u64>| {
+            least.zip(most).is_some_and(|(least, most)| least > most)
+        };
+        if over(least.read, most.read) || over(least.write, most.write) {
+            return Err(section.at(&[name]).error(format!("`{name}` is over `{of}`")));
+        }
+    }
+    Ok(())
+}
+
+/// What cannot work together.
+pub(super) fn together(section: &Section, draft: &Draft, job: &Job) -> Result<(), SourceError> {
+    if job.timing.time_based && job.timing.runtime.is_none() {
+        return Err(section.at(&["time_based"]).error("a `time_based` job needs a `runtime`"));
+    }
+    if let Some(dedupe) = job.buffers.dedupe
+        && let DedupeMode::WorkingSet { percent } = dedupe.mode
+    {
+        let place = section.at(&["dedupe_mode"]);
+        if percent == 0 {
+            return Err(place.error(
+                "`dedupe_mode=working_set` needs a `dedupe_working_set_percentage` over 0",
+            ));
+        }
+        if draft.size.is_none() || job.files.count() > 1 {
+            return Err(place
+                .error("`dedupe_mode=working_set` needs a `size`, and one file only, as in fio"));
+        }
+    }
+    let depth = if job.engine.is_synchronous() { 1 } else { u64::from(job.depth.depth) };
+    let memory =
+        job.blocks.max().saturating_mul(depth).saturating_mul(u64::from(job.process.clones));
+    if memory > MOST_MEMORY {
+        return Err(section.at(&["iodepth", "numjobs", "bssplit", "bsrange", "bs"]).error(
+            format!(
+                "its buffers would need {} (block × iodepth × numjobs); {} is the most",
+                disklab_units::Bytes(memory).iec(),
+                disklab_units::Bytes(MOST_MEMORY).iec()
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// What works, but not as one may think.
+pub(super) fn warnings(section: &Section, draft: &Draft, job: &Job) -> Vec<SourceError> {
+    let mut warnings = Vec::new();
+    let mut warn = |at: &[&str], what: String| warnings.push(section.at(at).error(what));
+    if job.depth.depth > 1 && job.engine.is_synchronous() {
+        warn(
+            &["iodepth"],
+            format!(
+                "`iodepth` has no effect with the synchronous engine {}: one I/O is under way at \
+                 a time; take `ioengine=io_uring` or `ioengine=libaio`",
+                job.engine.name()
+            ),
+        );
+    }
+    if let (Some(names), Some(count)) = (&draft.file_names, draft.file_count)
+        && count != names.len() as u64
+    {
+        warn(&["nrfiles"], format!("`nrfiles` has no effect: `filename` gives {}", names.len()));
+    }
+    if draft.invalidate_given && draft.opening.invalidate && draft.opening.pre_read {
+        warn(&["invalidate"], "`invalidate` has no effect with `pre_read`".to_owned());
+    }
+    let aligned = |bytes: u64| bytes.is_multiple_of(512);
+    if job.opening.direct
+        && !(aligned(job.blocks.sizes.read.min()) && aligned(job.blocks.sizes.write.min()))
+    {
+        warn(
+            &["bssplit", "bsrange", "bs"],
+            "with `direct`, most file systems refuse blocks that are no multiple of 512 bytes"
+                .to_owned(),
+        );
+    }
+    if job.opening.create_on_open && job.pattern.access.reads {
+        warn(
+            &["create_on_open"],
+            "with `create_on_open` nothing is written beforehand: reads find only what other \
+             jobs left"
+                .to_owned(),
+        );
+    }
+    if let Some(verify) = &job.verify {
+        let shared = matches!(job.files.names, NameSource::Fixed(_))
+            && job.files.offset_increment == 0
+            && job.process.clones > 1;
+        if shared && verify.do_verify && job.pattern.access.writes {
+            warn(
+                &["numjobs"],
+                "several clones write the same places, so that `verify` may find what another one \
+                 wrote"
+                    .to_owned(),
+            );
+        }
+        let only_writes = job.pattern.access.writes && !job.pattern.access.reads;
+        if only_writes && job.timing.time_based && verify.do_verify && verify.backlog.is_none() {
+            warn(
+                &["time_based"],
+                "`verify` will not begin: the writes use all of `runtime`; give `verify_backlog`"
+                    .to_owned(),
+            );
+        }
+    }
+    warnings
+}
