@@ -1,8 +1,44 @@
-//! Runs fio jobs natively.
+//! Runs fio jobs natively, with fio's semantics and less cost.
+//!
+//! A [`Job`](disklab_jobfile::Job) says what to do; [`run`] does it on the files
+//! of a [`Site`] and gives a [`Report`]: latencies as whole histograms, counts
+//! interval by interval, processor time, all as figures or as fio's JSON.
+//!
+//! The order of the layers, from below: `pattern` (pure: which I/O comes next),
+//! `backend` (system interfaces: plain calls, Linux AIO, io_uring), `measure`
+//! (clock, histograms, series), `files` (making and opening), `worker` (one clone
+//! at work), `run` (which clones run when).
+//!
+//! Where it differs from fio, on purpose:
+//! - One random generator and one permutation instead of three generators and a
+//!   bit map: random places differ from fio's, what they cover does not.
+//! - A job with a rate does not wait for what is under way before it pauses, and
+//!   `rate_iops` counts I/Os, not bytes over the smallest block.
+//! - What has ended is fetched, and what is ready handed over, together, where
+//!   `iodepth_batch*` do not say otherwise.
+//! - Reads for verification are not counted among the job's reads.
+//! - `number_ios` also ends a job that is `time_based`.
 
 mod backend;
 mod error;
+mod files;
+mod filler;
 mod measure;
 mod memory;
+mod pace;
 mod pattern;
 mod random;
+mod report;
+mod run;
+mod site;
+#[cfg(test)]
+mod testing;
+mod verify;
+mod worker;
+
+pub use error::EngineError;
+pub use measure::{Cell, Series};
+pub use pattern::{Kind, Request};
+pub use report::{Done, JobReport, LogKind, Report, Spread};
+pub use run::{lay_out, run};
+pub use site::{Issued, Progress, ProgressHook, Site};

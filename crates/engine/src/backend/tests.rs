@@ -100,9 +100,7 @@ fn io_uring_without_registered_files() {
 fn calls() {
     let file = tempfile::tempfile().expect("temp");
     let mut memory = Memory::new(2, 4096).expect("memory");
-    for (byte, call) in
-        (1..).zip([Call::Seek, Call::Positioned, Call::Vector, Call::Vector2])
-    {
+    for (byte, call) in (1..).zip([Call::Seek, Call::Positioned, Call::Vector, Call::Vector2]) {
         memory.slot(0).fill(byte);
         let write = operation(Kind::Write, &file, &mut memory, 0, 8192);
         assert_eq!(call.perform(&write), 4096);

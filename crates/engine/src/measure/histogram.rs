@@ -78,8 +78,8 @@ impl Histogram {
 
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
-        self.bins.fill(0);
-        (self.count, self.sum, self.squares, self.min, self.max) = (0, 0, 0, u64::MAX, 0);
+        // A new one costs only the pages that are used again.
+        *self = Self::new();
     }
 
     /// All that is known: smallest, largest, mean and deviation (of a sample, as
@@ -96,8 +96,7 @@ impl Histogram {
             .checked_mul(self.squares)
             .zip(self.sum.checked_mul(self.sum))
             .map_or(0.0, |(a, b)| a.saturating_sub(b) as f64);
-        let deviation_ns =
-            if self.count < 2 { 0.0 } else { (spread / n / (n - 1.0)).sqrt() };
+        let deviation_ns = if self.count < 2 { 0.0 } else { (spread / n / (n - 1.0)).sqrt() };
         Latency {
             min_ns: if self.count == 0 { 0 } else { self.min },
             max_ns: self.max,

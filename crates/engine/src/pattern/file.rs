@@ -59,6 +59,7 @@ pub(super) struct Place {
     /// Where the last I/O began.
     last: [Option<u64>; 2],
     random: Option<Box<Order>>,
+    wrapped: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -92,6 +93,7 @@ impl Place {
             position: [start; 2],
             last: [None; 2],
             random,
+            wrapped: false,
         }
     }
 
@@ -110,6 +112,7 @@ impl Place {
         let position = &mut self.position[side(direction)];
         if rules.wraps && *position >= self.start + self.length {
             *position = self.start;
+            self.wrapped = true;
         }
         if *position >= self.real {
             return None;
@@ -123,11 +126,7 @@ impl Place {
         if at > 0 && rules.skip != 0 {
             at = at.wrapping_add_signed(rules.skip);
             if at >= self.real {
-                at = if rules.skip > 0 {
-                    self.start
-                } else {
-                    end.wrapping_add_signed(rules.skip)
-                };
+                at = if rules.skip > 0 { self.start } else { end.wrapping_add_signed(rules.skip) };
             }
         }
         self.absolute(at)
@@ -153,6 +152,7 @@ impl Place {
             match order.unvisited() {
                 None if rules.revisits => {
                     order.restart();
+                    self.wrapped = true;
                     order.unvisited()
                 }
                 found => found,
@@ -161,6 +161,11 @@ impl Place {
             order.draw[side(direction)].block(order.blocks, random)
         };
         Some(self.start + block * rules.unit)
+    }
+
+    /// Whether it has begun again from the start since the last call.
+    pub(super) fn take_wrapped(&mut self) -> bool {
+        std::mem::take(&mut self.wrapped)
     }
 
     fn absolute(&self, at: u64) -> Option<u64> {

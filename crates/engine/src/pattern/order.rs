@@ -85,9 +85,7 @@ impl Files {
                 (self.zipf.as_ref().map(|zipf| zipf.draw(&mut self.random)), 1)
             }
             FileOrder::Pareto { power } => (Some(pareto(many, power, &mut self.random)), 1),
-            FileOrder::Normal { deviation } => {
-                (Some(normal(many, deviation, &mut self.random)), 1)
-            }
+            FileOrder::Normal { deviation } => (Some(normal(many, deviation, &mut self.random)), 1),
         };
         let at = match place {
             None => self.cursor % n,

@@ -47,6 +47,7 @@ pub(crate) struct Sequence {
     largest: u64,
     number_ios: u64,
     issued: u64,
+    wrapped: Option<u32>,
 }
 
 impl Sequence {
@@ -96,6 +97,7 @@ impl Sequence {
             largest: job.blocks.max(),
             number_ios: job.length.number_ios.unwrap_or(u64::MAX),
             issued: 0,
+            wrapped: None,
         }
     }
 
@@ -121,6 +123,9 @@ impl Sequence {
         let direction = self.mix.draw(due);
         while let Some(file) = self.files.next() {
             if let Some((offset, length)) = self.in_file(file, direction) {
+                if self.places[file as usize].take_wrapped() {
+                    self.wrapped = Some(file);
+                }
                 self.mix.issued(direction);
                 self.issued += 1;
                 self.in_pass += length;
@@ -132,7 +137,12 @@ impl Sequence {
         self.end()
     }
 
-    /// How many more I/Os `number_ios` allows.
+    /// A file that has just begun again from its start within a pass.
+    pub(crate) fn take_wrapped(&mut self) -> Option<u32> {
+        self.wrapped.take()
+    }
+
+    /// Whether `number_ios` allows no more.
     pub(crate) fn is_spent(&self) -> bool {
         self.issued >= self.number_ios
     }

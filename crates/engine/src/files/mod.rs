@@ -1,0 +1,33 @@
+//! The files of jobs.
+
+mod layout;
+mod open;
+
+pub(crate) use layout::lay_out_job;
+pub(crate) use open::{OpenFiles, direct_limits};
+
+use std::path::{Path, PathBuf};
+
+use disklab_jobfile::{Extent, Job};
+
+use crate::site::Site;
+
+/// One file of a clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) path: PathBuf,
+    pub(crate) extent: Extent,
+}
+
+/// The files of a clone, by number.
+pub(crate) fn targets(job: &Job, clone: u32, site: &Site) -> Vec<Target> {
+    let directory: PathBuf = match &job.files.directory {
+        Some(own) => site.directory.join(Path::new(own)),
+        None => site.directory.clone(),
+    };
+    let target = |file: disklab_jobfile::JobFile| Target {
+        path: directory.join(&file.name),
+        extent: file.extent,
+    };
+    job.files.of(clone, site.seed).into_iter().map(target).collect()
+}

@@ -1,0 +1,225 @@
+//! What goes into the buffers of writes.
+
+use disklab_content::{Base, Compress, Content, Duplicates, Repeats, Share, Spec};
+use disklab_jobfile::{DedupeMode, Filling, Job, PatternPart};
+
+use crate::random::{Random, mix};
+
+/// fio scrambles each piece of this size (small_content_scramble in io_u.c).
+const SCRAMBLED: usize = 512;
+/// A stream that no data of a job come from: what is laid out beforehand.
+pub(crate) const LAYOUT_STREAM: u64 = 1 << 62;
+
+/// Fills the buffers of one clone.
+#[derive(Debug)]
+pub(crate) struct Filler {
+    content: Content,
+    stream: u64,
+    at: u64,
+    parts: Option<Vec<PatternPart>>,
+    refill: bool,
+    scramble: Option<Random>,
+    duplicated: bool,
+}
+
+impl Filler {
+    /// That of a clone of a job. `seed` decides the bytes.
+    ///
+    /// # Errors
+    /// What the job's buffers ask for and cannot be, in words.
+    pub(crate) fn new(job: &Job, clone: u32, seed: u64) -> Result<Self, String> {
+        let buffers = &job.buffers;
+        let parts = match &buffers.filling {
+            Filling::Pattern(parts) => Some(parts.clone()),
+            Filling::Random | Filling::Zeros => None,
+        };
+        let compress = buffers.compress.map(|c| Compress {
+            share: Share::percent(u32::from(c.percent)),
+            chunk: usize::try_from(c.chunk).unwrap_or(usize::MAX),
+            filler: parts.as_deref().map(flat).unwrap_or_default(),
+        });
+        let block = usize::try_from(job.blocks.min()).unwrap_or(usize::MAX);
+        let duplicates = buffers.dedupe.map(|d| Duplicates {
+            share: Share::percent(u32::from(d.percent)),
+            block: block.max(16),
+            repeats: match d.mode {
+                DedupeMode::Repeat => Repeats::Last,
+                DedupeMode::WorkingSet { percent } => Repeats::WorkingSet {
+                    blocks: (job.length.size / 100 * u64::from(percent) / block as u64).max(1),
+                    shared: d.global,
+                },
+            },
+        });
+        let base = match &buffers.filling {
+            Filling::Zeros => Base::Zeros,
+            Filling::Pattern(parts) if compress.is_none() && duplicates.is_none() => {
+                Base::Pattern(flat(parts))
+            }
+            Filling::Random | Filling::Pattern(_) => Base::Random,
+        };
+        let is_random = base == Base::Random;
+        let (compress, duplicates) = if is_random { (compress, duplicates) } else { (None, None) };
+        let duplicated = duplicates.is_some();
+        // A block of compressible data must not be torn: fio begins each buffer with
+        // a chunk, and so do we, since buffers are multiples of the smallest block.
+        let content = Content::new(Spec { base, compress, duplicates }, seed)
+            .map_err(|error| error.to_string())?;
+        let refill = is_random && (buffers.refill || duplicated);
+        let scrambles = buffers.scramble && is_random && !refill && buffers.compress.is_none();
+        let has_offset = parts.as_deref().is_some_and(|p| p.contains(&PatternPart::Offset));
+        Ok(Self {
+            content,
+            stream: u64::from(clone),
+            at: 0,
+            parts: parts.filter(|_| has_offset && !is_random),
+            refill,
+            scramble: scrambles.then(|| Random::new(seed, mix(u64::from(clone)))),
+            duplicated,
+        })
+    }
+
+    /// Whether a write costs anything here.
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.refill && self.scramble.is_none() && self.parts.is_none()
+    }
+
+    /// Fills a buffer as it is at the start.
+    pub(crate) fn begin(&mut self, buffer: &mut [u8]) {
+        self.content.fill_at(self.stream, self.at, buffer);
+        // Repeats are counted from block to block, which begin at the start.
+        if !self.duplicated || self.refill {
+            self.at = self.at.wrapping_add(buffer.len() as u64);
+        }
+    }
+
+    /// Makes a buffer ready for a write at an offset of its file.
+    #[inline]
+    pub(crate) fn write(&mut self, buffer: &mut [u8], offset: u64) {
+        if self.refill {
+            self.begin(buffer);
+        } else if let Some(random) = &mut self.scramble {
+            scramble(buffer, random);
+        } else if let Some(parts) = &self.parts {
+            repeat(parts, offset, buffer);
+        }
+    }
+
+    /// Fills what is laid out before the job, at an offset of file number `file`.
+    pub(crate) fn lay_out(&self, file: u64, offset: u64, buffer: &mut [u8]) {
+        match &self.parts {
+            Some(parts) => repeat(parts, offset, buffer),
+            None => self.content.fill_at(LAYOUT_STREAM + file, offset, buffer),
+        }
+    }
+}
+
+/// Alters 16 bytes in each 512, so that nothing repeats: two random words, one at
+/// a random place of the first half, one of the second.
+fn scramble(buffer: &mut [u8], random: &mut Random) {
+    for piece in buffer.chunks_exact_mut(SCRAMBLED) {
+        let word = random.next();
+        let at = (word >> 59) as usize * 8;
+        piece[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        let at = 256 + (word >> 54 & 31) as usize * 8;
+        piece[at..at + 8].copy_from_slice(&word.wrapping_mul(5).to_be_bytes());
+    }
+}
+
+/// Parts as bytes; an offset stands as zeros.
+fn flat(parts: &[PatternPart]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    repeat_once(parts, 0, &mut bytes);
+    bytes
+}
+
+fn repeat_once(parts: &[PatternPart], offset: u64, into: &mut Vec<u8>) {
+    for part in parts {
+        match part {
+            PatternPart::Bytes(bytes) => into.extend_from_slice(bytes),
+            PatternPart::Offset => into.extend_from_slice(&offset.to_le_bytes()),
+        }
+    }
+}
+
+/// Fills a block that lies at `offset` of its file with a pattern.
+pub(crate) fn repeat(parts: &[PatternPart], offset: u64, buffer: &mut [u8]) {
+    let mut once = Vec::new();
+    repeat_once(parts, offset, &mut once);
+    if once.is_empty() {
+        return;
+    }
+    for piece in buffer.chunks_mut(once.len()) {
+        piece.copy_from_slice(&once[..piece.len()]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::job;
+
+    fn written(options: &str, writes: usize) -> Vec<Vec<u8>> {
+        let mut filler = Filler::new(&job(options), 0, 1).expect("valid");
+        let mut buffer = vec![0; 4096];
+        filler.begin(&mut buffer);
+        (0..writes)
+            .map(|n| {
+                filler.write(&mut buffer, n as u64 * 4096);
+                buffer.clone()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn buffers_are_scrambled_unless_told_otherwise() {
+        let scrambled = written("rw=write\nsize=1m", 2);
+        let changed = scrambled[0].iter().zip(&scrambled[1]).filter(|(a, b)| a != b).count();
+        assert!((8 * 8..=8 * 32).contains(&changed), "{changed}");
+        for piece in 0..8 {
+            let range = piece * 512..piece * 512 + 512;
+            assert_ne!(scrambled[0][range.clone()], scrambled[1][range]);
+        }
+        let same = written("rw=write\nsize=1m\nscramble_buffers=0", 2);
+        assert!(same[0] == same[1] && same[0].iter().any(|b| *b != 0));
+    }
+
+    #[test]
+    fn refilled_buffers_are_new() {
+        let refilled = written("rw=write\nsize=1m\nrefill_buffers", 2);
+        let equal = refilled[0].iter().zip(&refilled[1]).filter(|(a, b)| a == b).count();
+        assert!(equal < 100, "{equal}");
+    }
+
+    #[test]
+    fn zeros_and_patterns() {
+        let zeros = written("rw=write\nsize=1m\nzero_buffers", 2);
+        assert!(zeros.iter().flatten().all(|b| *b == 0));
+        let pattern = written("rw=write\nsize=1m\nbuffer_pattern=0x414243", 1);
+        assert_eq!(&pattern[0][..7], b"ABCABCA");
+    }
+
+    #[test]
+    fn a_share_compresses() {
+        let options = "rw=write\nsize=1m\nrefill_buffers\nbuffer_compress_percentage=50";
+        let written = written(options, 4);
+        let zeros = written.iter().flatten().filter(|b| **b == 0).count() as f64 / 16384.0;
+        assert!((0.48..0.53).contains(&zeros), "{zeros}");
+    }
+
+    #[test]
+    fn a_share_repeats() {
+        let written = written("rw=write\nsize=1m\ndedupe_percentage=50", 200);
+        let mut distinct = written.clone();
+        distinct.sort();
+        distinct.dedup();
+        assert!((90..=112).contains(&distinct.len()), "{}", distinct.len());
+    }
+
+    #[test]
+    fn an_offset_in_a_pattern_is_that_of_the_block() {
+        let parts = [PatternPart::Bytes(vec![7]), PatternPart::Offset];
+        let mut buffer = [0; 10];
+        repeat(&parts, 0x1000, &mut buffer);
+        assert_eq!(buffer, [7, 0, 0x10, 0, 0, 0, 0, 0, 0, 7]);
+    }
+}

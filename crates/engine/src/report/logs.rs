@@ -1,0 +1,72 @@
+//! Logs as fio writes them: `write_bw_log`, `write_iops_log`, `write_lat_log`.
+
+use std::fmt::Write;
+
+use disklab_measure::Direction;
+
+use super::{JobReport, Report};
+
+/// Which log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogKind {
+    /// KiB per second.
+    Bandwidth,
+    /// I/Os per second.
+    Operations,
+    /// Mean latency in nanoseconds.
+    Latency,
+}
+
+impl LogKind {
+    /// fio's word in the file's name: `NAME_bw.1.log`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Bandwidth => "bw",
+            Self::Operations => "iops",
+            Self::Latency => "lat",
+        }
+    }
+}
+
+impl JobReport {
+    /// A log in fio's format ('Log file formats' in its HOWTO): time in
+    /// milliseconds, value, direction (0 read, 1 write), block size, offset, one
+    /// line for each interval in which something was done. The interval is
+    /// `log_avg_msec`, or that of [`JobReport::series`] where it is longer.
+    pub fn log(&self, kind: LogKind) -> String {
+        let mut series = self.series.clone();
+        let step = self.reporting.log_step.map_or(0, |step| step.as_nanos());
+        series.coarsen(u64::try_from(step).unwrap_or(u64::MAX));
+        let seconds = series.interval_ns as f64 / 1e9;
+        let mut text = String::new();
+        for at in 0..series.read.len() {
+            let end_ms = (at as u64 + 1).saturating_mul(series.interval_ns) / 1_000_000;
+            for (number, direction) in [(0, Direction::Read), (1, Direction::Write)] {
+                let cell = series.of(direction)[at];
+                if cell.operations == 0 {
+                    continue;
+                }
+                let value = match kind {
+                    LogKind::Bandwidth => (cell.bytes as f64 / 1024.0 / seconds) as u64,
+                    LogKind::Operations => (cell.operations as f64 / seconds) as u64,
+                    LogKind::Latency => cell.latency_ns / cell.operations,
+                };
+                // As fio for averages: no block size, no offset.
+                // Writing into a string cannot fail.
+                let _ = writeln!(text, "{end_ms}, {value}, {number}, 0, 0");
+            }
+        }
+        text
+    }
+}
+
+impl Report {
+    /// All logs of a kind: name of the file, as fio would call it, and content.
+    pub fn logs(&self, kind: LogKind) -> Vec<(String, String)> {
+        let name = |number: usize, job: &JobReport| {
+            let safe = job.name.replace(['/', '\\'], "_");
+            format!("{safe}_{}.{}.log", kind.word(), number + 1)
+        };
+        self.jobs.iter().enumerate().map(|(n, job)| (name(n, job), job.log(kind))).collect()
+    }
+}

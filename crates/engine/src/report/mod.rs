@@ -1,0 +1,139 @@
+//! What jobs did.
+
+mod bandwidth;
+mod json;
+mod logs;
+
+use disklab_jobfile::Reporting;
+use disklab_measure::{Direction, Figure, Latency};
+
+pub use bandwidth::Spread;
+pub use logs::LogKind;
+
+use crate::measure::Series;
+
+/// What all jobs of a run did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// One for each clone, or with `group_reporting` for each group, in the order
+    /// of the jobs.
+    pub jobs: Vec<JobReport>,
+    /// Whether the run was interrupted: what was measured until then is there.
+    pub interrupted: bool,
+    /// Nanoseconds from the first start to the last end.
+    pub elapsed_ns: u64,
+}
+
+/// What one clone did, or a group of them together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobReport {
+    /// The job's name; that of the first in a group.
+    pub name: String,
+    /// Index of the job; that of the first in a group.
+    pub job: usize,
+    /// Number of the clone within its job; 0 for a group.
+    pub clone: u32,
+    /// Clones that this stands for.
+    pub clones: u32,
+    /// Number of the group, from 0.
+    pub group: u32,
+    /// The interface that was used, by fio's name: `psync`, `libaio`, `io_uring`.
+    pub engine: &'static str,
+    /// I/Os under way at once, as asked.
+    pub depth: u32,
+    /// What ended it early, in words, and its errno.
+    pub error: Option<(i32, String)>,
+    /// Errors that `continue_on_error` passed over.
+    pub passed_over: u64,
+    /// Reads.
+    pub read: Done,
+    /// Writes.
+    pub write: Done,
+    /// Latencies of `fsync` and `fdatasync`.
+    pub sync: Option<Latency>,
+    /// Blocks that were read back and compared, and how many were wrong.
+    pub verified: (u64, u64),
+    /// Processor time in user space, in nanoseconds.
+    pub user_ns: u64,
+    /// Processor time in the kernel, in nanoseconds.
+    pub system_ns: u64,
+    /// Context switches.
+    pub context_switches: u64,
+    /// Page faults with and without I/O.
+    pub faults: (u64, u64),
+    /// Nanoseconds that it was measured: without `ramp_time`.
+    pub elapsed_ns: u64,
+    /// How many I/Os were under way when one was begun: up to 1, 2, 4, 8, 16, 32,
+    /// 64 and more.
+    pub depths: [u64; 7],
+    /// What was done, interval by interval.
+    pub series: Series,
+    /// What a reader should know: fall-backs, warnings.
+    pub notes: Vec<String>,
+    /// The job's options as written.
+    pub options: Vec<(String, String)>,
+    /// What goes into fio-compatible output.
+    pub reporting: Reporting,
+}
+
+/// What was done in one direction.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Done {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// I/Os that ended well.
+    pub operations: u64,
+    /// I/Os that the kernel split: the rest was asked for again.
+    pub short: u64,
+    /// Nanoseconds that the direction took; of a group, the longest.
+    pub runtime_ns: u64,
+    /// From when an I/O was made until the kernel had taken it; asynchronous
+    /// engines only.
+    pub submission: Option<Latency>,
+    /// From then until its end; the same as the total where there is no submission.
+    pub completion: Option<Latency>,
+    /// From when it was made until its end: what fio calls `lat`. It has at most
+    /// the engine's own work in it, some tens of nanoseconds.
+    pub total: Option<Latency>,
+}
+
+impl Done {
+    /// Bytes per second.
+    pub fn bytes_per_second(&self) -> f64 {
+        self.per_second(self.bytes)
+    }
+
+    /// I/Os per second.
+    pub fn operations_per_second(&self) -> f64 {
+        self.per_second(self.operations)
+    }
+
+    fn per_second(&self, count: u64) -> f64 {
+        if self.runtime_ns == 0 { 0.0 } else { count as f64 * 1e9 / self.runtime_ns as f64 }
+    }
+}
+
+impl JobReport {
+    /// One figure for each direction in which anything was done.
+    pub fn figures(&self) -> Vec<Figure> {
+        [(Direction::Read, &self.read), (Direction::Write, &self.write)]
+            .into_iter()
+            .filter(|(_, done)| done.operations > 0)
+            .map(|(direction, done)| Figure {
+                direction,
+                bytes: done.bytes,
+                operations: Some(done.operations),
+                elapsed_ns: done.runtime_ns,
+                bytes_per_second: Some(done.bytes_per_second()),
+                operations_per_second: Some(done.operations_per_second()),
+                latency: done.total.clone(),
+                missed: None,
+            })
+            .collect()
+    }
+
+    /// What was done in one direction.
+    pub fn done(&self, direction: Direction) -> &Done {
+        if direction == Direction::Read { &self.read } else { &self.write }
+    }
+}

@@ -1,0 +1,288 @@
+//! Several I/Os at once.
+
+use std::time::Duration;
+
+use super::Failure;
+use super::clone::{Clone, Step};
+use crate::backend::{Backend, Completion, Operation};
+use crate::measure::now_ns;
+use crate::pattern::{Kind, Request};
+
+/// The wish to stop is looked at so often while nothing ends.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// One I/O under way.
+#[derive(Debug, Clone, Copy)]
+struct Flight {
+    request: Request,
+    /// Bytes done so far, where the kernel did only a part.
+    done: u32,
+    began_ns: u64,
+    taken_ns: u64,
+}
+
+/// What is under way.
+struct Flights {
+    flights: Vec<Flight>,
+    free: Vec<u32>,
+    /// Queued, but not handed over: their time of submission is not known yet.
+    queued: Vec<u32>,
+    ends: Vec<Completion>,
+    depth: usize,
+    lean: bool,
+}
+
+impl Flights {
+    fn under_way(&self) -> usize {
+        self.depth - self.free.len()
+    }
+}
+
+/// Why no more I/O is begun for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Full,
+    Until(u64),
+    Thinking,
+    Pass,
+    Stop,
+}
+
+impl Clone<'_> {
+    /// Runs to the end.
+    pub(super) fn run_asynchronous(&mut self, backend: &mut dyn Backend) -> Result<(), Failure> {
+        let depth = self.job.depth.depth.max(1) as usize;
+        let nothing = Request { kind: Kind::Read, file: 0, offset: 0, length: 0 };
+        let flight = Flight { request: nothing, done: 0, began_ns: 0, taken_ns: 0 };
+        let mut flights = Flights {
+            flights: vec![flight; depth],
+            free: (0..depth as u32).rev().collect(),
+            queued: Vec::with_capacity(depth),
+            ends: Vec::with_capacity(depth),
+            depth,
+            lean: self.shared.site.lean || !self.job.reporting.slat,
+        };
+        let result = self.fly(backend, &mut flights);
+        if result.is_err() {
+            // The buffers belong to the kernel until all have ended.
+            self.land(backend, &mut flights);
+        }
+        result
+    }
+
+    fn fly(&mut self, backend: &mut dyn Backend, flights: &mut Flights) -> Result<(), Failure> {
+        let mut now = now_ns();
+        loop {
+            let held = self.take_off(backend, flights, &mut now)?;
+            match held {
+                Held::Full => self.collect(backend, flights, None)?,
+                Held::Until(until) if flights.under_way() == 0 => self.wait_until(until),
+                Held::Until(until) => {
+                    let until = until.min(self.deadline_ns);
+                    let left = Duration::from_nanos(until.saturating_sub(now_ns()));
+                    self.collect(backend, flights, Some(left.min(SLICE)))?;
+                }
+                Held::Thinking | Held::Pass | Held::Stop => {
+                    while flights.under_way() > 0 {
+                        self.collect(backend, flights, None)?;
+                    }
+                    match held {
+                        Held::Pass if !self.pass()? => return Ok(()),
+                        Held::Stop => return self.end_pass(),
+                        Held::Thinking => {
+                            self.think(now_ns());
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            now = now_ns();
+        }
+    }
+
+    /// Begins I/Os until something holds it.
+    fn take_off(
+        &mut self,
+        backend: &mut dyn Backend,
+        flights: &mut Flights,
+        now: &mut u64,
+    ) -> Result<Held, Failure> {
+        // A batch of 1 is fio's default: what is ready is handed over, then.
+        let batch = match self.job.depth.batch as usize {
+            0 | 1 => flights.depth,
+            batch => batch,
+        };
+        let held = loop {
+            if self.thinker.is_some() && self.thinks(*now) {
+                break Held::Thinking;
+            }
+            if flights.free.is_empty() {
+                break Held::Full;
+            }
+            match self.step(*now)? {
+                Step::Go(request) => {
+                    if self.files.descriptor(request.file).is_none() {
+                        // A file may have to be closed for it.
+                        while flights.under_way() > 0 {
+                            self.collect(backend, flights, None)?;
+                        }
+                        *now = now_ns();
+                    }
+                    self.descriptor(request.file)?;
+                    let Some(slot) = flights.free.pop() else { break Held::Full };
+                    if request.kind == Kind::Write {
+                        self.fill(slot, &request);
+                        *now = now_ns();
+                    }
+                    flights.flights[slot as usize] =
+                        Flight { request, done: 0, began_ns: *now, taken_ns: 0 };
+                    self.queue(backend, flights, slot)?;
+                    let level = usize::BITS - (flights.under_way().max(1) - 1).leading_zeros();
+                    self.tally.depths[(level as usize).min(6)] += 1;
+                    if flights.queued.len() >= batch {
+                        self.submit(backend, flights, now)?;
+                    }
+                }
+                Step::Wait(until) => break Held::Until(until),
+                Step::Pass => break Held::Pass,
+                Step::Stop => break Held::Stop,
+            }
+        };
+        if !flights.queued.is_empty() {
+            self.submit(backend, flights, now)?;
+        }
+        Ok(held)
+    }
+
+    fn queue(
+        &mut self,
+        backend: &mut dyn Backend,
+        flights: &mut Flights,
+        slot: u32,
+    ) -> Result<(), Failure> {
+        let Flight { request, done, .. } = flights.flights[slot as usize];
+        let fd = self.descriptor(request.file)?;
+        let buffer = self.memory.slot(slot as usize)[done as usize..].as_mut_ptr();
+        let operation = Operation {
+            kind: request.kind,
+            fd,
+            file: request.file,
+            slot,
+            buffer,
+            length: request.length - done,
+            offset: request.offset + u64::from(done),
+        };
+        backend.queue(&operation).map_err(|error| system("queue an I/O", &error))?;
+        flights.queued.push(slot);
+        Ok(())
+    }
+
+    fn submit(
+        &mut self,
+        backend: &mut dyn Backend,
+        flights: &mut Flights,
+        now: &mut u64,
+    ) -> Result<(), Failure> {
+        if !flights.lean {
+            backend.submit().map_err(|error| system("hand over I/Os", &error))?;
+            *now = now_ns();
+        }
+        for slot in flights.queued.drain(..) {
+            flights.flights[slot as usize].taken_ns = if flights.lean { 0 } else { *now };
+        }
+        Ok(())
+    }
+
+    /// Waits for ends, and takes note of them.
+    fn collect(
+        &mut self,
+        backend: &mut dyn Backend,
+        flights: &mut Flights,
+        timeout: Option<Duration>,
+    ) -> Result<(), Failure> {
+        let depth = &self.job.depth;
+        let full = flights.free.is_empty();
+        let least = depth.complete_min as usize;
+        // 0 polls: it is only waited for where nothing can be begun anyway.
+        let mut least = if full || timeout.is_none() { least.max(1) } else { least };
+        // One at a time is fio's default: what has ended is fetched together here.
+        let most = match depth.complete_max as usize {
+            0 | 1 => flights.depth,
+            most => most,
+        };
+        let low = (depth.low as usize).min(flights.depth - 1);
+        loop {
+            least = least.min(flights.under_way());
+            if least == 0 && flights.under_way() == 0 {
+                return Ok(());
+            }
+            flights.ends.clear();
+            backend
+                .reap(least, most, timeout, &mut flights.ends)
+                .map_err(|error| system("wait for I/Os", &error))?;
+            let now = now_ns();
+            for at in 0..flights.ends.len() {
+                self.landed(backend, flights, flights.ends[at], now)?;
+            }
+            let emptied = !full || flights.under_way() <= low;
+            if emptied || timeout.is_some() || self.shared.is_stopped() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// One I/O has ended.
+    fn landed(
+        &mut self,
+        backend: &mut dyn Backend,
+        flights: &mut Flights,
+        end: Completion,
+        now: u64,
+    ) -> Result<(), Failure> {
+        let Some(flight) = flights.flights.get_mut(end.slot as usize) else { return Ok(()) };
+        let request = flight.request;
+        let write = request.kind == Kind::Write;
+        let left = request.length - flight.done;
+        if end.result > 0 && end.result < i64::from(left) {
+            flight.done += end.result as u32;
+            self.tally.was_short(write);
+            return self.queue(backend, flights, end.slot);
+        }
+        let flight = *flight;
+        flights.free.push(end.slot);
+        if end.result < i64::from(left) {
+            return self.failed(&request, i32::try_from(-end.result).unwrap_or(libc::EIO));
+        }
+        if !request.kind.moves_data() {
+            self.tally.flushed(now.saturating_sub(flight.began_ns));
+            return Ok(());
+        }
+        let taken = (flight.taken_ns > 0).then_some(flight.taken_ns);
+        let bytes = u64::from(request.length);
+        self.tally.ended(write, bytes, flight.began_ns, taken, now);
+        if self.checker.is_some() || self.thinker.is_some() {
+            self.after(end.slot, &request)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for all that is under way, whatever becomes of it.
+    fn land(&mut self, backend: &mut dyn Backend, flights: &mut Flights) {
+        while flights.under_way() > 0 {
+            flights.ends.clear();
+            // A back-end that fails here for good has nothing under way any more, as
+            // far as anybody can tell.
+            if backend.reap(1, flights.depth, None, &mut flights.ends).is_err() {
+                return;
+            }
+            for end in flights.ends.drain(..) {
+                flights.free.push(end.slot);
+            }
+        }
+    }
+}
+
+fn system(action: &str, error: &std::io::Error) -> Failure {
+    let errno = error.raw_os_error().unwrap_or(libc::EIO);
+    (errno, format!("cannot {action}: {}", crate::error::words(error)))
+}

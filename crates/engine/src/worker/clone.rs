@@ -1,0 +1,477 @@
+//! What a clone does besides its I/Os: it is made, begins, watches the time, goes
+//! from loop to loop, and ends.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use disklab_jobfile::{Direction, Job, ThinkBlocks};
+
+use super::pause::Thinker;
+use super::tally::{Account, Tally};
+use super::{Failure, start};
+use crate::backend::{Chosen, choose};
+use crate::error::EngineError;
+use crate::files::{OpenFiles, targets};
+use crate::filler::Filler;
+use crate::measure::now_ns;
+use crate::memory::Memory;
+use crate::pace::Limiter;
+use crate::pattern::{Kind, Next, Request, Sequence};
+use crate::random::mix;
+use crate::site::{Issued, Site};
+use crate::verify::{Checker, Written};
+
+/// How often progress is told.
+pub(crate) const PROGRESS_NS: u64 = 100_000_000;
+
+/// What clones share.
+#[derive(Debug)]
+pub(crate) struct Shared<'a> {
+    pub(crate) site: &'a Site,
+    /// `exitall`: the others have to end.
+    pub(crate) stop: &'a AtomicBool,
+    /// Bytes read and written by all, where progress is told.
+    pub(crate) bytes: Option<&'a [AtomicU64; 2]>,
+}
+
+impl Shared<'_> {
+    #[inline]
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.site.interrupt.is_raised()
+    }
+}
+
+/// What a clone did.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) account: Account,
+    pub(crate) error: Option<Failure>,
+    pub(crate) engine: &'static str,
+    pub(crate) notes: Vec<String>,
+    pub(crate) verified: (u64, u64),
+}
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// This I/O.
+    Go(Request),
+    /// Nothing before this time of the clock.
+    Wait(u64),
+    /// A pass over the files is done, and what is under way has to end first.
+    Pass,
+    /// Nothing any more.
+    Stop,
+}
+
+/// One clone at work.
+pub(super) struct Clone<'a> {
+    pub(super) job: &'a Job,
+    index: usize,
+    number: u32,
+    pub(super) shared: &'a Shared<'a>,
+    pub(super) files: OpenFiles,
+    pub(super) memory: Memory,
+    sequence: Sequence,
+    pub(super) filler: Filler,
+    pub(super) limiter: Limiter,
+    pub(super) thinker: Option<Thinker>,
+    pub(super) checker: Option<Checker>,
+    pub(super) written: Written,
+    pub(super) verified: (u64, u64),
+    pub(super) tally: Tally,
+    pub(super) deadline_ns: u64,
+    ramp_ends_ns: u64,
+    next_event_ns: u64,
+    cycle: (u64, [u64; 2], [u64; 2]),
+    told: [u64; 2],
+    pending: Option<Request>,
+    pass: Next,
+    loops_left: u64,
+    issued_before: u64,
+    issued: u64,
+}
+
+/// The outcome of a clone that a bug ended.
+pub(crate) fn broken(job: &Job) -> Outcome {
+    let text = "this is a bug of disklab: the thread of this clone panicked".to_owned();
+    nothing(job, Some((libc::EIO, text)), Vec::new())
+}
+
+fn nothing(job: &Job, error: Option<Failure>, notes: Vec<String>) -> Outcome {
+    let now = now_ns();
+    Outcome {
+        account: Tally::new(now).finish(now),
+        error,
+        engine: job.engine.name(),
+        notes,
+        verified: (0, 0),
+    }
+}
+
+/// Runs a clone. `ready` is called when everything is prepared, and returns when
+/// it may begin: false where it may not.
+pub(crate) fn run(
+    job: &Job,
+    index: usize,
+    number: u32,
+    shared: &Shared<'_>,
+    ready: impl FnOnce() -> bool,
+) -> Outcome {
+    let mut notes = Vec::new();
+    start::settle(job, number, &mut notes);
+    let mut clone = match Clone::new(job, index, number, shared) {
+        Ok(clone) => clone,
+        Err(failure) => {
+            ready();
+            return nothing(job, Some(failure), notes);
+        }
+    };
+    let depth = job.depth.depth.max(1);
+    let registers =
+        if job.opening.unlink_each_loop { Vec::new() } else { clone.files.descriptors() };
+    let (chosen, note) = choose(job.engine, depth, &registers, &mut clone.memory);
+    notes.extend(note);
+    if !ready() || !clone.delay() {
+        return nothing(job, None, notes);
+    }
+    clone.begin();
+    let (engine, result) = match chosen {
+        Chosen::Synchronous(call) => {
+            // An asynchronous engine gave way to plain calls.
+            let name = if job.engine.is_synchronous() { job.engine.name() } else { "psync" };
+            (name, clone.run_synchronous(call))
+        }
+        // The back-end goes before the memory and the files that it uses.
+        Chosen::Asynchronous(mut backend) => {
+            (backend.name(), clone.run_asynchronous(backend.as_mut()))
+        }
+    };
+    let mut error = result.err();
+    clone.tell_progress();
+    let (tally, ended_ns) = (std::mem::replace(&mut clone.tally, Tally::new(now_ns())), now_ns());
+    let account = tally.finish(ended_ns);
+    if error.is_none() && !shared.is_stopped() {
+        error = clone.verify_all().err();
+    }
+    let closed = if job.opening.unlink { clone.files.unlink() } else { clone.files.close_all() };
+    if let (None, Err(failed)) = (&error, closed) {
+        error = Some(failed.into());
+    }
+    Outcome { account, error, engine, notes, verified: clone.verified }
+}
+
+impl<'a> Clone<'a> {
+    fn new(
+        job: &'a Job,
+        index: usize,
+        number: u32,
+        shared: &'a Shared<'a>,
+    ) -> Result<Self, Failure> {
+        let seed = job.pattern.seed.unwrap_or(shared.site.seed);
+        let seed = mix(seed ^ mix(((index as u64) << 32) | u64::from(number)));
+        let wrong = |text: String| (libc::EINVAL, text);
+        let files = OpenFiles::new(job, targets(job, number, shared.site))?;
+        let largest = usize::try_from(job.blocks.max()).unwrap_or(usize::MAX);
+        let depth = if job.engine.is_synchronous() { 1 } else { job.depth.depth.max(1) };
+        let mut memory = Memory::new(depth as usize, largest)
+            .ok_or_else(|| wrong("iodepth and block size ask for too much memory".to_owned()))?;
+        let mut filler = Filler::new(job, number, seed).map_err(wrong)?;
+        if job.pattern.access.writes {
+            (0..depth as usize).for_each(|slot| filler.begin(memory.slot(slot)));
+        }
+        let sequence = Sequence::new(job, &files.lengths(), seed);
+        let now = now_ns();
+        Ok(Self {
+            checker: Checker::new(job, number, seed).map_err(wrong)?,
+            job,
+            index,
+            number,
+            shared,
+            files,
+            memory,
+            sequence,
+            filler,
+            limiter: Limiter::new(&job.pace, seed),
+            thinker: job.pace.think.map(Thinker::new),
+            written: Written::default(),
+            verified: (0, 0),
+            tally: Tally::new(now),
+            deadline_ns: u64::MAX,
+            ramp_ends_ns: 0,
+            next_event_ns: 0,
+            cycle: (0, [0; 2], [0; 2]),
+            told: [0; 2],
+            pending: None,
+            pass: Next::Done,
+            loops_left: job.length.loops.max(1),
+            issued_before: 0,
+            issued: 0,
+        })
+    }
+
+    /// `startdelay`; false where it was told to stop meanwhile.
+    fn delay(&mut self) -> bool {
+        let (least, most) = self.job.timing.start_delay;
+        let spread = u64::try_from(most.saturating_sub(least).as_nanos()).unwrap_or(u64::MAX);
+        let drawn = mix(self.shared.site.seed ^ mix(u64::from(self.number) + 77));
+        let extra = ((u128::from(drawn) * (u128::from(spread) + 1)) >> 64) as u64;
+        let delay = least.saturating_add(Duration::from_nanos(extra.min(spread)));
+        let ns = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+        if ns > 0 {
+            self.wait_until(now_ns().saturating_add(ns));
+        }
+        !self.shared.is_stopped()
+    }
+
+    fn begin(&mut self) {
+        let now = now_ns();
+        let ns = |d: Duration| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
+        let ramp = ns(self.job.timing.ramp);
+        self.ramp_ends_ns = if ramp > 0 { now.saturating_add(ramp) } else { u64::MAX };
+        if let Some(runtime) = self.job.timing.runtime {
+            self.deadline_ns = now.saturating_add(ramp).saturating_add(ns(runtime));
+        }
+        self.restart(now);
+    }
+
+    fn restart(&mut self, now: u64) {
+        self.tally.restart(now);
+        self.limiter.begin(now);
+        self.told = [0; 2];
+        self.cycle = (now, [0; 2], [0; 2]);
+        if let Some(thinker) = &mut self.thinker {
+            thinker.begin(now);
+        }
+        self.set_event(now);
+    }
+
+    fn set_event(&mut self, now: u64) {
+        let cycle = self.cycle_ns().map_or(u64::MAX, |ns| self.cycle.0.saturating_add(ns));
+        let progress = if self.shared.bytes.is_some() { now + PROGRESS_NS } else { u64::MAX };
+        self.next_event_ns = self.deadline_ns.min(self.ramp_ends_ns).min(cycle).min(progress);
+    }
+
+    fn cycle_ns(&self) -> Option<u64> {
+        let pace = &self.job.pace;
+        let least = [pace.rate_min.read, pace.rate_min.write];
+        let least_ios = [pace.rate_iops_min.read, pace.rate_iops_min.write];
+        let limited = least.iter().chain(&least_ios).any(Option::is_some);
+        limited.then(|| u64::try_from(pace.cycle.as_nanos()).unwrap_or(u64::MAX).max(1))
+    }
+
+    /// What the time asks for: the ramp's end, progress, `rate_min`, the job's end.
+    ///
+    /// # Errors
+    /// Where the job is slower than `rate_min` allows.
+    #[cold]
+    fn on_time(&mut self, now: u64) -> Result<(), Failure> {
+        if now >= self.ramp_ends_ns {
+            self.ramp_ends_ns = u64::MAX;
+            self.restart(now);
+        }
+        if let Some(cycle_ns) = self.cycle_ns()
+            && now >= self.cycle.0.saturating_add(cycle_ns)
+            && self.ramp_ends_ns == u64::MAX
+        {
+            self.check_rates(now)?;
+        }
+        self.tell_progress();
+        self.set_event(now);
+        Ok(())
+    }
+
+    fn check_rates(&mut self, now: u64) -> Result<(), Failure> {
+        let (since, bytes, ios) = self.cycle;
+        let seconds = (now - since) as f64 / 1e9;
+        let pace = &self.job.pace;
+        let (bytes_now, ios_now) = (self.tally.bytes(), self.tally.operations());
+        let checks = [
+            ("rate_min", 0, pace.rate_min.read, bytes_now[0] - bytes[0]),
+            ("rate_min", 1, pace.rate_min.write, bytes_now[1] - bytes[1]),
+            ("rate_iops_min", 0, pace.rate_iops_min.read, ios_now[0] - ios[0]),
+            ("rate_iops_min", 1, pace.rate_iops_min.write, ios_now[1] - ios[1]),
+        ];
+        for (option, side, least, got) in checks {
+            let Some(least) = least else { continue };
+            let rate = got as f64 / seconds;
+            if rate < least as f64 {
+                let what = ["reads", "writes"][side];
+                let text = format!("{option}: {what} reached {rate:.0} per second, not {least}");
+                return Err((libc::ETIME, text));
+            }
+        }
+        self.cycle = (now, bytes_now, ios_now);
+        Ok(())
+    }
+
+    fn tell_progress(&mut self) {
+        if let Some(all) = self.shared.bytes {
+            let bytes = self.tally.bytes();
+            for side in 0..2 {
+                all[side].fetch_add(bytes[side] - self.told[side], Ordering::Relaxed);
+            }
+            self.told = bytes;
+        }
+    }
+
+    /// What comes next at a time of the clock.
+    ///
+    /// # Errors
+    /// Where the job is too slow.
+    #[inline]
+    pub(super) fn step(&mut self, now: u64) -> Result<Step, Failure> {
+        if now >= self.next_event_ns {
+            self.on_time(now)?;
+            if now >= self.deadline_ns {
+                return Ok(Step::Stop);
+            }
+        }
+        if self.shared.is_stopped() {
+            return Ok(Step::Stop);
+        }
+        let request = match self.pending.take() {
+            Some(request) => request,
+            None => {
+                if self.sequence.is_spent() {
+                    return Ok(Step::Stop);
+                }
+                let limiter = &self.limiter;
+                let next = if limiter.is_limited && self.sequence.is_mixed() {
+                    self.sequence.next(|drawn| limiter.choose(drawn, now))
+                } else {
+                    self.sequence.next(|drawn| drawn)
+                };
+                match next {
+                    Next::Request(request) => request,
+                    pass => {
+                        self.pass = pass;
+                        return Ok(Step::Pass);
+                    }
+                }
+            }
+        };
+        if self.limiter.is_limited && request.kind.moves_data() {
+            let direction = match request.kind {
+                Kind::Write => Direction::Write,
+                _ => Direction::Read,
+            };
+            let due = self.limiter.due(direction);
+            if due > now {
+                self.pending = Some(request);
+                return Ok(Step::Wait(due));
+            }
+            self.limiter.issued(direction, u64::from(request.length));
+        }
+        if let Some(thinker) = &mut self.thinker
+            && request.kind.moves_data()
+            && self.job.pace.think.is_some_and(|t| t.counted == ThinkBlocks::Issue)
+        {
+            thinker.count();
+        }
+        self.issued += 1;
+        if let Some(trace) = &self.shared.site.trace
+            && let Ok(mut trace) = trace.lock()
+        {
+            trace.push(Issued { job: self.index, clone: self.number, request });
+        }
+        if let Some(file) = self.sequence.take_wrapped() {
+            self.files.invalidate(file);
+        }
+        Ok(Step::Go(request))
+    }
+
+    /// A pass is done and nothing is under way: whether there is another one.
+    ///
+    /// # Errors
+    /// Where a flush fails, or nothing at all was done.
+    pub(super) fn pass(&mut self) -> Result<bool, Failure> {
+        self.end_pass()?;
+        let idle = self.issued == self.issued_before;
+        self.issued_before = self.issued;
+        if idle {
+            let text = "no I/O of this job fits into its files: make them larger than a block";
+            return Err((libc::EINVAL, text.to_owned()));
+        }
+        if self.pass == Next::Done {
+            self.loops_left = self.loops_left.saturating_sub(1);
+            if self.loops_left == 0 && !self.job.timing.time_based {
+                return Ok(false);
+            }
+            if self.job.opening.unlink_each_loop {
+                self.files.unlink()?;
+                self.files.reopen()?;
+            }
+        }
+        for file in 0..self.files.paths().len() {
+            self.files.invalidate(file as u32);
+        }
+        Ok(true)
+    }
+
+    /// What belongs to the end of a pass, also of the last: `end_fsync`, as part
+    /// of the measured time, as in fio.
+    pub(super) fn end_pass(&mut self) -> Result<(), Failure> {
+        if self.job.flushing.end_fsync && !self.files.reads_only() {
+            self.files.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// The descriptor of a file; it is opened where it is not. No other I/O may be
+    /// under way then.
+    #[inline]
+    pub(super) fn descriptor(&mut self, file: u32) -> Result<i32, EngineError> {
+        match self.files.descriptor(file) {
+            Some(fd) => Ok(fd),
+            None => self.files.open(file),
+        }
+    }
+
+    /// Makes the buffer of a slot ready for a write.
+    pub(super) fn fill(&mut self, slot: u32, request: &Request) {
+        let buffer = &mut self.memory.slot(slot as usize)[..request.length as usize];
+        self.filler.write(buffer, request.offset);
+        if let Some(checker) = &mut self.checker {
+            checker.stamp(buffer, request.offset);
+        }
+    }
+
+    /// What happens after a transfer has ended well.
+    pub(super) fn after(&mut self, slot: u32, request: &Request) -> Result<(), Failure> {
+        if let Some(thinker) = &mut self.thinker
+            && self.job.pace.think.is_some_and(|t| t.counted == ThinkBlocks::Complete)
+        {
+            thinker.count();
+        }
+        if self.checker.is_some() {
+            self.checked(slot, request)?;
+        }
+        Ok(())
+    }
+
+    /// An I/O failed: `continue_on_error` passes over it, or the job ends.
+    pub(super) fn failed(&mut self, request: &Request, errno: i32) -> Result<(), Failure> {
+        let passes = match request.kind {
+            Kind::Read => self.job.continue_on_error.read,
+            _ => self.job.continue_on_error.write,
+        };
+        if passes {
+            self.tally.passed_over += 1;
+            return Ok(());
+        }
+        let what = match request.kind {
+            Kind::Read => "read",
+            Kind::Write => "write",
+            Kind::Sync => "fsync",
+            Kind::DataSync => "fdatasync",
+        };
+        let text = if errno == 0 {
+            let path = self.files.path(request.file).display();
+            format!("{path} ends before offset {}, where it was to be {what}", request.offset)
+        } else {
+            self.files.failure(request.file, what, request.offset, errno)
+        };
+        Err((if errno == 0 { libc::EIO } else { errno }, text))
+    }
+}

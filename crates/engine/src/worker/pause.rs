@@ -1,0 +1,93 @@
+//! Waiting, and thinking.
+
+use std::time::Duration;
+
+use disklab_jobfile::Think;
+
+use super::clone::Clone;
+use crate::measure::now_ns;
+
+/// The wish to stop is looked at so often.
+const SLICE: Duration = Duration::from_millis(50);
+/// A timer is late by about this much (timer slack, prctl(2)); the rest is spun.
+const SLACK_NS: u64 = 60_000;
+
+/// Pauses of a clone.
+#[derive(Debug)]
+pub(super) struct Thinker {
+    think: Think,
+    ios: u64,
+    since_ns: u64,
+}
+
+impl Thinker {
+    pub(super) fn new(think: Think) -> Self {
+        Self { think, ios: 0, since_ns: 0 }
+    }
+
+    pub(super) fn begin(&mut self, now_ns: u64) {
+        self.since_ns = now_ns;
+        self.ios = 0;
+    }
+
+    /// Counts an I/O.
+    pub(super) fn count(&mut self) {
+        self.ios += 1;
+    }
+
+    /// Whether it is time for a pause.
+    pub(super) fn is_due(&self, now_ns: u64) -> bool {
+        if self.ios == 0 {
+            return false;
+        }
+        let long = self.think.io_time.is_some_and(|limit| {
+            u128::from(now_ns.saturating_sub(self.since_ns)) >= limit.as_nanos()
+        });
+        long || self.ios >= self.think.blocks
+    }
+}
+
+impl Clone<'_> {
+    /// Waits until a time of the clock, or the job's end, or the wish to stop.
+    pub(super) fn wait_until(&mut self, until_ns: u64) {
+        let until_ns = until_ns.min(self.deadline_ns);
+        loop {
+            let left = until_ns.saturating_sub(now_ns());
+            if left == 0 || self.shared.is_stopped() {
+                return;
+            }
+            if left > SLACK_NS {
+                std::thread::sleep(Duration::from_nanos(left - SLACK_NS).min(SLICE));
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    /// A pause, where it is time for one. No I/O may be under way. Returns the
+    /// time after it.
+    pub(super) fn think(&mut self, now: u64) -> u64 {
+        let Some(thinker) = &mut self.thinker else { return now };
+        let think = thinker.think;
+        let ns = |d: Duration| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
+        let end = now.saturating_add(ns(think.time));
+        let spun = now.saturating_add(ns(think.spin)).min(self.deadline_ns);
+        while now_ns() < spun && !self.shared.is_stopped() {
+            std::hint::spin_loop();
+        }
+        self.wait_until(end);
+        let after = now_ns();
+        if let Some(thinker) = &mut self.thinker {
+            thinker.begin(after);
+        }
+        if !self.job.pace.ignore_thinktime {
+            self.limiter.skip(after - now);
+        }
+        after
+    }
+
+    /// Whether it is time for a pause.
+    pub(super) fn thinks(&self, now: u64) -> bool {
+        self.thinker.as_ref().is_some_and(|thinker| thinker.is_due(now))
+    }
+}

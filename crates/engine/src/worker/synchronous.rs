@@ -1,0 +1,96 @@
+//! One I/O after another.
+
+use super::Failure;
+use super::clone::{Clone, Step};
+use crate::backend::{Call, Operation};
+use crate::measure::now_ns;
+use crate::pattern::{Kind, Request};
+
+impl Clone<'_> {
+    /// Runs to the end. Back to back, the clock is read once for each I/O: the end
+    /// of one is the beginning of the next. It is read twice where something lies
+    /// between them that is not the I/O's: filling buffers, checking, waiting.
+    pub(super) fn run_synchronous(&mut self, call: Call) -> Result<(), Failure> {
+        let busy = self.checker.is_some() || !self.filler.is_idle();
+        let mut now = now_ns();
+        loop {
+            match self.step(now)? {
+                Step::Go(request) => now = self.carry_out(call, request, now, busy)?,
+                Step::Wait(until) => {
+                    self.wait_until(until);
+                    now = now_ns();
+                }
+                Step::Pass => {
+                    if !self.pass()? {
+                        return Ok(());
+                    }
+                    now = now_ns();
+                }
+                Step::Stop => return self.end_pass(),
+            }
+            if self.thinker.is_some() && self.thinks(now) {
+                now = self.think(now);
+            }
+        }
+    }
+
+    #[inline]
+    fn carry_out(
+        &mut self,
+        call: Call,
+        request: Request,
+        now: u64,
+        busy: bool,
+    ) -> Result<u64, Failure> {
+        let fd = self.descriptor(request.file)?;
+        let write = request.kind == Kind::Write;
+        let began = if busy && write {
+            self.fill(0, &request);
+            now_ns()
+        } else {
+            now
+        };
+        let mut operation = Operation {
+            kind: request.kind,
+            fd,
+            file: request.file,
+            slot: 0,
+            buffer: self.memory.slot(0).as_mut_ptr(),
+            length: request.length,
+            offset: request.offset,
+        };
+        loop {
+            let result = call.perform(&operation);
+            if result == i64::from(operation.length) {
+                break;
+            }
+            if result > 0 {
+                let part = result as u32;
+                self.tally.was_short(write);
+                // SAFETY: a part of the buffer's length.
+                operation.buffer = unsafe { operation.buffer.add(part as usize) };
+                operation.offset += u64::from(part);
+                operation.length -= part;
+            } else if result == -i64::from(libc::EINTR) && !self.shared.is_stopped() {
+                continue;
+            } else {
+                self.failed(&request, i32::try_from(-result).unwrap_or(libc::EIO))?;
+                return Ok(now_ns());
+            }
+        }
+        let ended = now_ns();
+        if request.kind.moves_data() {
+            self.tally.call(write, u64::from(request.length), began, ended);
+            self.tally.depths[0] += 1;
+            if busy || self.thinker.is_some() {
+                self.after(0, &request)?;
+                if self.checker.is_some() {
+                    return Ok(now_ns());
+                }
+            }
+        } else {
+            self.tally.flushed(ended - began);
+        }
+        Ok(ended)
+    }
+}

@@ -1,0 +1,189 @@
+//! What one clone has done so far.
+
+use crate::measure::{Counter, Histogram, Series, Usage};
+use crate::report::Done;
+
+/// One direction.
+#[derive(Debug)]
+struct Side {
+    bytes: u64,
+    short: u64,
+    submission: Histogram,
+    completion: Histogram,
+    total: Histogram,
+}
+
+impl Side {
+    fn new() -> Self {
+        Self {
+            bytes: 0,
+            short: 0,
+            submission: Histogram::new(),
+            completion: Histogram::new(),
+            total: Histogram::new(),
+        }
+    }
+
+    fn clear(&mut self) {
+        (self.bytes, self.short) = (0, 0);
+        for histogram in [&mut self.submission, &mut self.completion, &mut self.total] {
+            histogram.clear();
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.short += other.short;
+        self.submission.merge(&other.submission);
+        self.completion.merge(&other.completion);
+        self.total.merge(&other.total);
+    }
+
+    fn done(&self, runtime_ns: u64) -> Done {
+        let latency = |h: &Histogram| (h.count() > 0).then(|| h.latency());
+        let total = latency(&self.total);
+        let completion = latency(&self.completion).or_else(|| total.clone());
+        Done {
+            bytes: self.bytes,
+            operations: self.total.count(),
+            short: self.short,
+            runtime_ns: if self.total.count() > 0 { runtime_ns } else { 0 },
+            submission: latency(&self.submission),
+            completion,
+            total,
+        }
+    }
+}
+
+/// What one clone has done since counting began.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    sides: [Side; 2],
+    sync: Histogram,
+    counter: Counter,
+    began_ns: u64,
+    usage: Usage,
+    pub(crate) depths: [u64; 7],
+    pub(crate) passed_over: u64,
+}
+
+/// What one clone did, when it has ended.
+#[derive(Debug)]
+pub(crate) struct Account {
+    sides: [Side; 2],
+    sync: Histogram,
+    pub(crate) series: Series,
+    pub(crate) usage: Usage,
+    pub(crate) elapsed_ns: u64,
+    pub(crate) depths: [u64; 7],
+    pub(crate) passed_over: u64,
+}
+
+impl Tally {
+    pub(crate) fn new(now_ns: u64) -> Self {
+        Self {
+            sides: [Side::new(), Side::new()],
+            sync: Histogram::new(),
+            counter: Counter::new(now_ns),
+            began_ns: now_ns,
+            usage: Usage::of_thread(),
+            depths: [0; 7],
+            passed_over: 0,
+        }
+    }
+
+    /// Forgets all, and begins to count now.
+    pub(crate) fn restart(&mut self, now_ns: u64) {
+        self.sides.iter_mut().for_each(Side::clear);
+        self.sync.clear();
+        self.counter.restart(now_ns);
+        self.began_ns = now_ns;
+        self.usage = Usage::of_thread();
+        (self.depths, self.passed_over) = ([0; 7], 0);
+    }
+
+    /// An I/O that ended in the call that began it.
+    #[inline]
+    pub(crate) fn call(&mut self, write: bool, bytes: u64, began_ns: u64, now_ns: u64) {
+        let latency = now_ns - began_ns;
+        let side = &mut self.sides[usize::from(write)];
+        side.bytes += bytes;
+        side.total.record(latency);
+        self.counter.count(write, bytes, latency, now_ns);
+    }
+
+    /// An I/O that was handed over at `taken_ns`, where that is known.
+    #[inline]
+    pub(crate) fn ended(
+        &mut self,
+        write: bool,
+        bytes: u64,
+        began_ns: u64,
+        taken_ns: Option<u64>,
+        now_ns: u64,
+    ) {
+        if let Some(taken_ns) = taken_ns {
+            let side = &mut self.sides[usize::from(write)];
+            side.submission.record(taken_ns - began_ns);
+            side.completion.record(now_ns - taken_ns);
+        }
+        self.call(write, bytes, began_ns, now_ns);
+    }
+
+    /// A flush.
+    pub(crate) fn flushed(&mut self, ns: u64) {
+        self.sync.record(ns);
+    }
+
+    /// The kernel did only a part of an I/O.
+    pub(crate) fn was_short(&mut self, write: bool) {
+        self.sides[usize::from(write)].short += 1;
+    }
+
+    /// Bytes read and written.
+    pub(crate) fn bytes(&self) -> [u64; 2] {
+        [self.sides[0].bytes, self.sides[1].bytes]
+    }
+
+    /// I/Os that read and that wrote.
+    pub(crate) fn operations(&self) -> [u64; 2] {
+        [self.sides[0].total.count(), self.sides[1].total.count()]
+    }
+
+    pub(crate) fn finish(self, now_ns: u64) -> Account {
+        Account {
+            sides: self.sides,
+            sync: self.sync,
+            series: self.counter.finish(now_ns),
+            usage: Usage::of_thread().since(self.usage),
+            elapsed_ns: now_ns.saturating_sub(self.began_ns),
+            depths: self.depths,
+            passed_over: self.passed_over,
+        }
+    }
+}
+
+impl Account {
+    /// Adds another clone of the same group.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (side, more) in self.sides.iter_mut().zip(&other.sides) {
+            side.merge(more);
+        }
+        self.sync.merge(&other.sync);
+        self.series.merge(other.series);
+        self.usage += other.usage;
+        self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
+        for (count, more) in self.depths.iter_mut().zip(other.depths) {
+            *count += more;
+        }
+        self.passed_over += other.passed_over;
+    }
+
+    pub(crate) fn done(&self) -> (Done, Done) {
+        (self.sides[0].done(self.elapsed_ns), self.sides[1].done(self.elapsed_ns))
+    }
+
+    pub(crate) fn sync(&self) -> Option<disklab_measure::Latency> {
+        (self.sync.count() > 0).then(|| self.sync.latency())
+    }
+}

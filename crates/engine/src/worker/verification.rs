@@ -1,0 +1,91 @@
+//! Reading back what was written.
+
+use super::Failure;
+use super::clone::Clone;
+use crate::backend::{Call, Operation};
+use crate::memory::Memory;
+use crate::pattern::{Kind, Request};
+
+impl Clone<'_> {
+    /// After a transfer of a job that verifies: a write is remembered, a read of a
+    /// job that only reads is checked.
+    pub(super) fn checked(&mut self, slot: u32, request: &Request) -> Result<(), Failure> {
+        let access = self.job.pattern.access;
+        match request.kind {
+            Kind::Write => {
+                self.written.add(request.file, request.offset, request.length);
+                let backlog = self.job.verify.as_ref().and_then(|verify| verify.backlog);
+                if backlog.is_some_and(|n| self.written.len() as u64 >= n) {
+                    self.verify_written()?;
+                }
+                Ok(())
+            }
+            Kind::Read if !access.writes => {
+                let block = &mut self.memory.slot(slot as usize)[..request.length as usize];
+                let found =
+                    self.checker.as_mut().map_or(Ok(()), |c| c.check(block, request.offset));
+                self.judge(found, request.file)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `do_verify`: all that was written and not checked yet.
+    pub(super) fn verify_all(&mut self) -> Result<(), Failure> {
+        let wanted = self.job.verify.as_ref().is_some_and(|verify| verify.do_verify);
+        if wanted && self.checker.is_some() { self.verify_written() } else { Ok(()) }
+    }
+
+    fn verify_written(&mut self) -> Result<(), Failure> {
+        let largest = usize::try_from(self.job.blocks.max()).unwrap_or(usize::MAX);
+        let Some(mut memory) = Memory::new(1, largest) else { return Ok(()) };
+        for (file, offset, length) in self.written.take() {
+            if self.shared.is_stopped() {
+                return Ok(());
+            }
+            let block = &mut memory.slot(0)[..length as usize];
+            self.read_back(block, file, offset)?;
+            let found = self.checker.as_mut().map_or(Ok(()), |c| c.check(block, offset));
+            self.judge(found, file)?;
+        }
+        Ok(())
+    }
+
+    fn read_back(&mut self, block: &mut [u8], file: u32, offset: u64) -> Result<(), Failure> {
+        let fd = self.descriptor(file)?;
+        let request = Request { kind: Kind::Read, file, offset, length: block.len() as u32 };
+        let mut done = 0_usize;
+        while done < block.len() {
+            let operation = Operation {
+                kind: Kind::Read,
+                fd,
+                file,
+                slot: 0,
+                buffer: block[done..].as_mut_ptr(),
+                length: (block.len() - done) as u32,
+                offset: offset + done as u64,
+            };
+            match Call::Positioned.perform(&operation) {
+                moved @ 1.. => done += moved as usize,
+                error if error == -i64::from(libc::EINTR) => {}
+                error => {
+                    return self.failed(&request, i32::try_from(-error).unwrap_or(libc::EIO));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, found: Result<(), String>, file: u32) -> Result<(), Failure> {
+        self.verified.0 += 1;
+        let Err(wrong) = found else { return Ok(()) };
+        self.verified.1 += 1;
+        let fatal = self.job.verify.as_ref().is_some_and(|verify| verify.fatal);
+        if self.job.continue_on_error.verify && !fatal {
+            self.tally.passed_over += 1;
+            return Ok(());
+        }
+        let path = self.files.path(file).display();
+        Err((libc::EILSEQ, format!("verify: in {path}, {wrong}")))
+    }
+}

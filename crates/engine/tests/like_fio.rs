@@ -1,0 +1,118 @@
+//! Sequential patterns are fio's, byte for byte: what real fio writes into its
+//! I/O log is what we issue.
+
+mod common;
+
+use std::process::Command;
+
+use common::{jobs, run_traced};
+use disklab_engine::Kind;
+
+/// What an I/O is: action, file, offset, length. A flush has neither of the last.
+type Line = (String, String, u64, u64);
+
+/// What fio does for `options`: none where it is not installed.
+fn fio(options: &str) -> Option<Vec<Line>> {
+    let folder = tempfile::tempdir().expect("temp");
+    let path = folder.path();
+    std::fs::write(path.join("job.fio"), format!("[it]\n{options}\n")).expect("written");
+    let run = Command::new("fio")
+        .current_dir(path)
+        .args(["--output=/dev/null", "--write_iolog=log", "job.fio"])
+        .output()
+        .ok()?;
+    assert!(run.status.success(), "{options}: {}", String::from_utf8_lossy(&run.stderr));
+    let log = std::fs::read_to_string(path.join("log")).expect("log");
+    let lines = log.lines().skip(1).filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let number = |at: usize| words.get(at).and_then(|w| w.parse().ok()).unwrap_or(0);
+        match *words.get(2)? {
+            action @ ("read" | "write") => {
+                Some((action.to_owned(), words[1].to_owned(), number(3), number(4)))
+            }
+            action @ ("sync" | "datasync") => Some((action.to_owned(), words[1].to_owned(), 0, 0)),
+            _ => None,
+        }
+    });
+    Some(lines.collect())
+}
+
+fn ours(options: &str) -> Vec<Line> {
+    let folder = tempfile::tempdir().expect("temp");
+    let (report, issued) = run_traced(&jobs(&format!("[it]\n{options}\n")), folder.path());
+    assert_eq!(report.jobs[0].error, None, "{options}");
+    let line = |issued: &disklab_engine::Issued| {
+        let request = issued.request;
+        let action = match request.kind {
+            Kind::Read => "read",
+            Kind::Write => "write",
+            Kind::Sync => "sync",
+            Kind::DataSync => "datasync",
+        };
+        let file = format!("it.0.{}", request.file);
+        (action.to_owned(), file, request.offset, u64::from(request.length))
+    };
+    issued.iter().map(line).collect()
+}
+
+#[test]
+fn sequential_patterns_are_fios() {
+    for options in [
+        "rw=read\nbs=4k\nsize=64k",
+        "rw=write\nbs=4k\nsize=66k",
+        "rw=read\nbs=24k\nsize=64k",
+        "rw=read:4k\nbs=4k\nsize=64k",
+        "rw=read:8k\nbs=4k\nsize=64k",
+        "rw=read:3k\nbs=4k\nsize=64k",
+        "rw=write:12k\nbs=4k\nsize=64k\nio_size=64k",
+        "rw=read:-8k\nbs=4k\nsize=64k",
+        "rw=read:-8k\nbs=4k\nsize=64k\noffset=8k",
+        "rw=read:-8k\nbs=4k\nsize=64k\nnrfiles=2",
+        "rw=read:8k\nbs=4k\nsize=64k\noffset=12k",
+        "rw=write:4k\nbs=4k\nsize=64k\nloops=2",
+        "rw=write\nbs=4k\nsize=64k\nloops=3",
+        "rw=read\nbs=4k\nsize=64k\nio_size=96k",
+        "rw=read\nbs=8k\nsize=64k\nio_size=20k",
+        "rw=read\nbs=4k\nsize=64k\noffset=8k\nio_size=100k",
+        "rw=write\nbs=4k\nsize=64k\nnumber_ios=7",
+        "rw=read\nbs=4k\nsize=64k\nnrfiles=3",
+        "rw=read\nbs=4k\nsize=64k\nnrfiles=3\nfile_service_type=sequential",
+        "rw=read\nbs=4k\nsize=64k\nnrfiles=3\nfile_service_type=roundrobin:2",
+        "rw=read\nbs=4k\nsize=64k\nnrfiles=4\nopenfiles=2",
+        "rw=write\nbs=4k\nsize=64k\nfsync=3",
+        "rw=write\nbs=4k\nsize=64k\nfsync=3\nloops=2",
+        "rw=write\nbs=4k\nsize=64k\nfdatasync=4\nnrfiles=2",
+        "rw=write\nbs=4k\nsize=64k\nfsync=3\nfdatasync=2\nnrfiles=2",
+        "rw=write\nbs=4k\nsize=48k\nfilesize=16k\nnrfiles=3\nio_size=100k",
+        "rw=randwrite\nbs=4k\nsize=64k\npercentage_random=0",
+        "rw=rw\nbs=4k\nsize=64k\nrwmixread=100",
+    ] {
+        let Some(fio) = fio(options) else {
+            eprintln!("skipped: needs fio");
+            return;
+        };
+        assert_eq!(ours(options), fio, "{options:?}");
+    }
+}
+
+#[test]
+fn random_patterns_cover_what_fios_cover() {
+    for options in [
+        "rw=randread\nbs=4k\nsize=70k",
+        "rw=randwrite\nbs=4k\nsize=256k\noffset=8k",
+        "rw=randrw\nbs=8k\nsize=256k",
+        "rw=randread\nbs=4k\nsize=64k\nnrfiles=2",
+    ] {
+        let Some(mut fio) = fio(options) else {
+            eprintln!("skipped: needs fio");
+            return;
+        };
+        let mut ours = ours(options);
+        for lines in [&mut fio, &mut ours] {
+            // The directions of a mixed job are drawn.
+            lines.iter_mut().for_each(|line| line.0.clear());
+            lines.sort();
+        }
+        assert_eq!(ours, fio, "{options:?}");
+    }
+}
