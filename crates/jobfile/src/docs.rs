@@ -23,7 +23,7 @@ pub fn markdown() -> String {
                 text,
                 "| {} | {} | {} | {} |",
                 names.join(", "),
-                option.value,
+                cell(option.value),
                 option.meaning,
                 option.difference
             );
@@ -31,6 +31,11 @@ pub fn markdown() -> String {
         text.push('\n');
     }
     text
+}
+
+/// A text inside of a table, where '|' ends a cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
 }
 
 /// What the native engine has not, as Markdown: what only fio runs, and what

@@ -23,7 +23,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(())
             },
         )
-        .differs("no folders where a study gives the directory; no '\\\\:'. `-` is an error"),
+        .differs("no folders where a study gives the directory; no '\\:', no `-`"),
         option(
             "filename_format",
             "text with $jobname, $jobnum and $filenum",

@@ -85,14 +85,14 @@ const fn option(
 
 /// A switch that is on where it stands alone.
 const fn switch(name: &'static str, meaning: &'static str, read: Read) -> OptionSpec {
-    let mut spec = option(name, "0\\|1 or nothing", meaning, read);
+    let mut spec = option(name, "0|1 or nothing", meaning, read);
     spec.bare = true;
     spec
 }
 
 /// A switch that needs a value.
 const fn flag(name: &'static str, meaning: &'static str, read: Read) -> OptionSpec {
-    option(name, "0\\|1", meaning, read)
+    option(name, "0|1", meaning, read)
 }
 
 impl OptionSpec {
@@ -217,5 +217,7 @@ fn near(name: &str, policy: Policy) -> Option<&'static str> {
     known(policy).find(|known| letters(known) == wanted)
 }
 
+#[cfg(test)]
+mod examples;
 #[cfg(test)]
 mod tests;
