@@ -1,15 +1,20 @@
 //! Filebench's workload language WML. Pure: nothing here touches a file or a clock.
 
+mod check;
+mod error;
 mod fileset;
 mod flowop;
+mod library;
 mod parse;
 mod personality;
 pub mod random;
 mod system;
 mod value;
 
+pub use error::WmlError;
 pub use fileset::{Fileset, FilesetId};
 pub use flowop::{Action, Files, Finish, Flowop, Io, OpenHow, RowId, SLOTS};
+pub use library::{BuiltIn, PERSONALITIES, find_personality};
 pub use personality::{
     Command, DEFAULT_RUN_SECONDS, Dialect, Personality, Process, Quit, RunTime, Setting, Thread,
 };

@@ -115,6 +115,8 @@ pub enum Command {
     /// Makes the trees, and the files that exist before the run. A second one
     /// does nothing.
     CreateFiles,
+    /// Removes the files of all filesets (`shutdown files`).
+    RemoveFiles,
     /// Starts the processes; `run` does so itself.
     CreateProcesses,
     /// `eventgen rate=`: events per second from here on; 0 means without limit.

@@ -61,7 +61,7 @@ fn errors_tell_the_place_and_what_was_expected() {
     fails("define process name=a { thread { read name=x } }", "1:34", "expected 'flowop'");
     fails("thread name=a", "1:1", "inside of 'define process");
     fails("set $x=randvar(type=gamma", "1:26", "')'");
-    fails("set $x=randvar(type=tabular,randtable={{1,2}})", "1:43", "upper end");
+    fails("set $x=randvar(type=tabular,randtable={{1,2}})", "1:44", "upper end");
     fails("set mode quit never", "1:15", "'timeout', 'alldone' or 'firstdone'");
     fails("run -5", "1:5", "expected a command");
     fails("set $a=-5", "1:8", "below 0");

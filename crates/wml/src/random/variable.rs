@@ -65,6 +65,17 @@ impl RandomVariable {
         self.rounded(value)
     }
 
+    /// Its distribution, for the record of a run.
+    pub fn show(&self) -> String {
+        let kind = match &self.distribution {
+            Distribution::Uniform => "uniform".to_owned(),
+            Distribution::Gamma { shape } => format!("gamma of shape {shape}"),
+            Distribution::Tabular(_) => "tabular".to_owned(),
+            Distribution::Custom(custom) => custom.kind().name.to_owned(),
+        };
+        format!("{kind}, mean {}, min {}", self.mean, self.min)
+    }
+
     fn rounded(&self, value: f64) -> f64 {
         if self.round > 0.0 { (value / self.round).round() * self.round } else { value }
     }

@@ -1,0 +1,563 @@
+//! Executes a script's commands as far as values go: `set`, `foreach`, `load`.
+//!
+//! WML has no conditions, so what a script does is known before it runs.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use disklab_source::{Place, Source, SourceError, did_you_mean};
+
+use crate::parse::lex::{Piece, Spanned, short};
+use crate::parse::syntax::{
+    Attribute, Attributes, Entity, Expression, FlowopSyntax, SetValue, SpannedExpression,
+    Statement, ThreadSyntax,
+};
+use crate::{Overrides, Quit, parse};
+
+/// Commands after all loops are unrolled.
+const MAX_STEPS: usize = 10_000;
+/// Variables of a script.
+const MAX_VARIABLES: usize = 10_000;
+/// How deep `load` may go.
+const MAX_LOADS: usize = 4;
+/// Characters that a text with variables may grow to.
+const MAX_TEXT: usize = 64 << 10;
+
+/// What a variable holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Bound {
+    Number(u64),
+    Bool(bool),
+    Text(String),
+    /// Number of a random variable.
+    Random(usize),
+}
+
+/// A random variable as defined; its parameters are bound with everything else.
+#[derive(Debug, Clone)]
+pub(super) struct RandomDefinition {
+    pub source: Arc<Source>,
+    pub name: Spanned<String>,
+    pub custom: bool,
+    pub attributes: Attributes,
+}
+
+/// Something defined, with the script that it stands in.
+#[derive(Debug, Clone)]
+pub(super) struct Defined<T> {
+    pub source: Arc<Source>,
+    pub span: Range<usize>,
+    pub value: T,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct FilesDefinition {
+    pub single: bool,
+    pub attributes: Attributes,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct ProcessDefinition {
+    pub attributes: Attributes,
+    pub threads: Vec<ThreadSyntax>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct CompositeDefinition {
+    pub attributes: Attributes,
+    pub flowops: Vec<FlowopSyntax>,
+}
+
+/// A command that is carried out when the script runs.
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    CreateFiles,
+    RemoveFiles,
+    CreateProcesses,
+    ShutdownProcesses,
+    EventRate(Attributes),
+    Run(Option<Bound>),
+    PeriodicRun { period: u64, reset: bool, time: Option<Bound> },
+    Warmup(Bound),
+    Sleep(Bound),
+    Echo(String),
+    System(String),
+    Set(String, Bound),
+    StatsClear,
+    StatsSnap,
+    List(bool),
+}
+
+/// Everything that a script defines and does.
+#[derive(Debug, Default)]
+pub(super) struct Executed {
+    /// Values at the first run, or at the end where there is none.
+    pub values: HashMap<String, Bound>,
+    /// Names in the order of their first `set`.
+    pub order: Vec<String>,
+    /// Values from outside, and those of them that something asked for.
+    pub given: HashMap<String, Bound>,
+    pub used: HashSet<String>,
+    /// Variables that change after files were made or the run began, and where.
+    pub moving: HashMap<String, Place>,
+    pub randoms: Vec<RandomDefinition>,
+    pub possets: HashMap<String, Defined<Attributes>>,
+    pub files: Vec<Defined<FilesDefinition>>,
+    pub processes: Vec<Defined<ProcessDefinition>>,
+    pub composites: Vec<Defined<CompositeDefinition>>,
+    pub steps: Vec<Defined<Step>>,
+    pub quit: Quit,
+    pub latency_histogram: bool,
+    pub notes: Vec<SourceError>,
+}
+
+/// Why an override is wrong: its name, and what is wrong with it.
+pub(super) type WrongOverride = (String, String);
+
+impl Executed {
+    /// An override that no `set` and no `$name` of the script asks for.
+    pub(super) fn unused(&self, script: &str) -> Option<WrongOverride> {
+        let unused = self.given.keys().filter(|name| !self.used.contains(*name)).min()?;
+        let near = did_you_mean(unused, self.order.iter().map(String::as_str));
+        let all =
+            if near.is_empty() { format!("; it sets {}", self.order.join(", ")) } else { near };
+        Some((unused.clone(), format!("is no variable of {script}{all}")))
+    }
+}
+
+pub(super) struct Executor {
+    pub done: Executed,
+    now: HashMap<String, Bound>,
+    began: bool,
+    ran: bool,
+    source: Arc<Source>,
+    loads: usize,
+    turns: usize,
+    ended: bool,
+}
+
+impl Executor {
+    pub(super) fn new(source: &Arc<Source>, overrides: &Overrides) -> Result<Self, WrongOverride> {
+        let mut done = Executed::default();
+        for (name, text) in &overrides.variables {
+            let name = name.strip_prefix('$').unwrap_or(name).to_owned();
+            let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(fits) {
+                let wrong = "is no variable's name; expected a letter, then letters, digits and _";
+                return Err((short(&name), wrong.to_owned()));
+            }
+            let value = match text.as_str() {
+                "true" => Bound::Bool(true),
+                "false" => Bound::Bool(false),
+                text if text.starts_with(|c: char| c.is_ascii_digit()) => {
+                    Bound::Number(parse::lex::number(text).map_err(|wrong| (name.clone(), wrong))?)
+                }
+                text => Bound::Text(text.to_owned()),
+            };
+            if done.given.insert(name.clone(), value).is_some() {
+                return Err((name, "is given twice".to_owned()));
+            }
+        }
+        Ok(Self {
+            now: done.given.clone(),
+            done,
+            began: false,
+            ran: false,
+            source: source.clone(),
+            loads: 0,
+            turns: 0,
+            ended: false,
+        })
+    }
+
+    /// Executes all statements.
+    pub(super) fn all(&mut self, statements: &[Spanned<Statement>]) -> Result<(), SourceError> {
+        for statement in statements {
+            if self.ended {
+                break;
+            }
+            self.one(statement)?;
+        }
+        Ok(())
+    }
+
+    /// Everything, once all was executed.
+    pub(super) fn finish(mut self) -> Executed {
+        if !self.ran {
+            self.done.values = std::mem::take(&mut self.now);
+        } else {
+            // What is defined later may use what is set later.
+            for (name, value) in self.now {
+                self.done.values.entry(name).or_insert(value);
+            }
+        }
+        self.done
+    }
+
+    fn place(&self, span: &Range<usize>) -> Place {
+        Place { source: self.source.clone(), span: span.clone() }
+    }
+
+    fn defined<T>(&self, span: &Range<usize>, value: T) -> Defined<T> {
+        Defined { source: self.source.clone(), span: span.clone(), value }
+    }
+
+    fn step(&mut self, span: &Range<usize>, step: Step) -> Result<(), SourceError> {
+        if self.done.steps.len() >= MAX_STEPS {
+            return Err(self
+                .place(span)
+                .error(format!("the script does more than {MAX_STEPS} things")));
+        }
+        let step = self.defined(span, step);
+        self.done.steps.push(step);
+        Ok(())
+    }
+
+    fn first_run(&mut self) {
+        if !self.ran {
+            self.done.values = self.now.clone();
+        }
+        self.ran = true;
+        self.began = true;
+    }
+
+    fn not_after_run(&self, span: &Range<usize>, what: &str) -> Result<(), SourceError> {
+        if self.ran {
+            return Err(self
+                .place(span)
+                .error(format!("{what} must be defined before the first 'run'")));
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, statement: &Spanned<Statement>) -> Result<(), SourceError> {
+        let span = &statement.span;
+        // A loaded personality gives its definitions; the loading script runs them.
+        if self.loads > 0
+            && matches!(
+                statement.value,
+                Statement::Run(_)
+                    | Statement::PeriodicRun(..)
+                    | Statement::Create(_)
+                    | Statement::System(_)
+                    | Statement::Quit
+            )
+        {
+            return Ok(());
+        }
+        match &statement.value {
+            Statement::Set(name, value) => self.set(name, value)?,
+            Statement::SetParameter(name, parameter, value) => {
+                self.set_parameter(name, parameter, value)?
+            }
+            Statement::SetQuit(quit) => self.done.quit = *quit,
+            Statement::LatencyHistogram => self.done.latency_histogram = true,
+            Statement::DefineFiles { single, attributes } => {
+                self.not_after_run(span, "filesets")?;
+                let value = FilesDefinition { single: *single, attributes: attributes.clone() };
+                let defined = self.defined(span, value);
+                self.done.files.push(defined);
+            }
+            Statement::DefineProcess { attributes, threads } => {
+                self.not_after_run(span, "processes")?;
+                let value =
+                    ProcessDefinition { attributes: attributes.clone(), threads: threads.clone() };
+                let defined = self.defined(span, value);
+                self.done.processes.push(defined);
+            }
+            Statement::DefineComposite { attributes, flowops } => {
+                let value = CompositeDefinition {
+                    attributes: attributes.clone(),
+                    flowops: flowops.clone(),
+                };
+                let defined = self.defined(span, value);
+                self.done.composites.push(defined);
+            }
+            Statement::DefineRandom(attributes) => self.define_random(span, attributes)?,
+            Statement::DefinePosset(attributes) => self.define_posset(span, attributes)?,
+            Statement::EventRate(attributes) => {
+                self.step(span, Step::EventRate(attributes.clone()))?
+            }
+            Statement::Create(Entity::Files) => {
+                self.began = true;
+                self.step(span, Step::CreateFiles)?;
+            }
+            Statement::Create(Entity::Processes) => {
+                self.first_run();
+                self.step(span, Step::CreateProcesses)?;
+            }
+            Statement::Shutdown(Entity::Files) => self.step(span, Step::RemoveFiles)?,
+            Statement::Shutdown(Entity::Processes) => self.step(span, Step::ShutdownProcesses)?,
+            Statement::Run(time) => {
+                let time = time.as_ref().map(|t| self.value(t)).transpose()?;
+                self.first_run();
+                self.step(span, Step::Run(time))?;
+            }
+            Statement::PeriodicRun(period, time) => {
+                let (period, reset) = period.as_ref().map_or((0, false), |p| p.value);
+                let time = time.as_ref().map(|t| self.value(t)).transpose()?;
+                self.first_run();
+                // PERIOD_DEFAULT of upstream is 10 s.
+                let period = if period == 0 { 10 } else { period };
+                self.step(span, Step::PeriodicRun { period, reset, time })?;
+            }
+            Statement::Warmup(time) => {
+                let time = self.value(time)?;
+                self.first_run();
+                self.step(span, Step::Warmup(time))?;
+            }
+            Statement::Sleep(time) => {
+                let time = self.value(time)?;
+                self.step(span, Step::Sleep(time))?;
+            }
+            Statement::Echo(pieces) => {
+                let text = self.text(pieces, span)?;
+                self.step(span, Step::Echo(text))?;
+            }
+            Statement::System(pieces) => {
+                let text = self.text(pieces, span)?;
+                self.step(span, Step::System(text))?;
+            }
+            Statement::Foreach(name, values, body) => {
+                for value in values {
+                    self.set(name, &SetValue::Plain(value.clone()))?;
+                    self.all(body)?;
+                    // An empty body does nothing, however often.
+                    if self.done.steps.len() > MAX_STEPS || self.ended {
+                        break;
+                    }
+                    self.turn(&name.span)?;
+                }
+            }
+            Statement::Load(name) => self.load(name)?,
+            Statement::StatsClear => self.step(span, Step::StatsClear)?,
+            Statement::StatsSnap => self.step(span, Step::StatsSnap)?,
+            Statement::List(flowops) => self.step(span, Step::List(*flowops))?,
+            Statement::Quit => self.ended = true,
+            Statement::Nothing(None) => {}
+            Statement::Nothing(Some(note)) => {
+                let note = self.place(span).error(*note);
+                self.done.notes.push(note);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the turns of loops: nested ones multiply.
+    fn turn(&mut self, span: &Range<usize>) -> Result<(), SourceError> {
+        self.turns += 1;
+        if self.turns > MAX_STEPS {
+            return Err(self
+                .place(span)
+                .error(format!("the loops have more than {MAX_STEPS} turns")));
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, name: &Spanned<String>) -> Result<(), SourceError> {
+        let place = self.place(&name.span);
+        let bare = name.value.strip_suffix(".f").unwrap_or(&name.value);
+        let Some(found) = crate::find_personality(bare) else {
+            let near = did_you_mean(&short(bare), crate::PERSONALITIES.iter().map(|p| p.name));
+            return Err(place.error(format!(
+                "'{}' is none of disklab's personalities{near}; 'load' takes only those: put the whole script in one file",
+                short(bare)
+            )));
+        };
+        if self.loads >= MAX_LOADS {
+            return Err(place.error(format!("'load' goes more than {MAX_LOADS} deep")));
+        }
+        let loaded = found.source();
+        let script = parse::script(&loaded)?;
+        let outer = std::mem::replace(&mut self.source, loaded);
+        self.loads += 1;
+        let result = self.all(&script.statements);
+        self.loads -= 1;
+        self.source = outer;
+        result
+    }
+
+    fn set(&mut self, name: &Spanned<String>, value: &SetValue) -> Result<(), SourceError> {
+        let given = self.done.given.get(&name.value).cloned();
+        let bound = match (given, value) {
+            // What was given from outside stands, whatever the script says.
+            (Some(given), _) => {
+                self.done.used.insert(name.value.clone());
+                given
+            }
+            (None, SetValue::Plain(value)) => self.value(value)?,
+            (None, SetValue::Calculated(left, sign, right)) => {
+                self.calculated(left, sign, right)?
+            }
+            (None, SetValue::Random(attributes)) => self.random(name, false, attributes),
+            (None, SetValue::Custom(attributes)) => self.random(name, true, attributes),
+        };
+        self.assign(name, bound)
+    }
+
+    fn assign(&mut self, name: &Spanned<String>, bound: Bound) -> Result<(), SourceError> {
+        let place = self.place(&name.span);
+        let changed = self.now.get(&name.value).is_none_or(|old| *old != bound);
+        if !self.done.order.contains(&name.value) {
+            if self.done.order.len() >= MAX_VARIABLES {
+                return Err(
+                    place.error(format!("the script sets more than {MAX_VARIABLES} variables"))
+                );
+            }
+            self.done.order.push(name.value.clone());
+        }
+        if self.began && changed {
+            self.done.moving.entry(name.value.clone()).or_insert(place);
+            self.step(&name.span, Step::Set(name.value.clone(), bound.clone()))?;
+        }
+        self.now.insert(name.value.clone(), bound);
+        Ok(())
+    }
+
+    fn random(&mut self, name: &Spanned<String>, custom: bool, attributes: &Attributes) -> Bound {
+        let definition = RandomDefinition {
+            source: self.source.clone(),
+            name: name.clone(),
+            custom,
+            attributes: attributes.clone(),
+        };
+        self.done.randoms.push(definition);
+        Bound::Random(self.done.randoms.len() - 1)
+    }
+
+    /// `define randvar name=$x,…` of the old dialect.
+    fn define_random(
+        &mut self,
+        span: &Range<usize>,
+        attributes: &Attributes,
+    ) -> Result<(), SourceError> {
+        let named =
+            attributes.list.iter().find(|a| a.key.value == "name").and_then(|a| a.value.as_ref());
+        let Some(Spanned { value: Expression::Variable(name), span: at }) = named else {
+            return Err(self.place(span).error("'define randvar' needs 'name=$…'"));
+        };
+        let name = Spanned { value: name.clone(), span: at.clone() };
+        let mut attributes = attributes.clone();
+        attributes.list.retain(|a| a.key.value != "name");
+        self.set(&name, &SetValue::Random(attributes))
+    }
+
+    fn define_posset(
+        &mut self,
+        span: &Range<usize>,
+        attributes: &Attributes,
+    ) -> Result<(), SourceError> {
+        let named =
+            attributes.list.iter().find(|a| a.key.value == "name").and_then(|a| a.value.as_ref());
+        let Some(Spanned { value: Expression::Text(pieces), span: at }) = named else {
+            return Err(self.place(span).error("'define posset' needs 'name='"));
+        };
+        let name = self.text(pieces, at)?;
+        let defined = self.defined(span, attributes.clone());
+        self.done.possets.insert(name, defined);
+        Ok(())
+    }
+
+    fn set_parameter(
+        &mut self,
+        name: &Spanned<String>,
+        parameter: &Spanned<String>,
+        value: &SpannedExpression,
+    ) -> Result<(), SourceError> {
+        let place = self.place(&name.span);
+        let Some(Bound::Random(index)) = self.now.get(&name.value) else {
+            return Err(place.error(format!("'${}' is no random variable", short(&name.value))));
+        };
+        if self.ran {
+            return Err(place.error("a random variable cannot change after the first 'run'"));
+        }
+        let attribute =
+            Attribute { key: parameter.clone(), value: Some(value.clone()), table: Vec::new() };
+        // In range: `Bound::Random` is only made by `random`, after a push.
+        let list = &mut self.done.randoms[*index].attributes.list;
+        list.retain(|a| a.key.value != parameter.value);
+        list.push(attribute);
+        Ok(())
+    }
+
+    fn calculated(
+        &mut self,
+        left: &SpannedExpression,
+        sign: &Spanned<char>,
+        right: &SpannedExpression,
+    ) -> Result<Bound, SourceError> {
+        let mut number = |expression: &SpannedExpression| match self.value(expression)? {
+            Bound::Number(n) => Ok(n),
+            _ => Err(self.place(&expression.span).error("expected a number here")),
+        };
+        let (a, b) = (number(left)?, number(right)?);
+        let result = match sign.value {
+            '+' => a.checked_add(b),
+            '-' => a.checked_sub(b),
+            '*' => a.checked_mul(b),
+            _ => a.checked_div(b),
+        };
+        result.filter(|n| i64::try_from(*n).is_ok()).map(Bound::Number).ok_or_else(|| {
+            self.place(&sign.span)
+                .error(format!("{a} {} {b} is no number from 0 to 2^63-1", sign.value))
+        })
+    }
+
+    /// What an expression is worth now.
+    fn value(&mut self, expression: &SpannedExpression) -> Result<Bound, SourceError> {
+        Ok(match &expression.value {
+            Expression::Int(n) => Bound::Number(*n),
+            Expression::Bool(b) => Bound::Bool(*b),
+            Expression::Text(pieces) => Bound::Text(self.text(pieces, &expression.span)?),
+            Expression::Variable(name) => self.look_up(name, &expression.span)?,
+        })
+    }
+
+    fn look_up(&mut self, name: &str, span: &Range<usize>) -> Result<Bound, SourceError> {
+        if self.done.given.contains_key(name) {
+            self.done.used.insert(name.to_owned());
+        }
+        self.now.get(name).cloned().ok_or_else(|| not_set(&self.place(span), name, self.now.keys()))
+    }
+
+    fn text(&mut self, pieces: &[Piece], span: &Range<usize>) -> Result<String, SourceError> {
+        let mut text = String::new();
+        for piece in pieces {
+            match piece {
+                Piece::Literal(literal) => text.push_str(literal),
+                // As upstream, which says 'No default' where nothing is set.
+                Piece::Variable(name) => match self.look_up(name, span) {
+                    Ok(bound) => text.push_str(&show(&bound)),
+                    Err(_) => text.push_str(&format!("${name}")),
+                },
+            }
+            if text.len() > MAX_TEXT {
+                return Err(self
+                    .place(span)
+                    .error(format!("this text grows beyond {MAX_TEXT} bytes")));
+            }
+        }
+        Ok(text)
+    }
+}
+
+/// A value as a script would write it.
+pub(super) fn show(bound: &Bound) -> String {
+    match bound {
+        Bound::Number(n) => n.to_string(),
+        Bound::Bool(b) => b.to_string(),
+        Bound::Text(text) => text.clone(),
+        Bound::Random(_) => "random".to_owned(),
+    }
+}
+
+/// 'The variable is not set'.
+pub(super) fn not_set<'a>(
+    place: &Place,
+    name: &str,
+    known: impl Iterator<Item = &'a String>,
+) -> SourceError {
+    let near = did_you_mean(name, known.map(String::as_str));
+    place.error(format!("the variable '${}' is not set{near}", short(name)))
+}

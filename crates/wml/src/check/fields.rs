@@ -1,0 +1,84 @@
+//! The attributes of one command, taken one by one.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use disklab_source::{Place, Source, SourceError, did_you_mean};
+
+use crate::parse::lex::short;
+use crate::parse::syntax::{Attribute, Attributes};
+
+/// A list of attributes, whose names must be known and whose values are asked for.
+pub(super) struct Fields<'a> {
+    pub source: &'a Arc<Source>,
+    /// What they belong to, for errors: `the fileset`.
+    pub what: &'static str,
+    /// Where that begins.
+    pub span: Range<usize>,
+    list: &'a [Attribute],
+}
+
+impl<'a> Fields<'a> {
+    /// The attributes, each of which must be in `known`.
+    pub(super) fn new(
+        source: &'a Arc<Source>,
+        what: &'static str,
+        span: &Range<usize>,
+        attributes: &'a Attributes,
+        known: &[&'static str],
+    ) -> Result<Self, SourceError> {
+        let fields = Self { source, what, span: span.clone(), list: &attributes.list };
+        for attribute in fields.list {
+            let key = attribute.key.value.as_str();
+            if !known.contains(&key) {
+                let near = did_you_mean(&short(key), known.iter().copied());
+                let all = if near.is_empty() {
+                    format!("; known are {}", known.join(", "))
+                } else {
+                    near
+                };
+                let key = short(key);
+                return Err(fields
+                    .at(&attribute.key.span)
+                    .error(format!("{what} has no attribute '{key}'{all}")));
+            }
+        }
+        Ok(fields)
+    }
+
+    pub(super) fn at(&self, span: &Range<usize>) -> Place {
+        Place { source: self.source.clone(), span: span.clone() }
+    }
+
+    /// Where the whole begins.
+    pub(super) fn place(&self) -> Place {
+        self.at(&self.span)
+    }
+
+    pub(super) fn find(&self, key: &str) -> Option<&'a Attribute> {
+        self.list.iter().find(|a| a.key.value == key)
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.find(key).is_some()
+    }
+
+    pub(super) fn require(&self, key: &str) -> Result<&'a Attribute, SourceError> {
+        self.find(key).ok_or_else(|| self.place().error(format!("{} needs '{key}='", self.what)))
+    }
+
+    pub(super) fn list(&self) -> &'a [Attribute] {
+        self.list
+    }
+}
+
+/// Refuses local variables where only composites have them.
+pub(super) fn no_locals(source: &Arc<Source>, attributes: &Attributes) -> Result<(), SourceError> {
+    match attributes.locals.first() {
+        None => Ok(()),
+        Some(local) => {
+            let place = Place { source: source.clone(), span: local.name.span.clone() };
+            Err(place.error("only composite flowops ('define flowop') have variables of their own"))
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! `define file` and `define fileset`.
+
+use disklab_source::SourceError;
+
+use super::bind::{Binder, Scope, at};
+use super::execute::{Defined, FilesDefinition};
+use super::fields::{Fields, no_locals};
+use crate::parse::lex::short;
+use crate::{Dialect, Fileset, Value};
+
+const FILE: &[&str] = &[
+    "name",
+    "path",
+    "size",
+    "filesize",
+    "prealloc",
+    "paralloc",
+    "reuse",
+    "trusttree",
+    "readonly",
+    "writeonly",
+    "cached",
+];
+const FILESET: &[&str] = &[
+    "name",
+    "path",
+    "size",
+    "filesize",
+    "prealloc",
+    "paralloc",
+    "reuse",
+    "trusttree",
+    "readonly",
+    "writeonly",
+    "cached",
+    "entries",
+    "leafdirs",
+    "dirwidth",
+    "dirgamma",
+    "dirdepthrv",
+    "filesizegamma",
+];
+
+/// `FSE_MAXNAMLEN`-like limit: one component of a path (NAME_MAX of Linux).
+const MAX_NAME: usize = 255;
+/// Upstream has 16; each of ours costs a few hundred bytes.
+const MAX_FILESETS: usize = 1024;
+
+impl Binder {
+    pub(super) fn filesets(&mut self, dialect: Dialect) -> Result<Vec<Fileset>, SourceError> {
+        let definitions = std::mem::take(&mut self.done.files);
+        let mut filesets: Vec<Fileset> = Vec::with_capacity(definitions.len());
+        for definition in &definitions {
+            let fileset = self.one_fileset(definition, dialect)?;
+            if let Some(first) = filesets.iter().find(|f| f.name == fileset.name) {
+                let line = first.place.error("").line;
+                return Err(fileset.place.error(format!(
+                    "the fileset '{}' is defined twice; first in line {line}",
+                    fileset.name
+                )));
+            }
+            if filesets.len() >= MAX_FILESETS {
+                return Err(fileset.place.error(format!("at most {MAX_FILESETS} filesets")));
+            }
+            filesets.push(fileset);
+        }
+        Ok(filesets)
+    }
+
+    fn one_fileset(
+        &mut self,
+        definition: &Defined<FilesDefinition>,
+        dialect: Dialect,
+    ) -> Result<Fileset, SourceError> {
+        let source = &definition.source;
+        let FilesDefinition { single, attributes } = &definition.value;
+        let (what, known) = if *single { ("the file", FILE) } else { ("the fileset", FILESET) };
+        no_locals(source, attributes)?;
+        let fields = Fields::new(source, what, &definition.span, attributes, known)?;
+        let none = Scope::new();
+        let (name, place) = self.text_of(&fields, "name", &none)?;
+        if name.is_empty()
+            || name == "."
+            || name == ".."
+            || name.contains(['/', '\0'])
+            || name.len() > MAX_NAME
+        {
+            return Err(place.error(format!(
+                "'{}' cannot be a directory's name: expected 1 to {MAX_NAME} letters, digits, '.', '-' or '_'",
+                short(&name)
+            )));
+        }
+        let (path, _) = self.text_of(&fields, "path", &none)?;
+        if fields.has("size") && fields.has("filesize") {
+            return Err(fields
+                .place()
+                .error("'size' and 'filesize' are the same attribute; give one"));
+        }
+        let size_key = if fields.has("filesize") { "filesize" } else { "size" };
+        let size = self.number_of(&fields, size_key, &none, 1024)?;
+        let entries = if *single {
+            Value::Constant(1)
+        } else {
+            self.number_of(&fields, "entries", &none, 0)?
+        };
+        let leafdirs = self.number_of(&fields, "leafdirs", &none, 0)?;
+        if entries.is_zero() && leafdirs.is_zero() {
+            return Err(fields.place().error(
+                "the fileset has no 'entries' and no 'leafdirs': there would be nothing in it",
+            ));
+        }
+        if !*single && !fields.has("dirwidth") {
+            self.note(&fields.place(), "without 'dirwidth' each file has a directory of its own");
+        }
+        if fields.has("cached") {
+            self.note(
+                &fields.place(),
+                "'cached' has no effect: caches are dealt with before each run",
+            );
+        }
+        let dir_depth = match fields.find("dirdepthrv").map(|a| &a.value) {
+            None => None,
+            Some(_) => Some(self.number_of(&fields, "dirdepthrv", &none, 0)?),
+        };
+        if let (Some(Value::Constant(_) | Value::Variable(_)), Some(attribute)) =
+            (&dir_depth, fields.find("dirdepthrv"))
+        {
+            return Err(
+                at(source, &attribute.key.span).error("'dirdepthrv' needs a random variable")
+            );
+        }
+        let prealloc = self.prealloc(&fields, &none)?;
+        let size_shape = self.size_shape(&fields, *single, &size, dialect)?;
+        Ok(Fileset {
+            name,
+            path,
+            single: *single,
+            entries,
+            leafdirs,
+            size,
+            size_shape,
+            dir_width: self.number_of(&fields, "dirwidth", &none, 0)?,
+            dir_shape: self.constant_of(&fields, "dirgamma", &none, 1500)? as f64 / 1000.0,
+            dir_depth,
+            prealloc,
+            paralloc: self.switch(&fields, "paralloc", &none)?,
+            reuse: self.switch(&fields, "reuse", &none)?,
+            trust_tree: self.switch(&fields, "trusttree", &none)?,
+            read_only: self.switch(&fields, "readonly", &none)?,
+            write_only: self.switch(&fields, "writeonly", &none)?,
+            place: fields.place(),
+        })
+    }
+
+    /// A share in percent: bare or true is all of them.
+    fn prealloc(&mut self, fields: &Fields<'_>, scope: &Scope) -> Result<Value, SourceError> {
+        let Some(attribute) = fields.find("prealloc") else { return Ok(Value::Constant(0)) };
+        let value = match &attribute.value {
+            None => Value::Constant(100),
+            Some(value) => match self.number(value, fields.source, scope) {
+                Ok(value) => value,
+                // No number: true or false, else the switch tells what is wrong.
+                Err(_) => {
+                    Value::Constant(if self.switch(fields, "prealloc", scope)? { 100 } else { 0 })
+                }
+            },
+        };
+        match value.fixed() {
+            Some(n) if n > 100 => Err(fields
+                .at(&attribute.key.span)
+                .error(format!("'prealloc' is a share in percent: {n} is above 100"))),
+            _ => Ok(value),
+        }
+    }
+
+    /// The shape of the sizes: Filebench 1.4.9 drew them from a gamma distribution
+    /// unless told otherwise.
+    fn size_shape(
+        &mut self,
+        fields: &Fields<'_>,
+        single: bool,
+        size: &Value,
+        dialect: Dialect,
+    ) -> Result<f64, SourceError> {
+        let random = matches!(size, Value::Random(_));
+        if fields.has("filesizegamma") {
+            let gamma = self.constant_of(fields, "filesizegamma", &Scope::new(), 0)?;
+            return Ok(if random { 0.0 } else { gamma as f64 / 1000.0 });
+        }
+        if dialect == Dialect::V15 || single || random || size.is_zero() {
+            return Ok(0.0);
+        }
+        self.note(
+            &fields.place(),
+            "as in Filebench 1.4.9, sizes are drawn from a gamma distribution with 'size' as the mean \
+             (filesizegamma=1500); say filesizegamma=0 for equal sizes",
+        );
+        Ok(1.5)
+    }
+}

@@ -1,0 +1,368 @@
+//! Flowops: attributes to typed actions, composites put in place.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use disklab_source::{Place, Source, SourceError, did_you_mean};
+
+use super::bind::{Binder, Scope, at};
+use super::execute::{CompositeDefinition, Defined};
+use super::fields::Fields;
+use super::kinds::KINDS;
+use crate::parse::lex::short;
+use crate::parse::syntax::{Attributes, FlowopSyntax};
+use crate::{Action, Files, Fileset, Flowop, Io, OpenHow, PerInstance, RowId, SLOTS, Value};
+
+/// Every attribute that some flowop knows.
+const KNOWN: &[&str] = &[
+    "name",
+    "filename",
+    "filesetname",
+    "possetname",
+    "fd",
+    "srcfd",
+    "opennext",
+    "iosize",
+    "workingset",
+    "random",
+    "dsync",
+    "directio",
+    "noreadahead",
+    "indexed",
+    "iters",
+    "value",
+    "target",
+    "blocking",
+    "highwater",
+];
+/// Flowop instances of upstream (`FILEBENCH_NFLOWOPS`).
+const MAX_FLOWOPS: usize = 16_384;
+/// How deep composites may use others.
+const MAX_DEPTH: usize = 16;
+
+/// A name that must turn out to be a flowop's.
+pub(super) struct Pending {
+    pub id: usize,
+    pub name: String,
+    pub place: Place,
+}
+
+/// What flowops are built with.
+pub(super) struct Builder<'b> {
+    pub binder: &'b mut Binder,
+    pub filesets: &'b [Fileset],
+    pub composites: &'b [Defined<CompositeDefinition>],
+    pub rows: Vec<String>,
+    pub count: usize,
+    pub pending: Vec<Pending>,
+}
+
+/// One flowop while it is read.
+pub(super) struct Building<'f, 'b> {
+    builder: &'f mut Builder<'b>,
+    fields: Fields<'f>,
+    scope: &'f Scope,
+    id: usize,
+    /// Whether `random` stands for a posset.
+    posset: Option<u64>,
+}
+
+impl Builder<'_> {
+    /// The row of this name, made where it is new.
+    fn row(&mut self, name: &str) -> RowId {
+        self.rows.iter().position(|row| row == name).unwrap_or_else(|| {
+            self.rows.push(name.to_owned());
+            self.rows.len() - 1
+        })
+    }
+
+    pub(super) fn list(
+        &mut self,
+        source: &Arc<Source>,
+        list: &[FlowopSyntax],
+        scope: &Scope,
+        depth: usize,
+    ) -> Result<Vec<Flowop>, SourceError> {
+        list.iter().map(|flowop| self.one(source, flowop, scope, depth)).collect()
+    }
+
+    fn one(
+        &mut self,
+        source: &Arc<Source>,
+        syntax: &FlowopSyntax,
+        scope: &Scope,
+        depth: usize,
+    ) -> Result<Flowop, SourceError> {
+        let span = &syntax.kind.span;
+        let place = at(source, span);
+        if self.count >= MAX_FLOWOPS {
+            return Err(
+                place.error(format!("more than {MAX_FLOWOPS} flowops, with those of composites"))
+            );
+        }
+        let id = self.count;
+        self.count += 1;
+        let word = syntax.kind.value.as_str();
+        let fields = Fields::new(source, "the flowop", span, &syntax.attributes, KNOWN)?;
+        let (name, _) = self.binder.text_of(&fields, "name", scope)?;
+        let iters = self.binder.number_of(&fields, "iters", scope, 1)?;
+        let row = self.row(&name);
+        let Some(kind) = KINDS.iter().find(|kind| kind.word == word) else {
+            let call =
+                Call { source, fields: &fields, attributes: &syntax.attributes, scope, depth };
+            let (iters, inner) = self.composite(word, &call, iters)?;
+            return Ok(Flowop { name, row, id, iters, action: Action::Composite(inner), place });
+        };
+        super::fields::no_locals(source, &syntax.attributes)?;
+        for attribute in fields.list() {
+            let key = attribute.key.value.as_str();
+            if !matches!(key, "name" | "iters") && !kind.uses.contains(&key) {
+                let at = fields.at(&attribute.key.span);
+                self.binder.note(&at, format!("'{key}' has no effect on '{word}'"));
+            }
+        }
+        let mut building = Building { builder: self, fields, scope, id, posset: None };
+        let action = (kind.read)(&mut building)?;
+        Ok(Flowop { name, row, id, iters, action, place })
+    }
+
+    /// The flowops of a composite, its variables replaced.
+    fn composite(
+        &mut self,
+        word: &str,
+        call: &Call<'_>,
+        iters: Value,
+    ) -> Result<(Value, Vec<Flowop>), SourceError> {
+        let place = call.fields.place();
+        let mut iters = iters;
+        let composites = self.composites;
+        let mut found = None;
+        let mut names = Vec::new();
+        for definition in composites {
+            let source = &definition.source;
+            let what = "the composite flowop";
+            let fields = Fields::new(
+                source,
+                what,
+                &definition.span,
+                &definition.value.attributes,
+                &["name", "iters"],
+            )?;
+            let (name, _) = self.binder.text_of(&fields, "name", &Scope::new())?;
+            if name == word {
+                found = Some((definition, fields));
+            }
+            names.push(name);
+        }
+        let Some((definition, fields)) = found else {
+            let known = KINDS.iter().map(|k| k.word).chain(names.iter().map(String::as_str));
+            let near = did_you_mean(&short(word), known);
+            let all = if near.is_empty() {
+                "; expected one such as 'read' or 'openfile', or a composite"
+            } else {
+                ""
+            };
+            return Err(place.error(format!("'{}' is no type of flowop{near}{all}", short(word))));
+        };
+        if call.depth >= MAX_DEPTH {
+            return Err(place.error(format!(
+                "composite flowops are used more than {MAX_DEPTH} deep; '{word}' may use itself"
+            )));
+        }
+        for attribute in call.fields.list() {
+            let key = attribute.key.value.as_str();
+            if !matches!(key, "name" | "iters") {
+                let at = call.fields.at(&attribute.key.span);
+                return Err(at.error(format!("the composite flowop '{word}' has no attribute '{key}'; it takes 'name', 'iters' and its variables")));
+            }
+        }
+        if !call.fields.has("iters") {
+            iters = self.binder.number_of(&fields, "iters", &Scope::new(), 1)?;
+        }
+        let mut scope = Scope::new();
+        for local in &definition.value.attributes.locals {
+            let value = match &local.value {
+                Some(value) => {
+                    Some(self.binder.outward(value, &definition.source, &Scope::new())?)
+                }
+                None => None,
+            };
+            scope.insert(local.name.value.clone(), value);
+        }
+        for local in &call.attributes.locals {
+            let at = at(call.source, &local.name.span);
+            let name = &local.name.value;
+            let Some(slot) = scope.get_mut(name) else {
+                let near = did_you_mean(
+                    &short(name),
+                    definition.value.attributes.locals.iter().map(|l| l.name.value.as_str()),
+                );
+                return Err(at.error(format!(
+                    "the composite flowop '{word}' has no variable '${}'{near}",
+                    short(name)
+                )));
+            };
+            let Some(value) = &local.value else {
+                return Err(at.error(format!("'${}' needs a value here", short(name))));
+            };
+            *slot = Some(self.binder.outward(value, call.source, call.scope)?);
+        }
+        let inner =
+            self.list(&definition.source, &definition.value.flowops, &scope, call.depth + 1)?;
+        Ok((iters, inner))
+    }
+}
+
+/// The use of a composite.
+struct Call<'a> {
+    source: &'a Arc<Source>,
+    fields: &'a Fields<'a>,
+    attributes: &'a Attributes,
+    scope: &'a Scope,
+    depth: usize,
+}
+
+impl Building<'_, '_> {
+    pub(super) fn error(&self, message: impl Into<String>) -> SourceError {
+        self.fields.place().error(message)
+    }
+
+    fn key_span(&self, key: &str) -> Range<usize> {
+        self.fields.find(key).map_or_else(|| self.fields.span.clone(), |a| a.key.span.clone())
+    }
+
+    pub(super) fn switch(&mut self, key: &str) -> Result<bool, SourceError> {
+        self.builder.binder.switch(&self.fields, key, self.scope)
+    }
+
+    pub(super) fn number(&mut self, key: &str, default: u64) -> Result<Value, SourceError> {
+        self.builder.binder.number_of(&self.fields, key, self.scope, default)
+    }
+
+    /// A number that must be given.
+    pub(super) fn value(&mut self, key: &str) -> Result<Value, SourceError> {
+        self.fields.require(key)?;
+        self.number(key, 0)
+    }
+
+    pub(super) fn slot(&mut self, key: &str) -> Result<usize, SourceError> {
+        let slot = self.builder.binder.constant_of(&self.fields, key, self.scope, 0)?;
+        usize::try_from(slot).ok().filter(|slot| *slot < SLOTS).ok_or_else(|| {
+            let place = self.fields.at(&self.key_span(key));
+            place.error(format!("'{key}' is a slot from 0 to {}; {slot} is not", SLOTS - 1))
+        })
+    }
+
+    /// The flowop that `target` names; looked up when all are known.
+    pub(super) fn target(&mut self, needed: bool) -> Result<Option<RowId>, SourceError> {
+        if !needed && !self.fields.has("target") {
+            return Ok(None);
+        }
+        let (name, place) = self.builder.binder.text_of(&self.fields, "target", self.scope)?;
+        self.builder.pending.push(Pending { id: self.id, name, place });
+        Ok(Some(RowId::MAX))
+    }
+
+    /// The files; with a fileset where `needed`.
+    pub(super) fn files(&mut self, needed: bool) -> Result<Files, SourceError> {
+        if self.fields.has("filename") && self.fields.has("filesetname") {
+            return Err(self.error("'filename' and 'filesetname' are the same attribute; give one"));
+        }
+        let key = if self.fields.has("filename") { "filename" } else { "filesetname" };
+        let fileset = if needed || self.fields.has(key) {
+            let (name, place) = self.builder.binder.text_of(&self.fields, key, self.scope)?;
+            let filesets = self.builder.filesets;
+            let found = filesets.iter().position(|fileset| fileset.name == name);
+            Some(found.ok_or_else(|| {
+                let near = did_you_mean(&short(&name), filesets.iter().map(|f| f.name.as_str()));
+                place.error(format!("no fileset is named '{}'{near}", short(&name)))
+            })?)
+        } else {
+            None
+        };
+        let indexed = match self.fields.has("indexed") {
+            true => Some(self.number("indexed", 0)?),
+            false => None,
+        };
+        let how = OpenHow {
+            dsync: self.switch("dsync")?,
+            direct: self.switch("directio")?,
+            no_read_ahead: self.switch("noreadahead")?,
+        };
+        Ok(Files {
+            fileset,
+            slot: self.slot("fd")?,
+            open_next: self.switch("opennext")?,
+            indexed,
+            how,
+        })
+    }
+
+    pub(super) fn need_fileset_or(
+        &self,
+        files: &Files,
+        otherwise: bool,
+    ) -> Result<(), SourceError> {
+        if files.fileset.is_none() && !otherwise {
+            return Err(self.error("the flowop needs 'filesetname='"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn leaf_directories(&mut self) -> Result<Files, SourceError> {
+        let files = self.files(true)?;
+        let fileset = files.fileset.and_then(|id| self.builder.filesets.get(id));
+        if let Some(fileset) = fileset.filter(|f| f.leafdirs.is_zero()) {
+            return Err(self.error(format!(
+                "the fileset '{}' has no 'leafdirs' to make or to remove",
+                fileset.name
+            )));
+        }
+        Ok(files)
+    }
+
+    pub(super) fn io(&mut self) -> Result<Io, SourceError> {
+        if self.fields.has("possetname") {
+            self.posset()?;
+        }
+        let files = self.files(false)?;
+        let working_set = match self.posset {
+            Some(max) if !self.fields.has("workingset") => Value::Constant(max),
+            _ => self.number("workingset", 0)?,
+        };
+        Ok(Io {
+            files,
+            size: self.number("iosize", 0)?,
+            random: self.switch("random")? || self.posset.is_some(),
+            working_set: PerInstance(working_set),
+        })
+    }
+
+    /// A posset of the old dialect: positions drawn beforehand. Ours are drawn as
+    /// they are used.
+    fn posset(&mut self) -> Result<(), SourceError> {
+        let (name, place) = self.builder.binder.text_of(&self.fields, "possetname", self.scope)?;
+        let possets = &self.builder.binder.done.possets;
+        let Some(posset) = possets.get(&name).cloned() else {
+            let near = did_you_mean(&short(&name), possets.keys().map(String::as_str));
+            return Err(place.error(format!("no posset is named '{}'{near}", short(&name))));
+        };
+        let known = &["name", "type", "seed", "entries", "max"];
+        let fields = Fields::new(&posset.source, "the posset", &posset.span, &posset.value, known)?;
+        let max = self.builder.binder.constant_of(&fields, "max", &Scope::new(), 0)?;
+        self.builder
+            .binder
+            .note(&place, "a posset is a random position below its 'max', drawn at each use");
+        self.posset = Some(max);
+        Ok(())
+    }
+
+    /// Refuses an I/O of 0 bytes.
+    pub(super) fn sized(&mut self, io: Io) -> Result<Io, SourceError> {
+        if io.size.is_zero() {
+            let place = self.fields.at(&self.key_span("iosize"));
+            return Err(place.error("the flowop needs 'iosize=' above 0"));
+        }
+        Ok(io)
+    }
+}

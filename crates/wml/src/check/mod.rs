@@ -1,0 +1,240 @@
+//! Syntax tree to personality: names resolved, values bound, everything checked.
+
+mod bind;
+mod execute;
+mod fields;
+mod filesets;
+mod flowops;
+mod kinds;
+mod processes;
+mod randoms;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use disklab_source::{Place, Source, SourceError};
+
+use bind::{Binder, Scope};
+use execute::{Bound, Defined, Executor, Step, show};
+use fields::Fields;
+
+use crate::parse::syntax::Expression;
+use crate::{
+    Command, Dialect, Overrides, Personality, RunTime, Setting, SystemStep, Value, WmlError, parse,
+};
+
+impl Personality {
+    /// Reads and checks a script. Nothing outside is looked at.
+    ///
+    /// # Errors
+    /// What is wrong in the script, with its place, or with an override, with its
+    /// name.
+    pub fn read(source: &Arc<Source>, overrides: &Overrides) -> Result<Self, WmlError> {
+        let script = parse::script(source)?;
+        let wrong = |(name, message)| WmlError::Override { name, message };
+        let mut executor = Executor::new(source, overrides).map_err(wrong)?;
+        executor.all(&script.statements)?;
+        let done = executor.finish();
+        let dialect = if script.old.is_some() { Dialect::V149 } else { Dialect::V15 };
+        let mut binder =
+            Binder { done, randoms: Vec::new(), moving: HashMap::new(), notes: Vec::new() };
+        binder.bind_randoms()?;
+        let filesets = binder.filesets(dialect)?;
+        let composites = std::mem::take(&mut binder.done.composites);
+        composites_differ(&composites)?;
+        let processes = binder.processes(&filesets, &composites)?;
+        if processes.list.is_empty() {
+            let place = Place { source: source.clone(), span: 0..0 };
+            return Err(place.error("the script defines no process: nothing would run").into());
+        }
+        let steps = std::mem::take(&mut binder.done.steps);
+        let commands = binder.commands(steps, overrides)?;
+        // Last: everything that asks for a variable has asked.
+        if let Some(unused) = binder.done.unused(&source.name) {
+            return Err(wrong(unused));
+        }
+        let variables = settings(&binder);
+        let Binder { done, moving, notes, .. } = binder;
+        Ok(Self {
+            name: source.name.clone(),
+            dialect,
+            variables,
+            quit: done.quit,
+            latency_histogram: done.latency_histogram,
+            filesets,
+            processes: processes.list,
+            rows: processes.rows,
+            flowop_count: processes.flowops,
+            commands,
+            notes: done.notes.into_iter().chain(notes).collect(),
+            moving: moving.into_values().collect(),
+        })
+    }
+}
+
+/// Composites must differ in name from each other and from the built-in types.
+fn composites_differ(list: &[Defined<execute::CompositeDefinition>]) -> Result<(), SourceError> {
+    let mut seen: Vec<&str> = Vec::new();
+    for definition in list {
+        let named = definition.value.attributes.list.iter().find(|a| a.key.value == "name");
+        let Some(Expression::Text(pieces)) = named.and_then(|a| a.value.as_ref()).map(|v| &v.value)
+        else {
+            let place = bind::at(&definition.source, &definition.span);
+            return Err(place.error("the composite flowop needs 'name='"));
+        };
+        let [parse::lex::Piece::Literal(name)] = pieces.as_slice() else { continue };
+        let place = bind::at(&definition.source, &definition.span);
+        if kinds::KINDS.iter().any(|kind| kind.word == name) {
+            return Err(place.error(format!(
+                "'{name}' is a type of flowop already; name the composite otherwise"
+            )));
+        }
+        if seen.contains(&name.as_str()) {
+            let name = parse::lex::short(name);
+            return Err(place.error(format!("the composite flowop '{name}' is defined twice")));
+        }
+        seen.push(name);
+    }
+    Ok(())
+}
+
+/// The variables as the run records them.
+fn settings(binder: &Binder) -> Vec<Setting> {
+    let done = &binder.done;
+    let mut names: Vec<&String> = done.order.iter().collect();
+    let mut rest: Vec<&String> =
+        done.given.keys().filter(|name| !done.order.contains(name)).collect();
+    rest.sort();
+    names.extend(rest);
+    let value = |name: &String| match done.values.get(name) {
+        Some(Bound::Random(index)) => {
+            binder.randoms.get(*index).map_or_else(String::new, |v| v.show())
+        }
+        Some(bound) => show(bound),
+        None => String::new(),
+    };
+    names
+        .into_iter()
+        .map(|name| Setting {
+            name: name.clone(),
+            value: value(name),
+            given: done.given.contains_key(name),
+        })
+        .collect()
+}
+
+impl Binder {
+    fn commands(
+        &mut self,
+        steps: Vec<Defined<Step>>,
+        overrides: &Overrides,
+    ) -> Result<Vec<Command>, SourceError> {
+        let mut commands = Vec::with_capacity(steps.len() + 2);
+        let (mut created, mut runs) = (false, false);
+        for step in steps {
+            let place = bind::at(&step.source, &step.span);
+            if matches!(step.value, Step::Run(_) | Step::PeriodicRun { .. } | Step::Warmup(_)) {
+                runs |= !matches!(step.value, Step::Warmup(_));
+                if !created {
+                    commands.push(Command::CreateFiles);
+                }
+                created = true;
+            }
+            commands.push(match step.value {
+                Step::CreateFiles => {
+                    created = true;
+                    Command::CreateFiles
+                }
+                Step::RemoveFiles => {
+                    created = false;
+                    Command::RemoveFiles
+                }
+                Step::CreateProcesses => Command::CreateProcesses,
+                Step::ShutdownProcesses => Command::ShutdownProcesses,
+                Step::EventRate(attributes) => {
+                    let fields = Fields::new(
+                        &step.source,
+                        "'eventgen'",
+                        &step.span,
+                        &attributes,
+                        &["rate"],
+                    )?;
+                    fields.require("rate")?;
+                    Command::EventRate(self.number_of(&fields, "rate", &Scope::new(), 0)?)
+                }
+                Step::Run(time) => Command::Run(self.run_time(time, &place, overrides)?),
+                Step::PeriodicRun { period, reset, time } => {
+                    let time = self.run_time(time, &place, overrides)?;
+                    Command::PeriodicRun { period, reset, time }
+                }
+                Step::Warmup(time) => Command::Warmup(self.seconds(time, &place)?),
+                Step::Sleep(time) => Command::Sleep(self.seconds(time, &place)?),
+                Step::Echo(text) => Command::Echo(text),
+                Step::System(text) => {
+                    let steps = SystemStep::classify(&text);
+                    for step in &steps {
+                        if let SystemStep::Unknown(part) = step {
+                            let part = parse::lex::short(part);
+                            self.note(
+                                &place,
+                                format!("'{part}' is not executed: no shell line is"),
+                            );
+                        }
+                    }
+                    Command::System { text, steps, place }
+                }
+                Step::Set(name, bound) => match (self.moving.get(&name), bound) {
+                    (Some(variable), Bound::Number(n)) => Command::Set(variable.clone(), n),
+                    (Some(_), _) => {
+                        return Err(place.error(format!(
+                            "'${}' was a number and must stay one",
+                            parse::lex::short(&name)
+                        )));
+                    }
+                    // Nothing that runs is bound to it.
+                    (None, _) => continue,
+                },
+                Step::StatsClear => Command::StatsClear,
+                Step::StatsSnap => Command::StatsSnap,
+                Step::List(true) => Command::ListFlowops,
+                Step::List(false) => Command::ListFilesets,
+            });
+        }
+        if !runs {
+            if !created {
+                commands.push(Command::CreateFiles);
+            }
+            let time = overrides.run_time.map_or(RunTime::Unsaid, RunTime::Exactly);
+            commands.push(Command::Run(time));
+        }
+        Ok(commands)
+    }
+
+    fn run_time(
+        &self,
+        time: Option<Bound>,
+        place: &Place,
+        overrides: &Overrides,
+    ) -> Result<RunTime, SourceError> {
+        if let Some(time) = overrides.run_time {
+            return Ok(RunTime::Exactly(time));
+        }
+        time.map_or(Ok(RunTime::Unsaid), |time| self.seconds(time, place).map(RunTime::Seconds))
+    }
+
+    fn seconds(&self, time: Bound, place: &Place) -> Result<Value, SourceError> {
+        match time {
+            Bound::Number(n) => Ok(Value::Constant(n)),
+            Bound::Random(index) => match self.randoms.get(index) {
+                Some(random) => Ok(Value::Random(random.clone())),
+                None => Err(place.error("expected a number of seconds")),
+            },
+            other => {
+                let found = parse::lex::short(&show(&other));
+                Err(place.error(format!("expected a number of seconds, found '{found}'")))
+            }
+        }
+    }
+}
