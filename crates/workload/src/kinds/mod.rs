@@ -6,16 +6,24 @@ mod dd;
 mod filebench;
 mod fio;
 mod hdparm;
+mod rsync;
 
-pub use fio::run::assume_fio;
+pub use fio::real::assume_fio;
 
 use disklab_study::{StudyError, WorkloadSpec};
 
 use crate::{Context, Workload, WorkloadKind};
 
 /// All kinds, in the order of `disklab list workloads`.
-pub static WORKLOADS: &[WorkloadKind] =
-    &[fio::FIO, dd::DD, hdparm::HDPARM, copy::COPY_KIND, filebench::FILEBENCH, backup::BACKUP];
+pub static WORKLOADS: &[WorkloadKind] = &[
+    fio::FIO,
+    dd::DD,
+    hdparm::HDPARM,
+    copy::COPY_KIND,
+    rsync::RSYNC,
+    filebench::FILEBENCH,
+    backup::BACKUP,
+];
 
 /// The kind with this name.
 pub fn find_workload(name: &str) -> Option<&'static WorkloadKind> {
