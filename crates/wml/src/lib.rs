@@ -7,8 +7,10 @@ mod flowop;
 mod library;
 mod parse;
 mod personality;
+mod picks;
 pub mod random;
 mod system;
+mod tree;
 mod value;
 
 pub use error::WmlError;
@@ -18,7 +20,9 @@ pub use library::{BuiltIn, PERSONALITIES, find_personality};
 pub use personality::{
     Command, DEFAULT_RUN_SECONDS, Dialect, Personality, Process, Quit, RunTime, Setting, Thread,
 };
+pub use picks::{Picks, Pool};
 pub use system::SystemStep;
+pub use tree::{MAX_ENTRIES, Tree, preallocated};
 pub use value::{PerInstance, Value, Variable};
 
 /// What is given from outside, in place of what the script says.

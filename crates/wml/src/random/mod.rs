@@ -11,6 +11,7 @@ mod variable;
 pub use custom::{CUSTOM_KINDS, Custom, CustomKind};
 pub use gamma::gamma;
 pub use rand48::Rand48;
+pub(crate) use stream::below;
 pub use stream::{Rng, Uniform, random_offset, upstream_offset};
 pub use table::{Table, TableRow};
 pub use twister::Twister;

@@ -44,19 +44,24 @@ pub struct RandomVariable {
 impl RandomVariable {
     /// A draw. Cheap: nothing is allocated, nothing is locked.
     pub fn draw(&self, rng: &mut impl Uniform) -> f64 {
+        self.draw_about(rng, self.mean)
+    }
+
+    /// A draw with another mean, which a `cvar` does not heed.
+    pub fn draw_about(&self, rng: &mut impl Uniform, mean: f64) -> f64 {
         match &self.rand48 {
-            Some(state) if rng.is_upstream() => self.spread(&mut Shared(state)),
-            _ => self.spread(rng),
+            Some(state) if rng.is_upstream() => self.spread(&mut Shared(state), mean),
+            _ => self.spread(rng, mean),
         }
     }
 
-    fn spread(&self, rng: &mut impl Uniform) -> f64 {
+    fn spread(&self, rng: &mut impl Uniform, mean: f64) -> f64 {
         let value = match &self.distribution {
-            Distribution::Uniform => rng.unit() * 2.0 * (self.mean - self.min) + self.min,
+            Distribution::Uniform => rng.unit() * 2.0 * (mean - self.min) + self.min,
             Distribution::Gamma { shape } => {
-                gamma(rng, *shape, (self.mean - self.min) / shape) + self.min
+                gamma(rng, *shape, (mean - self.min) / shape) + self.min
             }
-            Distribution::Tabular(table) => table.draw(rng, self.min, self.mean),
+            Distribution::Tabular(table) => table.draw(rng, self.min, mean),
             Distribution::Custom(custom) => {
                 // Not `clamp`, which panics where the bounds are no numbers.
                 return self.rounded(custom.draw(rng)).max(self.min).min(self.max);
