@@ -87,6 +87,10 @@ pub struct Figure {
     pub operations_per_second: Option<f64>,
     /// Distribution of the operations' latencies.
     pub latency: Option<Latency>,
+    /// Deadlines missed, where the work has deadlines: operations that were
+    /// complete only after the moment at which they were needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missed: Option<u64>,
 }
 
 /// Processor time of a step.

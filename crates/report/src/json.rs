@@ -106,6 +106,7 @@ fn observation(o: &Observation) -> Value {
         "p50_ns": o.latency.map(|l| l[0]),
         "p99_ns": o.latency.map(|l| l[1]),
         "p999_ns": o.latency.map(|l| l[2]),
+        "missed": o.missed,
         "bytes": o.bytes,
         "drive_read_bytes": o.drive_read,
         "drive_write_bytes": o.drive_write,
@@ -150,6 +151,7 @@ fn unit(measure: Measure) -> &'static str {
         Measure::Iops => "1/s",
         Measure::Latency(_) => "ns",
         Measure::Elapsed => "s",
+        Measure::Missed => "deadlines",
     }
 }
 

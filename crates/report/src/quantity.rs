@@ -17,6 +17,8 @@ pub(crate) enum Quantity {
     Elapsed,
     /// Bytes.
     Size,
+    /// Deadlines missed.
+    Missed,
 }
 
 /// A unit and how many of the raw unit it holds.
@@ -37,6 +39,7 @@ const THROUGHPUT: [Unit; 4] =
 const IOPS: [Unit; 1] = [unit("IOPS", 1.0)];
 const LATENCY: [Unit; 4] = [unit("ns", 1.0), unit("µs", 1e3), unit("ms", 1e6), unit("s", 1e9)];
 const ELAPSED: [Unit; 4] = [unit("ns", 1e-9), unit("µs", 1e-6), unit("ms", 1e-3), unit("s", 1.0)];
+const MISSED: [Unit; 1] = [unit("deadlines", 1.0)];
 const SIZE: [Unit; 5] =
     [unit("B", 1.0), unit("kB", 1e3), unit("MB", 1e6), unit("GB", 1e9), unit("TB", 1e12)];
 
@@ -47,6 +50,7 @@ impl From<Measure> for Quantity {
             Measure::Iops => Self::Iops,
             Measure::Latency(_) => Self::Latency,
             Measure::Elapsed => Self::Elapsed,
+            Measure::Missed => Self::Missed,
         }
     }
 }
@@ -61,6 +65,16 @@ pub(crate) fn measure_name(measure: Measure) -> &'static str {
         Measure::Latency(999) => "99.9th percentile of latency",
         Measure::Latency(_) => "latency",
         Measure::Elapsed => "elapsed time",
+        Measure::Missed => "missed deadlines",
+    }
+}
+
+/// The measure with its unit, as in a heading: `throughput in MB/s`. A count says
+/// itself what it counts.
+pub(crate) fn in_unit(measure: Measure, unit: &str) -> String {
+    match measure {
+        Measure::Missed => measure_name(measure).to_owned(),
+        _ => format!("{} in {unit}", measure_name(measure)),
     }
 }
 
@@ -77,6 +91,7 @@ impl Quantity {
             Self::Latency => &LATENCY,
             Self::Elapsed => &ELAPSED,
             Self::Size => &SIZE,
+            Self::Missed => &MISSED,
         }
     }
 

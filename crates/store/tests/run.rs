@@ -48,6 +48,7 @@ fn sample(bytes: u64) -> Sample {
                 bytes_per_second: Some(1e6),
                 operations_per_second: None,
                 latency: Some(Latency::from_histogram(histogram)),
+                missed: None,
             }],
             drives: vec![DriveTraffic { write_bytes: 2 * bytes, ..DriveTraffic::default() }],
             ..Step::default()

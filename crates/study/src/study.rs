@@ -108,17 +108,20 @@ pub enum Measure {
     Latency(u16),
     /// Seconds.
     Elapsed,
+    /// Deadlines missed, counted. 0 is the best there is, and has no ratio to others.
+    Missed,
 }
 
 impl Measure {
     /// Its words in a study file.
-    pub const WORDS: [(&'static str, Self); 6] = [
+    pub const WORDS: [(&'static str, Self); 7] = [
         ("throughput", Self::Throughput),
         ("iops", Self::Iops),
         ("latency-p50", Self::Latency(500)),
         ("latency-p99", Self::Latency(990)),
         ("latency-p999", Self::Latency(999)),
         ("elapsed", Self::Elapsed),
+        ("missed", Self::Missed),
     ];
 
     /// Whether more is better.

@@ -200,6 +200,7 @@ impl Observed {
         let elapsed = seconds(figure.elapsed_ns);
         let usable = |rate: &f64| rate.is_finite() && *rate >= 0.0;
         let per_second = |count: u64| (elapsed > 0.0 && count > 0).then(|| count as f64 / elapsed);
+        let missed = figure.missed;
         let histogram = figure.latency.map(|l| l.histogram).filter(|h| h.count() > 0);
         let observation = Observation {
             cell: record.cell.number,
@@ -213,6 +214,7 @@ impl Observed {
             latency: histogram
                 .as_ref()
                 .map(|h| [0.5, 0.99, 0.999].map(|quantile| h.quantile(quantile) as f64)),
+            missed,
             bytes: figure.bytes,
             drive_read: self.read,
             drive_write: self.write,

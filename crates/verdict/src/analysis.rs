@@ -57,6 +57,8 @@ pub struct Observation {
     pub elapsed: f64,
     /// Median, 99th and 99.9th percentile of latency, in nanoseconds.
     pub latency: Option<[f64; 3]>,
+    /// Deadlines missed, where the work has deadlines.
+    pub missed: Option<u64>,
     /// Bytes asked for.
     pub bytes: u64,
     /// Bytes that all drives together read during the step.
@@ -76,6 +78,7 @@ impl Observation {
             Measure::Throughput => self.throughput,
             Measure::Iops => self.iops,
             Measure::Elapsed => Some(self.elapsed),
+            Measure::Missed => self.missed.map(|n| n as f64),
             Measure::Latency(500) => self.latency.map(|l| l[0]),
             Measure::Latency(990) => self.latency.map(|l| l[1]),
             Measure::Latency(_) => self.latency.map(|l| l[2]),

@@ -41,7 +41,11 @@ fn points(study: &Study, groups: &[Group], figures: &[FigureSet], measure: Measu
             let group = &groups[index];
             let values: Vec<f64> =
                 group.observations.iter().filter_map(|o| o.value(measure)).collect();
-            let Some(estimate) = estimate(&values) else { continue };
+            let Some(mut estimate) = estimate(&values) else { continue };
+            if let (Measure::Missed, Some(interval)) = (measure, &mut estimate.interval) {
+                // Nobody misses fewer than none.
+                interval.low = interval.low.max(0.0);
+            }
             let id = &group.key.stack;
             let spec = study.stacks.iter().find(|s| s.id == *id);
             let (layout, file_system) = spec.map_or((id, id), |s| {
@@ -90,6 +94,10 @@ impl Lead<'_> {
 /// it might have been about (Bonferroni).
 pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
     let mut leads = Vec::new();
+    if answer.measure == Measure::Missed {
+        // Who misses none has no lead that a ratio could tell.
+        return leads;
+    }
     let figures = || answer.points.chunk_by(|a, b| a.figure == b.figure && a.x == b.x);
     let pairs: usize = figures().map(|points| points.len() * (points.len() - 1) / 2).sum();
     let corrected = |p: f64| (p * pairs as f64).min(1.0);

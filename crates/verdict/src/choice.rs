@@ -15,7 +15,7 @@ const SMALL_OPERATION: f64 = 65536.0;
 const TELL_THROUGHPUT: [&str; 2] = ["dd", "hdparm"];
 
 /// The measure that fits these groups best: elapsed time for copying and
-/// removing files, a high percentile of latency for a chart of distributions,
+/// removing files, deadlines missed where there are deadlines, a high percentile of latency for a chart of distributions,
 /// IOPS where the median operation is small, otherwise throughput; along a line
 /// always throughput, so that its points can be compared.
 pub(crate) fn measure(study: &Study, groups: &[&Group], chart: &Chart) -> Measure {
@@ -25,6 +25,12 @@ pub(crate) fn measure(study: &Study, groups: &[&Group], chart: &Chart) -> Measur
     let files = |g: &Group| matches!(g.key.direction, Direction::Copy | Direction::Remove);
     if groups.iter().all(|g| files(g)) {
         return Measure::Elapsed;
+    }
+    // A stream's throughput is its rate, as long as it keeps up.
+    if !groups.is_empty()
+        && groups.iter().all(|g| g.observations.iter().any(|o| o.missed.is_some()))
+    {
+        return Measure::Missed;
     }
     let has =
         |m: Measure| groups.iter().any(|g| g.observations.iter().any(|o| o.value(m).is_some()));

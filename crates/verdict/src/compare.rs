@@ -80,7 +80,9 @@ fn has_data(group: &Group, measure: Measure) -> bool {
     group.observations.iter().any(|o| o.value(measure).is_some())
 }
 
-/// The ratio of two groups, paired over the blocks that both have.
+/// The ratio of two groups, paired over the blocks that both have. None where one
+/// of the two missed no deadline in a block: 0 has no ratio, and the blocks that
+/// are left would not stand for all.
 pub(crate) fn ratio(group: &Group, baseline: &Group, measure: Measure) -> Option<Ratio> {
     let by_block: HashMap<u32, f64> =
         baseline.observations.iter().filter_map(|o| Some((o.block, o.value(measure)?))).collect();
@@ -89,6 +91,9 @@ pub(crate) fn ratio(group: &Group, baseline: &Group, measure: Measure) -> Option
         .iter()
         .filter_map(|o| Some((o.value(measure)?, *by_block.get(&o.block)?)))
         .collect();
+    if measure == Measure::Missed && pairs.iter().any(|(a, b)| *a == 0.0 || *b == 0.0) {
+        return None;
+    }
     paired_ratio(&pairs)
 }
 

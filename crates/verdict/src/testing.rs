@@ -172,6 +172,7 @@ pub(crate) fn figure(direction: Direction, bytes: u64, seconds: f64) -> Figure {
         bytes_per_second: None,
         operations_per_second: None,
         latency: None,
+        missed: None,
     }
 }
 

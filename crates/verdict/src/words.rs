@@ -38,6 +38,9 @@ const TIMES: Units = &[
     (7200e9, 3600e9, "h"),
 ];
 
+/// A count needs no digits behind the point, unless it is a mean.
+const MISSED: Units = &[(0.0, 1.0, "deadlines")];
+
 /// A figure in its unit, with its interval in the same, or 'once':
 /// `180 kB/s [171, 190]`, `8.33 ms (once)`.
 pub(crate) fn value(measure: Measure, estimate: &Estimate) -> String {
@@ -46,16 +49,25 @@ pub(crate) fn value(measure: Measure, estimate: &Estimate) -> String {
         Measure::Iops => (OPERATIONS, 1.0),
         Measure::Latency(_) => (TIMES, 1.0),
         Measure::Elapsed => (TIMES, 1e9),
+        Measure::Missed => (MISSED, 1.0),
     };
     let centre = estimate.centre * to_base;
     let (_, divisor, unit) =
         units.iter().rev().find(|(from, ..)| centre.abs() >= *from).unwrap_or(&units[0]);
-    let shown = |x: f64| significant(x * to_base / divisor, 3);
+    let shown = |x: f64| match measure {
+        Measure::Missed => count_text(x),
+        _ => significant(x * to_base / divisor, 3),
+    };
     let figure = format!("{} {unit}", shown(estimate.centre));
     match estimate.interval {
         Some(interval) => format!("{figure} {}", ends(estimate.centre, interval, shown)),
         None => format!("{figure} (once)"),
     }
+}
+
+/// A count, or the mean of counts: `12`, `12.3`, `0.333`.
+fn count_text(x: f64) -> String {
+    if x.fract() == 0.0 { format!("{x:.0}") } else { significant(x, 3) }
 }
 
 /// `[171, 190]`. Intervals of two very different observations have ends beyond
@@ -163,6 +175,7 @@ pub(crate) fn measure(measure: Measure) -> String {
         Measure::Throughput => "throughput".to_owned(),
         Measure::Iops => "operations per second".to_owned(),
         Measure::Elapsed => "elapsed time".to_owned(),
+        Measure::Missed => "number of missed deadlines".to_owned(),
         Measure::Latency(500) => "median latency".to_owned(),
         Measure::Latency(per_mille) => {
             let whole = per_mille / 10;

@@ -184,6 +184,7 @@ fn sample(cell: &Cell) -> Sample {
                     bytes_per_second: None,
                     operations_per_second: None,
                     latency,
+                    missed: None,
                 }],
                 elapsed_ns,
                 cpu: Cpu { processors: 2, machine_busy_ns: elapsed_ns / 10, ..Cpu::default() },

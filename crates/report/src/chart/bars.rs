@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::chart::scale::{Scale, extent};
 use crate::chart::{caption, colour_class, percent};
-use crate::quantity::{Quantity, Unit, better, measure_name};
+use crate::quantity::{Quantity, Unit, better, in_unit, measure_name};
 use crate::view::{Colours, Panel, is_baseline};
 
 /// What all bars of a chart share.
@@ -25,7 +25,7 @@ struct Bars<'a> {
 pub(crate) fn chart(colours: &Colours, answer: &Answer, panel: &Panel<'_>) -> Markup {
     let measure = answer.measure;
     let quantity = Quantity::from(measure);
-    let scale = scale(&panel.points);
+    let scale = scale(measure, &panel.points);
     let largest = panel.points.iter().map(|p| p.estimate.centre).fold(0.0, f64::max);
     let unit = quantity.unit_for(largest);
     let plain = panel.points.iter().any(|p| colours.index(&p.file_system) >= crate::chart::SERIES);
@@ -47,11 +47,12 @@ pub(crate) fn chart(colours: &Colours, answer: &Answer, panel: &Panel<'_>) -> Ma
 /// ends in an arrow: it would press all bars together.
 const REACH: f64 = 2.0;
 
-fn scale(points: &[&Point]) -> Scale {
+fn scale(measure: Measure, points: &[&Point]) -> Scale {
     let (low, high) = extent(points.iter().map(|p| p.estimate.centre));
     let ends = points.iter().filter_map(|p| p.estimate.interval).flat_map(|i| [i.low, i.high]);
     let (lowest, highest) = extent(ends.chain([low, high]));
-    if high / low > 100.0 {
+    // A logarithmic axis has no place for 0.
+    if high / low > 100.0 && measure != Measure::Missed {
         Scale::logarithmic(lowest.max(low / 100.0), highest.min(high * 100.0))
     } else {
         Scale::linear(highest.min(high * REACH))
@@ -73,7 +74,7 @@ fn about(measure: Measure, bars: &Bars<'_>) -> String {
             "MB/s" => "MB/s (10⁶ bytes per second)",
             other => other,
         };
-        format!("{name} in {unit}, {better}")
+        format!("{}, {better}", in_unit(measure, unit))
     }
 }
 

@@ -38,7 +38,11 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
                         th scope="col" { "stack" }
                         @if figures { th scope="col" { "figure" } }
                         @if let Some(over) = over { th scope="col" { (over) } }
-                        th.n scope="col" { (measure_name(answer.measure)) ", " (unit.name) }
+                        th.n scope="col" {
+                            (measure_name(answer.measure))
+                            // A count says itself what it counts.
+                            @if answer.measure != Measure::Missed { ", " (unit.name) }
+                        }
                         th.n scope="col" { "95 % interval, " (unit.name) }
                         @if binary { th.n scope="col" { "MiB/s" } }
                         th.n scope="col" { "runs" }

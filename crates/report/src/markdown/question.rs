@@ -10,7 +10,7 @@ use indexmap::IndexSet;
 use crate::Report;
 use crate::markdown::escape::text as escape;
 use crate::markdown::table::Table;
-use crate::quantity::{Quantity, Unit, better, measure_name};
+use crate::quantity::{Quantity, Unit, better, in_unit, measure_name};
 use crate::view::{
     PERCENTILES, Panel, Series, absences, against_baseline, count, panels, percentile_name,
     percentiles, stack_of,
@@ -52,7 +52,7 @@ pub(crate) fn write(md: &mut String, report: &Report, answer: &Answer) {
 
 /// What the table shows, with its unit.
 fn figure(answer: &Answer, unit: Unit) -> String {
-    format!("{} in {}, {}", measure_name(answer.measure), unit.name, better(answer.measure))
+    format!("{}, {}", in_unit(answer.measure, unit.name), better(answer.measure))
 }
 
 fn missing(md: &mut String, report: &Report, answer: &Answer) {

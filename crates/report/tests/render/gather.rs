@@ -31,6 +31,7 @@ fn sample(cell: &Cell) -> Sample {
         bytes_per_second: Some(speed),
         operations_per_second: Some(speed / 1_048_576.0),
         latency: None,
+        missed: None,
     };
     let traffic = DriveTraffic { drive: "d".into(), read_bytes: 80 << 20, ..Default::default() };
     let step =

@@ -1,7 +1,7 @@
 //! Intervals too wide to tell stacks apart.
 
 use disklab_stats::estimate;
-use disklab_study::Chart;
+use disklab_study::{Chart, Measure};
 
 use crate::audits::{Audit, Found};
 use crate::describe::figure_id;
@@ -26,6 +26,10 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let mut wide = Vec::new();
     for (index, group) in evidence.groups.iter().enumerate() {
         let which = choice::measure(evidence.study, &[group], &Chart::Bars);
+        // A share of a count that may be 0 says nothing.
+        if which == Measure::Missed {
+            continue;
+        }
         let values: Vec<f64> = group.observations.iter().filter_map(|o| o.value(which)).collect();
         let Some(estimate) = estimate(&values).filter(|e| e.n >= REPEATS) else { continue };
         judged += 1;

@@ -5,6 +5,7 @@
 
 mod leads;
 mod lists;
+mod missed;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +35,9 @@ pub(crate) fn sentences(
             "Nothing was measured here that has {}.",
             with_article(&measure(answer.measure))
         )];
+    }
+    if answer.measure == Measure::Missed {
+        return teller.missed();
     }
     let mut all = teller.told_leads();
     if answer.comparisons.is_empty() {
@@ -87,7 +91,7 @@ impl<'a> Teller<'a> {
     fn figure(&self, point: &Point) -> String {
         let shown = value(self.answer.measure, &point.estimate);
         match self.answer.measure {
-            Measure::Throughput | Measure::Iops | Measure::Elapsed => shown,
+            Measure::Throughput | Measure::Iops | Measure::Elapsed | Measure::Missed => shown,
             Measure::Latency(_) => format!("a {} of {shown}", measure(self.answer.measure)),
         }
     }
@@ -97,6 +101,7 @@ impl<'a> Teller<'a> {
         let verb = match self.answer.measure {
             Measure::Throughput | Measure::Iops => "reaches",
             Measure::Elapsed => "takes",
+            Measure::Missed => "misses",
             Measure::Latency(_) => "has",
         };
         let figure = self.point(group).map_or_else(String::new, |p| self.figure(p));
@@ -118,10 +123,13 @@ impl<'a> Teller<'a> {
             (Distance::Factor(factor, i), Measure::Latency(_)) => {
                 format!("shorter by a factor of {factor} {i} than {other}")
             }
+            (Distance::Factor(factor, i), Measure::Missed) => {
+                format!("fewer by a factor of {factor} {i} than {other}")
+            }
             (Distance::Percent(share), Measure::Throughput) => {
                 format!("{share} {} than {other}", if more { "faster" } else { "slower" })
             }
-            (Distance::Percent(share), Measure::Iops) => {
+            (Distance::Percent(share), Measure::Iops | Measure::Missed) => {
                 format!("{share} {} than {other}", if more { "more" } else { "fewer" })
             }
             (Distance::Percent(share), Measure::Elapsed) => {

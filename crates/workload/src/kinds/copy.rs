@@ -119,6 +119,7 @@ impl Copy {
                 bytes_per_second: rate(self.size.0).filter(|_| direction == Direction::Copy),
                 operations_per_second: rate(self.files()).filter(|_| self.tree.is_some()),
                 latency: None,
+                missed: None,
             };
             Ok(Outcome::of(&finished, vec![figure]))
         })

@@ -211,6 +211,7 @@ impl Workload for Dd {
                 bytes_per_second: rate(bytes),
                 operations_per_second: rate(self.count),
                 latency: None,
+                missed: None,
             };
             Ok(Outcome::of(&finished, vec![figure]))
         })

@@ -212,6 +212,7 @@ fn parse(text: &str, errors: &str) -> Result<Figure, WorkloadError> {
         bytes_per_second: Some(bytes_per_second),
         operations_per_second: None,
         latency: None,
+        missed: None,
     })
 }
 

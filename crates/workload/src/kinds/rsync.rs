@@ -114,6 +114,7 @@ impl Rsync {
                 // How fast a tree is gone through, where nothing is copied.
                 operations_per_second: rate(if files > 0 { files } else { self.tree.files }),
                 latency: None,
+                missed: None,
             };
             Ok(Outcome::of(&finished, vec![figure]))
         })

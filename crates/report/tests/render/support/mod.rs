@@ -154,6 +154,7 @@ fn group(
             let moved = |share: f64| (bytes as f64 * share) as u64;
             let (read, written) = if writes { (moved(0.4), moved(1.35)) } else { (moved(1.0), 0) };
             Observation {
+                missed: None,
                 cell: repeat,
                 block: repeat,
                 throughput: Some(throughput),

@@ -248,6 +248,7 @@ fn outcome(finished: &Finished, direction: Direction, size: Bytes, files: Option
         bytes_per_second: rate(size.0),
         operations_per_second: files.and_then(rate),
         latency: None,
+        missed: None,
     };
     Outcome::of(finished, vec![figure])
 }

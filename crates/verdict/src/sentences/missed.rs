@@ -1,0 +1,126 @@
+//! Deadlines missed: counts, of which 0 is the best and has no ratio.
+
+use super::{NAMES, Teller};
+use crate::words::{count, list};
+use crate::{Outcome, Point};
+
+impl Teller<'_> {
+    /// Per figure, who missed none and how many the others missed; then the
+    /// differences of which a ratio can be told.
+    pub(super) fn missed(&self) -> Vec<String> {
+        let figures = self.answer.points.chunk_by(|a, b| a.figure == b.figure && a.x == b.x);
+        let mut all: Vec<String> = figures.map(|points| self.counts(points)).collect();
+        let comparisons = &self.answer.comparisons;
+        if comparisons.iter().any(|c| c.outcome != Outcome::Once) {
+            all.extend(self.differences());
+            all.extend(self.level());
+            all.extend(self.open());
+        }
+        all.extend(self.without_ratio());
+        all
+    }
+
+    fn counts(&self, points: &[Point]) -> String {
+        let Some(first) = points.first() else { return String::new() };
+        let (none, some): (Vec<&Point>, Vec<&Point>) =
+            points.iter().partition(|p| p.estimate.centre == 0.0);
+        let name = |p: &&Point| format!("{}{}", self.stack(p.group), self.doubt(&[p.group]));
+        let runs = points.iter().map(|p| p.estimate.n).max().unwrap_or_default();
+        let mut parts = Vec::new();
+        if !none.is_empty() {
+            let names: Vec<String> = none.iter().map(name).collect();
+            let names = list(names.iter().map(String::as_str), NAMES);
+            parts.push(format!("no deadline is missed by {names}"));
+        }
+        if !some.is_empty() {
+            let mut some = some;
+            some.sort_by(|a, b| a.estimate.centre.total_cmp(&b.estimate.centre));
+            let told: Vec<String> =
+                some.iter().map(|p| format!("{} by {}", self.figure(p), name(p))).collect();
+            let told = list(told.iter().map(String::as_str), NAMES);
+            parts.push(if none.is_empty() { format!("missed are {told}") } else { told });
+        }
+        let runs =
+            if runs > 1 { format!(" in {}", count(runs, "run")) } else { " (one run)".to_owned() };
+        format!("{}{}{runs}.", self.prefix(first.group), parts.join("; "))
+    }
+
+    /// Says that ratios are wanting, where they are.
+    fn without_ratio(&self) -> Option<String> {
+        let zero =
+            |group: usize| self.groups[group].observations.iter().any(|o| o.missed == Some(0));
+        let wanting = self.answer.points.iter().any(|p| zero(p.group));
+        (wanting && self.answer.points.len() > 1).then(|| {
+            "A count of 0 has no ratio to others: stacks that missed none in a run are not \
+             compared by a factor."
+                .to_owned()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::Direction;
+    use disklab_study::Measure;
+
+    use crate::testing::{Bed, figure, step};
+    use crate::{Answer, Outcome};
+
+    fn answer(counts: &[(&str, &[u64])]) -> Answer {
+        let mut bed = Bed::new("[[questions]]\nask = \"?\"\nworkloads = \"fio\"");
+        for (stack, counts) in counts {
+            for (block, missed) in counts.iter().enumerate() {
+                let mut read = figure(Direction::Read, 1 << 20, 1.0);
+                read.missed = Some(*missed);
+                bed.sample(stack, "fio", block as u32, vec![step("play", vec![read])]);
+            }
+        }
+        let analysis = bed.analyse();
+        let told = analysis.summary.join(" ");
+        assert!(!told.contains("NaN") && !told.contains("inf"), "{told}");
+        assert!(!told.contains("fastest"), "{told}");
+        analysis.answers.into_iter().next().expect("one question")
+    }
+
+    #[test]
+    fn counts_of_zero_are_told_and_not_compared() {
+        let answer = answer(&[
+            ("single/ext4", &[0, 0, 0]),
+            ("single/btrfs", &[4, 6, 5]),
+            ("raid1/ext4", &[0, 1, 0]),
+        ]);
+        assert_eq!(answer.measure, Measure::Missed);
+        assert!(answer.comparisons.is_empty(), "{:?}", answer.comparisons);
+        let text = answer.sentences.join(" ");
+        assert!(text.contains("no deadline is missed by single/ext4; "), "{text}");
+        assert!(text.contains("by raid1/ext4 and 4.93 deadlines ["), "{text}");
+        assert!(text.contains("has no ratio"), "{text}");
+        let low = answer.points[2].estimate.interval.expect("three runs").low;
+        assert_eq!(low, 0.0);
+    }
+
+    #[test]
+    fn counts_above_zero_are_compared() {
+        let answer = answer(&[("single/ext4", &[10, 11, 10]), ("raid1/ext4", &[40, 44, 41])]);
+        let comparison = &answer.comparisons[0];
+        assert_eq!((comparison.outcome, comparison.pairs), (Outcome::Worse, 3));
+        let text = answer.sentences.join(" ");
+        assert!(text.contains("single/ext4 misses 10.3 deadlines ["), "{text}");
+        assert!(text.contains("fewer by a factor of 4.0 ["), "{text}");
+        assert!(!text.contains("has no ratio"), "{text}");
+    }
+
+    #[test]
+    fn one_run_is_called_so() {
+        let answer = answer(&[("single/ext4", &[0]), ("raid1/ext4", &[3])]);
+        let text = answer.sentences.join(" ");
+        assert!(text.contains("3 deadlines (once) by raid1/ext4 (one run)."), "{text}");
+    }
+
+    #[test]
+    fn one_stack_alone_has_its_count() {
+        let answer = answer(&[("single/ext4", &[0, 0])]);
+        assert_eq!(answer.sentences.len(), 1, "{:?}", answer.sentences);
+        assert!(answer.sentences[0].contains("no deadline is missed by single/ext4 in 2 runs"));
+    }
+}
