@@ -87,9 +87,11 @@ pub(crate) fn read_for(
         bytes_per_second: (seconds > 0.0).then(|| bytes as f64 / seconds),
         operations_per_second: (seconds > 0.0).then(|| operations as f64 / seconds),
         latency: None,
+        missed: None,
     };
     Ok(Outcome {
         figures: vec![figure],
+        parts: Vec::new(),
         user_ns: used.0.saturating_sub(cpu.0),
         system_ns: used.1.saturating_sub(cpu.1),
     })

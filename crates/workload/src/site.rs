@@ -23,6 +23,8 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 pub struct Outcome {
     /// The figures.
     pub figures: Vec<Figure>,
+    /// Figures of parts that ran at the same time and are looked at apart, by name.
+    pub parts: Vec<(String, Vec<Figure>)>,
     /// Processor time in user space, in nanoseconds.
     pub user_ns: u64,
     /// Processor time in the kernel, in nanoseconds.
@@ -34,6 +36,7 @@ impl Outcome {
     pub fn of(finished: &Finished, figures: Vec<Figure>) -> Self {
         Self {
             figures,
+            parts: Vec::new(),
             user_ns: nanoseconds(finished.user),
             system_ns: nanoseconds(finished.system),
         }
@@ -114,6 +117,13 @@ impl<'a> WorkSite<'a> {
             drives: measured.drives,
             series: measured.series,
         });
+        // Counters tell of the whole only.
+        self.steps.extend(outcome.parts.into_iter().map(|(name, figures)| Step {
+            name,
+            figures,
+            elapsed_ns: nanoseconds(elapsed),
+            ..Step::default()
+        }));
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use disklab_units::Bytes;
 
-use super::job::Section;
+use super::Part;
 use super::layout::{Prewrite, files, needed};
 use super::steps::Step;
 use super::work::Work;
@@ -10,28 +10,25 @@ use crate::Cost;
 
 /// What fio takes to start and to end, in seconds, about: it forks, calibrates
 /// its clock and waits up to 250 ms for its helper thread.
-const START_SECONDS: f64 = 0.5;
+pub(super) const FIO_START_SECONDS: f64 = 0.5;
 
 /// From this size on, random reads take as much time for their bytes as for the
 /// way there: a hard disk of 200 MB/s reads 1 MiB in 5 ms, about one seek.
 const LARGE_BLOCK: Bytes = Bytes::kib(256);
 
-/// What the jobs will cost. A job that ends by its time (`time_based`) is
+/// What the jobs will cost, where each step takes `start` seconds by itself. A job that ends by its time (`time_based`) is
 /// counted with its time, and with the bytes of one pass, since how many it will
 /// write depends on the drives: its bytes are a lower bound.
-pub(super) fn cost(sections: &[(Section, Work)], steps: &[Step], prewrite: Prewrite) -> Cost {
-    let works = || sections.iter().map(|(_, work)| work);
+pub(super) fn cost(parts: &[Part], steps: &[Step], prewrite: Prewrite, start: f64) -> Cost {
+    let works = || parts.iter().map(|part| &part.work);
     let written: Bytes = if prewrite == Prewrite::None {
         Bytes::ZERO
     } else {
-        needed(sections).values().copied().sum()
+        needed(parts).values().copied().sum()
     };
     let space = files(works()).values().copied().sum();
-    // A pattern repeats, and so does a buffer of zeros.
-    let repeats =
-        |section: &Section| section.flag("zero_buffers") || section.get("buffer_pattern").is_some();
     let content = match prewrite {
-        _ if sections.iter().any(|(section, work)| work.writes && !repeats(section)) => space,
+        _ if works().any(|work| work.writes && !work.repeats) => space,
         Prewrite::Random => written,
         Prewrite::Zeros | Prewrite::None => Bytes::ZERO,
     };
@@ -39,12 +36,12 @@ pub(super) fn cost(sections: &[(Section, Work)], steps: &[Step], prewrite: Prewr
         space,
         content,
         prewrite: written,
-        fixed_seconds: START_SECONDS * steps.len() as f64,
+        fixed_seconds: start * steps.len() as f64,
         ..Cost::default()
     };
     let mut at_most = Some(cost.fixed_seconds);
     for group in steps.iter().flat_map(|step| &step.groups) {
-        let group: Vec<&Work> = group.iter().map(|index| &sections[*index].1).collect();
+        let group: Vec<&Work> = group.iter().map(|index| &parts[*index].work).collect();
         let time = |work: &&Work| work.limit.filter(|_| work.time_based).unwrap_or(0.0);
         cost.fixed_seconds += group.iter().map(time).fold(0.0, f64::max);
         let limits = group.iter().map(|work| work.limit).collect::<Option<Vec<f64>>>();

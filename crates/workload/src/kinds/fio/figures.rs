@@ -1,8 +1,63 @@
-//! From fio's reports of single jobs to the figures of a step.
+//! From the reports of single jobs to the figures of a step.
 
 use disklab_measure::{Direction, Figure, Latency, LatencyHistogram};
 
+use super::Part;
 use super::output::{Done, Kind};
+use super::steps::Step;
+use crate::Outcome;
+
+/// What a step gave, from what each of its sections did (in their order, one entry
+/// for each job that was reported apart), and which latency it is. Where sections
+/// have `new_group`, each group has figures of its own besides.
+pub(super) fn summary(parts: &[Part], step: &Step, done: &[Vec<Done>]) -> (Outcome, Option<Kind>) {
+    let mut at = 0;
+    let figures_of = |groups: &[Vec<usize>]| {
+        let groups: Vec<Vec<&Done>> = groups
+            .iter()
+            .map(|group| group.iter().filter_map(|n| done.get(*n)).flatten().collect())
+            .collect();
+        combine(&groups)
+    };
+    // The groups as positions in the step.
+    let groups: Vec<Vec<usize>> = step
+        .groups
+        .iter()
+        .map(|group| {
+            at += group.len();
+            (at - group.len()..at).collect()
+        })
+        .collect();
+    let (mut figures, kind) = figures_of(&groups);
+    let sections: Vec<usize> = step.sections().collect();
+    if sections.iter().all(|index| parts[*index].work.only_names) {
+        for figure in &mut figures {
+            figure.bytes = 0;
+            figure.bytes_per_second = None;
+        }
+    }
+    let mut apart: Vec<Vec<usize>> = Vec::new();
+    for position in groups.iter().flatten() {
+        match apart.last_mut() {
+            Some(group) if !parts[sections[*position]].job.groups.new_group => {
+                group.push(*position)
+            }
+            _ => apart.push(vec![*position]),
+        }
+    }
+    if apart.len() < 2 {
+        apart.clear();
+    }
+    let parts = apart
+        .into_iter()
+        .map(|group| {
+            let names: Vec<&str> =
+                group.iter().map(|n| parts[sections[*n]].section.name()).collect();
+            (names.join("+"), figures_of(&[group]).0)
+        })
+        .collect();
+    (Outcome { figures, parts, ..Outcome::default() }, kind)
+}
 
 /// The figures of jobs that ran in groups: those of one group at the same time,
 /// the groups one after another. One figure for each direction.
@@ -10,7 +65,7 @@ use super::output::{Done, Kind};
 /// As in fio's own 'Run status group', the throughput of a group is its bytes
 /// over the longest runtime of its jobs; groups add up in bytes and in time.
 /// Also says which latency it is.
-pub(super) fn combine(groups: &[Vec<&Done>]) -> (Vec<Figure>, Option<Kind>) {
+fn combine(groups: &[Vec<&Done>]) -> (Vec<Figure>, Option<Kind>) {
     let mut kinds = Vec::new();
     let figures = [Direction::Read, Direction::Write, Direction::Trim]
         .into_iter()
@@ -26,9 +81,9 @@ pub(super) fn combine(groups: &[Vec<&Done>]) -> (Vec<Figure>, Option<Kind>) {
             }
             let bytes = all.iter().fold(0_u64, |sum, d| sum.saturating_add(d.bytes));
             let operations = all.iter().fold(0_u64, |sum, d| sum.saturating_add(d.operations));
-            let longest = |g: &Vec<Done>| g.iter().map(|d| d.runtime_ms).max().unwrap_or(0);
-            let runtime_ms = groups.iter().map(longest).fold(0_u64, u64::saturating_add);
-            let seconds = runtime_ms as f64 / 1000.0;
+            let longest = |g: &Vec<Done>| g.iter().map(|d| d.runtime_ns).max().unwrap_or(0);
+            let runtime_ns = groups.iter().map(longest).fold(0_u64, u64::saturating_add);
+            let seconds = runtime_ns as f64 / 1e9;
             // A single job's rates are fio's own: its clock is finer than the
             // milliseconds that it shows.
             let rates = match all.as_slice() {
@@ -43,10 +98,11 @@ pub(super) fn combine(groups: &[Vec<&Done>]) -> (Vec<Figure>, Option<Kind>) {
                 direction,
                 bytes,
                 operations: Some(operations),
-                elapsed_ns: runtime_ms.saturating_mul(1_000_000),
+                elapsed_ns: runtime_ns,
                 bytes_per_second: rate(rates.0),
                 operations_per_second: rate(rates.1),
                 latency: latency.map(|(_, latency)| latency),
+                missed: None,
             })
         })
         .collect();
@@ -92,7 +148,7 @@ mod tests {
             direction: Direction::Read,
             bytes,
             operations: latencies.len() as u64,
-            runtime_ms,
+            runtime_ns: runtime_ms * 1_000_000,
             bytes_per_second: 123.0,
             operations_per_second: 4.0,
             latency: Some((Kind::Total, Latency::from_histogram(histogram))),

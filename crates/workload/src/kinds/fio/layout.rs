@@ -6,7 +6,7 @@
 use disklab_units::Bytes;
 use indexmap::IndexMap;
 
-use super::job::Section;
+use super::Part;
 use super::work::Work;
 use crate::data::{Content, Stream};
 use crate::{WorkSite, WorkloadError};
@@ -41,9 +41,9 @@ pub(super) fn files<'a>(works: impl Iterator<Item = &'a Work>) -> IndexMap<&'a s
 
 /// Those that some job needs to be there. A file that jobs share is as large as
 /// the largest of them wants, even if that one only writes: fio would extend it.
-pub(super) fn needed(sections: &[(Section, Work)]) -> IndexMap<&str, Bytes> {
-    let all = files(sections.iter().map(|(_, work)| work));
-    let read = files(sections.iter().map(|(_, work)| work).filter(|work| work.needs_files));
+pub(super) fn needed(parts: &[Part]) -> IndexMap<&str, Bytes> {
+    let all = files(parts.iter().map(|part| &part.work));
+    let read = files(parts.iter().map(|part| &part.work).filter(|work| work.needs_files));
     all.into_iter().filter(|(name, _)| read.contains_key(name)).collect()
 }
 
@@ -52,11 +52,11 @@ pub(super) fn needed(sections: &[(Section, Work)]) -> IndexMap<&str, Bytes> {
 /// # Errors
 /// Where one cannot be written, or the user asked to stop.
 pub(super) fn prewrite(
-    sections: &[(Section, Work)],
+    parts: &[Part],
     prewrite: Prewrite,
     site: &mut WorkSite<'_>,
 ) -> Result<(), WorkloadError> {
-    let needed = needed(sections);
+    let needed = needed(parts);
     if needed.is_empty() {
         return Ok(());
     }

@@ -1,23 +1,22 @@
-//! fio: a job file, or fio's options as they are.
+//! fio: a job file, or fio's options as they are, run by the native engine or by
+//! real fio.
 
 mod cost;
 mod figures;
-mod job;
 mod layout;
-mod options;
+mod locate;
+mod native;
 mod output;
-pub(crate) mod run;
+pub(crate) mod real;
 mod steps;
-mod text;
-mod value;
 mod work;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use disklab_jobfile::{Job, Policy, Runner, Section, Setting, jobs, sections};
 use disklab_study::{Fields, Node, Place, Source, StudyError, Value, WorkloadSpec};
 
-use self::job::{Section, Setting};
 use self::layout::Prewrite;
 use self::steps::{Step, steps};
 use self::work::{MOST_FILES, Work};
@@ -31,16 +30,46 @@ pub(super) const FIO: WorkloadKind = WorkloadKind {
         ("job-file", "its name, relative to the study"),
         ("(any option of fio)", "instead of both: one job, named after the workload"),
         ("prewrite", "what its files hold before it reads: 'random' (default), 'zeros', 'none'"),
-        ("steps", "'sections': one fio for each section with `stonewall` (default); 'whole'"),
+        ("steps", "'sections': one run for each section with `stonewall` (default); 'whole'"),
+        ("engine", "'native' (default): disklab's own engine; 'fio': the installed fio"),
     ],
     read,
 };
 
+/// Who runs the jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Engine {
+    #[default]
+    Native,
+    Fio,
+}
+
+impl Engine {
+    const WORDS: [(&'static str, Self); 2] = [("native", Self::Native), ("fio", Self::Fio)];
+
+    /// The stack gives the directory; files lie right in it.
+    const fn policy(self) -> Policy {
+        let runner = match self {
+            Self::Native => Runner::Native,
+            Self::Fio => Runner::Fio,
+        };
+        Policy { runner, directory: false, folders: false }
+    }
+}
+
+/// One section of the job, scaled.
+#[derive(Debug)]
+struct Part {
+    section: Section,
+    job: Job,
+    work: Work,
+}
+
 /// A fio workload.
 #[derive(Debug)]
 struct Fio {
-    /// The jobs, scaled, each with what it will do.
-    sections: Vec<(Section, Work)>,
+    engine: Engine,
+    parts: Vec<Part>,
     steps: Vec<Step>,
     prewrite: Prewrite,
     /// What scaling changed.
@@ -55,10 +84,12 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Stu
     let job_file = fields.take("job-file");
     let prewrite = fields.choice("prewrite", &Prewrite::WORDS)?.unwrap_or_default();
     let steps_node = fields.take("steps");
+    let engine = fields.choice("engine", &Engine::WORDS)?.unwrap_or_default();
+    let policy = engine.policy();
     let rest = fields.rest();
     let place = &spec.body.place;
-    let sections = match (job, job_file) {
-        (None, None) => vec![direct(&spec.id, place, &rest)?],
+    let mut sections = match (job, job_file) {
+        (None, None) => vec![direct(&spec.id, place, &rest, policy)?],
         (Some(_), Some(node)) => return Err(node.error("give `job` or `job-file`, not both")),
         (Some(node), None) | (None, Some(node)) => {
             if let Some((name, place, _)) = rest.first() {
@@ -66,34 +97,33 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Stu
                     "'{name}' stands beside a whole job; put fio's options into the job itself"
                 )));
             }
-            if job.is_some() { from_text(node)? } else { from_file(node, context)? }
+            if job.is_some() { from_text(node, policy)? } else { from_file(node, context, policy)? }
         }
     };
     let mut scaled = Vec::new();
-    let mut files = 0;
-    let mut understood = Vec::with_capacity(sections.len());
-    for mut section in sections {
-        if context.scale != 1.0 {
+    if context.scale != 1.0 {
+        for section in &mut sections {
             let changes = section.scale(context.scale)?;
             if !changes.is_empty() {
-                scaled.push(format!("{}: {}", section.name, changes.join(", ")));
+                scaled.push(format!("{}: {}", section.name(), changes.join(", ")));
             }
         }
-        let work = Work::of(&section)?;
-        files += work.files.len();
-        if files > MOST_FILES {
-            return Err(section.place.error(format!("this job has more than {MOST_FILES} files")));
-        }
-        understood.push((section, work));
     }
-    let steps = steps(&understood, steps_node)?;
-    Ok(Box::new(Fio {
-        sections: understood,
-        steps,
-        prewrite,
-        scaled,
-        checked: AtomicBool::new(false),
-    }))
+    let mut files = 0;
+    let mut parts = Vec::with_capacity(sections.len());
+    for (job, section) in jobs(&sections)?.into_iter().zip(sections) {
+        let work = Work::of(&section, &job)?;
+        files += work.files.len() as u64;
+        if files > MOST_FILES {
+            return Err(section
+                .place()
+                .error(format!("this job has more than {MOST_FILES} files")));
+        }
+        parts.push(Part { section, job, work });
+    }
+    let steps = steps(&parts, steps_node)?;
+    let checked = AtomicBool::new(false);
+    Ok(Box::new(Fio { engine, parts, steps, prewrite, scaled, checked }))
 }
 
 /// One job from the workload's own fields.
@@ -101,6 +131,7 @@ fn direct(
     id: &str,
     place: &Place,
     fields: &[(&str, &Place, &Node)],
+    policy: Policy,
 ) -> Result<Section, StudyError> {
     let settings = fields
         .iter()
@@ -109,20 +140,20 @@ fn direct(
                 Value::Boolean(on) => u8::from(on).to_string(),
                 _ => node.as_text()?,
             };
-            Setting::new(name, Some(value), place)
+            Setting::new(name, Some(value), place, &node.place, false, policy)
         })
         .collect::<Result<_, _>>()?;
-    let mut section = Section { name: id.to_owned(), place: place.clone(), settings };
+    let mut section = Section::new(id.to_owned(), place.clone(), settings, policy);
     section.adopt_name();
     Ok(section)
 }
 
-fn from_text(node: &Node) -> Result<Vec<Section>, StudyError> {
+fn from_text(node: &Node, policy: Policy) -> Result<Vec<Section>, StudyError> {
     let text = node.as_text()?;
-    text::parse(&text, &node.place, &text::locator(node, &text))
+    sections(&text, &node.place, &locate::locator(node, &text), policy)
 }
 
-fn from_file(node: &Node, context: &Context) -> Result<Vec<Section>, StudyError> {
+fn from_file(node: &Node, context: &Context, policy: Policy) -> Result<Vec<Section>, StudyError> {
     let name = node.as_text()?;
     let path = context.folder.join(&name);
     let text = std::fs::read_to_string(&path)
@@ -130,32 +161,43 @@ fn from_file(node: &Node, context: &Context) -> Result<Vec<Section>, StudyError>
     let source = Arc::new(Source { name, text });
     let whole = Place { source: Arc::clone(&source), span: 0..0 };
     let locate = |span| Place { source: Arc::clone(&source), span };
-    text::parse(&source.text, &whole, &locate)
+    sections(&source.text, &whole, &locate, policy)
+}
+
+impl Fio {
+    /// The names of the parts that `fits`, or nothing.
+    fn named(&self, fits: impl Fn(&Part) -> bool) -> String {
+        let fitting = self.parts.iter().filter(|part| fits(part));
+        fitting.map(|part| part.section.name()).collect::<Vec<_>>().join(", ")
+    }
 }
 
 impl Workload for Fio {
     fn programs(&self) -> Vec<(&'static str, &'static str)> {
-        vec![("fio", "fio")]
+        match self.engine {
+            Engine::Native => Vec::new(),
+            Engine::Fio => vec![("fio", "fio")],
+        }
     }
 
     fn cost(&self) -> Cost {
-        cost::cost(&self.sections, &self.steps, self.prewrite)
+        let start = match self.engine {
+            Engine::Native => 0.0,
+            Engine::Fio => cost::FIO_START_SECONDS,
+        };
+        cost::cost(&self.parts, &self.steps, self.prewrite, start)
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         // Before hours of writing: fio may know less than disklab. Once is enough.
-        if !site.simulated && !self.checked.load(Ordering::Relaxed) {
-            run::check(self, site)?;
+        if self.engine == Engine::Fio && !site.simulated && !self.checked.load(Ordering::Relaxed) {
+            real::check(self, site)?;
             self.checked.store(true, Ordering::Relaxed);
         }
         if !self.scaled.is_empty() {
             site.note("fio", format!("sizes scaled: {}", self.scaled.join("; ")));
         }
-        let named = |fits: &dyn Fn(&Section, &Work) -> bool| {
-            let fitting = self.sections.iter().filter(|(section, work)| fits(section, work));
-            fitting.map(|(section, _)| section.name.as_str()).collect::<Vec<_>>().join(", ")
-        };
-        let same_buffer = named(&|_, work| work.same_buffer);
+        let same_buffer = self.named(|part| part.work.same_buffer);
         if !same_buffer.is_empty() {
             site.note(
                 "fio",
@@ -167,7 +209,7 @@ impl Workload for Fio {
             );
         }
         let seeded =
-            named(&|section, _| section.get("randseed").is_some() || section.flag("allrandrepeat"));
+            self.named(|part| part.job.pattern.seed.is_some() || part.job.pattern.all_repeatable);
         if !seeded.is_empty() {
             site.note(
                 "fio",
@@ -176,11 +218,17 @@ impl Workload for Fio {
                 ),
             );
         }
-        layout::prewrite(&self.sections, self.prewrite, site)
+        for warning in self.parts.iter().flat_map(|part| &part.job.warnings) {
+            site.note("fio", format!("line {}: {}", warning.line, warning.message));
+        }
+        layout::prewrite(&self.parts, self.prewrite, site)
     }
 
     fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        run::run(self, site)
+        match self.engine {
+            Engine::Native => native::run(self, site),
+            Engine::Fio => real::run(self, site),
+        }
     }
 }
 

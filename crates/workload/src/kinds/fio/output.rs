@@ -40,8 +40,8 @@ pub(super) struct Done {
     pub bytes: u64,
     /// Operations.
     pub operations: u64,
-    /// Milliseconds from its first to its last operation.
-    pub runtime_ms: u64,
+    /// Nanoseconds from its first to its last operation.
+    pub runtime_ns: u64,
     /// As fio reckons it.
     pub bytes_per_second: f64,
     /// As fio reckons it.
@@ -128,7 +128,7 @@ fn done(report: &Map<String, Value>, direction: Direction) -> Done {
         // Versions before 2.1.5 did not count them.
         operations: whole("total_ios")
             .unwrap_or_else(|| (iops * runtime_ms as f64 / 1000.0).round() as u64),
-        runtime_ms,
+        runtime_ns: runtime_ms.saturating_mul(1_000_000),
         bytes_per_second: bytes_per_second.unwrap_or(0.0),
         operations_per_second: iops,
         latency: latency(report),
@@ -242,7 +242,7 @@ pub(super) mod tests {
         let job = &output.jobs[0];
         assert_eq!((job.name.as_str(), job.error, job.done.len()), ("mix", 0, 2));
         let read = &job.done[0];
-        assert_eq!((read.bytes, read.operations, read.runtime_ms), (8192, 2, 2));
+        assert_eq!((read.bytes, read.operations, read.runtime_ns), (8192, 2, 2_000_000));
         assert_eq!(read.bytes_per_second, 4_096_000.0);
         let (kind, latency) = read.latency.as_ref().expect("latency");
         assert_eq!((*kind, latency.min_ns, latency.max_ns), (Kind::Total, 1000, 1201));

@@ -2,8 +2,7 @@
 
 use disklab_study::{Node, StudyError};
 
-use super::job::Section;
-use super::work::Work;
+use super::Part;
 
 /// No longer name of a step is made from sections' names.
 const LONGEST_NAME: usize = 80;
@@ -29,26 +28,23 @@ impl Step {
 ///
 /// # Errors
 /// Where the study's wish is none, or impossible.
-pub(super) fn steps(
-    sections: &[(Section, Work)],
-    wish: Option<&Node>,
-) -> Result<Vec<Step>, StudyError> {
+pub(super) fn steps(parts: &[Part], wish: Option<&Node>) -> Result<Vec<Step>, StudyError> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (index, (section, _)) in sections.iter().enumerate() {
+    for (index, part) in parts.iter().enumerate() {
         match groups.last_mut() {
             // A section with `stonewall` waits for all before it.
-            Some(group) if !section.flag("stonewall") => group.push(index),
+            Some(group) if !part.job.groups.stonewall => group.push(index),
             _ => groups.push(vec![index]),
         }
     }
-    let waits = sections.iter().find(|(section, _)| section.get("wait_for").is_some());
+    let waits = parts.iter().find(|part| part.job.groups.wait_for.is_some());
     let apart = match wish.map(Node::as_text).transpose()?.as_deref() {
         None => waits.is_none(),
         Some("whole") => false,
         Some("sections") => match waits {
             None => true,
-            Some((section, _)) => {
-                return Err(section.place.error(
+            Some(part) => {
+                return Err(part.section.place().error(
                     "this job has `wait_for`, which works within one fio only; take steps = \
                      \"whole\"",
                 ));
@@ -56,7 +52,7 @@ pub(super) fn steps(
         },
         Some(other) => {
             let message = format!("`steps`: expected 'sections' or 'whole', found '{other}'");
-            return Err(wish.map_or(&sections[0].0.place, |node| &node.place).error(message));
+            return Err(wish.map_or(parts[0].section.place(), |node| &node.place).error(message));
         }
     };
     let divided: Vec<Vec<Vec<usize>>> =
@@ -64,7 +60,7 @@ pub(super) fn steps(
     let mut steps: Vec<Step> = Vec::new();
     for groups in divided {
         let names: Vec<&str> =
-            groups.iter().flatten().map(|index| sections[*index].0.name.as_str()).collect();
+            groups.iter().flatten().map(|index| parts[*index].section.name()).collect();
         let name = unique(&shortened(&names), &steps);
         steps.push(Step { name, groups });
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use disklab_exec::{Executor, Interrupt};
 use disklab_measure::{Direction, Step};
+use disklab_study::StudyError;
 use disklab_units::Bytes;
 use proptest::prelude::*;
 
@@ -51,169 +52,183 @@ fn written(sizes: &[u64]) -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// Both engines, or the native one where there is no fio.
+fn engines() -> impl Iterator<Item = &'static str> {
+    let fio = (!lacks("fio")).then_some("fio");
+    std::iter::once("native").chain(fio)
+}
+
+fn read_by(engine: &str, body: &str, scale: f64) -> Result<Box<dyn Workload>, StudyError> {
+    read("fio", &format!("engine = '{engine}'\n{body}"), scale)
+}
+
 #[test]
 fn options_as_fields_make_one_job() {
-    if lacks("fio") {
-        return;
+    for engine in engines() {
+        let folder = tempfile::tempdir().expect("temp");
+        let body =
+            "ioengine = 'psync'\nrw = 'read'\nbs = '64k'\nsize = '2M'\ngroup_reporting = true";
+        let workload = read_by(engine, body, 1.0).expect("valid");
+        let ran = run(&*workload, folder.path());
+        assert_eq!(ran.steps.len(), 1);
+        assert_eq!(ran.steps[0].name, "the-workload");
+        let figure = &ran.steps[0].figures[0];
+        assert_eq!((figure.bytes, figure.operations), (2 << 20, Some(32)));
+        assert!(figure.bytes_per_second.is_some_and(|rate| rate > 0.0));
+        let latency = figure.latency.as_ref().expect("latencies");
+        assert_eq!(latency.histogram.count(), 32);
+        assert!(latency.min_ns > 0 && latency.max_ns >= latency.min_ns);
+        assert!(
+            ran.notes.iter().any(|n| n.text.contains("total ones (fio's lat)")),
+            "{:?}",
+            ran.notes
+        );
+        // The file that fio read is the one written beforehand.
+        let files = contents(folder.path());
+        assert_eq!(files["the-workload.0.0"], written(&[2 << 20])[0]);
+        let command = ran.commands.last().expect("fio");
+        assert!(command.contains("--name=the-workload") && command.contains("seed="), "{command}");
     }
-    let folder = tempfile::tempdir().expect("temp");
-    let body = "ioengine = 'psync'\nrw = 'read'\nbs = '64k'\nsize = '2M'\ngroup_reporting = true";
-    let workload = read("fio", body, 1.0).expect("valid");
-    let ran = run(&*workload, folder.path());
-    assert_eq!(ran.steps.len(), 1);
-    assert_eq!(ran.steps[0].name, "the-workload");
-    let figure = &ran.steps[0].figures[0];
-    assert_eq!((figure.bytes, figure.operations), (2 << 20, Some(32)));
-    assert!(figure.bytes_per_second.is_some_and(|rate| rate > 0.0));
-    let latency = figure.latency.as_ref().expect("latencies");
-    assert_eq!(latency.histogram.count(), 32);
-    assert!(latency.min_ns > 0 && latency.max_ns >= latency.min_ns);
-    assert!(ran.notes.iter().any(|n| n.text.contains("total ones (fio's lat)")), "{:?}", ran.notes);
-    // The file that fio read is the one written beforehand.
-    let files = contents(folder.path());
-    assert_eq!(files["the-workload.0.0"], written(&[2 << 20])[0]);
-    let command = ran.commands.last().expect("fio");
-    assert!(
-        command.contains("--name=the-workload") && command.contains("--randseed="),
-        "{command}"
-    );
 }
 
 #[test]
 fn stonewalled_sections_are_steps_and_share_their_file() {
-    if lacks("fio") {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("temp");
-    let text = "[global]\nfilename=test\nsize=1m\nbs=16k\n[seq-read]\nrw=read\n\
+    for engine in engines() {
+        let folder = tempfile::tempdir().expect("temp");
+        let text = "[global]\nfilename=test\nsize=1m\nbs=16k\n[seq-read]\nrw=read\n\
                 [rand write]\nstonewall\nrw=randwrite\n[mix-a]\nstonewall\nrw=randrw\n\
                 [mix-b]\nrw=read\n";
-    let workload = read("fio", &job(text, ""), 1.0).expect("valid");
-    assert_eq!(workload.cost().space, Bytes::mib(1));
-    let ran = run(&*workload, folder.path());
-    let names: Vec<_> = ran.steps.iter().map(|s| s.name.as_str()).collect();
-    assert_eq!(names, ["seq-read", "rand write", "mix-a+mix-b"]);
-    assert_eq!(bytes(&ran.steps[0], Direction::Read), 1 << 20);
-    assert_eq!(bytes(&ran.steps[1], Direction::Write), 1 << 20);
-    let mix = &ran.steps[2];
-    assert_eq!(bytes(mix, Direction::Read) + bytes(mix, Direction::Write), 2 << 20);
-    assert_eq!(contents(folder.path()).keys().collect::<Vec<_>>(), ["test"]);
-    // Each step has a seed of its own.
-    let runs: Vec<_> = ran.commands.iter().filter(|c| !c.contains("--parse-only")).collect();
-    let seeds: Vec<_> = runs
-        .iter()
-        .filter_map(|c| c.split_once("--randseed=").map(|(_, rest)| rest.split('\'').next()))
-        .collect();
-    assert_eq!(seeds.len(), 3);
-    assert!(seeds[0] != seeds[1] && seeds[1] != seeds[2], "{seeds:?}");
+        let workload = read_by(engine, &job(text, ""), 1.0).expect("valid");
+        assert_eq!(workload.cost().space, Bytes::mib(1));
+        let ran = run(&*workload, folder.path());
+        let names: Vec<_> = ran.steps.iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(names, ["seq-read", "rand write", "mix-a+mix-b"]);
+        assert_eq!(bytes(&ran.steps[0], Direction::Read), 1 << 20);
+        assert_eq!(bytes(&ran.steps[1], Direction::Write), 1 << 20);
+        let mix = &ran.steps[2];
+        assert_eq!(bytes(mix, Direction::Read) + bytes(mix, Direction::Write), 2 << 20);
+        assert_eq!(contents(folder.path()).keys().collect::<Vec<_>>(), ["test"]);
+        // Each step has a seed of its own.
+        let runs: Vec<_> = ran.commands.iter().filter(|c| !c.contains("--parse-only")).collect();
+        let seeds: Vec<_> = runs
+            .iter()
+            .filter_map(|c| c.split_once("seed=").map(|(_, rest)| rest.split('\'').next()))
+            .collect();
+        assert_eq!(seeds.len(), 3);
+        assert!(seeds[0] != seeds[1] && seeds[1] != seeds[2], "{seeds:?}");
+    }
 }
 
 #[test]
 fn a_whole_job_is_one_step() {
-    if lacks("fio") {
-        return;
+    for engine in engines() {
+        let folder = tempfile::tempdir().expect("temp");
+        let text = "[global]\nsize=256k\n[a]\nrw=read\n[b]\nstonewall\nrw=read\n";
+        let workload = read_by(engine, &job(text, "steps = 'whole'"), 1.0).expect("valid");
+        let ran = run(&*workload, folder.path());
+        assert_eq!(ran.steps.len(), 1);
+        assert_eq!(ran.steps[0].name, "a+b");
+        assert_eq!(bytes(&ran.steps[0], Direction::Read), 512 << 10);
+        assert_eq!(ran.steps[0].figures.len(), 1);
     }
-    let folder = tempfile::tempdir().expect("temp");
-    let text = "[global]\nsize=256k\n[a]\nrw=read\n[b]\nstonewall\nrw=read\n";
-    let workload = read("fio", &job(text, "steps = 'whole'"), 1.0).expect("valid");
-    let ran = run(&*workload, folder.path());
-    assert_eq!(ran.steps.len(), 1);
-    assert_eq!(ran.steps[0].name, "a+b");
-    assert_eq!(bytes(&ran.steps[0], Direction::Read), 512 << 10);
-    assert_eq!(ran.steps[0].figures.len(), 1);
 }
 
 #[test]
 fn jobs_of_a_section_are_one_figure() {
-    if lacks("fio") {
-        return;
-    }
-    for reporting in ["", "group_reporting\n"] {
-        let folder = tempfile::tempdir().expect("temp");
-        let text = format!("[many]\nrw=randread\nnumjobs=4\nsize=64k\nbs=4k\n{reporting}");
-        let workload = read("fio", &job(&text, ""), 1.0).expect("valid");
-        let ran = run(&*workload, folder.path());
-        let figure = &ran.steps[0].figures[0];
-        assert_eq!((figure.bytes, figure.operations), (256 << 10, Some(64)));
-        assert_eq!(figure.latency.as_ref().map(|l| l.histogram.count()), Some(64));
-        assert_eq!(contents(folder.path()).len(), 4);
+    for engine in engines() {
+        for reporting in ["", "group_reporting\n"] {
+            let folder = tempfile::tempdir().expect("temp");
+            let text = format!("[many]\nrw=randread\nnumjobs=4\nsize=64k\nbs=4k\n{reporting}");
+            let workload = read_by(engine, &job(&text, ""), 1.0).expect("valid");
+            let ran = run(&*workload, folder.path());
+            let figure = &ran.steps[0].figures[0];
+            assert_eq!((figure.bytes, figure.operations), (256 << 10, Some(64)));
+            assert_eq!(figure.latency.as_ref().map(|l| l.histogram.count()), Some(64));
+            assert_eq!(contents(folder.path()).len(), 4);
+        }
     }
 }
 
 /// fio lays out a file that is missing or too small; none may be touched.
 #[test]
 fn fio_finds_every_file_as_it_wants_it() {
-    if lacks("fio") {
-        return;
-    }
-    for (text, sizes) in [
-        ("[a]\nsize=1m\nnrfiles=3", vec![349_525, 349_525, 349_525]),
-        ("[a]\nsize=512k\noffset=256k", vec![768 << 10]),
-        ("[a]\nfilename=f\nsize=256k\nnumjobs=3\noffset_increment=128k", vec![512 << 10]),
-        ("[a]\nfilename=f\nfilesize=1m\nsize=256k", vec![1 << 20]),
-        ("[a]\nsize=256k\nfilename_format=$jobname-$jobnum\nnumjobs=2", vec![256 << 10, 256 << 10]),
-        ("[a]\nsize=256k\nio_size=1m", vec![256 << 10]),
-        ("[a]\nsize=256k\n[b]\nsize=128k\nname=c", vec![256 << 10, 128 << 10]),
-    ] {
-        let folder = tempfile::tempdir().expect("temp");
-        let workload = read("fio", &job(&format!("[global]\nrw=randread\n{text}"), ""), 1.0);
-        let ran = run(&*workload.expect("valid"), folder.path());
-        assert!(bytes(&ran.steps[0], Direction::Read) > 0, "{text}");
-        let found: Vec<_> = contents(folder.path()).into_values().collect();
-        assert!(
-            found == written(&sizes),
-            "{text}: {:?}",
-            found.iter().map(Vec::len).collect::<Vec<_>>()
-        );
+    for engine in engines() {
+        for (text, sizes) in [
+            ("[a]\nsize=1m\nnrfiles=3", vec![349_525, 349_525, 349_525]),
+            ("[a]\nsize=512k\noffset=256k", vec![768 << 10]),
+            ("[a]\nfilename=f\nsize=256k\nnumjobs=3\noffset_increment=128k", vec![512 << 10]),
+            ("[a]\nfilename=f\nfilesize=1m\nsize=256k", vec![1 << 20]),
+            (
+                "[a]\nsize=256k\nfilename_format=$jobname-$jobnum\nnumjobs=2",
+                vec![256 << 10, 256 << 10],
+            ),
+            ("[a]\nsize=256k\nio_size=1m", vec![256 << 10]),
+            ("[a]\nsize=256k\n[b]\nsize=128k\nname=c", vec![256 << 10, 128 << 10]),
+        ] {
+            let folder = tempfile::tempdir().expect("temp");
+            let workload =
+                read_by(engine, &job(&format!("[global]\nrw=randread\n{text}"), ""), 1.0);
+            let ran = run(&*workload.expect("valid"), folder.path());
+            assert!(bytes(&ran.steps[0], Direction::Read) > 0, "{text}");
+            let found: Vec<_> = contents(folder.path()).into_values().collect();
+            assert!(
+                found == written(&sizes),
+                "{text}: {:?}",
+                found.iter().map(Vec::len).collect::<Vec<_>>()
+            );
+        }
     }
 }
 
 #[test]
 fn nothing_is_written_beforehand_where_nothing_is_read() {
-    if lacks("fio") {
-        return;
+    for engine in engines() {
+        let folder = tempfile::tempdir().expect("temp");
+        let workload =
+            read_by(engine, "rw = 'write'\nsize = '256k'\nend_fsync = 1", 1.0).expect("valid");
+        assert_eq!(workload.cost().prewrite, Bytes::ZERO);
+        let ran = run(&*workload, folder.path());
+        assert_eq!(bytes(&ran.steps[0], Direction::Write), 256 << 10);
+        assert!(!ran.commands.iter().any(|c| c.contains("urandom")), "{:?}", ran.commands);
+        assert!(ran.notes.iter().any(|n| n.text.contains("refill_buffers")), "{:?}", ran.notes);
     }
-    let folder = tempfile::tempdir().expect("temp");
-    let workload = read("fio", "rw = 'write'\nsize = '256k'\nend_fsync = 1", 1.0).expect("valid");
-    assert_eq!(workload.cost().prewrite, Bytes::ZERO);
-    let ran = run(&*workload, folder.path());
-    assert_eq!(bytes(&ran.steps[0], Direction::Write), 256 << 10);
-    assert!(!ran.commands.iter().any(|c| c.contains("urandom")), "{:?}", ran.commands);
-    assert!(ran.notes.iter().any(|n| n.text.contains("refill_buffers")), "{:?}", ran.notes);
 }
 
 #[test]
 fn sizes_are_scaled_and_times_are_not() {
-    if lacks("fio") {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("temp");
-    // The published job of the ext4, XFS, Btrfs, ZFS comparison, but fewer jobs.
-    let body = "rw = 'randwrite'\nbs = '16k'\nsize = '100m'\nnumjobs = 4\nruntime = 60\n\
+    for engine in engines() {
+        let folder = tempfile::tempdir().expect("temp");
+        // The published job of the ext4, XFS, Btrfs, ZFS comparison, but fewer jobs.
+        let body = "rw = 'randwrite'\nbs = '16k'\nsize = '100m'\nnumjobs = 4\nruntime = 60\n\
                 direct = 0\nioengine = 'libaio'\niodepth = 32\niodepth_batch = 32\n\
                 group_reporting = 1\ninvalidate = 1";
-    let workload = read("fio", body, 0.005).expect("valid");
-    assert_eq!(workload.cost().at_most_seconds, Some(60.5));
-    let ran = run(&*workload, folder.path());
-    assert_eq!(bytes(&ran.steps[0], Direction::Write), 4 * (512 << 10));
-    let note = "sizes scaled: the-workload: size 100m → 512k";
-    assert!(ran.notes.iter().any(|n| n.text == note), "{:?}", ran.notes);
-    assert!(ran.commands.last().is_some_and(|c| c.contains("--runtime=60")), "{:?}", ran.commands);
+        let workload = read_by(engine, body, 0.005).expect("valid");
+        let start = if engine == "fio" { 0.5 } else { 0.0 };
+        assert_eq!(workload.cost().at_most_seconds, Some(60.0 + start));
+        let ran = run(&*workload, folder.path());
+        assert_eq!(bytes(&ran.steps[0], Direction::Write), 4 * (512 << 10));
+        let note = "sizes scaled: the-workload: size 100m → 512k";
+        assert!(ran.notes.iter().any(|n| n.text == note), "{:?}", ran.notes);
+        assert!(
+            ran.commands.last().is_some_and(|c| c.contains("--runtime=60")),
+            "{:?}",
+            ran.commands
+        );
+    }
 }
 
 #[test]
 fn a_seed_of_the_jobs_own_is_kept_and_told() {
-    if lacks("fio") {
-        return;
+    for engine in engines() {
+        let folder = tempfile::tempdir().expect("temp");
+        let body = "rw = 'randread'\nsize = '64k'\nrandseed = 5";
+        let ran = run(&*read_by(engine, body, 1.0).expect("valid"), folder.path());
+        // fio takes the last one.
+        let command = ran.commands.last().expect("fio");
+        let last = command.rsplit("--randseed=").next().unwrap_or_default();
+        assert!(last.starts_with('5'), "{command}");
+        assert!(ran.notes.iter().any(|n| n.text.contains("seed of its own")), "{:?}", ran.notes);
     }
-    let folder = tempfile::tempdir().expect("temp");
-    let body = "rw = 'randread'\nsize = '64k'\nrandseed = 5";
-    let ran = run(&*read("fio", body, 1.0).expect("valid"), folder.path());
-    // fio takes the last one.
-    let command = ran.commands.last().expect("fio");
-    let last = command.rsplit("--randseed=").next().unwrap_or_default();
-    assert!(last.starts_with('5'), "{command}");
-    assert!(ran.notes.iter().any(|n| n.text.contains("seed of its own")), "{:?}", ran.notes);
 }
 
 #[test]
@@ -237,9 +252,60 @@ fn a_failing_job_says_why() {
     let folder = tempfile::tempdir().expect("temp");
     // No operation takes less than a nanosecond: fio gives up.
     let body = "rw = 'read'\nsize = '64k'\nmax_latency = '1us'\nioengine = 'psync'\ndirect = 1";
-    let workload = read("fio", body, 1.0).expect("valid");
+    let workload = read_by("fio", body, 1.0).expect("valid");
     let error = run_in(&*workload, folder.path(), None).expect_err("fails").to_string();
     assert!(error.contains("fio") && error.contains("latency"), "{error}");
+}
+
+#[test]
+fn groups_that_run_together_are_looked_at_apart() {
+    for engine in engines() {
+        let folder = tempfile::tempdir().expect("temp");
+        let text = "[stream]\nrw=write\nbs=64k\nsize=1m\n\
+                    [safe]\nnew_group\nrw=randwrite\nsize=64k\nfsync=1\n";
+        let workload = read_by(engine, &job(text, ""), 1.0).expect("valid");
+        let ran = run(&*workload, folder.path());
+        let steps: Vec<_> =
+            ran.steps.iter().map(|s| (s.name.as_str(), bytes(s, Direction::Write))).collect();
+        let both = (1 << 20) + (64 << 10);
+        assert_eq!(steps, [("stream+safe", both), ("stream", 1 << 20), ("safe", 64 << 10)]);
+        let latencies = |n: usize| ran.steps[n].figures[0].latency.as_ref().expect("latencies");
+        assert_eq!((latencies(1).histogram.count(), latencies(2).histogram.count()), (16, 16));
+    }
+}
+
+#[test]
+fn the_native_engine_says_why_it_failed() {
+    let folder = tempfile::tempdir().expect("temp");
+    fs::create_dir(folder.path().join("f")).expect("folder");
+    let workload = read("fio", "rw = 'write'\nsize = '64k'\nfilename = 'f'", 1.0).expect("valid");
+    let error = run_in(&*workload, folder.path(), None).expect_err("a folder").to_string();
+    assert!(error.contains("/f: Is a directory"), "{error}");
+}
+
+#[test]
+fn what_only_fio_has_names_the_way_out() {
+    let error = read("fio", "size = '1m'\nmax_latency = '1us'", 1.0).expect_err("not native");
+    assert_eq!(error.line, 2);
+    assert!(error.to_string().contains("engine = \"fio\""), "{error}");
+    assert!(read_by("fio", "size = '1m'\nmax_latency = '1us'", 1.0).is_ok());
+    assert!(read("fio", "size = '1m'", 1.0).expect("native").programs().is_empty());
+    assert_eq!(read_by("fio", "size = '1m'", 1.0).expect("fio").programs(), [("fio", "fio")]);
+}
+
+#[test]
+fn the_native_engine_leaves_its_report_as_fio_would() {
+    let (folder, raw) = (tempfile::tempdir().expect("temp"), tempfile::tempdir().expect("temp"));
+    let executor = Executor::new(Interrupt::new()).with_raw(raw.path());
+    let workload = read("fio", "rw = 'randrw'\nsize = '256k'", 1.0).expect("valid");
+    let mut site = site(&executor, folder.path(), None);
+    workload.prepare(&mut site).expect("prepared");
+    workload.run(&mut site).expect("runs");
+    let text = fs::read_to_string(raw.path().join("fio-1-the-workload.json")).expect("report");
+    let report = super::output::parse(&text).expect("fio's JSON");
+    let written: Vec<_> = report.jobs[0].done.iter().map(|d| (d.direction, d.bytes)).collect();
+    let figures: Vec<_> = site.steps[0].figures.iter().map(|f| (f.direction, f.bytes)).collect();
+    assert_eq!(written, figures);
 }
 
 #[test]
@@ -249,7 +315,7 @@ fn operations_on_names_move_no_bytes() {
     }
     let folder = tempfile::tempdir().expect("temp");
     let body = "ioengine = 'filecreate'\nnrfiles = 20\nfilesize = '4k'\nopenfiles = 1";
-    let workload = read("fio", body, 1.0).expect("valid");
+    let workload = read_by("fio", body, 1.0).expect("valid");
     assert_eq!((workload.cost().seeks, workload.cost().prewrite), (20, Bytes::ZERO));
     let ran = run(&*workload, folder.path());
     let figure = &ran.steps[0].figures[0];
@@ -289,30 +355,29 @@ fn costs_tell_sequential_from_random() {
     let synced = cost("rw = 'write'\nbs = '4k'\nsize = '4m'\nfsync = 8");
     assert_eq!((synced.seeks, synced.sequential_write), (128, Bytes::mib(4)));
     let timed = cost("rw = 'randread'\nsize = '1g'\nruntime = 60\nramp_time = 5\ntime_based = 1");
-    assert_eq!((timed.seeks, timed.fixed_seconds, timed.at_most_seconds), (0, 65.5, Some(65.5)));
+    assert_eq!((timed.seeks, timed.fixed_seconds, timed.at_most_seconds), (0, 65.0, Some(65.0)));
     assert_eq!(cost("rw = 'read'\nsize = '1g'").at_most_seconds, None);
 }
 
 #[test]
-fn an_interrupt_stops_fio() {
-    if lacks("fio") {
-        return;
+fn an_interrupt_stops_the_jobs() {
+    for engine in engines() {
+        let folder = tempfile::tempdir().expect("temp");
+        let executor = Executor::new(Interrupt::new());
+        let body = "rw = 'read'\nsize = '64k'\ntime_based = true\nruntime = 600";
+        let workload = read_by(engine, body, 1.0).expect("valid");
+        let mut site = site(&executor, folder.path(), None);
+        workload.prepare(&mut site).expect("prepared");
+        let raiser = executor.interrupt.clone();
+        let thread = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            raiser.raise();
+        });
+        let error = workload.run(&mut site).expect_err("stopped");
+        assert!(error.is_interrupt(), "{error}");
+        assert!(site.steps.is_empty());
+        thread.join().expect("thread");
     }
-    let folder = tempfile::tempdir().expect("temp");
-    let executor = Executor::new(Interrupt::new());
-    let body = "rw = 'read'\nsize = '64k'\ntime_based = true\nruntime = 600";
-    let workload = read("fio", body, 1.0).expect("valid");
-    let mut site = site(&executor, folder.path(), None);
-    workload.prepare(&mut site).expect("prepared");
-    let raiser = executor.interrupt.clone();
-    let thread = std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        raiser.raise();
-    });
-    let error = workload.run(&mut site).expect_err("stopped");
-    assert!(error.is_interrupt(), "{error}");
-    assert!(site.steps.is_empty());
-    thread.join().expect("thread");
 }
 
 proptest! {

@@ -1,14 +1,15 @@
-//! Running fio.
+//! Running real fio.
 
 use std::sync::OnceLock;
 
 use disklab_exec::{ExecError, Finished, Invocation};
 
 use super::Fio;
-use super::figures::combine;
+use super::figures::summary;
 use super::output::{self, Done, Kind, Output};
 use super::steps::Step;
-use crate::{Outcome, WorkSite, WorkloadError};
+use crate::site::nanoseconds;
+use crate::{WorkSite, WorkloadError};
 
 /// The first fio that has `lat_percentiles`, by which it gives the distribution
 /// of the total latency.
@@ -26,13 +27,13 @@ fn arguments(fio: &Fio, step: &Step, seed: u64, lat_percentiles: bool) -> Vec<St
         ["--output-format=json+", "--eta=never", CLOCK].map(str::to_owned).to_vec();
     arguments.push(format!("--randseed={seed}"));
     arguments.extend(lat_percentiles.then(|| "--lat_percentiles=1".to_owned()));
-    arguments.extend(step.sections().flat_map(|index| fio.sections[index].0.arguments()));
+    arguments.extend(step.sections().flat_map(|index| fio.parts[index].section.arguments()));
     arguments
 }
 
 /// A seed for the step with this number: 31 bits, which every fio reads, and
 /// never 0. Steps have different ones, so that they go to different places.
-fn seed_of(seed: u64, step: usize) -> u64 {
+pub(super) fn seed_of(seed: u64, step: usize) -> u64 {
     // SplitMix64's constants spread neighbouring seeds.
     let mixed = (seed ^ (step as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33).max(1)
@@ -105,21 +106,17 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
                 return Err(failed(fio, step, finished));
             }
             let output = output::parse(&finished.text())?;
-            let (mut figures, kind) = combine(&groups(fio, step, &output)?);
-            if figures.is_empty() {
+            let (mut outcome, kind) = summary(&fio.parts, step, &by_section(fio, step, &output)?);
+            if outcome.figures.is_empty() {
                 let why = format!("the report of {} has neither reads nor writes", step.name);
                 return Err(WorkloadError::output("fio", why));
             }
-            if step.sections().all(|index| fio.sections[index].1.only_names) {
-                for figure in &mut figures {
-                    figure.bytes = 0;
-                    figure.bytes_per_second = None;
-                }
-            }
+            (outcome.user_ns, outcome.system_ns) =
+                (nanoseconds(finished.user), nanoseconds(finished.system));
             kinds.push(kind);
             let failed = output.jobs.iter().map(|job| job.passed_over);
             passed_over = failed.fold(passed_over, u64::saturating_add);
-            Ok(Outcome::of(&finished, figures))
+            Ok(outcome)
         })?;
     }
     if passed_over > 0 {
@@ -147,39 +144,33 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
 }
 
 /// A file name from a step's.
-fn raw_name(number: usize, step: &str) -> String {
+pub(super) fn raw_name(number: usize, step: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
     let name: String = step.chars().map(|c| if fits(c) { c } else { '_' }).take(60).collect();
     format!("fio-{}-{name}", number + 1)
 }
 
-/// What the jobs did, in the step's groups.
-fn groups<'a>(
-    fio: &Fio,
-    step: &Step,
-    output: &'a Output,
-) -> Result<Vec<Vec<&'a Done>>, WorkloadError> {
+/// What the jobs of each section of the step did.
+fn by_section(fio: &Fio, step: &Step, output: &Output) -> Result<Vec<Vec<Done>>, WorkloadError> {
     if let Some(job) = output.jobs.iter().find(|job| job.error != 0) {
         let code = i32::try_from(job.error).unwrap_or(0).saturating_abs();
         let why = std::io::Error::from_raw_os_error(code);
         return Err(WorkloadError::Other(format!("fio job '{}' failed: {why}", job.name)));
     }
-    let group_of = |name: &str| {
-        let has = |group: &Vec<usize>| group.iter().any(|i| fio.sections[*i].0.name == name);
-        // fio cuts long names; such a job is counted with the first group.
-        step.groups.iter().position(has).unwrap_or(0)
-    };
-    let mut groups = vec![Vec::new(); step.groups.len()];
+    let sections: Vec<usize> = step.sections().collect();
+    let mut done = vec![Vec::new(); sections.len()];
     for job in &output.jobs {
-        groups[group_of(&job.name)].extend(&job.done);
+        // fio cuts long names; such a job is counted with the first section.
+        let named = |index: &usize| fio.parts[*index].section.name() == job.name;
+        done[sections.iter().position(named).unwrap_or(0)].extend(job.done.iter().cloned());
     }
-    Ok(groups)
+    Ok(done)
 }
 
 /// Why fio failed, with its own words and what they mean.
 fn failed(fio: &Fio, step: &Step, finished: Finished) -> WorkloadError {
     let said = format!("{}\n{}", finished.error_text(), finished.text());
-    let engine = step.sections().find_map(|index| fio.sections[index].0.get("ioengine"));
+    let engine = step.sections().find_map(|index| fio.parts[index].section.get("ioengine"));
     let engine = engine.unwrap_or("psync");
     let line = |marks: &[&str]| {
         said.lines().find(|line| marks.iter().any(|mark| line.contains(mark))).map(str::trim)
@@ -216,10 +207,11 @@ mod tests {
     #[test]
     fn reasons_of_failures_are_told() {
         let fio = Fio {
-            sections: Vec::new(),
+            parts: Vec::new(),
             steps: Vec::new(),
             prewrite: Default::default(),
             scaled: Vec::new(),
+            engine: Default::default(),
             checked: Default::default(),
         };
         let step = Step { name: "s".to_owned(), groups: Vec::new() };
@@ -284,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_names_are_file_names() {
+    pub(super) fn raw_names_are_file_names() {
         assert_eq!(raw_name(0, "seq read/1M"), "fio-1-seq_read_1M");
     }
 }

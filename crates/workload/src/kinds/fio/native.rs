@@ -1,0 +1,103 @@
+//! Running jobs by the native engine.
+
+use disklab_engine::{EngineError, JobReport, Report, Site};
+use disklab_exec::ExecError;
+use disklab_jobfile::Job;
+use disklab_measure::Direction;
+
+use super::Fio;
+use super::figures::summary;
+use super::output::{Done, Kind};
+use super::real::{raw_name, seed_of};
+use super::steps::Step;
+use crate::{Outcome, WorkSite, WorkloadError};
+
+/// Runs the steps.
+///
+/// # Errors
+/// Where a job fails.
+pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+    let mut notes: Vec<String> = Vec::new();
+    for (number, step) in fio.steps.iter().enumerate() {
+        let jobs: Vec<Job> = step.sections().map(|index| fio.parts[index].job.clone()).collect();
+        let place = Site {
+            interrupt: site.executor.interrupt.clone(),
+            lean: site.simulated,
+            ..Site::new(site.directory, seed_of(site.seed, number))
+        };
+        // What is missing is made before the clock starts, and the caches dropped
+        // after it.
+        disklab_engine::lay_out(&jobs, &place).map_err(failed)?;
+        let raw = format!("{}.json", raw_name(number, &step.name));
+        site.step(&step.name, |executor| {
+            let command = command(fio, step, place.seed);
+            executor.trace.note(&command.iter().map(String::as_str).collect::<Vec<_>>());
+            let report = disklab_engine::run(&jobs, &place).map_err(failed)?;
+            if let Some(folder) = executor.raw_folder() {
+                let path = folder.join(&raw);
+                let json = format!("{:#}\n", report.to_fio_json());
+                std::fs::write(&path, json).map_err(WorkloadError::io("cannot write", &path))?;
+            }
+            if report.interrupted {
+                return Err(ExecError::Interrupted.into());
+            }
+            notes.extend(report.jobs.iter().flat_map(|job| job.notes.iter().cloned()));
+            outcome(fio, step, &report)
+        })?;
+    }
+    for note in notes {
+        site.note_once("fio", note);
+    }
+    site.note_once(
+        "fio",
+        "run by disklab's own engine; latencies are total ones (fio's lat): from submission to \
+         completion",
+    );
+    Ok(())
+}
+
+fn failed(error: EngineError) -> WorkloadError {
+    match error {
+        EngineError::Interrupted => ExecError::Interrupted.into(),
+        other => WorkloadError::Other(other.to_string()),
+    }
+}
+
+/// The command that does the same by hand.
+fn command(fio: &Fio, step: &Step, seed: u64) -> Vec<String> {
+    let own = ["disklab", "fio"].map(str::to_owned).into_iter().chain([format!("--seed={seed}")]);
+    own.chain(step.sections().flat_map(|index| fio.parts[index].section.arguments())).collect()
+}
+
+/// What a step gave.
+fn outcome(fio: &Fio, step: &Step, report: &Report) -> Result<Outcome, WorkloadError> {
+    let names: Vec<usize> = step.sections().collect();
+    let mut done: Vec<Vec<Done>> = vec![Vec::new(); names.len()];
+    for job in &report.jobs {
+        if let Some((_, why)) = &job.error {
+            return Err(WorkloadError::Other(format!("fio job '{}' failed: {why}", job.name)));
+        }
+        done[job.job].extend(of(job));
+    }
+    let mut outcome = summary(&fio.parts, step, &done).0;
+    outcome.user_ns = report.jobs.iter().map(|job| job.user_ns).sum();
+    outcome.system_ns = report.jobs.iter().map(|job| job.system_ns).sum();
+    Ok(outcome)
+}
+
+/// What a job, or a group of them, did.
+fn of(job: &JobReport) -> Vec<Done> {
+    [(Direction::Read, &job.read), (Direction::Write, &job.write)]
+        .into_iter()
+        .filter(|(_, done)| done.operations > 0)
+        .map(|(direction, done)| Done {
+            direction,
+            bytes: done.bytes,
+            operations: done.operations,
+            runtime_ns: done.runtime_ns,
+            bytes_per_second: done.bytes_per_second(),
+            operations_per_second: done.operations_per_second(),
+            latency: done.total.clone().map(|latency| (Kind::Total, latency)),
+        })
+        .collect()
+}
