@@ -2,20 +2,21 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use disklab_exec::{OWNER_VARIABLE, TraceEntry, owner};
 use landlock::RulesetCreated;
-use rustix::io::Errno;
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{
     Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, getppid, kill_process_group, pidfd_open,
     set_parent_process_death_signal, setrlimit, setsid,
 };
 
-use crate::confinement::{self, MemoryFolder};
+use crate::confinement;
+use crate::guest_memory::{self, GuestMemory};
 use crate::options::LabOptions;
 use crate::{LabError, Sockets};
 
@@ -37,7 +38,7 @@ pub(crate) struct Kernel {
     pidfd: OwnedFd,
     console: PathBuf,
     status: Option<ExitStatus>,
-    memory: Option<MemoryFolder>,
+    memory: Option<GuestMemory>,
 }
 
 impl Kernel {
@@ -56,8 +57,9 @@ impl Kernel {
             .env_clear()
             .env("HOME", ".")
             .env(OWNER_VARIABLE, owner());
-        let memory = MemoryFolder::new(options.memory_bytes);
-        let memory_path = memory.as_ref().map_or(options.folder.as_path(), MemoryFolder::path);
+        guest_memory::sweep();
+        let memory = GuestMemory::new(options.memory_bytes);
+        let memory_path = memory.as_ref().map_or(options.folder.as_path(), GuestMemory::path);
         command.env("TMPDIR", memory_path);
         let mut writable = vec![options.folder.as_path(), memory_path];
         writable.extend(options.writable.iter().map(PathBuf::as_path));
@@ -67,7 +69,8 @@ impl Kernel {
         let file = File::create(&console).map_err(LabError::system(what.clone()))?;
         let again = file.try_clone().map_err(LabError::system(what))?;
         command.stdin(line.map_or_else(Stdio::null, Stdio::from)).stdout(file).stderr(again);
-        die_with_us(&mut command, rules);
+        let inherited = memory.as_ref().and_then(GuestMemory::inherited).map(AsRawFd::as_raw_fd);
+        die_with_us(&mut command, rules, inherited);
         options.trace.push(TraceEntry {
             at_seconds: options.trace.now_seconds(),
             argv: std::iter::once(kernel.display().to_string()).chain(arguments).collect(),
@@ -198,10 +201,10 @@ fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
 }
 
 /// Has the kernel's process killed when this one dies, even by `kill -9`, gives it
-/// a session of its own, has it lie at the same addresses in every run, and lets
+/// a session of its own, what it is to inherit, has it lie at the same addresses in every run, and lets
 /// it write only where the rules say.
 #[allow(unsafe_code)]
-fn die_with_us(command: &mut Command, rules: RulesetCreated) {
+fn die_with_us(command: &mut Command, rules: RulesetCreated, inherited: Option<RawFd>) {
     let mut rules = Some(rules);
     let parent = getpid();
     // SAFETY: between fork and exec only async-signal-safe system calls are made.
@@ -213,6 +216,10 @@ fn die_with_us(command: &mut Command, rules: RulesetCreated) {
                 return Err(Errno::SRCH.into());
             }
             setsid()?;
+            if let Some(fd) = inherited {
+                // It is open: the parent waits until this process's program starts.
+                fcntl_setfd(BorrowedFd::borrow_raw(fd), FdFlags::empty())?;
+            }
             // A panicking kernel aborts; its memory would be the core.
             setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
             // Some containers forbid it; addresses of the kernel's own stack

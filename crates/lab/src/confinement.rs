@@ -4,8 +4,7 @@
 //! again. So the kernel's process is confined by Landlock, which holds whatever
 //! the guest does, also for root.
 
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use landlock::{
     ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
@@ -15,8 +14,6 @@ use crate::LabError;
 
 /// With truncation, from Linux 6.2 on. Older systems enforce what they know.
 const KNOWN: ABI = ABI::V3;
-/// A file system in memory.
-const MEMORY: &str = "/dev/shm";
 
 /// The version of this system's Landlock (landlock(7)); `None` where it has none, or
 /// it is switched off. Guests are then confined by their read-only root alone, which
@@ -30,39 +27,6 @@ pub fn landlock_version() -> Option<u32> {
     let version =
         unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, attributes, 0_usize, VERSION) };
     u32::try_from(version).ok().filter(|version| *version > 0)
-}
-
-/// The place for the guest's memory: a folder of its own in [`MEMORY`], which goes
-/// when this does.
-#[derive(Debug)]
-pub(crate) struct MemoryFolder(PathBuf);
-
-impl MemoryFolder {
-    /// Makes it, where so much memory fits: the kernel is killed when it cannot grow.
-    pub fn new(bytes: u64) -> Option<Self> {
-        let space = rustix::fs::statvfs(MEMORY).ok()?;
-        if space.f_bavail.saturating_mul(space.f_frsize) < bytes {
-            return None;
-        }
-        // Unlike our process id, this word never comes again.
-        (0..1000).find_map(|number| {
-            let name = format!("disklab-{}-{number}", disklab_exec::owner());
-            let path = Path::new(MEMORY).join(name);
-            std::fs::DirBuilder::new().mode(0o700).create(&path).ok().map(|()| Self(path))
-        })
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for MemoryFolder {
-    fn drop(&mut self) {
-        // The memory itself is a file without a name.
-        let _ = std::fs::remove_dir(&self.0);
-    }
 }
 
 /// Rules by which only `folders` can be written to.

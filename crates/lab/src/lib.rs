@@ -17,6 +17,7 @@ mod disk;
 mod error;
 mod event_loop;
 pub mod guest;
+mod guest_memory;
 #[cfg(test)]
 mod hostile;
 pub mod kernel;

@@ -55,6 +55,20 @@ impl StoreFile {
     pub fn read(&self, data: &mut [u8], at: u64) -> io::Result<()> {
         self.0.read_exact_at(data, at)
     }
+
+    /// Reads what there is, and says how many bytes.
+    pub fn read_up_to(&self, data: &mut [u8], at: u64) -> io::Result<usize> {
+        let mut done = 0;
+        while done < data.len() {
+            match self.0.read_at(&mut data[done..], at.saturating_add(done as u64)) {
+                Ok(0) => break,
+                Ok(read) => done += read,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(done)
+    }
 }
 
 impl Drop for StoreFile {

@@ -8,6 +8,7 @@
 
 mod chunk;
 mod file;
+mod held;
 mod pool;
 mod recent;
 mod volume;

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::file::StoreFile;
+use super::held::Held;
 use super::recent::Recent;
 use super::{BLOCK_BYTES, ContentLimits};
 use crate::LabError;
@@ -19,7 +20,8 @@ pub(super) struct Pool {
     recent: Recent,
     /// Blocks that have their slots but are not written yet.
     gathered: Gathered,
-    scratch: Vec<u8>,
+    /// For comparisons.
+    held: Held,
 }
 
 /// Blocks in a row, both in the pool and in what is being written, so that they can
@@ -57,7 +59,7 @@ impl Pool {
             free: Vec::new(),
             recent: Recent::new(),
             gathered: Gathered::default(),
-            scratch: vec![0; BLOCK_BYTES],
+            held: Held::new(),
         })
     }
 
@@ -119,6 +121,7 @@ impl Pool {
         if blocks == 0 {
             return Ok(());
         }
+        self.held.forget(slot, blocks);
         let rows = &data[at..at + blocks * BLOCK_BYTES];
         self.file.write(rows, offset(slot)).map_err(|e| match e.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => self.disk_full(),
@@ -134,7 +137,8 @@ impl Pool {
     /// Bytes of memory.
     pub fn memory_bytes(&self) -> u64 {
         let counts = self.users.len() * size_of::<u32>();
-        (counts + self.free.len() * size_of::<u32>()) as u64 + self.recent.memory_bytes()
+        let index = (counts + self.free.len() * size_of::<u32>()) as u64;
+        index + self.recent.memory_bytes() + self.held.memory_bytes()
     }
 
     /// What it may take.
@@ -155,11 +159,7 @@ impl Pool {
         if let Some(kept) = self.gathered.find(slot, data) {
             return Ok(kept == block);
         }
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let loaded = self.load(slot, &mut scratch);
-        let same = scratch == block;
-        self.scratch = scratch;
-        loaded.map(|()| same)
+        self.held.get(slot, &self.file).map(|kept| kept == block)
     }
 
     fn allocate(&mut self) -> Result<u32, LabError> {
@@ -179,6 +179,7 @@ impl Pool {
     }
 }
 
-fn offset(slot: u32) -> u64 {
+/// Where a slot begins in the file.
+pub(super) fn offset(slot: u32) -> u64 {
     u64::from(slot) * BLOCK_BYTES as u64
 }

@@ -65,6 +65,25 @@ fn repeats_share_their_data_across_disks() {
 }
 
 #[test]
+fn repeats_are_found_after_their_first_place_was_written_anew() {
+    let (_folder, mut content) = content(2 * MIB);
+    let (one, two) = (noise(1, 1 << 20), noise(2, 1 << 20));
+    content.write(0, 0, &one).unwrap();
+    // Compared in a row, and kept once.
+    content.write(1, 0, &one).unwrap();
+    assert_eq!(content.usage().disk_bytes, MIB);
+    // Only disk 0 uses the slots now, and has them written anew.
+    content.zero(1, 0, MIB / 512).unwrap();
+    content.write(0, 0, &two).unwrap();
+    content.write(1, 0, &two).unwrap();
+    assert_eq!(content.usage().disk_bytes, MIB);
+    content.write(1, MIB / 512, &one).unwrap();
+    assert_eq!(content.usage().disk_bytes, 2 * MIB);
+    assert_eq!(read(&mut content, 1, 0, 1 << 20), two);
+    assert_eq!(read(&mut content, 1, MIB / 512, 1 << 20), one);
+}
+
+#[test]
 fn what_is_overwritten_or_discarded_is_free_again() {
     let (_folder, mut content) = content(MIB);
     for round in 0..20 {

@@ -1,0 +1,122 @@
+//! A folder in `/dev/shm`, and those that killed labs left there.
+
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::process::getuid;
+
+/// A file system in memory.
+const SHARED: &str = "/dev/shm";
+/// What the folders' names begin with.
+const NAME: &str = "disklab-";
+/// Held by whoever uses a folder, for as long as it does; the system lets go of it
+/// with the process.
+const LOCK: &str = "lock";
+
+/// A folder for the guest's memory, which goes when this does.
+#[derive(Debug)]
+pub(crate) struct NamedFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl NamedFolder {
+    /// Makes it, where so much memory fits: the kernel is killed when it cannot grow.
+    pub fn new(bytes: u64) -> Option<Self> {
+        Self::within(Path::new(SHARED), bytes)
+    }
+
+    fn within(parent: &Path, bytes: u64) -> Option<Self> {
+        let space = rustix::fs::statvfs(parent).ok()?;
+        if space.f_bavail.saturating_mul(space.f_frsize) < bytes {
+            return None;
+        }
+        // Unlike our process id, this word never comes again.
+        (0..1000).find_map(|number| {
+            let path = parent.join(format!("{NAME}{}-{number}", disklab_exec::owner()));
+            DirBuilder::new().mode(0o700).create(&path).ok()?;
+            let lock = File::create(path.join(LOCK)).ok()?;
+            flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
+            Some(Self { path, _lock: lock })
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for NamedFolder {
+    fn drop(&mut self) {
+        // The memory itself is a file without a name.
+        let _ = fs::remove_file(self.path.join(LOCK));
+        let _ = fs::remove_dir(&self.path);
+    }
+}
+
+/// Removes the folders of labs that were killed.
+pub(crate) fn sweep() {
+    sweep_within(Path::new(SHARED));
+}
+
+fn sweep_within(parent: &Path) {
+    let own = getuid().as_raw();
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let path = entry.path();
+        // Folders of one's own only: others may be anything.
+        let ours = fs::symlink_metadata(&path).is_ok_and(|m| m.is_dir() && m.uid() == own);
+        if !ours || !entry.file_name().to_string_lossy().starts_with(NAME) {
+            continue;
+        }
+        // One without a lock is just being made, or was left by a disklab that had none.
+        let Ok(lock) = File::open(path.join(LOCK)) else { continue };
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let _ = fs::remove_file(path.join(LOCK));
+            // Fails where the kernel of a system without nameless files was killed
+            // between making its file and taking the name away.
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_killed_labs_left_goes_and_all_else_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let used = NamedFolder::within(parent.path(), 4096).unwrap();
+        let other = NamedFolder::within(parent.path(), 4096).unwrap();
+        assert_ne!(used.path(), other.path());
+        let left = parent.path().join("disklab-0123456789abcdef-0");
+        let making = parent.path().join("disklab-0123456789abcdef-1");
+        let foreign = parent.path().join("disk");
+        for folder in [&left, &making, &foreign] {
+            fs::create_dir(folder).unwrap();
+        }
+        for folder in [&left, &foreign] {
+            fs::write(folder.join(LOCK), "").unwrap();
+            fs::write(folder.join("vm_file-1"), "memory").unwrap();
+        }
+        std::os::unix::fs::symlink(&foreign, parent.path().join("disklab-link")).unwrap();
+        sweep_within(parent.path());
+        assert!(!left.exists(), "nobody holds it");
+        assert!(used.path().exists() && other.path().exists(), "they are held");
+        assert!(making.exists(), "it has no lock yet");
+        assert!(foreign.join("vm_file-1").exists(), "it is no folder of ours");
+        let path = used.path().to_owned();
+        drop(used);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_folder_without_room_is_none() {
+        let parent = tempfile::tempdir().unwrap();
+        assert!(NamedFolder::within(parent.path(), u64::MAX).is_none());
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
+}
