@@ -5,6 +5,7 @@ mod error;
 mod fileset;
 mod flowop;
 mod library;
+pub mod output;
 mod parse;
 mod personality;
 mod picks;
