@@ -105,26 +105,33 @@ fn sizes_are_scaled_to_whole_blocks() {
     assert_eq!(section.get("size"), Some("500000"));
 }
 
-/// Job files as people write them; the seeds of the fuzz target, too.
+/// Jobs as people write them: in a text of their own, or as a table of options.
 #[test]
 fn the_studies_jobs_are_understood() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies");
-    let mut found = 0;
+    let (mut texts, mut tables) = (0, 0);
     for entry in std::fs::read_dir(folder).expect("studies") {
         let text = std::fs::read_to_string(entry.expect("an entry").path()).expect("text");
-        for quotes in ["'''", "\"\"\""] {
-            for block in text.split(quotes).skip(1).step_by(2) {
-                // Parameters are filled in by the study.
-                if block.trim_start().starts_with('[') && !block.contains('{') {
-                    found += 1;
-                    if let Err(error) = read(block, Policy::default()) {
-                        panic!("{block}\n{error}");
-                    }
-                }
+        for block in text.split("job = \"\"\"\n").skip(1) {
+            texts += 1;
+            let block = block.split("\"\"\"").next().expect("text");
+            if let Err(error) = read(block, Policy::default()) {
+                panic!("{block}\n{error}");
+            }
+        }
+        for line in text.lines().filter_map(|line| line.strip_prefix("fio = { ")) {
+            tables += 1;
+            // What a study fills in, and what it reads itself.
+            let options = line.trim_end_matches(" }").replace("{rw}", "rw").replace("{bs}", "4k");
+            let options: Vec<&str> =
+                options.split(", ").filter(|o| !o.starts_with("prewrite")).collect();
+            let job = format!("[table]\n{}\n", options.join("\n").replace('"', ""));
+            if let Err(error) = read(&job, Policy::default()) {
+                panic!("{job}\n{error}");
             }
         }
     }
-    assert!(found > 0);
+    assert!(texts > 0 && tables > 0);
 }
 
 proptest! {

@@ -194,7 +194,11 @@ pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, String> {
     let shown: String = name.chars().take(60).collect();
     let hint = match near(&shown, policy) {
         Some(near) => format!(" (did you mean '{near}'?)"),
-        None => did_you_mean(&shown, known(policy)),
+        // Comparing takes long, and names of other lengths are not close.
+        None => did_you_mean(
+            &shown,
+            known(policy).filter(|known| known.len().abs_diff(shown.len()) <= 1 + known.len() / 4),
+        ),
     };
     Err(format!("fio has no option '{shown}', as far as disklab knows{hint}"))
 }
