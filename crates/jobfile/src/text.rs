@@ -11,8 +11,10 @@ use crate::section::{Section, Setting};
 const LONGEST_NAME: usize = 255;
 /// No study needs more; a hostile text gets no further.
 const MOST_SECTIONS: usize = 200;
-/// The same for options, since each section has all global ones before it.
+/// The same for options.
 const MOST_OPTIONS: usize = 5000;
+/// And for those of all sections together, where each has the global ones, too.
+const MOST_SETTINGS: usize = 50_000;
 
 /// The sections of a job file. `locate` tells where a range of the text's bytes
 /// stands, and `whole` where the text does, since it may stand inside of another.
@@ -32,7 +34,7 @@ pub fn sections(
     let mut sections: Vec<Section> = Vec::new();
     // Nothing before the first header; then whether it is a [global] one.
     let mut in_global: Option<bool> = None;
-    let (mut at, mut options) = (0, 0);
+    let (mut at, mut options, mut inherited) = (0, 0, 0);
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
@@ -53,6 +55,13 @@ pub fn sections(
             if in_global == Some(false) {
                 if sections.len() == MOST_SECTIONS {
                     return Err(place.error(format!("more than {MOST_SECTIONS} sections")));
+                }
+                inherited += globals.len();
+                if inherited > MOST_SETTINGS {
+                    return Err(place.error(format!(
+                        "the sections so far have more than {MOST_SETTINGS} global options \
+                         together"
+                    )));
                 }
                 sections.push(Section::new(name, place, globals.clone(), policy));
             }

@@ -40,6 +40,10 @@ fn endless_jobs_are_refused() {
     let text = format!("[a]\n{}", "bs=4k\n".repeat(6000));
     let error = read_sections(&text, Runner::Native).expect_err("too many");
     assert_eq!((error.line, error.message.as_str()), (5002, "more than 5000 options"));
+    let text = format!("[global]\n{}{}", "bs=4k\n".repeat(1000), "[a]\nsize=1m\n".repeat(100));
+    let error = read_sections(&text, Runner::Native).expect_err("too many");
+    assert_eq!(error.line, 1102, "{error}");
+    assert!(error.message.contains("50000 global options"), "{error}");
 }
 
 #[test]

@@ -235,6 +235,15 @@ fn what_has_no_effect_is_told() {
         ("filename=a:b\nnrfiles=5", 4, "`filename` gives 2"),
         ("pre_read=1\ninvalidate=1", 4, "no effect with `pre_read`"),
         ("direct=1\nbs=3000", 4, "multiple of 512"),
+        ("thinktime_blocks=5", 3, "no effect without `thinktime`"),
+        ("rate_process=poisson", 3, "without `rate` or `rate_iops`"),
+        ("rwmixread=70", 3, "without a `rw` that reads and writes"),
+        ("norandommap", 3, "without a random `rw`"),
+        ("buffer_compress_chunk=4k", 3, "without `buffer_compress_percentage`"),
+        ("dedupe_mode=repeat", 3, "without `dedupe_percentage`"),
+        ("verify_fatal=1", 3, "without `verify`"),
+        ("end_fsync=1", 3, "without a `rw` that writes"),
+        ("offset_increment=4k", 3, "without `numjobs` above 1"),
         ("create_on_open=1", 3, "nothing is written beforehand"),
         ("rw=write\nverify=crc32c\nnumjobs=2\nfilename=f", 5, "another one wrote"),
         ("rw=write\nverify=crc32c\ntime_based\nruntime=5", 5, "will not begin"),
@@ -245,6 +254,9 @@ fn what_has_no_effect_is_told() {
         assert!(warning.message.contains(part) && warning.line == line, "{warning}");
     }
     assert!(valid("iodepth=8\nioengine=io_uring").warnings.is_empty());
+    // Global options are for others, and zero is what is anyway.
+    let text = "[global]\nsize=1m\nend_fsync=1\nrwmixread=70\n[a]\nrw=read\nfsync=0";
+    assert!(read(text, Policy::default()).expect("valid")[0].warnings.is_empty());
 }
 
 /// The block sizes and the depth that fio shows for the same options.
@@ -276,6 +288,63 @@ fn fio_understands_the_same() {
             sizes(&job.blocks.sizes.write)
         );
         assert!(said.contains(&expected), "{options}: expected {expected}\n{said}");
+    }
+}
+
+/// The files that fio makes, and how much it writes.
+#[test]
+fn fio_makes_the_same_files() {
+    if fio(&["--version"]).is_none() {
+        return lacks_fio();
+    }
+    for options in [
+        "numjobs=2",
+        "filesize=128k\noffset=32k",
+        "filesize=128k\noffset=32k\nsize=64k",
+        "offset=256k\nfilename=f",
+        "filesize=64k\nsize=128k\nnrfiles=4",
+        "size=10k\nnrfiles=3\nbs=1k",
+        "filename=x:y",
+        "filename=f\nnumjobs=2\noffset=64k\noffset_increment=64k\nsize=64k",
+        "filesize=128k\noffset_increment=32k\nnumjobs=2",
+        "filename_format=$jobname-$filenum\nnrfiles=2\nio_size=64k",
+    ] {
+        let job = valid(&format!("rw=write\nfallocate=none\noverwrite=1\n{options}"));
+        let folder = tempfile::tempdir().expect("a folder");
+        let directory = format!("--directory={}", folder.path().display());
+        let given: Vec<String> = job.options.iter().map(|(n, v)| format!("--{n}={v}")).collect();
+        let mut arguments = vec!["--name=a", directory.as_str(), "--output-format=json"];
+        arguments.extend(given.iter().map(String::as_str));
+        let (fine, said) = fio(&arguments).expect("fio is here");
+        assert!(fine, "{options}: {said}");
+
+        let mut ours = std::collections::BTreeMap::new();
+        let mut bytes = 0;
+        for clone in 0..job.process.clones {
+            let files = job.files.of(clone, 0);
+            let all: u64 = files.iter().map(|f| f.extent.length).sum();
+            let whole = |f: &JobFile| f.extent.length / job.blocks.max() * job.blocks.max();
+            let most: u64 = files.iter().map(whole).sum();
+            assert!(job.length.size <= all.max(job.length.size));
+            bytes += job.length.io_size.min(most);
+            for file in files {
+                let end = ours.entry(file.name).or_insert(0);
+                *end = file.extent.end().max(*end);
+            }
+        }
+        let fios = std::fs::read_dir(folder.path()).expect("the folder").map(|entry| {
+            let entry = entry.expect("an entry");
+            let name = entry.file_name().into_string().expect("text");
+            (name, entry.metadata().expect("a file").len())
+        });
+        assert_eq!(ours, fios.collect(), "{options}");
+        let written: u64 = said
+            .split("\"write\" : {")
+            .skip(1)
+            .filter_map(|part| part.split("\"io_bytes\" : ").nth(1))
+            .filter_map(|text| text.split(',').next()?.trim().parse::<u64>().ok())
+            .sum();
+        assert_eq!(bytes, written, "{options}");
     }
 }
 

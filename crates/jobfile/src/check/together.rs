@@ -65,9 +65,81 @@ pub(super) fn together(section: &Section, draft: &Draft, job: &Job) -> Result<()
     Ok(())
 }
 
+/// Options that do nothing without another one: their names, what they need, and
+/// whether it is there.
+type Idle = (&'static [&'static str], &'static str, fn(&Job) -> bool);
+
+const IDLE: [Idle; 9] = [
+    (
+        &["thinktime_spin", "thinktime_blocks", "thinktime_blocks_type", "thinktime_iotime"],
+        "`thinktime`",
+        |job| job.pace.think.is_some(),
+    ),
+    (&["rate_process", "rate_ignore_thinktime"], "`rate` or `rate_iops`", limited),
+    (&["rwmixread", "rwmixwrite"], "a `rw` that reads and writes", |job| {
+        job.pattern.access.reads && job.pattern.access.writes
+    }),
+    (
+        &["percentage_random", "random_distribution", "norandommap", "blockalign", "rw_sequencer"],
+        "a random `rw`",
+        |job| job.pattern.access.random,
+    ),
+    (&["buffer_compress_chunk"], "`buffer_compress_percentage`", |job| {
+        job.buffers.compress.is_some()
+    }),
+    (
+        &["dedupe_mode", "dedupe_working_set_percentage", "dedupe_global"],
+        "`dedupe_percentage`",
+        |job| job.buffers.dedupe.is_some(),
+    ),
+    (
+        &[
+            "do_verify",
+            "verify_fatal",
+            "verify_interval",
+            "verify_offset",
+            "verify_backlog",
+            "verify_backlog_batch",
+            "verify_pattern",
+            "verify_dump",
+        ],
+        "`verify`",
+        |job| job.verify.is_some(),
+    ),
+    (
+        &["fsync", "fdatasync", "end_fsync", "file_append", "overwrite"],
+        "a `rw` that writes",
+        |job| job.pattern.access.writes,
+    ),
+    (&["offset_increment"], "`numjobs` above 1", |job| job.process.clones > 1),
+];
+
+fn limited(job: &Job) -> bool {
+    let some = |rate: &PerDirection<Option<u64>>| rate.read.is_some() || rate.write.is_some();
+    some(&job.pace.rate) || some(&job.pace.rate_iops)
+}
+
+/// The options of this section that do nothing. Global ones are for other
+/// sections, too, and zero is what is without them.
+fn idle(section: &Section, job: &Job) -> Vec<SourceError> {
+    let mut warnings = Vec::new();
+    for (names, needed, is_there) in IDLE {
+        for name in names.iter().filter(|_| !is_there(job)) {
+            if let Some(setting) = section.setting(name)
+                && !setting.is_global()
+                && setting.value() != "0"
+            {
+                let what = format!("`{name}` has no effect without {needed}");
+                warnings.push(setting.value_place().error(what));
+            }
+        }
+    }
+    warnings
+}
+
 /// What works, but not as one may think.
 pub(super) fn warnings(section: &Section, draft: &Draft, job: &Job) -> Vec<SourceError> {
-    let mut warnings = Vec::new();
+    let mut warnings = idle(section, job);
     let mut warn = |at: &[&str], what: String| warnings.push(section.at(at).error(what));
     if job.depth.depth > 1 && job.engine.is_synchronous() {
         warn(
