@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicU64;
 
 use disklab_source::{Place, Source, SourceError};
 
-use super::execute::{Bound, Executed, not_set, show};
+use super::evaluate::MAX_TEXT;
+use super::executed::{Bound, Executed, not_set, show};
 use super::fields::Fields;
 use crate::parse::lex::{Piece, short};
 use crate::parse::syntax::{Expression, SpannedExpression};
@@ -86,8 +87,8 @@ impl Binder {
                     }
                 }
             }
-            if text.len() > 64 << 10 {
-                return Err(place.error("this text grows beyond 64 KiB"));
+            if text.len() > MAX_TEXT {
+                return Err(place.error(format!("this text grows beyond {MAX_TEXT} bytes")));
             }
         }
         Ok(text)

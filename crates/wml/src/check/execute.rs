@@ -2,18 +2,21 @@
 //!
 //! WML has no conditions, so what a script does is known before it runs.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use disklab_source::{Place, Source, SourceError, did_you_mean};
 
-use crate::parse::lex::{Piece, Spanned, short};
-use crate::parse::syntax::{
-    Attribute, Attributes, Entity, Expression, FlowopSyntax, SetValue, SpannedExpression,
-    Statement, ThreadSyntax,
+use super::executed::{
+    Bound, CompositeDefinition, Defined, Executed, FilesDefinition, ProcessDefinition,
+    RandomDefinition, Step, WrongOverride,
 };
-use crate::{Overrides, Quit, parse};
+use crate::parse::lex::{Spanned, short};
+use crate::parse::syntax::{
+    Attribute, Attributes, Entity, Expression, SetValue, SpannedExpression, Statement,
+};
+use crate::{Overrides, parse};
 
 /// Commands after all loops are unrolled.
 const MAX_STEPS: usize = 10_000;
@@ -21,114 +24,12 @@ const MAX_STEPS: usize = 10_000;
 const MAX_VARIABLES: usize = 10_000;
 /// How deep `load` may go.
 const MAX_LOADS: usize = 4;
-/// Characters that a text with variables may grow to.
-const MAX_TEXT: usize = 64 << 10;
 
-/// What a variable holds.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Bound {
-    Number(u64),
-    Bool(bool),
-    Text(String),
-    /// Number of a random variable.
-    Random(usize),
-}
-
-/// A random variable as defined; its parameters are bound with everything else.
-#[derive(Debug, Clone)]
-pub(super) struct RandomDefinition {
-    pub source: Arc<Source>,
-    pub name: Spanned<String>,
-    pub custom: bool,
-    pub attributes: Attributes,
-}
-
-/// Something defined, with the script that it stands in.
-#[derive(Debug, Clone)]
-pub(super) struct Defined<T> {
-    pub source: Arc<Source>,
-    pub span: Range<usize>,
-    pub value: T,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct FilesDefinition {
-    pub single: bool,
-    pub attributes: Attributes,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct ProcessDefinition {
-    pub attributes: Attributes,
-    pub threads: Vec<ThreadSyntax>,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct CompositeDefinition {
-    pub attributes: Attributes,
-    pub flowops: Vec<FlowopSyntax>,
-}
-
-/// A command that is carried out when the script runs.
-#[derive(Debug, Clone)]
-pub(super) enum Step {
-    CreateFiles,
-    RemoveFiles,
-    CreateProcesses,
-    ShutdownProcesses,
-    EventRate(Attributes),
-    Run(Option<Bound>),
-    PeriodicRun { period: u64, reset: bool, time: Option<Bound> },
-    Warmup(Bound),
-    Sleep(Bound),
-    Echo(String),
-    System(String),
-    Set(String, Bound),
-    StatsClear,
-    StatsSnap,
-    List(bool),
-}
-
-/// Everything that a script defines and does.
-#[derive(Debug, Default)]
-pub(super) struct Executed {
-    /// Values at the first run, or at the end where there is none.
-    pub values: HashMap<String, Bound>,
-    /// Names in the order of their first `set`.
-    pub order: Vec<String>,
-    /// Values from outside, and those of them that something asked for.
-    pub given: HashMap<String, Bound>,
-    pub used: HashSet<String>,
-    /// Variables that change after files were made or the run began, and where.
-    pub moving: HashMap<String, Place>,
-    pub randoms: Vec<RandomDefinition>,
-    pub possets: HashMap<String, Defined<Attributes>>,
-    pub files: Vec<Defined<FilesDefinition>>,
-    pub processes: Vec<Defined<ProcessDefinition>>,
-    pub composites: Vec<Defined<CompositeDefinition>>,
-    pub steps: Vec<Defined<Step>>,
-    pub quit: Quit,
-    pub latency_histogram: bool,
-    pub notes: Vec<SourceError>,
-}
-
-/// Why an override is wrong: its name, and what is wrong with it.
-pub(super) type WrongOverride = (String, String);
-
-impl Executed {
-    /// An override that no `set` and no `$name` of the script asks for.
-    pub(super) fn unused(&self, script: &str) -> Option<WrongOverride> {
-        let unused = self.given.keys().filter(|name| !self.used.contains(*name)).min()?;
-        let near = did_you_mean(unused, self.order.iter().map(String::as_str));
-        let all =
-            if near.is_empty() { format!("; it sets {}", self.order.join(", ")) } else { near };
-        Some((unused.clone(), format!("is no variable of {script}{all}")))
-    }
-}
-
+/// Executes statements, one after the other.
 pub(super) struct Executor {
     pub done: Executed,
-    now: HashMap<String, Bound>,
+    /// Values at this place of the script.
+    pub now: HashMap<String, Bound>,
     began: bool,
     ran: bool,
     source: Arc<Source>,
@@ -195,7 +96,7 @@ impl Executor {
         self.done
     }
 
-    fn place(&self, span: &Range<usize>) -> Place {
+    pub(super) fn place(&self, span: &Range<usize>) -> Place {
         Place { source: self.source.clone(), span: span.clone() }
     }
 
@@ -480,84 +381,4 @@ impl Executor {
         list.push(attribute);
         Ok(())
     }
-
-    fn calculated(
-        &mut self,
-        left: &SpannedExpression,
-        sign: &Spanned<char>,
-        right: &SpannedExpression,
-    ) -> Result<Bound, SourceError> {
-        let mut number = |expression: &SpannedExpression| match self.value(expression)? {
-            Bound::Number(n) => Ok(n),
-            _ => Err(self.place(&expression.span).error("expected a number here")),
-        };
-        let (a, b) = (number(left)?, number(right)?);
-        let result = match sign.value {
-            '+' => a.checked_add(b),
-            '-' => a.checked_sub(b),
-            '*' => a.checked_mul(b),
-            _ => a.checked_div(b),
-        };
-        result.filter(|n| i64::try_from(*n).is_ok()).map(Bound::Number).ok_or_else(|| {
-            self.place(&sign.span)
-                .error(format!("{a} {} {b} is no number from 0 to 2^63-1", sign.value))
-        })
-    }
-
-    /// What an expression is worth now.
-    fn value(&mut self, expression: &SpannedExpression) -> Result<Bound, SourceError> {
-        Ok(match &expression.value {
-            Expression::Int(n) => Bound::Number(*n),
-            Expression::Bool(b) => Bound::Bool(*b),
-            Expression::Text(pieces) => Bound::Text(self.text(pieces, &expression.span)?),
-            Expression::Variable(name) => self.look_up(name, &expression.span)?,
-        })
-    }
-
-    fn look_up(&mut self, name: &str, span: &Range<usize>) -> Result<Bound, SourceError> {
-        if self.done.given.contains_key(name) {
-            self.done.used.insert(name.to_owned());
-        }
-        self.now.get(name).cloned().ok_or_else(|| not_set(&self.place(span), name, self.now.keys()))
-    }
-
-    fn text(&mut self, pieces: &[Piece], span: &Range<usize>) -> Result<String, SourceError> {
-        let mut text = String::new();
-        for piece in pieces {
-            match piece {
-                Piece::Literal(literal) => text.push_str(literal),
-                // As upstream, which says 'No default' where nothing is set.
-                Piece::Variable(name) => match self.look_up(name, span) {
-                    Ok(bound) => text.push_str(&show(&bound)),
-                    Err(_) => text.push_str(&format!("${name}")),
-                },
-            }
-            if text.len() > MAX_TEXT {
-                return Err(self
-                    .place(span)
-                    .error(format!("this text grows beyond {MAX_TEXT} bytes")));
-            }
-        }
-        Ok(text)
-    }
-}
-
-/// A value as a script would write it.
-pub(super) fn show(bound: &Bound) -> String {
-    match bound {
-        Bound::Number(n) => n.to_string(),
-        Bound::Bool(b) => b.to_string(),
-        Bound::Text(text) => text.clone(),
-        Bound::Random(_) => "random".to_owned(),
-    }
-}
-
-/// 'The variable is not set'.
-pub(super) fn not_set<'a>(
-    place: &Place,
-    name: &str,
-    known: impl Iterator<Item = &'a String>,
-) -> SourceError {
-    let near = did_you_mean(name, known.map(String::as_str));
-    place.error(format!("the variable '${}' is not set{near}", short(name)))
 }

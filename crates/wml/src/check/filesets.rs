@@ -3,7 +3,7 @@
 use disklab_source::SourceError;
 
 use super::bind::{Binder, Scope, at};
-use super::execute::{Defined, FilesDefinition};
+use super::executed::{Defined, FilesDefinition};
 use super::fields::{Fields, no_locals};
 use crate::parse::lex::short;
 use crate::{Dialect, Fileset, Value};

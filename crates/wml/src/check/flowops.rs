@@ -6,7 +6,7 @@ use std::sync::Arc;
 use disklab_source::{Place, Source, SourceError, did_you_mean};
 
 use super::bind::{Binder, Scope, at};
-use super::execute::{CompositeDefinition, Defined};
+use super::executed::{CompositeDefinition, Defined};
 use super::fields::Fields;
 use super::kinds::KINDS;
 use crate::parse::lex::short;

@@ -1,7 +1,9 @@
 //! Syntax tree to personality: names resolved, values bound, everything checked.
 
 mod bind;
+mod evaluate;
 mod execute;
+mod executed;
 mod fields;
 mod filesets;
 mod flowops;
@@ -17,7 +19,8 @@ use std::sync::Arc;
 use disklab_source::{Place, Source, SourceError};
 
 use bind::{Binder, Scope};
-use execute::{Bound, Defined, Executor, Step, show};
+use execute::Executor;
+use executed::{Bound, Defined, Step, show};
 use fields::Fields;
 
 use crate::parse::syntax::Expression;
@@ -75,7 +78,7 @@ impl Personality {
 }
 
 /// Composites must differ in name from each other and from the built-in types.
-fn composites_differ(list: &[Defined<execute::CompositeDefinition>]) -> Result<(), SourceError> {
+fn composites_differ(list: &[Defined<executed::CompositeDefinition>]) -> Result<(), SourceError> {
     let mut seen: Vec<&str> = Vec::new();
     for definition in list {
         let named = definition.value.attributes.list.iter().find(|a| a.key.value == "name");

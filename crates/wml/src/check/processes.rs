@@ -3,7 +3,7 @@
 use disklab_source::{SourceError, did_you_mean};
 
 use super::bind::{Binder, Scope, at};
-use super::execute::{CompositeDefinition, Defined, ProcessDefinition};
+use super::executed::{CompositeDefinition, Defined, ProcessDefinition};
 use super::fields::{Fields, no_locals};
 use super::flowops::{Builder, Pending};
 use crate::parse::lex::short;

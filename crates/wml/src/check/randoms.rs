@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use disklab_source::{SourceError, did_you_mean, one_of};
 
 use super::bind::{Binder, Scope};
-use super::execute::RandomDefinition;
+use super::executed::RandomDefinition;
 use super::fields::{Fields, no_locals};
 use crate::parse::lex::short;
 use crate::random::{CUSTOM_KINDS, Custom, Distribution, RandomVariable, Table, TableRow};

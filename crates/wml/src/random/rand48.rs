@@ -46,6 +46,10 @@ impl Uniform for Rand48 {
         self.state = Self::after(self.state);
         Self::number(self.state)
     }
+
+    fn is_upstream(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
