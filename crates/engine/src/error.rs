@@ -39,10 +39,6 @@ impl EngineError {
     pub(crate) fn file(action: &'static str, path: impl Into<PathBuf>, source: &io::Error) -> Self {
         Self::File { action, path: path.into(), why: words(source) }
     }
-
-    pub(crate) fn system(action: &'static str) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::System { action, source }
-    }
 }
 
 /// A system error in words, with advice where there is any.

@@ -47,8 +47,13 @@ pub(crate) struct Aio {
     /// One for each slot; the kernel copies it when it is submitted.
     blocks: Box<[Block]>,
     queued: Vec<*mut Block>,
+    /// Those that the kernel would not take: they end with its error.
+    refused: Vec<Completion>,
     events: Vec<Event>,
 }
+
+/// So often, a millisecond apart, the kernel is asked again where it has no room.
+const PATIENCE: u32 = 1000;
 
 impl Aio {
     /// A context for `depth` I/Os.
@@ -66,6 +71,7 @@ impl Aio {
             context,
             blocks: vec![Block::default(); depth].into_boxed_slice(),
             queued: Vec::with_capacity(depth),
+            refused: Vec::with_capacity(depth),
             events: vec![Event::default(); depth],
         })
     }
@@ -108,7 +114,7 @@ impl Backend for Aio {
     }
 
     fn submit(&mut self) -> io::Result<()> {
-        let mut from = 0;
+        let (mut from, mut asked) = (0, 0);
         while from < self.queued.len() {
             let list = &mut self.queued[from..];
             let (count, at) = (list.len() as libc::c_long, list.as_mut_ptr());
@@ -116,13 +122,26 @@ impl Backend for Aio {
             // until the ends are told; see `queue` of the trait.
             let taken =
                 check(unsafe { libc::syscall(libc::SYS_io_submit, self.context, count, at) });
-            match taken {
-                Ok(0) => return Err(io::Error::from_raw_os_error(libc::EAGAIN)),
-                Ok(taken) => from += taken,
-                Err(e) if matches!(e.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => {}
-                Err(error) => {
-                    self.queued.clear();
-                    return Err(error);
+            let errno = match taken {
+                Ok(taken @ 1..) => {
+                    from += taken;
+                    continue;
+                }
+                Ok(_) => libc::EAGAIN,
+                Err(error) => error.raw_os_error().unwrap_or(libc::EIO),
+            };
+            match errno {
+                libc::EINTR => {}
+                libc::EAGAIN if asked < PATIENCE => {
+                    asked += 1;
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                _ => {
+                    // The first of the list is the one that was not taken: io_submit(2).
+                    // SAFETY: it points to a block of ours, which nobody else uses now.
+                    let slot = unsafe { (*list[0]).data } as u32;
+                    self.refused.push(Completion { slot, result: -i64::from(errno) });
+                    from += 1;
                 }
             }
         }
@@ -139,6 +158,11 @@ impl Backend for Aio {
     ) -> io::Result<()> {
         if !self.queued.is_empty() {
             self.submit()?;
+        }
+        if !self.refused.is_empty() {
+            let at = self.refused.len().min(most.max(1));
+            ends.extend(self.refused.drain(..at));
+            return Ok(());
         }
         let limit = timeout.map(|t| libc::timespec {
             tv_sec: libc::time_t::try_from(t.as_secs()).unwrap_or(libc::time_t::MAX),

@@ -4,7 +4,7 @@ mod layout;
 mod open;
 
 pub(crate) use layout::lay_out_job;
-pub(crate) use open::{OpenFiles, direct_limits};
+pub(crate) use open::OpenFiles;
 
 use std::path::{Path, PathBuf};
 

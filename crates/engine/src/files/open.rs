@@ -242,7 +242,7 @@ fn advise(file: &File, target: &Target, advice: libc::c_int) {
 
 /// What direct I/O on a file has to be aligned to: '; direct I/O …', or nothing
 /// where the kernel (before 6.1) does not tell.
-pub(crate) fn direct_limits(path: &Path) -> String {
+fn direct_limits(path: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;
     let Ok(name) = std::ffi::CString::new(path.as_os_str().as_bytes()) else {
         return String::new();

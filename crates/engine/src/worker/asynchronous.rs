@@ -221,9 +221,13 @@ impl Clone<'_> {
                 .reap(least, most, timeout, &mut flights.ends)
                 .map_err(|error| system("wait for I/Os", &error))?;
             let now = now_ns();
+            let mut result = Ok(());
             for at in 0..flights.ends.len() {
-                self.landed(backend, flights, flights.ends[at], now)?;
+                // All of them have ended, also those behind one that failed.
+                let landed = self.landed(backend, flights, flights.ends[at], now);
+                result = result.and(landed);
             }
+            result?;
             let emptied = !full || flights.under_way() <= low;
             if emptied || timeout.is_some() || self.shared.is_stopped() {
                 return Ok(());
