@@ -4,11 +4,13 @@
 //! GB: powers of 1000) and IEC (KiB, MiB, GiB: powers of 1024). Everything here
 //! names the family it prints in.
 
+mod bit_rate;
 mod bytes;
 mod duration;
 mod number;
 mod rate;
 
+pub use bit_rate::{BitsPerSecond, ParseBitRateError};
 pub use bytes::{Bytes, ParseBytesError};
 pub use duration::{ParseDurationError, parse_duration, show_duration, show_nanoseconds};
 pub use number::significant;

@@ -10,6 +10,7 @@ mod error;
 mod kinds;
 mod reader;
 mod site;
+mod tally;
 #[cfg(test)]
 mod testing;
 mod tree;

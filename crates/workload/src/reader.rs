@@ -116,7 +116,7 @@ fn open(path: &Path, direct: bool) -> Result<File, WorkloadError> {
 /// This thread's processor time so far in user space and in the kernel, in
 /// nanoseconds: fields 14 and 15 of its `stat` (proc_pid_stat(5)), in ticks of
 /// USER_HZ, which is 100 per second on every architecture that Linux has today.
-fn thread_time() -> (u64, u64) {
+pub(crate) fn thread_time() -> (u64, u64) {
     const TICK_NS: u64 = 10_000_000;
     let stat = fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
     // The name, in brackets, may contain spaces.

@@ -3,10 +3,14 @@
 mod backup;
 mod copy;
 mod dd;
+mod directory;
 mod filebench;
 mod fio;
 mod hdparm;
+mod photos;
 mod rsync;
+mod sqlite;
+mod streams;
 
 pub use fio::real::assume_fio;
 
@@ -23,6 +27,10 @@ pub static WORKLOADS: &[WorkloadKind] = &[
     rsync::RSYNC,
     filebench::FILEBENCH,
     backup::BACKUP,
+    directory::DIRECTORY,
+    sqlite::SQLITE,
+    photos::PHOTOS,
+    streams::STREAMS,
 ];
 
 /// The kind with this name.

@@ -1,0 +1,383 @@
+//! SQLite: commits of a database in the directory, then lookups.
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use disklab_exec::Interrupt;
+use disklab_measure::Direction;
+use disklab_study::{Fields, StudyError, WorkloadSpec};
+use disklab_units::Bytes;
+use rand::{Rng, RngCore, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rusqlite::{Connection, OpenFlags, params};
+
+use crate::tally::Tally;
+use crate::tree::sync_tree;
+use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+
+/// The database, in the directory of the cell.
+const FILE: &str = "database.sqlite";
+
+/// A page of a database: SQLite's default (sqlite.org/pragma.html#pragma_page_size).
+const PAGE: Bytes = Bytes(4096);
+
+/// What a row takes besides its body: its header, its keys, and its entry in the
+/// index, whose pages are two thirds full.
+const ROW_MORE: u64 = 48;
+
+/// Rows of one transaction while the database is filled.
+const FILL_ROWS: u64 = 10_000;
+
+/// SQLite's virtual machine looks at the wish to stop each time it has done so many
+/// operations: far less than a second.
+const LOOK_OPERATIONS: i32 = 10_000;
+
+/// `PRAGMA journal_mode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Journal {
+    Wal,
+    Delete,
+    Truncate,
+}
+
+/// `PRAGMA synchronous`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Synchronous {
+    Full,
+    Normal,
+}
+
+const JOURNALS: [(&str, Journal); 3] =
+    [("wal", Journal::Wal), ("delete", Journal::Delete), ("truncate", Journal::Truncate)];
+const SYNCHRONOUS: [(&str, Synchronous); 2] =
+    [("full", Synchronous::Full), ("normal", Synchronous::Normal)];
+
+/// The word of a choice.
+fn word<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
+    words.iter().find(|(_, v)| v == value).map_or("", |(word, _)| word)
+}
+
+pub(super) const SQLITE: WorkloadKind = WorkloadKind {
+    name: "sqlite",
+    summary: "SQLite: commits of a database, then lookups",
+    fields: &[
+        ("journal", "'wal', 'delete' (default, as SQLite's own) or 'truncate': its journal_mode"),
+        ("synchronous", "'full' (default, as SQLite's own) or 'normal'"),
+        ("rows", "rows that each commit adds (default 1)"),
+        ("row-size", "bytes of a row, which do not compress (default 200)"),
+        ("commits", "number of commits (default 2000); scaled"),
+        ("runtime", "seconds after which no further commit begins (default: no limit)"),
+        ("size", "size of the database before (default '16 MiB'); scaled"),
+        ("reads", "number of lookups afterwards, at random places (default 0); scaled"),
+    ],
+    read,
+};
+
+#[derive(Debug)]
+struct Sqlite {
+    journal: Journal,
+    synchronous: Synchronous,
+    rows: u64,
+    row_size: u64,
+    commits: u64,
+    runtime: Option<std::time::Duration>,
+    size: Bytes,
+    reads: u64,
+    scale: f64,
+}
+
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+    let mut fields = Fields::new(&spec.body, "the sqlite workload")?;
+    let journal = fields.choice("journal", &JOURNALS)?.unwrap_or(Journal::Delete);
+    let synchronous = fields.choice("synchronous", &SYNCHRONOUS)?.unwrap_or(Synchronous::Full);
+    let rows = fields.integer("rows", 1..=1_000_000)?.unwrap_or(1);
+    let row_size = fields.integer("row-size", 1..=1 << 20)?.unwrap_or(200);
+    let commits = fields.integer("commits", 1..=1_000_000_000)?.unwrap_or(2000);
+    let runtime = fields.duration("runtime")?;
+    let size_node = fields.take("size");
+    let size: Bytes = match size_node {
+        None => Bytes::mib(16),
+        Some(node) => node.as_text()?.parse().map_err(|e| node.error(format!("`size`: {e}")))?,
+    };
+    if let Some(node) = size_node.filter(|_| size > Bytes::gib(1024)) {
+        return Err(node.error(format!("`size`: expected at most 1 TiB, found {size}")));
+    }
+    let reads = fields.integer("reads", 0..=1_000_000_000)?.unwrap_or(0);
+    fields.finish()?;
+    let scale = context.scale;
+    let scaled = |count: u64| Bytes(count).scaled(scale, Bytes(1)).0;
+    Ok(Box::new(Sqlite {
+        journal,
+        synchronous,
+        rows,
+        row_size,
+        commits: scaled(commits),
+        runtime,
+        size: size.scaled(scale, Bytes::ZERO),
+        reads: if reads == 0 { 0 } else { scaled(reads) },
+        scale,
+    }))
+}
+
+impl Sqlite {
+    /// Rows that lie in the database before.
+    fn rows_before(&self) -> u64 {
+        self.size.0 / (self.row_size + ROW_MORE)
+    }
+
+    fn added(&self) -> Bytes {
+        Bytes((self.row_size + ROW_MORE).saturating_mul(self.rows)).saturating_mul(self.commits)
+    }
+
+    fn open(&self, path: &Path, interrupt: &Interrupt) -> Result<Connection, WorkloadError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(failed("open"))?;
+        let interrupt = interrupt.clone();
+        connection.progress_handler(LOOK_OPERATIONS, Some(move || interrupt.is_raised()));
+        let journal = word(&JOURNALS, &self.journal);
+        let got: String = connection
+            .pragma_update_and_check(None, "journal_mode", journal, |row| row.get(0))
+            .map_err(failed("set the journal of"))?;
+        if got != journal {
+            // Where shared memory cannot be mapped, for example.
+            return Err(WorkloadError::Other(format!(
+                "SQLite cannot have a journal '{journal}' on this file system; it would take '{got}'"
+            )));
+        }
+        connection
+            .pragma_update(None, "synchronous", word(&SYNCHRONOUS, &self.synchronous))
+            .map_err(failed("set up"))?;
+        Ok(connection)
+    }
+
+    fn fill(&self, path: &Path, seed: u64, interrupt: &Interrupt) -> Result<(), WorkloadError> {
+        let mut connection = self.open(path, interrupt)?;
+        connection
+            .execute_batch(
+                "create table entry (id integer primary key, place integer not null, \
+                 body blob not null); create index entry_place on entry (place);",
+            )
+            .map_err(failed("make a table in"))?;
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut left = self.rows_before();
+        while left > 0 {
+            let count = left.min(FILL_ROWS);
+            interrupt.check()?;
+            self.add(&mut connection, count, &mut random)
+                .map_err(|e| stopped(interrupt, failed("fill")(e)))?;
+            left -= count;
+        }
+        close(connection)
+    }
+
+    /// Adds rows in one transaction. Their places in the index are random.
+    fn add(
+        &self,
+        connection: &mut Connection,
+        rows: u64,
+        random: &mut ChaCha8Rng,
+    ) -> Result<(), rusqlite::Error> {
+        let mut body = vec![0; self.row_size as usize];
+        let transaction = connection.transaction()?;
+        {
+            let mut insert =
+                transaction.prepare_cached("insert into entry (place, body) values (?1, ?2)")?;
+            for _ in 0..rows {
+                random.fill_bytes(&mut body);
+                insert.execute(params![i64::from(random.random::<u32>()), body])?;
+            }
+        }
+        transaction.commit()
+    }
+
+    fn commit(
+        &self,
+        connection: &mut Connection,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<(Outcome, u64), WorkloadError> {
+        // Others than the rows that are there.
+        let mut random = ChaCha8Rng::seed_from_u64(seed ^ u64::MAX);
+        let mut tally = Tally::begin();
+        let began = std::time::Instant::now();
+        let mut done = 0;
+        while done < self.commits && self.runtime.is_none_or(|limit| began.elapsed() < limit) {
+            interrupt.check()?;
+            tally
+                .time(self.rows * self.row_size, || self.add(connection, self.rows, &mut random))
+                .map_err(|e| stopped(interrupt, failed("commit to")(e)))?;
+            done += 1;
+        }
+        Ok((tally.end(Direction::Write), done))
+    }
+
+    fn look_up(
+        &self,
+        path: &Path,
+        rows: u64,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Outcome, WorkloadError> {
+        let connection = self.open(path, interrupt)?;
+        let mut random = ChaCha8Rng::seed_from_u64(seed.wrapping_add(1));
+        let mut tally = Tally::begin();
+        {
+            let mut select = connection
+                .prepare("select length(body), body from entry where id = ?1")
+                .map_err(failed("read"))?;
+            for _ in 0..self.reads {
+                interrupt.check()?;
+                // Row ids count from 1, without gaps.
+                let id = random.random_range(1..=rows.max(1)) as i64;
+                let found: Vec<u8> = tally
+                    .time(self.row_size, || select.query_row([id], |row| row.get(1)))
+                    .map_err(|e| stopped(interrupt, failed("read")(e)))?;
+                if found.len() as u64 != self.row_size {
+                    return Err(WorkloadError::Other(format!(
+                        "row {id} of the database has {} bytes, {} were written",
+                        found.len(),
+                        self.row_size
+                    )));
+                }
+            }
+        }
+        let outcome = tally.end(Direction::Read);
+        close(connection)?;
+        Ok(outcome)
+    }
+
+    /// Looks whether the database is whole and holds every row.
+    fn check(&self, path: &Path, rows: u64, interrupt: &Interrupt) -> Result<(), WorkloadError> {
+        let connection = self.open(path, interrupt)?;
+        let told: String = connection
+            .query_row("pragma integrity_check", [], |row| row.get(0))
+            .map_err(|e| stopped(interrupt, failed("check")(e)))?;
+        let count: u64 = connection
+            .query_row("select count(*) from entry", [], |row| row.get(0))
+            .map_err(|e| stopped(interrupt, failed("check")(e)))?;
+        close(connection)?;
+        if told != "ok" {
+            return Err(WorkloadError::Other(format!("the database is damaged: {told}")));
+        }
+        if count != rows {
+            return Err(WorkloadError::Other(format!(
+                "the database holds {count} rows, {rows} were committed"
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn failed(what: &'static str) -> impl Fn(rusqlite::Error) -> WorkloadError {
+    move |e| WorkloadError::Other(format!("SQLite cannot {what} the database: {e}"))
+}
+
+/// The error, or that the user asked to stop where that is why.
+fn stopped(interrupt: &Interrupt, error: WorkloadError) -> WorkloadError {
+    interrupt.check().map_or_else(WorkloadError::from, |()| error)
+}
+
+fn close(connection: Connection) -> Result<(), WorkloadError> {
+    connection.close().map_err(|(_, e)| failed("close")(e))
+}
+
+impl Workload for Sqlite {
+    fn programs(&self) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
+    }
+
+    fn cost(&self) -> Cost {
+        // A page of the table, of the index, and the journal's copies of both; the
+        // rows themselves; and twice that for pages that are half full.
+        let before = self.size.saturating_mul(2);
+        let added = self.added().saturating_mul(2);
+        let page_writes = PAGE.saturating_mul(4).saturating_mul(self.commits);
+        // A write-ahead log is written over and over; a journal goes with its commit.
+        let journal = Bytes::mib(8).max(Bytes(self.row_size.saturating_mul(self.rows)));
+        let syncs: u64 = match (self.journal, self.synchronous) {
+            // Only its checkpoints, one for each 1000 pages.
+            (Journal::Wal, Synchronous::Normal) => self.commits / 100 + 1,
+            (Journal::Wal, Synchronous::Full) => self.commits,
+            // Journal, its header, database, and the end of the journal.
+            (_, Synchronous::Full) => self.commits.saturating_mul(4),
+            (_, Synchronous::Normal) => self.commits.saturating_mul(3),
+        };
+        Cost {
+            space: before + added + journal + Bytes::mib(1),
+            content: before + added + journal,
+            prewrite: before,
+            random_write: page_writes + added,
+            seeks: syncs + self.reads.saturating_mul(2),
+            fixed_seconds: 0.0,
+            at_most_seconds: self
+                .runtime
+                .filter(|_| self.reads == 0)
+                .map(|limit| limit.as_secs_f64()),
+            ..Cost::default()
+        }
+    }
+
+    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        let path = site.directory.join(FILE);
+        self.fill(&path, site.seed, &site.executor.interrupt)?;
+        sync_tree(site.directory)?;
+        site.note(
+            "sqlite",
+            format!(
+                "SQLite {} in disklab itself, journal_mode {}, synchronous {}, its defaults \
+                 otherwise; {} rows of {} bytes before, {} added by each commit",
+                rusqlite::version(),
+                word(&JOURNALS, &self.journal),
+                word(&SYNCHRONOUS, &self.synchronous),
+                self.rows_before(),
+                self.row_size,
+                self.rows
+            ),
+        );
+        if self.journal == Journal::Wal && self.synchronous == Synchronous::Normal {
+            site.note(
+                "sqlite",
+                "with this journal, 'normal' makes safe only checkpoints: a power failure may \
+                 take the last commits, though never the database",
+            );
+        }
+        if self.scale != 1.0 {
+            site.note(
+                "sqlite",
+                format!(
+                    "scaled to {} commits and {} lookups, in a database of {}",
+                    self.commits, self.reads, self.size
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        let path: PathBuf = site.directory.join(FILE);
+        let seed = site.seed;
+        let mut connection = self.open(&path, &site.executor.interrupt)?;
+        let mut done = 0;
+        site.step("commit", |executor| {
+            let (outcome, commits) = self.commit(&mut connection, seed, &executor.interrupt)?;
+            done = commits;
+            Ok(outcome)
+        })?;
+        // What closing does, a last checkpoint, belongs to no commit.
+        close(connection)?;
+        if done < self.commits {
+            site.note("sqlite", format!("time was up after {done} of {} commits", self.commits));
+        }
+        let rows = self.rows_before() + done * self.rows;
+        if self.reads > 0 {
+            site.step("look-up", |executor| self.look_up(&path, rows, seed, &executor.interrupt))?;
+        }
+        self.check(&path, rows, &site.executor.interrupt)?;
+        site.note("sqlite", "the database was checked afterwards: whole, and no row is missing");
+        Ok(())
+    }
+}
