@@ -1,10 +1,10 @@
 //! Starting the kernel's process, and seeing that it ends.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use disklab_exec::{OWNER_VARIABLE, TraceEntry, owner};
@@ -16,6 +16,7 @@ use rustix::process::{
 };
 
 use crate::confinement;
+use crate::console::{PANIC, tail};
 use crate::guest_memory::{self, GuestMemory};
 use crate::options::LabOptions;
 use crate::{LabError, Sockets};
@@ -24,12 +25,6 @@ use crate::{LabError, Sockets};
 const VIRTIO_ID_BLOCK: u32 = 2;
 /// The symbolic link to the guest's first program, in the lab's folder.
 const FIRST_PROGRAM: &str = "first-program";
-/// Lines of the console in an error.
-const TAIL_LINES: usize = 15;
-/// Bytes of the console that are looked at: a panic's trace fits in.
-const TAIL_BYTES: u64 = 32 << 10;
-/// How a kernel begins its last words (`kernel/panic.c`).
-const PANIC: &str = "Kernel panic - not syncing";
 
 /// The kernel's process. It is killed when this goes.
 #[derive(Debug)]
@@ -121,8 +116,7 @@ impl Kernel {
 
     /// The last lines of the console.
     pub fn console_tail(&self) -> String {
-        let path = &self.console;
-        tail(path).unwrap_or_else(|e| format!("(cannot read '{}': {e})", path.display()))
+        tail(&self.console)
     }
 }
 
@@ -236,35 +230,9 @@ fn die_with_us(command: &mut Command, rules: RulesetCreated, inherited: Option<R
     }
 }
 
-/// The last lines of a console: of a kernel that panicked, those before the trace,
-/// which says nothing to who reads it.
-fn tail(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
-    let mut bytes = Vec::new();
-    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|l| !l.is_empty()).collect();
-    let panic = lines.iter().position(|line| line.contains(PANIC));
-    let end = panic.map_or(lines.len(), |at| at + 1);
-    Ok(lines[end.saturating_sub(TAIL_LINES)..end].join("\n"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_panics_trace_is_left_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("console");
-        let noise = "[<60652d24>] ? _printk+0x0/0x57\n".repeat(100);
-        std::fs::write(&path, format!("one\ntwo\n{PANIC}: why\n{noise}")).unwrap();
-        assert_eq!(tail(&path).unwrap(), format!("one\ntwo\n{PANIC}: why"));
-        std::fs::write(&path, "x\r\n\n".repeat(100_000)).unwrap();
-        assert_eq!(tail(&path).unwrap(), vec!["x"; TAIL_LINES].join("\n"));
-    }
 
     #[test]
     fn a_kernel_that_is_not_there_is_told() {

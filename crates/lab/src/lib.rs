@@ -27,6 +27,7 @@ mod pinned;
 mod shared_memory;
 mod sockets;
 pub mod speed;
+mod steady;
 mod vhost;
 
 pub use confinement::landlock_version;
@@ -37,5 +38,6 @@ pub use event_loop::Turns;
 pub use lab::{DiskReport, Lab, LabReport};
 pub use options::{Console, LabOptions, OPERATOR_LINE};
 pub use speed::round_trip;
+pub use steady::Steady;
 
 pub(crate) use sockets::Sockets;

@@ -7,6 +7,7 @@
 
 mod frame;
 mod pace;
+mod tail;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -21,6 +22,8 @@ use rustix::net::{
 use crate::LabError;
 pub use frame::{Frame, Frames, PAYLOAD_BYTES, WINDOW_BYTES};
 use pace::Pace;
+pub(crate) use tail::PANIC;
+pub use tail::tail;
 
 const WHOSE: &str = "the console line";
 /// Bytes taken from the line, or from the user, at once.

@@ -3,6 +3,7 @@
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::getuid;
@@ -14,6 +15,9 @@ const NAME: &str = "disklab-";
 /// Held by whoever uses a folder, for as long as it does; the system lets go of it
 /// with the process.
 const LOCK: &str = "lock";
+
+/// Making a folder and its lock takes far less.
+const MAKING: Duration = Duration::from_secs(3600);
 
 /// A folder for the guest's memory, which goes when this does.
 #[derive(Debug)]
@@ -71,8 +75,14 @@ fn sweep_within(parent: &Path) {
         if !ours || !entry.file_name().to_string_lossy().starts_with(NAME) {
             continue;
         }
-        // One without a lock is just being made, or was left by a disklab that had none.
-        let Ok(lock) = File::open(path.join(LOCK)) else { continue };
+        let Ok(lock) = File::open(path.join(LOCK)) else {
+            // It is just being made, its maker was killed in that moment, or it had no
+            // lock yet. Such a one is empty.
+            if is_old(&path) {
+                let _ = fs::remove_dir(&path);
+            }
+            continue;
+        };
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
             let _ = fs::remove_file(path.join(LOCK));
             // Fails where the kernel of a system without nameless files was killed
@@ -80,6 +90,11 @@ fn sweep_within(parent: &Path) {
             let _ = fs::remove_dir_all(&path);
         }
     }
+}
+
+fn is_old(path: &Path) -> bool {
+    let age = fs::symlink_metadata(path).and_then(|m| m.modified()).map(|t| t.elapsed());
+    age.is_ok_and(|age| age.is_ok_and(|age| age > MAKING))
 }
 
 #[cfg(test)]
@@ -95,8 +110,15 @@ mod tests {
         let left = parent.path().join("disklab-0123456789abcdef-0");
         let making = parent.path().join("disklab-0123456789abcdef-1");
         let foreign = parent.path().join("disk");
-        for folder in [&left, &making, &foreign] {
+        let old = parent.path().join("disklab-0123456789abcdef-2");
+        let full = parent.path().join("disklab-0123456789abcdef-3");
+        for folder in [&left, &making, &foreign, &old, &full] {
             fs::create_dir(folder).unwrap();
+        }
+        fs::write(full.join("vm_file-1"), "memory").unwrap();
+        let yesterday = std::time::SystemTime::now() - Duration::from_secs(86_400);
+        for folder in [&old, &full] {
+            File::open(folder).unwrap().set_modified(yesterday).unwrap();
         }
         for folder in [&left, &foreign] {
             fs::write(folder.join(LOCK), "").unwrap();
@@ -107,6 +129,8 @@ mod tests {
         assert!(!left.exists(), "nobody holds it");
         assert!(used.path().exists() && other.path().exists(), "they are held");
         assert!(making.exists(), "it has no lock yet");
+        assert!(!old.exists(), "it never had one");
+        assert!(full.exists(), "nobody knows whose it is");
         assert!(foreign.join("vm_file-1").exists(), "it is no folder of ours");
         let path = used.path().to_owned();
         drop(used);

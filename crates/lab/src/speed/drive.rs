@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use disklab_drive::{Completion, Drive, Nanos, Operation, Request, Statistics};
 
+use crate::Steady;
+
 /// Capacity: 10 TB, in sectors of 512 B.
 const SECTORS: u64 = 10_000_000_000_000 / 4096 * 8;
 /// What each request takes: a mean seek, half a turn and the transfer of a drive
@@ -53,51 +55,49 @@ impl Record {
     }
 }
 
-/// A drive that does one request after another.
-#[derive(Debug, Default)]
-pub(super) struct Steady {
-    queue: std::collections::VecDeque<Completion>,
-    free_at: u64,
+/// A drive that tells a record what it does.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    drive: Steady,
     record: Record,
 }
 
-impl Steady {
-    /// A drive that tells `record` what it does.
+impl Recorded {
+    /// A drive that tells `record`.
     pub fn boxed(record: &Record) -> Box<dyn Drive> {
-        Box::new(Self { record: record.clone(), ..Self::default() })
+        Box::new(Self { drive: Steady::new(SECTORS, LATENCY_NS), record: record.clone() })
     }
 }
 
-impl Drive for Steady {
+impl Drive for Recorded {
     fn submit(&mut self, now: Nanos, request: Request) {
         self.record.note(now, &request);
-        self.free_at = self.free_at.max(now.0).saturating_add(LATENCY_NS);
-        self.queue.push_back(Completion { id: request.id, at: Nanos(self.free_at) });
+        self.drive.submit(now, request);
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        self.queue.front().map(|c| c.at)
+        self.drive.next_event()
     }
 
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        while self.queue.front().is_some_and(|c| c.at <= now) {
-            completions.extend(self.queue.pop_front());
-        }
+        self.drive.advance(now, completions);
     }
 
     fn statistics(&self) -> Statistics {
-        Statistics::default()
+        self.drive.statistics()
     }
 
     fn sectors(&self) -> u64 {
-        SECTORS
+        self.drive.sectors()
     }
 
     fn write_cache(&self) -> bool {
-        false
+        self.drive.write_cache()
     }
 
-    fn set_write_cache(&mut self, _now: Nanos, _on: bool) {}
+    fn set_write_cache(&mut self, now: Nanos, on: bool) {
+        self.drive.set_write_cache(now, on);
+    }
 }
 
 #[cfg(test)]
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn marks_tell_how_many_requests_came_before() {
         let record = Record::default();
-        let mut drives = [Steady::boxed(&record), Steady::boxed(&record)];
+        let mut drives = [Recorded::boxed(&record), Recorded::boxed(&record)];
         let request = |operation, sector| Request { id: 0, operation, sector, sectors: 8 };
         let end = SECTORS - MARK_SECTORS;
         drives[0].submit(Nanos(1), request(Operation::Write, end));

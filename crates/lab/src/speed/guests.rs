@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::SpeedOptions;
-use super::drive::{Mark, Record, Steady};
+use super::drive::{Mark, Record, Recorded};
 use super::job::{Job, SPEED_JOB};
 use crate::content::ContentLimits;
 use crate::{DiskOptions, Lab, LabError, LabOptions, LabReport, guest};
@@ -28,7 +28,7 @@ impl Guest<'_> {
         options.memory_bytes = self.memory_mib << 20;
         options.core = Some(self.core);
         options.interrupt = self.options.interrupt.clone();
-        let disk = |n| DiskOptions::new(Steady::boxed(&record), format!("SPEED{n}"));
+        let disk = |n| DiskOptions::new(Recorded::boxed(&record), format!("SPEED{n}"));
         options.disks = (0..self.drives).map(disk).collect();
         options.content = ContentLimits::default();
         let report = Lab::start(options)?.run()?;

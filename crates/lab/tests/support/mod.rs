@@ -7,8 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use disklab_drive::{Completion, Drive, Nanos, Request, Statistics};
-use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport};
+use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport, Steady};
 
 /// The kernel to test with, or `None`, said on standard error.
 pub fn kernel() -> Option<PathBuf> {
@@ -19,55 +18,10 @@ pub fn kernel() -> Option<PathBuf> {
     kernel
 }
 
-/// A drive that does one request after another, each in the same time.
-pub struct Steady {
-    sectors: u64,
-    latency: u64,
-    free_at: u64,
-    queue: std::collections::VecDeque<Completion>,
-}
-
-impl Steady {
-    /// A drive of `mib` MiB whose requests take `latency` ns.
-    pub fn boxed(mib: u64, latency: u64) -> Box<dyn Drive> {
-        Box::new(Self { sectors: mib << 11, latency, free_at: 0, queue: Default::default() })
-    }
-}
-
-impl Drive for Steady {
-    fn submit(&mut self, now: Nanos, request: Request) {
-        self.free_at = self.free_at.max(now.0) + self.latency;
-        self.queue.push_back(Completion { id: request.id, at: Nanos(self.free_at) });
-    }
-
-    fn next_event(&self) -> Option<Nanos> {
-        self.queue.front().map(|c| c.at)
-    }
-
-    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        while self.queue.front().is_some_and(|c| c.at <= now) {
-            completions.extend(self.queue.pop_front());
-        }
-    }
-
-    fn statistics(&self) -> Statistics {
-        Statistics::default()
-    }
-
-    fn sectors(&self) -> u64 {
-        self.sectors
-    }
-
-    fn write_cache(&self) -> bool {
-        false
-    }
-
-    fn set_write_cache(&mut self, _now: Nanos, _on: bool) {}
-}
-
-/// Disks that are `Steady`.
+/// Disks of `mib` MiB whose requests take `latency` ns.
 pub fn steady(count: usize, mib: u64, latency: u64) -> Vec<DiskOptions> {
-    let disk = |n| DiskOptions::new(Steady::boxed(mib, latency), format!("LAB{n:05}"));
+    let drive = || Box::new(Steady::new(mib << 11, latency));
+    let disk = |n| DiskOptions::new(drive(), format!("LAB{n:05}"));
     (0..count).map(disk).collect()
 }
 

@@ -1,0 +1,52 @@
+//! The end of a console, for messages.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// Lines of it.
+const LINES: usize = 15;
+/// Bytes that are looked at: a panic's trace fits in.
+const BYTES: u64 = 32 << 10;
+/// How a kernel begins its last words (`kernel/panic.c`).
+pub(crate) const PANIC: &str = "Kernel panic - not syncing";
+
+/// The last lines of the console at `path`, up to 15; of a kernel that panicked, those
+/// before the trace, which says nothing to who reads it. Where it cannot be read, why.
+pub fn tail(path: &Path) -> String {
+    read(path).unwrap_or_else(|e| format!("(cannot read '{}': {e})", path.display()))
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(BYTES).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|l| !l.is_empty()).collect();
+    let panic = lines.iter().position(|line| line.contains(PANIC));
+    let end = panic.map_or(lines.len(), |at| at + 1);
+    Ok(lines[end.saturating_sub(LINES)..end].join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panics_trace_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("console");
+        let noise = "[<60652d24>] ? _printk+0x0/0x57\n".repeat(100);
+        std::fs::write(&path, format!("one\ntwo\n{PANIC}: why\n{noise}")).unwrap();
+        assert_eq!(tail(&path), format!("one\ntwo\n{PANIC}: why"));
+        std::fs::write(&path, "x\r\n\n".repeat(100_000)).unwrap();
+        assert_eq!(tail(&path), vec!["x"; LINES].join("\n"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told() {
+        assert!(tail(Path::new("/no/such/console")).contains("/no/such/console"));
+    }
+}

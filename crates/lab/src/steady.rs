@@ -1,0 +1,72 @@
+//! A drive for tests and for measuring the lab itself.
+
+use std::collections::VecDeque;
+
+use disklab_drive::{Completion, Drive, Nanos, Request, Statistics};
+
+/// A drive that does one request after another, each in the same time, and counts
+/// nothing.
+#[derive(Debug)]
+pub struct Steady {
+    sectors: u64,
+    latency_ns: u64,
+    free_at: u64,
+    queue: VecDeque<Completion>,
+}
+
+impl Steady {
+    /// A drive of so many sectors of 512 bytes, whose requests take so many ns each.
+    pub fn new(sectors: u64, latency_ns: u64) -> Self {
+        Self { sectors, latency_ns, free_at: 0, queue: VecDeque::new() }
+    }
+}
+
+impl Drive for Steady {
+    fn submit(&mut self, now: Nanos, request: Request) {
+        self.free_at = self.free_at.max(now.0).saturating_add(self.latency_ns);
+        self.queue.push_back(Completion { id: request.id, at: Nanos(self.free_at) });
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.queue.front().map(|c| c.at)
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        while self.queue.front().is_some_and(|c| c.at <= now) {
+            completions.extend(self.queue.pop_front());
+        }
+    }
+
+    fn statistics(&self) -> Statistics {
+        Statistics::default()
+    }
+
+    fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    fn write_cache(&self) -> bool {
+        false
+    }
+
+    fn set_write_cache(&mut self, _now: Nanos, _on: bool) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use disklab_drive::Operation;
+
+    #[test]
+    fn one_request_after_another() {
+        let mut drive = Steady::new(1000, 10);
+        for id in 0..3 {
+            let request = Request { id, operation: Operation::Read, sector: 0, sectors: 8 };
+            drive.submit(Nanos(5), request);
+        }
+        let mut done = Vec::new();
+        drive.advance(Nanos(25), &mut done);
+        assert_eq!(done.iter().map(|c| (c.id, c.at.0)).collect::<Vec<_>>(), [(0, 15), (1, 25)]);
+        assert_eq!(drive.next_event(), Some(Nanos(35)));
+    }
+}
