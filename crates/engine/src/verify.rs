@@ -299,7 +299,10 @@ mod tests {
         let mut null = checker("verify=null").expect("valid").expect("verifies");
         assert_eq!(null.check(&mut [1, 2, 3], 0), Ok(()));
         assert!(checker("").expect("valid").is_none());
-        let error = checker("verify=md5").expect_err("not here");
+        // A job file that asks for it does not get so far.
+        let mut other = job("rw=write\nsize=1m\nverify=crc32c");
+        other.verify.as_mut().expect("given").checksum = Checksum::Md5;
+        let error = Checker::new(&other, 0, 1).map(drop).expect_err("not here");
         assert!(error.contains("md5") && error.contains("engine = \"fio\""), "{error}");
     }
 

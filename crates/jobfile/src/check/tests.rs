@@ -151,7 +151,7 @@ fn depths_are_mended_as_fio_does() {
 fn other_options_reach_their_field() {
     let job = valid(
         "rw=randrw:4\nrwmixwrite=30\nrate=1m,\nthinktime=5ms\nthinktime_spin=9ms\nprio=3\n\
-         cpus_allowed=1,0\ncpus_allowed_policy=split\nnumjobs=2\nstartdelay=10-5\nverify=sha256\n\
+         cpus_allowed=1,0\ncpus_allowed_policy=split\nnumjobs=2\nstartdelay=10-5\nverify=crc32c\n\
          verify_interval=1m\nfile_service_type=sequential:4\ngtod_reduce=1\npre_read=1\n\
          description=what it is for",
     );
@@ -165,7 +165,7 @@ fn other_options_reach_their_field() {
     assert_eq!(job.process.cpu_policy, CpuPolicy::Split);
     assert_eq!(job.timing.start_delay, (Duration::from_secs(5), Duration::from_secs(10)));
     let verify = job.verify.expect("given");
-    assert_eq!((verify.checksum, verify.interval), (Checksum::Sha256, Some(4096)));
+    assert_eq!((verify.checksum, verify.interval), (Checksum::Crc32c, Some(4096)));
     assert_eq!(job.files.order, FileOrder::RoundRobin { every: 4 });
     assert!(!job.reporting.lat && !job.reporting.clat && !job.reporting.bw);
     assert!(job.opening.pre_read && !job.opening.invalidate);
@@ -184,7 +184,7 @@ fn what_cannot_work_together_is_an_error() {
         ("rate=1m\nrate_iops=5", 4, "exclude each other"),
         ("rate=1m\nrate_min=2m", 4, "`rate_min` is over `rate`"),
         ("rate_iops=,5\nrate_iops_min=6", 4, "`rate_iops_min` is over `rate_iops`"),
-        ("verify=sha512\nbs=128", 4, "needs 168 bytes of each 128"),
+        ("verify=crc32c\nbs=32", 4, "needs 44 bytes of each 32"),
         ("verify=crc32c\nverify_interval=512\nverify_offset=480", 5, "needs 524 bytes"),
         ("verify=pattern", 3, "needs the pattern"),
         ("filesize=1m\noffset=2m", 4, "behind the end"),

@@ -21,7 +21,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         )
         .differs(
             "where the kernel lacks one, the next best is taken and the result says so; `vsync` \
-             does not join neighbouring I/Os; `posixaio` is libaio's interface",
+             does not join neighbouring I/Os; `posixaio` is taken for io_uring",
         ),
         option("iodepth", "1 to 32768", "How many I/Os are under way at once (1)", |d, g| {
             d.depth = g.small(1, DEEPEST)?;

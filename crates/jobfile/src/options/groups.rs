@@ -47,7 +47,8 @@ pub(super) const CHAPTER: Chapter = Chapter {
         switch("exitall", "When it ends, the other jobs of its group are ended", |d, g| {
             d.groups.exit_all = g.flag()?;
             Ok(())
-        }),
+        })
+        .differs("ends all jobs, those of later groups too"),
         switch("exitall_on_error", "When it ends by an error, all other jobs are ended", |d, g| {
             d.groups.exit_all_on_error = g.flag()?;
             Ok(())

@@ -117,7 +117,10 @@ pub(super) const CHAPTER: Chapter = Chapter {
             d.repeatable = g.flag()?;
             Ok(())
         })
-        .differs("in a study, each repeat has a seed of its own, which the run records"),
+        .differs(
+            "no effect: without `randseed` the seed is the run's, which a study draws for each \
+             repeat and records; `disklab fio` has one seed, as fio",
+        ),
         flag("allrandrepeat", "The same for everything else that is random (0)", |d, g| {
             d.all_repeatable = g.flag()?;
             Ok(())

@@ -107,6 +107,10 @@ fn names_are_looked_up_by_policy() {
     // The engines that only fio has.
     assert!(read("[a]\nsize=1m\nioengine=mmap", study).is_ok());
     assert!(read("[a]\nsize=1m\nflow=3", study).is_ok());
+    for checksum in ["md5", "sha3-512", "xxhash", "crc32c"] {
+        let text = format!("[a]\nsize=1m\nverify={checksum}");
+        assert!(read(&text, study).is_ok(), "{checksum}");
+    }
     // The plain command.
     let jobs = read("[a]\nsize=1m\ndirectory=/mnt\nfilename=sub/f:/abs", plain).expect("allowed");
     assert_eq!(jobs[0].files.directory.as_deref(), Some("/mnt"));

@@ -3,6 +3,8 @@
 use super::{Chapter, flag, option};
 use crate::bytes::pattern;
 use crate::job::Checksum;
+use crate::policy::Runner;
+use crate::value::shown;
 
 /// fio takes no smaller interval: twice its header (options.c).
 const SMALLEST_INTERVAL: u64 = 80;
@@ -14,38 +16,17 @@ pub(super) const CHAPTER: Chapter = Chapter {
     options: &[
         option(
             "verify",
-            "0, crc32c, crc32c-intel, crc32, crc64, crc16, crc7, md5, sha1, sha256, sha512, xxhash, meta, \
-             pattern or null",
+            "0, crc32c, crc32c-intel, meta, pattern or null",
             "What is stored with each block, and checked when it is read (0)",
             |d, g| {
-                if g.text.starts_with("sha3-") {
-                    return Err(format!(
-                        "the native engine has no '{}'; take crc32c, or run the job through fio \
-                         itself with `engine = \"fio\"`",
-                        crate::value::shown(g.text)
-                    ));
-                }
-                d.checksum = g.word(&[
-                    ("0", None),
-                    ("crc32c", Some(Checksum::Crc32c)),
-                    ("crc32c-intel", Some(Checksum::Crc32c)),
-                    ("crc32", Some(Checksum::Crc32)),
-                    ("crc64", Some(Checksum::Crc64)),
-                    ("crc16", Some(Checksum::Crc16)),
-                    ("crc7", Some(Checksum::Crc7)),
-                    ("md5", Some(Checksum::Md5)),
-                    ("sha1", Some(Checksum::Sha1)),
-                    ("sha256", Some(Checksum::Sha256)),
-                    ("sha512", Some(Checksum::Sha512)),
-                    ("xxhash", Some(Checksum::Xxhash)),
-                    ("meta", Some(Checksum::Meta)),
-                    ("pattern", Some(Checksum::Pattern)),
-                    ("null", Some(Checksum::Null)),
-                ])?;
+                d.checksum = checksum(g.text, g.policy.runner)?;
                 Ok(())
             },
         )
-        .differs("no sha3; an engine may lack some others, and says so before it begins"),
+        .differs(
+            "crc32, crc64, crc16, crc7, md5, sha1, sha256, sha512, sha3 and xxhash need `engine = \
+             \"fio\"`; crc32c finds as much",
+        ),
         flag("do_verify", "A job that writes reads all back at its end (1)", |d, g| {
             d.verify.do_verify = g.flag()?;
             Ok(())
@@ -72,10 +53,15 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(())
             },
         ),
-        option("verify_backlog", "from 0", "What was written is checked after so many blocks", |d, g| {
-            d.verify.backlog = Some(g.from(0)?).filter(|n| *n > 0);
-            Ok(())
-        }),
+        option(
+            "verify_backlog",
+            "from 0",
+            "What was written is checked after so many blocks",
+            |d, g| {
+                d.verify.backlog = Some(g.from(0)?).filter(|n| *n > 0);
+                Ok(())
+            },
+        ),
         option(
             "verify_backlog_batch",
             "from 0",
@@ -84,7 +70,8 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 d.verify.backlog_batch = Some(g.from(0)?).filter(|n| *n > 0);
                 Ok(())
             },
-        ),
+        )
+        .differs("no effect: always all of them"),
         option(
             "verify_pattern",
             "as `buffer_pattern`, and `%o`",
@@ -98,6 +85,46 @@ pub(super) const CHAPTER: Chapter = Chapter {
         flag("verify_dump", "A wrong block is written to files (0)", |d, g| {
             d.verify.dump = g.flag()?;
             Ok(())
-        }),
+        })
+        .differs("no effect: the error tells the file, the place and what was expected"),
     ],
 };
+
+/// What the native engine has.
+const NATIVE: [(&str, Option<Checksum>); 6] = [
+    ("0", None),
+    ("crc32c", Some(Checksum::Crc32c)),
+    ("crc32c-intel", Some(Checksum::Crc32c)),
+    ("meta", Some(Checksum::Meta)),
+    ("pattern", Some(Checksum::Pattern)),
+    ("null", Some(Checksum::Null)),
+];
+
+/// What only fio has. Of SHA-3 it has several lengths, none over that of SHA-512.
+const FIOS: [(&str, Option<Checksum>); 13] = [
+    ("crc32", Some(Checksum::Crc32)),
+    ("crc64", Some(Checksum::Crc64)),
+    ("crc16", Some(Checksum::Crc16)),
+    ("crc7", Some(Checksum::Crc7)),
+    ("md5", Some(Checksum::Md5)),
+    ("sha1", Some(Checksum::Sha1)),
+    ("sha256", Some(Checksum::Sha256)),
+    ("sha512", Some(Checksum::Sha512)),
+    ("sha3-224", Some(Checksum::Sha512)),
+    ("sha3-256", Some(Checksum::Sha512)),
+    ("sha3-384", Some(Checksum::Sha512)),
+    ("sha3-512", Some(Checksum::Sha512)),
+    ("xxhash", Some(Checksum::Xxhash)),
+];
+
+fn checksum(text: &str, runner: Runner) -> Result<Option<Checksum>, String> {
+    match FIOS.iter().find(|(word, _)| *word == text) {
+        Some((_, checksum)) if runner == Runner::Fio => Ok(*checksum),
+        None => crate::given::word(text, &NATIVE),
+        Some(_) => Err(format!(
+            "the native engine has no '{}'; take crc32c, or run the job through fio itself with \
+             `engine = \"fio\"`",
+            shown(text)
+        )),
+    }
+}
