@@ -67,8 +67,11 @@ fn settings() -> Result<Settings, Box<dyn Error>> {
 /// The jobs that are compared: name and options.
 fn cases(settings: &Settings) -> Vec<(String, String)> {
     let mut cases = Vec::new();
-    let engines: &[(&str, u32)] =
-        if settings.all { &[("psync", 1), ("libaio", 32), ("io_uring", 32)] } else { &[("psync", 1)] };
+    let engines: &[(&str, u32)] = if settings.all {
+        &[("psync", 1), ("libaio", 32), ("io_uring", 32)]
+    } else {
+        &[("psync", 1)]
+    };
     for (engine, depth) in engines {
         for rw in ["randread", "read", "randwrite", "write"] {
             for clones in [1, 4] {
@@ -86,7 +89,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let settings = settings()?;
     let folder = tempfile_in(&settings.directory)?;
     println!("ours / fio's: 95 % intervals of {} pairs", settings.pairs);
-    println!("{:36} {:>24} {:>24} {:>24} {:>24}", "", "I/Os per second", "CPU per I/O", "median", "p99");
+    println!(
+        "{:36} {:>24} {:>24} {:>24} {:>24}",
+        "", "I/Os per second", "CPU per I/O", "median", "p99"
+    );
     // The order is drawn, so that what drifts hits both alike.
     let mut draw = SystemTime::now().duration_since(UNIX_EPOCH)?.subsec_nanos() | 1;
     for (name, options) in cases(&settings) {
@@ -140,7 +146,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             "{:36} {:>24} {:>24} {:>24} {:>24}",
             "  (means: ours, fio's)",
             format!("{:.0}, {:.0}", mean(&a, |r| r.ios_per_second), mean(&b, |r| r.ios_per_second)),
-            format!("{:.0}, {:.0} ns", mean(&a, |r| r.cpu_ns_per_io), mean(&b, |r| r.cpu_ns_per_io)),
+            format!(
+                "{:.0}, {:.0} ns",
+                mean(&a, |r| r.cpu_ns_per_io),
+                mean(&b, |r| r.cpu_ns_per_io)
+            ),
             format!("{:.0}, {:.0} ns", mean(&a, |r| r.median_ns), mean(&b, |r| r.median_ns)),
             format!("{:.0}, {:.0} ns", mean(&a, |r| r.p99_ns), mean(&b, |r| r.p99_ns)),
         );

@@ -16,7 +16,10 @@ fn bad_jobs_are_refused_before_anything_is_touched() {
     let site = Site::new(folder.path(), 1);
     for (text, part) in [
         ("[w]\nrw=write\nsize=1m\nverify=sha1\n", "sha1"),
-        ("[w]\nrw=write\nsize=1m\nnumjobs=4096\n[x]\nsize=1m\nnumjobs=4096\n[y]\nsize=1m\nnumjobs=4096", "10000 clones"),
+        (
+            "[w]\nrw=write\nsize=1m\nnumjobs=4096\n[x]\nsize=1m\nnumjobs=4096\n[y]\nsize=1m\nnumjobs=4096",
+            "10000 clones",
+        ),
         ("[w]\nrw=write\nsize=1m\nbs=100\ndirect=1\n", "at least a sector"),
     ] {
         let error = run(&jobs(text), &site).expect_err(text);
@@ -107,7 +110,8 @@ fn the_wish_to_stop_is_granted_soon() {
             interrupt.raise();
         });
         let began = Instant::now();
-        let text = format!("[r]\nrw=randread\nbs=4k\nsize=1m\ntime_based\nruntime=120\n{options}\n");
+        let text =
+            format!("[r]\nrw=randread\nbs=4k\nsize=1m\ntime_based\nruntime=120\n{options}\n");
         let report = run(&jobs(&text), &site).expect("runs");
         timer.join().expect("timer");
         assert!(report.interrupted, "{options}");

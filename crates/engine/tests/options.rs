@@ -55,9 +55,8 @@ fn every_engine_moves_every_byte() {
 #[test]
 fn asynchronous_engines_tell_submission_and_fill_their_depth() {
     for engine in ["libaio", "io_uring"] {
-        let (_folder, report) = run_text(&format!(
-            "[r]\nioengine={engine}\niodepth=16\nrw=randread\nbs=4k\nsize=1m\n"
-        ));
+        let (_folder, report) =
+            run_text(&format!("[r]\nioengine={engine}\niodepth=16\nrw=randread\nbs=4k\nsize=1m\n"));
         let job = &report.jobs[0];
         if job.engine != engine {
             eprintln!("skipped: needs {engine}");
@@ -123,21 +122,22 @@ fn without_a_map_blocks_repeat() {
 
 #[test]
 fn a_run_of_random_ios_is_sequential_or_the_same() {
-    let offsets = |options| -> Vec<u64> {
-        traced(options).iter().map(|i| i.request.offset / 4096).collect()
-    };
+    let offsets =
+        |options| -> Vec<u64> { traced(options).iter().map(|i| i.request.offset / 4096).collect() };
     let runs = offsets("rw=randread:4\nbs=4k\nsize=4m\nnorandommap\nnumber_ios=400");
     let next = runs.windows(2).filter(|w| w[1] == w[0] + 1).count();
     assert!((285..=320).contains(&next), "{next}");
-    let same =
-        offsets("rw=randread:4\nbs=4k\nsize=4m\nnorandommap\nrw_sequencer=identical\nnumber_ios=400");
+    let same = offsets(
+        "rw=randread:4\nbs=4k\nsize=4m\nnorandommap\nrw_sequencer=identical\nnumber_ios=400",
+    );
     assert!(same.chunks(4).all(|run| run.iter().all(|o| *o == run[0])));
 }
 
 #[test]
 fn offsets_alignment_and_sizes_are_kept() {
     let issued = traced("rw=randread\nbs=4k\nblockalign=16k\nsize=1m\noffset=64k");
-    assert_eq!(issued.len(), 64);
+    // As in fio, there is no map then.
+    assert_eq!(issued.len(), 256);
     assert!(issued.iter().all(|i| {
         let r = i.request;
         r.offset >= 65536 && (r.offset - 65536) % 16384 == 0 && r.offset + 4096 <= 65536 + (1 << 20)
@@ -292,7 +292,7 @@ fn rates_are_kept() {
 #[test]
 fn a_rate_that_is_missed_ends_the_job() {
     let (_folder, report) = run_text(
-        "[r]\nrw=read\nbs=4k\nsize=1m\nrate_iops=100\nrate_iops_min=50000\nrate_cycle=50\n",
+        "[r]\nrw=read\nbs=4k\nsize=1m\nthinktime=20000\nrate_iops_min=50000\nrate_cycle=50\n",
     );
     let (_, error) = report.jobs[0].error.clone().expect("too slow");
     assert!(error.contains("rate_iops_min: reads reached"), "{error}");

@@ -30,8 +30,13 @@ pub(super) struct Rules {
 
 impl Rules {
     pub(super) fn of(job: &Job, skip: i64, mixes_orders: bool) -> Self {
-        let align = job.blocks.align;
-        let unit = align.read.min(align.write).max(1);
+        let (align, access) = (job.blocks.align, job.pattern.access);
+        let unit = match (access.reads, access.writes) {
+            (true, false) => align.read,
+            (false, _) => align.write,
+            (true, true) => align.read.min(align.write),
+        }
+        .max(1);
         let one_size = job.blocks.max() == job.blocks.min() && job.blocks.max() <= unit;
         let random = &job.pattern.distribution;
         Self {
