@@ -15,6 +15,11 @@ use crate::parse::syntax::{Expression, SpannedExpression};
 use crate::random::RandomVariable;
 use crate::{Value, Variable};
 
+/// Notes that are kept; more would not be read.
+pub(super) const MAX_NOTES: usize = 100;
+/// Bytes of a name or a path (PATH_MAX of Linux).
+const MAX_NAME: usize = 4096;
+
 /// A composite's local variables; none where one has no value.
 pub(super) type Scope = HashMap<String, Option<(Expression, Place)>>;
 
@@ -211,7 +216,14 @@ impl Binder {
     ) -> Result<(String, Place), SourceError> {
         let attribute = fields.require(key)?;
         match &attribute.value {
-            Some(value) => Ok((self.text(value, fields.source, scope)?, fields.at(&value.span))),
+            Some(value) => {
+                let text = self.text(value, fields.source, scope)?;
+                let place = fields.at(&value.span);
+                if text.len() > MAX_NAME {
+                    return Err(place.error(format!("'{key}' is longer than {MAX_NAME} bytes")));
+                }
+                Ok((text, place))
+            }
             None => Err(needs_value(fields, &attribute.key.span, key, "a name")),
         }
     }
@@ -238,7 +250,9 @@ impl Binder {
     }
 
     pub(super) fn note(&mut self, place: &Place, text: impl Into<String>) {
-        self.notes.push(place.error(text));
+        if self.notes.len() < MAX_NOTES {
+            self.notes.push(place.error(text));
+        }
     }
 }
 

@@ -11,6 +11,8 @@ use crate::parse::syntax::{Expression, SpannedExpression};
 
 /// Bytes that a text with variables may grow to.
 pub(super) const MAX_TEXT: usize = 64 << 10;
+/// Bytes of all texts together: loops could fill the memory with them.
+const MAX_TEXTS: usize = 16 << 20;
 
 impl Executor {
     pub(super) fn calculated(
@@ -73,6 +75,10 @@ impl Executor {
                     .place(span)
                     .error(format!("this text grows beyond {MAX_TEXT} bytes")));
             }
+        }
+        self.texts += text.len();
+        if self.texts > MAX_TEXTS {
+            return Err(self.place(span).error(format!("the texts grow beyond {MAX_TEXTS} bytes")));
         }
         Ok(text)
     }

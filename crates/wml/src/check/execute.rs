@@ -2,12 +2,13 @@
 //!
 //! WML has no conditions, so what a script does is known before it runs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use disklab_source::{Place, Source, SourceError, did_you_mean};
 
+use super::bind::MAX_NOTES;
 use super::executed::{
     Bound, CompositeDefinition, Defined, Executed, FilesDefinition, ProcessDefinition,
     RandomDefinition, Step, WrongOverride,
@@ -30,11 +31,13 @@ pub(super) struct Executor {
     pub done: Executed,
     /// Values at this place of the script.
     pub now: HashMap<String, Bound>,
+    set: HashSet<String>,
     began: bool,
     ran: bool,
     source: Arc<Source>,
     loads: usize,
     turns: usize,
+    pub texts: usize,
     ended: bool,
 }
 
@@ -63,11 +66,13 @@ impl Executor {
         Ok(Self {
             now: done.given.clone(),
             done,
+            set: HashSet::new(),
             began: false,
             ran: false,
             source: source.clone(),
             loads: 0,
             turns: 0,
+            texts: 0,
             ended: false,
         })
     }
@@ -240,6 +245,7 @@ impl Executor {
             Statement::Nothing(Some(note)) => {
                 let note = self.place(span).error(*note);
                 self.done.notes.push(note);
+                self.done.notes.truncate(MAX_NOTES);
             }
         }
         Ok(())
@@ -300,7 +306,7 @@ impl Executor {
     fn assign(&mut self, name: &Spanned<String>, bound: Bound) -> Result<(), SourceError> {
         let place = self.place(&name.span);
         let changed = self.now.get(&name.value).is_none_or(|old| *old != bound);
-        if !self.done.order.contains(&name.value) {
+        if self.set.insert(name.value.clone()) {
             if self.done.order.len() >= MAX_VARIABLES {
                 return Err(
                     place.error(format!("the script sets more than {MAX_VARIABLES} variables"))

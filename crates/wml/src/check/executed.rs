@@ -105,7 +105,7 @@ impl Executed {
     /// An override that no `set` and no `$name` of the script asks for.
     pub(super) fn unused(&self, script: &str) -> Option<WrongOverride> {
         let unused = self.given.keys().filter(|name| !self.used.contains(*name)).min()?;
-        let near = did_you_mean(unused, self.order.iter().map(String::as_str));
+        let near = did_you_mean(&short(unused), self.order.iter().map(String::as_str));
         let all =
             if near.is_empty() { format!("; it sets {}", self.order.join(", ")) } else { near };
         Some((unused.clone(), format!("is no variable of {script}{all}")))
@@ -128,6 +128,6 @@ pub(super) fn not_set<'a>(
     name: &str,
     known: impl Iterator<Item = &'a String>,
 ) -> SourceError {
-    let near = did_you_mean(name, known.map(String::as_str));
+    let near = did_you_mean(&short(name), known.map(String::as_str));
     place.error(format!("the variable '${}' is not set{near}", short(name)))
 }

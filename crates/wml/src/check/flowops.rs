@@ -1,16 +1,17 @@
 //! Flowops: attributes to typed actions, composites put in place.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use disklab_source::{Place, Source, SourceError, did_you_mean};
 
 use super::bind::{Binder, Scope, at};
-use super::executed::{CompositeDefinition, Defined};
+use super::composites::{Call, Composites};
 use super::fields::Fields;
 use super::kinds::KINDS;
 use crate::parse::lex::short;
-use crate::parse::syntax::{Attributes, FlowopSyntax};
+use crate::parse::syntax::FlowopSyntax;
 use crate::{Action, Files, Fileset, Flowop, Io, OpenHow, PerInstance, RowId, SLOTS, Value};
 
 /// Every attribute that some flowop knows.
@@ -37,8 +38,6 @@ const KNOWN: &[&str] = &[
 ];
 /// Flowop instances of upstream (`FILEBENCH_NFLOWOPS`).
 const MAX_FLOWOPS: usize = 16_384;
-/// How deep composites may use others.
-const MAX_DEPTH: usize = 16;
 
 /// A name that must turn out to be a flowop's.
 pub(super) struct Pending {
@@ -51,8 +50,10 @@ pub(super) struct Pending {
 pub(super) struct Builder<'b> {
     pub binder: &'b mut Binder,
     pub filesets: &'b [Fileset],
-    pub composites: &'b [Defined<CompositeDefinition>],
+    pub composites: &'b Composites,
     pub rows: Vec<String>,
+    /// Where each name stands in `rows`.
+    pub row_ids: HashMap<String, RowId>,
     pub count: usize,
     pub pending: Vec<Pending>,
 }
@@ -70,10 +71,13 @@ pub(super) struct Building<'f, 'b> {
 impl Builder<'_> {
     /// The row of this name, made where it is new.
     fn row(&mut self, name: &str) -> RowId {
-        self.rows.iter().position(|row| row == name).unwrap_or_else(|| {
-            self.rows.push(name.to_owned());
-            self.rows.len() - 1
-        })
+        if let Some(id) = self.row_ids.get(name) {
+            return *id;
+        }
+        let id = self.rows.len();
+        self.rows.push(name.to_owned());
+        self.row_ids.insert(name.to_owned(), id);
+        id
     }
 
     pub(super) fn list(
@@ -125,101 +129,6 @@ impl Builder<'_> {
         let action = (kind.read)(&mut building)?;
         Ok(Flowop { name, row, id, iters, action, place })
     }
-
-    /// The flowops of a composite, its variables replaced.
-    fn composite(
-        &mut self,
-        word: &str,
-        call: &Call<'_>,
-        iters: Value,
-    ) -> Result<(Value, Vec<Flowop>), SourceError> {
-        let place = call.fields.place();
-        let mut iters = iters;
-        let composites = self.composites;
-        let mut found = None;
-        let mut names = Vec::new();
-        for definition in composites {
-            let source = &definition.source;
-            let what = "the composite flowop";
-            let fields = Fields::new(
-                source,
-                what,
-                &definition.span,
-                &definition.value.attributes,
-                &["name", "iters"],
-            )?;
-            let (name, _) = self.binder.text_of(&fields, "name", &Scope::new())?;
-            if name == word {
-                found = Some((definition, fields));
-            }
-            names.push(name);
-        }
-        let Some((definition, fields)) = found else {
-            let known = KINDS.iter().map(|k| k.word).chain(names.iter().map(String::as_str));
-            let near = did_you_mean(&short(word), known);
-            let all = if near.is_empty() {
-                "; expected one such as 'read' or 'openfile', or a composite"
-            } else {
-                ""
-            };
-            return Err(place.error(format!("'{}' is no type of flowop{near}{all}", short(word))));
-        };
-        if call.depth >= MAX_DEPTH {
-            return Err(place.error(format!(
-                "composite flowops are used more than {MAX_DEPTH} deep; '{word}' may use itself"
-            )));
-        }
-        for attribute in call.fields.list() {
-            let key = attribute.key.value.as_str();
-            if !matches!(key, "name" | "iters") {
-                let at = call.fields.at(&attribute.key.span);
-                return Err(at.error(format!("the composite flowop '{word}' has no attribute '{key}'; it takes 'name', 'iters' and its variables")));
-            }
-        }
-        if !call.fields.has("iters") {
-            iters = self.binder.number_of(&fields, "iters", &Scope::new(), 1)?;
-        }
-        let mut scope = Scope::new();
-        for local in &definition.value.attributes.locals {
-            let value = match &local.value {
-                Some(value) => {
-                    Some(self.binder.outward(value, &definition.source, &Scope::new())?)
-                }
-                None => None,
-            };
-            scope.insert(local.name.value.clone(), value);
-        }
-        for local in &call.attributes.locals {
-            let at = at(call.source, &local.name.span);
-            let name = &local.name.value;
-            let Some(slot) = scope.get_mut(name) else {
-                let near = did_you_mean(
-                    &short(name),
-                    definition.value.attributes.locals.iter().map(|l| l.name.value.as_str()),
-                );
-                return Err(at.error(format!(
-                    "the composite flowop '{word}' has no variable '${}'{near}",
-                    short(name)
-                )));
-            };
-            let Some(value) = &local.value else {
-                return Err(at.error(format!("'${}' needs a value here", short(name))));
-            };
-            *slot = Some(self.binder.outward(value, call.source, call.scope)?);
-        }
-        let inner =
-            self.list(&definition.source, &definition.value.flowops, &scope, call.depth + 1)?;
-        Ok((iters, inner))
-    }
-}
-
-/// The use of a composite.
-struct Call<'a> {
-    source: &'a Arc<Source>,
-    fields: &'a Fields<'a>,
-    attributes: &'a Attributes,
-    scope: &'a Scope,
-    depth: usize,
 }
 
 impl Building<'_, '_> {

@@ -1,6 +1,7 @@
 //! Syntax tree to personality: names resolved, values bound, everything checked.
 
 mod bind;
+mod composites;
 mod evaluate;
 mod execute;
 mod executed;
@@ -10,20 +11,21 @@ mod flowops;
 mod kinds;
 mod processes;
 mod randoms;
+mod targets;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use disklab_source::{Place, Source, SourceError};
 
 use bind::{Binder, Scope};
+use composites::Composites;
 use execute::Executor;
 use executed::{Bound, Defined, Step, show};
 use fields::Fields;
 
-use crate::parse::syntax::Expression;
 use crate::{
     Command, Dialect, Overrides, Personality, RunTime, Setting, SystemStep, Value, WmlError, parse,
 };
@@ -46,7 +48,7 @@ impl Personality {
         binder.bind_randoms()?;
         let filesets = binder.filesets(dialect)?;
         let composites = std::mem::take(&mut binder.done.composites);
-        composites_differ(&composites)?;
+        let composites = Composites::new(composites, &mut binder)?;
         let processes = binder.processes(&filesets, &composites)?;
         if processes.list.is_empty() {
             let place = Place { source: source.clone(), span: 0..0 };
@@ -77,38 +79,12 @@ impl Personality {
     }
 }
 
-/// Composites must differ in name from each other and from the built-in types.
-fn composites_differ(list: &[Defined<executed::CompositeDefinition>]) -> Result<(), SourceError> {
-    let mut seen: Vec<&str> = Vec::new();
-    for definition in list {
-        let named = definition.value.attributes.list.iter().find(|a| a.key.value == "name");
-        let Some(Expression::Text(pieces)) = named.and_then(|a| a.value.as_ref()).map(|v| &v.value)
-        else {
-            let place = bind::at(&definition.source, &definition.span);
-            return Err(place.error("the composite flowop needs 'name='"));
-        };
-        let [parse::lex::Piece::Literal(name)] = pieces.as_slice() else { continue };
-        let place = bind::at(&definition.source, &definition.span);
-        if kinds::KINDS.iter().any(|kind| kind.word == name) {
-            return Err(place.error(format!(
-                "'{name}' is a type of flowop already; name the composite otherwise"
-            )));
-        }
-        if seen.contains(&name.as_str()) {
-            let name = parse::lex::short(name);
-            return Err(place.error(format!("the composite flowop '{name}' is defined twice")));
-        }
-        seen.push(name);
-    }
-    Ok(())
-}
-
 /// The variables as the run records them.
 fn settings(binder: &Binder) -> Vec<Setting> {
     let done = &binder.done;
     let mut names: Vec<&String> = done.order.iter().collect();
-    let mut rest: Vec<&String> =
-        done.given.keys().filter(|name| !done.order.contains(name)).collect();
+    let set: HashSet<&String> = done.order.iter().collect();
+    let mut rest: Vec<&String> = done.given.keys().filter(|name| !set.contains(name)).collect();
     rest.sort();
     names.extend(rest);
     let value = |name: &String| match done.values.get(name) {

@@ -1,11 +1,15 @@
 //! `define process` with its threads.
 
-use disklab_source::{SourceError, did_you_mean};
+use std::collections::HashMap;
+
+use disklab_source::SourceError;
 
 use super::bind::{Binder, Scope, at};
-use super::executed::{CompositeDefinition, Defined, ProcessDefinition};
+use super::composites::Composites;
+use super::executed::{Defined, ProcessDefinition};
 use super::fields::{Fields, no_locals};
-use super::flowops::{Builder, Pending};
+use super::flowops::Builder;
+use super::targets;
 use crate::parse::lex::short;
 use crate::parse::syntax::ThreadSyntax;
 use crate::{Action, Fileset, Flowop, Process, Thread, Value};
@@ -27,7 +31,7 @@ impl Binder {
     pub(super) fn processes(
         &mut self,
         filesets: &[Fileset],
-        composites: &[Defined<CompositeDefinition>],
+        composites: &Composites,
     ) -> Result<Processes, SourceError> {
         let definitions = std::mem::take(&mut self.done.processes);
         let mut builder = Builder {
@@ -35,6 +39,7 @@ impl Binder {
             filesets,
             composites,
             rows: Vec::new(),
+            row_ids: HashMap::new(),
             count: 0,
             pending: Vec::new(),
         };
@@ -61,9 +66,8 @@ impl Binder {
             }
             list.push(process);
         }
-        let (rows, flowops) = (builder.rows, builder.count);
-        let pending = builder.pending;
-        resolve(&mut list, &rows, pending)?;
+        let Builder { rows, row_ids, count: flowops, pending, .. } = builder;
+        targets::resolve(&mut list, &rows, &row_ids, pending)?;
         Ok(Processes { list, rows, flowops })
     }
 }
@@ -121,7 +125,7 @@ impl Builder<'_> {
         let first = self.pending.len();
         let flowops = self.list(source, &syntax.flowops, &none, 0)?;
         slots_are_filled(&flowops)?;
-        targets_are_near(&flowops, self.pending.get(first..).unwrap_or_default())?;
+        targets::are_near(&flowops, self.pending.get(first..).unwrap_or_default())?;
         let place = at(source, &syntax.word);
         Ok(Thread { name, instances, memory, use_ism, io_priority, flowops, place })
     }
@@ -156,89 +160,6 @@ fn slots_are_filled(flowops: &[Flowop]) -> Result<(), SourceError> {
                 files.slot
             )));
         }
-    }
-    Ok(())
-}
-
-/// `finishon…` and the limits count a flowop of their own thread.
-fn targets_are_near(flowops: &[Flowop], pending: &[Pending]) -> Result<(), SourceError> {
-    let mut all = Vec::new();
-    for flowop in flowops {
-        flowop.walk(&mut |f| all.push(f));
-    }
-    for target in pending {
-        let Some(asking) = all.iter().find(|f| f.id == target.id) else { continue };
-        if matches!(asking.action, Action::Wakeup(_) | Action::SemPost { .. }) {
-            continue;
-        }
-        if !all.iter().any(|f| f.name == target.name) {
-            let near = did_you_mean(&short(&target.name), all.iter().map(|f| f.name.as_str()));
-            return Err(target.place.error(format!(
-                "no flowop of this thread is named '{}'{near}",
-                short(&target.name)
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Puts the rows of the targets in place of their names.
-fn resolve(
-    list: &mut [Process],
-    rows: &[String],
-    pending: Vec<Pending>,
-) -> Result<(), SourceError> {
-    let mut blocks = Vec::new();
-    let mut semaphores = Vec::new();
-    for flowop in list.iter().flat_map(|p| &p.threads).flat_map(|t| &t.flowops) {
-        flowop.walk(&mut |f| match f.action {
-            Action::Block => blocks.push(f.row),
-            Action::SemBlock { .. } => semaphores.push(f.row),
-            _ => {}
-        });
-    }
-    let targets: std::collections::HashMap<usize, Pending> =
-        pending.into_iter().map(|p| (p.id, p)).collect();
-    for flowop in list.iter_mut().flat_map(|p| &mut p.threads).flat_map(|t| &mut t.flowops) {
-        resolve_one(flowop, rows, &targets, &blocks, &semaphores)?;
-    }
-    Ok(())
-}
-
-fn resolve_one(
-    flowop: &mut Flowop,
-    rows: &[String],
-    targets: &std::collections::HashMap<usize, Pending>,
-    blocks: &[usize],
-    semaphores: &[usize],
-) -> Result<(), SourceError> {
-    let target = targets.get(&flowop.id);
-    let row = target.and_then(|t| rows.iter().position(|row| *row == t.name));
-    let checked = |kind: &str, fitting: &[usize]| match (row, target) {
-        (Some(row), _) if fitting.contains(&row) => Ok(row),
-        (_, Some(target)) => {
-            let known = fitting.iter().filter_map(|row| rows.get(*row)).map(String::as_str);
-            let near = did_you_mean(&short(&target.name), known);
-            Err(target.place.error(format!("no '{kind}' is named '{}'{near}", short(&target.name))))
-        }
-        // Both always have a target: their attribute is required.
-        (_, None) => Ok(0),
-    };
-    match &mut flowop.action {
-        Action::Wakeup(target) => *target = checked("block", blocks)?,
-        Action::SemPost { target, .. } => *target = checked("semblock", semaphores)?,
-        Action::IopsLimit(target) | Action::OpsLimit(target) | Action::BandwidthLimit(target) => {
-            *target = target.and(row);
-        }
-        Action::FinishOnCount(finish) | Action::FinishOnBytes(finish) => {
-            finish.target = finish.target.and(row);
-        }
-        Action::Composite(inner) => {
-            for flowop in inner {
-                resolve_one(flowop, rows, targets, blocks, semaphores)?;
-            }
-        }
-        _ => {}
     }
     Ok(())
 }

@@ -14,6 +14,10 @@ use disklab_source::{Place, Source, SourceError};
 /// Longest script. Upstream's longest is 6 KB.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
 
+/// Longest word, and longest text in quotes.
+const MAX_WORD: usize = 4096;
+const MAX_TEXT: usize = 64 << 10;
+
 /// Parameters of a random variable that old scripts set as `$name.mean`.
 const PARAMETERS: &[&str] = &["type", "seed", "gamma", "mean", "min", "round", "randsrc"];
 
@@ -128,6 +132,7 @@ impl Lexer<'_> {
             }
         }
         let Some((start, c)) = self.chars.next() else { return Ok(None) };
+        let limit = if c == '"' { MAX_TEXT } else { MAX_WORD };
         let value = match c {
             '{' | '}' | '(' | ')' | '=' | ',' | '+' | '*' => Token::Sign(c),
             '$' => self.variable(start)?,
@@ -145,7 +150,11 @@ impl Lexer<'_> {
                 ));
             }
         };
-        Ok(Some(Spanned { value, span: start..self.place() }))
+        let span = start..self.place();
+        if span.len() > limit {
+            return Err(self.error(span, format!("this is longer than {limit} bytes")));
+        }
+        Ok(Some(Spanned { value, span }))
     }
 
     /// Where the next character stands.
