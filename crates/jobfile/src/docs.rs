@@ -33,6 +33,25 @@ pub fn markdown() -> String {
     text
 }
 
+/// All options that the native engine has, for a terminal: two lines each.
+pub fn listing() -> String {
+    let mut text = String::new();
+    for chapter in &CHAPTERS {
+        let _ = writeln!(text, "{}\n", chapter.title);
+        for option in chapter.options {
+            let also: String = option.aliases.iter().map(|alias| format!(", {alias}")).collect();
+            let _ = writeln!(text, "  {}{also} = {}", option.name, option.value);
+            let _ = writeln!(text, "      {}", option.meaning.replace('`', ""));
+            if !option.difference.is_empty() {
+                let _ =
+                    writeln!(text, "      Not as in fio: {}", option.difference.replace('`', ""));
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
 /// A text inside of a table, where '|' ends a cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
@@ -63,4 +82,29 @@ pub fn unsupported() -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native_options;
+
+    #[test]
+    fn every_option_is_listed_once() {
+        let (text, tables) = (listing(), markdown());
+        for option in native_options() {
+            let line = |l: &&str| l.trim_start().starts_with(option.name) && l.contains(" = ");
+            assert!(text.lines().any(|l| line(&l)), "{}", option.name);
+            let cell = format!("| `{}`", option.name);
+            let found = tables.lines().filter(|l| {
+                l.starts_with(&format!("{cell} ")) || l.starts_with(&format!("{cell},"))
+            });
+            assert_eq!(found.count(), 1, "{}", option.name);
+        }
+        // Each row has as many cells as its head.
+        let cells = |l: &str| l.replace("\\|", "").matches('|').count();
+        for row in tables.lines().filter(|l| l.starts_with('|')) {
+            assert_eq!(cells(row), 5, "{row}");
+        }
+    }
 }

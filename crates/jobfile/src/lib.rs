@@ -28,7 +28,7 @@ use std::sync::Arc;
 use disklab_source::{Place, Source, SourceError};
 
 pub use check::jobs;
-pub use docs::{markdown, unsupported};
+pub use docs::{listing, markdown, unsupported};
 pub use job::{
     Access, BlockSizes, Blocks, Buffers, Checksum, Compress, ContinueOn, CpuPolicy, Dedupe,
     DedupeMode, Depth, Direction, Distribution, Engine, Extent, Fadvise, Fallocate, FileOrder,

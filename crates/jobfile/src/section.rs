@@ -5,6 +5,7 @@ use disklab_units::Bytes;
 
 use crate::draft::Draft;
 use crate::given::Given;
+use crate::job::{Distribution, ZoneSize};
 use crate::options::{Known, Scaled, look_up};
 use crate::policy::Policy;
 use crate::value::{KbBase, shown, size};
@@ -207,11 +208,22 @@ impl Section {
     /// least one block for each file.
     ///
     /// # Errors
-    /// Where an option is not understood.
+    /// Where an option is not understood, or cannot be scaled: zones in bytes.
     pub fn scale(&mut self, factor: f64) -> Result<Vec<String>, SourceError> {
         let draft = self.draft()?;
         let block = Bytes(draft.blocks().max());
-        let files = draft.file_count.unwrap_or(1);
+        let names = draft.file_names.as_ref().map(|names| names.len() as u64);
+        let files = names.or(draft.file_count).unwrap_or(1);
+        let absolute = |d: &Distribution| {
+            let zoned = if let Distribution::Zoned(zones) = d { zones.as_slice() } else { &[] };
+            zoned.iter().any(|zone| matches!(zone.size, ZoneSize::Bytes(_)))
+        };
+        if absolute(&draft.distribution.read) || absolute(&draft.distribution.write) {
+            return Err(self.at(&["random_distribution"]).error(
+                "zones of so many bytes do not fit files of another size: take `zoned`, whose \
+                 zones are percentages, or do not scale this job",
+            ));
+        }
         let base = self.kb_base();
         let mut changes = Vec::new();
         for setting in &mut self.settings {

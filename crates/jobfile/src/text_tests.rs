@@ -103,6 +103,12 @@ fn sizes_are_scaled_to_whole_blocks() {
     assert_eq!(shown(&section), expected);
     let (_, section) = scaled("bs=4k\nsize=1m\nnrfiles=100", 1e-9);
     assert_eq!(section.get("size"), Some("400k"));
+    let (_, section) = scaled("bs=4k\nsize=1m\nfilename=a:b:c", 1e-9);
+    assert_eq!(section.get("size"), Some("12k"));
+    let text = "[s]\nsize=1g\nrandom_distribution=zoned_abs:100/1m";
+    let mut section = read_sections(text, Runner::Native).expect("valid").remove(0);
+    let error = section.scale(0.5).expect_err("zones in bytes");
+    assert!(error.line == 3 && error.message.contains("take `zoned`"), "{error}");
     let (changes, _) = scaled("bs=4k\nfilesize=64k-1m\nsize=10m", 0.1);
     assert_eq!(changes, ["filesize 64k-1m → 8k-104k", "size 10m → 1m"]);
     let (_, section) = scaled("kb_base=1000\nbs=1k\nsize=1m", 0.5);
