@@ -8,6 +8,7 @@ mod filebench;
 mod fio;
 mod hdparm;
 mod photos;
+mod postgresql;
 mod rsync;
 mod sqlite;
 mod streams;
@@ -29,6 +30,7 @@ pub static WORKLOADS: &[WorkloadKind] = &[
     backup::BACKUP,
     directory::DIRECTORY,
     sqlite::SQLITE,
+    postgresql::POSTGRESQL,
     photos::PHOTOS,
     streams::STREAMS,
 ];

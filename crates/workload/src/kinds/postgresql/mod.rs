@@ -1,0 +1,232 @@
+//! PostgreSQL: transactions of pgbench on a cluster in the directory.
+
+mod output;
+mod programs;
+mod server;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::time::Duration;
+
+use disklab_exec::{Executor, Invocation};
+use disklab_measure::Direction;
+use disklab_study::{Fields, StudyError, WorkloadSpec};
+use disklab_units::Bytes;
+
+use self::programs::Programs;
+use self::server::{Cluster, HERE, Server};
+use crate::tally::figure;
+use crate::tree::sync_tree;
+use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+
+/// What a unit of pgbench's scale takes: 100,000 accounts of some 130 bytes, and
+/// their index (`pgbench -i`, measured: 15.0 MB).
+const SCALE_UNIT: Bytes = Bytes(16 << 20);
+
+/// A new cluster: three template databases, and a segment of the write-ahead log
+/// (initdb of PostgreSQL 15, measured: 39 MB).
+const CLUSTER: Bytes = Bytes(48 << 20);
+
+/// What the write-ahead log grows to before a checkpoint takes it back, and some
+/// more: `max_wal_size`, 1 GB by default, is no hard limit.
+const MOST_LOG: Bytes = Bytes(1280 << 20);
+
+/// What the log may grow by in a second.
+const LOG_PER_SECOND: Bytes = Bytes(50 << 20);
+
+/// pgbench's scripts, with what they do most.
+const SCRIPTS: [(&str, Script); 3] = [
+    ("tpcb-like", Script { name: "tpcb-like", direction: Direction::Write }),
+    ("simple-update", Script { name: "simple-update", direction: Direction::Write }),
+    ("select-only", Script { name: "select-only", direction: Direction::Read }),
+];
+
+#[derive(Debug, Clone, Copy)]
+struct Script {
+    name: &'static str,
+    direction: Direction,
+}
+
+pub(super) const POSTGRESQL: WorkloadKind = WorkloadKind {
+    name: "postgresql",
+    summary: "PostgreSQL: transactions of pgbench",
+    fields: &[
+        ("scale", "pgbench's scale: 100,000 accounts, 15 MB, each (default 10); scaled"),
+        ("clients", "how many ask at the same time (default 4)"),
+        ("seconds", "how long (default 30); not scaled"),
+        ("script", "'tpcb-like' (default), 'simple-update' or 'select-only'"),
+        ("synchronous-commit", "whether a commit waits until it is safe (default true)"),
+    ],
+    read,
+};
+
+#[derive(Debug)]
+struct Postgresql {
+    scale: u64,
+    scaled_from: Option<u64>,
+    clients: u64,
+    length: Duration,
+    script: Script,
+    synchronous: bool,
+}
+
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+    let mut fields = Fields::new(&spec.body, "the postgresql workload")?;
+    let asked = fields.integer("scale", 1..=1_000_000)?.unwrap_or(10);
+    let clients = fields.integer("clients", 1..=90)?.unwrap_or(4);
+    let seconds = fields.integer("seconds", 1..=7 * 24 * 3600)?.unwrap_or(30);
+    let script = fields.choice("script", &SCRIPTS)?.unwrap_or(SCRIPTS[0].1);
+    let synchronous = fields.boolean("synchronous-commit")?.unwrap_or(true);
+    fields.finish()?;
+    let scale = Bytes(asked).scaled(context.scale, Bytes(1)).0;
+    Ok(Box::new(Postgresql {
+        scale,
+        scaled_from: (scale != asked).then_some(asked),
+        clients,
+        length: Duration::from_secs(seconds),
+        script,
+        synchronous,
+    }))
+}
+
+impl Postgresql {
+    fn settings(&self) -> Vec<String> {
+        let on = if self.synchronous { "on" } else { "off" };
+        vec![format!("synchronous_commit={on}")]
+    }
+
+    fn pgbench(&self, cluster: &Cluster) -> Invocation {
+        cluster.program("pgbench").args(["-h", HERE, "-p", server::PORT, "-U", server::ROLE])
+    }
+
+    fn fill(&self, cluster: &Cluster, executor: &Executor) -> Result<(), WorkloadError> {
+        let fill = self
+            .pgbench(cluster)
+            .args(["-i", "-q", "-s", &self.scale.to_string(), server::DATABASE])
+            .save_as("pgbench-fill");
+        executor.check(&fill)?;
+        Ok(())
+    }
+
+    fn measured(
+        &self,
+        cluster: &Cluster,
+        log: &Path,
+        seed: u64,
+        executor: &Executor,
+    ) -> Result<(Outcome, u64), WorkloadError> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+        let run = self
+            .pgbench(cluster)
+            // Without a vacuum first: the tables are new.
+            .args(["-n", "-M", "prepared", "-b", self.script.name])
+            .args(["-c", &self.clients.to_string()])
+            .args(["-j", &self.clients.min(processors).to_string()])
+            .args(["-T", &self.length.as_secs().to_string()])
+            .arg(format!("--random-seed={}", seed >> 1))
+            .arg("-l")
+            .arg(format!("--log-prefix={}", log.join("log").display()))
+            .arg(server::DATABASE)
+            .save_as("pgbench");
+        let finished = executor.check(&run)?;
+        let told = output::told(&finished.text())?;
+        let histogram = output::latencies(log)?;
+        if histogram.count() != told.processed {
+            return Err(WorkloadError::output(
+                "pgbench",
+                format!(
+                    "it tells of {} transactions, its log of {}",
+                    told.processed,
+                    histogram.count()
+                ),
+            ));
+        }
+        let elapsed = (told.processed as f64 / told.per_second * 1e9) as u64;
+        let figure = figure(self.script.direction, 0, told.processed, elapsed, histogram);
+        Ok((Outcome::of(&finished, vec![figure]), told.failed))
+    }
+}
+
+impl Workload for Postgresql {
+    fn programs(&self) -> Vec<(&'static str, &'static str)> {
+        let mut all = Programs::missing();
+        if programs::is_root() {
+            all.push(("setpriv", "util-linux"));
+        }
+        all
+    }
+
+    fn cost(&self) -> Cost {
+        let tables = SCALE_UNIT.saturating_mul(self.scale);
+        let seconds = self.length.as_secs();
+        // They are written to the log as well.
+        let filled = CLUSTER + tables.saturating_mul(2).min(tables + MOST_LOG);
+        let log = match self.script.direction {
+            Direction::Read => Bytes::ZERO,
+            _ => LOG_PER_SECOND.saturating_mul(seconds).min(MOST_LOG),
+        };
+        Cost {
+            space: filled + log,
+            content: filled + log,
+            prewrite: filled,
+            // As fast as a hard disk writes small pieces that are safe.
+            random_write: Bytes::kib(16).saturating_mul(100 * seconds).min(log),
+            // Starting and stopping the server twice.
+            fixed_seconds: seconds as f64 + 6.0,
+            at_most_seconds: Some(seconds as f64 + 10.0),
+            ..Cost::default()
+        }
+    }
+
+    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        let cluster = Cluster::make(site.directory, site.executor)?;
+        let server = Server::start(&cluster, &self.settings(), site.executor)?;
+        self.fill(&cluster, site.executor)?;
+        server.stop(site.executor)?;
+        sync_tree(site.directory)?;
+        if let Some(asked) = self.scaled_from {
+            site.note(
+                "postgresql",
+                format!("pgbench's scale scaled from {asked} to {}", self.scale),
+            );
+        }
+        site.note(
+            "postgresql",
+            format!(
+                "PostgreSQL's own settings, but for connections by a socket only{}; pgbench's \
+                 script {}, {} clients, prepared statements; a checkpoint comes every 5 minutes \
+                 or each GB of log, so a short run has none",
+                if self.synchronous { "" } else { " and synchronous_commit off" },
+                self.script.name,
+                self.clients
+            ),
+        );
+        if let Some(user) = &cluster.user {
+            site.note(
+                "postgresql",
+                format!("the server ran as the user {}, since PostgreSQL refuses root", user.name),
+            );
+        }
+        Ok(())
+    }
+
+    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        let cluster = Cluster::at(site.directory)?;
+        let seed = site.seed;
+        // The log of transactions must not lie on the file system that is measured.
+        let log = cluster.private_folder()?;
+        let server = Server::start(&cluster, &self.settings(), site.executor)?;
+        let mut failed = 0;
+        site.step("pgbench", |executor| {
+            let (outcome, not_done) = self.measured(&cluster, log.path(), seed, executor)?;
+            failed = not_done;
+            Ok(outcome)
+        })?;
+        server.stop(site.executor)?;
+        if failed > 0 {
+            site.note("postgresql", format!("{failed} transactions failed and are not counted"));
+        }
+        Ok(())
+    }
+}
