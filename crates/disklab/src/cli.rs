@@ -1,6 +1,7 @@
 //! The command line: one definition for the parser, the help, the man pages and
 //! the shell completions.
 
+mod fio;
 mod lab;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use disklab_units::Bytes;
 use crate::exit::Failure;
 use crate::on::On;
 
+pub use fio::FioArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
 
 const EXIT_CODES: &str = "Exit codes:
@@ -56,6 +58,7 @@ pub enum Command {
     /// Say what this machine can do, what is missing and how to get it; take
     /// down what a killed run left behind.
     Doctor,
+    Fio(FioArgs),
     /// The lab: its kernel, a shell with modelled drives, its speed.
     #[command(subcommand)]
     Lab(LabCommand),

@@ -1,0 +1,17 @@
+//! The command line of `disklab fio`, which is fio's as far as it goes.
+
+use clap::Args;
+
+/// Run fio jobs with disklab's own engine.
+///
+/// Takes job files, or options as fio does: disklab fio --name=x --rw=randread
+/// --bs=4k --size=1g --direct=1 --ioengine=io_uring --iodepth=32
+#[derive(Debug, Args)]
+pub struct FioArgs {
+    /// Job files, or fio's options after --name=NAME (those before it hold for all
+    /// jobs). Besides: --dir=FOLDER (where files lie), --seed=N, --output=FILE,
+    /// --output-format=normal|json, --section=NAME (only this one), --parse-only,
+    /// --list-options.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "JOB")]
+    pub words: Vec<String>,
+}

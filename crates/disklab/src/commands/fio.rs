@@ -1,0 +1,210 @@
+//! `disklab fio`: jobs run by disklab's own engine, outside of any study.
+
+mod table;
+mod words;
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::time::Duration;
+
+use disklab_engine::{EngineError, Progress, ProgressHook, Report, Site, run};
+use disklab_jobfile::{Job, Policy, Runner, jobs, markdown, sections, unsupported};
+use disklab_study::Place;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::words::Words;
+use super::print;
+use crate::cli::FioArgs;
+use crate::exit::{DONE, FAILED, Failure};
+use crate::signals;
+
+/// fio seeds its generators with a constant unless it is told otherwise, so that a
+/// job does the same each time; so do we.
+const SEED: u64 = 0;
+
+/// Runs the jobs and prints what they did.
+pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
+    let words = Words::read(&args.words)?;
+    if words.list_options {
+        print(&format!("{}{}", markdown(), unsupported()))?;
+        return Ok(DONE);
+    }
+    if words.files.is_empty() && words.text.is_empty() {
+        return Err(Failure::wrong_use(
+            "nothing to do: give a job file, or options such as --name=x --rw=randread --bs=4k \
+             --size=1g (`disklab fio --list-options` lists them)",
+        ));
+    }
+    let jobs = read(&words)?;
+    for warning in jobs.iter().flat_map(|job| &job.warnings) {
+        eprintln!("note: {warning}");
+    }
+    if words.parse_only {
+        return Ok(DONE);
+    }
+    let interrupt = signals::interrupt()?;
+    let folder = words.folder.clone().unwrap_or_else(|| ".".into());
+    let folder = folder
+        .canonicalize()
+        .map_err(|e| Failure::wrong_use(format!("--dir: cannot use {}: {e}", folder.display())))?;
+    let shown = Shown::new(&jobs);
+    let site = Site {
+        interrupt,
+        progress: Some(shown.hook()),
+        ..Site::new(folder, words.seed.unwrap_or(SEED))
+    };
+    let report = run(&jobs, &site);
+    shown.end();
+    let report = report.map_err(|error| match error {
+        EngineError::Job(error) => Failure::wrong_use(error),
+        EngineError::Interrupted => {
+            Failure::interrupted("interrupted before anything was measured")
+        }
+        other => Failure::failed(other),
+    })?;
+    let text = if json || words.json {
+        format!("{:#}\n", report.to_fio_json())
+    } else {
+        table::table(&report)
+    };
+    match &words.output {
+        None => print(&text)?,
+        Some(path) => std::fs::write(path, text)
+            .map_err(|e| Failure::failed(format!("cannot write {}: {e}", path.display())))?,
+    }
+    ended(&report)
+}
+
+/// The jobs that the words ask for.
+fn read(words: &Words) -> Result<Vec<Job>, Failure> {
+    let policy = Policy { runner: Runner::Native, directory: true, folders: true };
+    let mut chosen = Vec::new();
+    let mut names = Vec::new();
+    for source in words.sources()? {
+        let place = |span| Place { source: Arc::clone(&source), span };
+        let all =
+            sections(&source.text, &place(0..0), &place, policy).map_err(Failure::wrong_use)?;
+        names.extend(all.iter().map(|section| section.name().to_owned()));
+        let wanted =
+            |name: &str| words.sections.is_empty() || words.sections.iter().any(|s| s == name);
+        chosen.extend(all.into_iter().filter(|section| wanted(section.name())));
+    }
+    if let Some(missing) = words.sections.iter().find(|section| !names.contains(section)) {
+        return Err(Failure::wrong_use(format!(
+            "--section: there is no section '{missing}'{}",
+            disklab_study::did_you_mean(missing, names.iter().map(String::as_str))
+        )));
+    }
+    jobs(&chosen).map_err(Failure::wrong_use)
+}
+
+/// The exit code, and what was wrong.
+fn ended(report: &Report) -> Result<u8, Failure> {
+    if report.interrupted {
+        return Err(Failure::interrupted("interrupted; the figures tell of what was done"));
+    }
+    let mut code = DONE;
+    for job in &report.jobs {
+        if let Some((_, why)) = &job.error {
+            eprintln!("disklab: job '{}' failed: {why}", job.name);
+            code = FAILED;
+        }
+        for note in &job.notes {
+            eprintln!("note: {note}");
+        }
+    }
+    Ok(code)
+}
+
+/// Progress, as a bar on a terminal and as a line now and then anywhere else.
+struct Shown {
+    bar: Option<ProgressBar>,
+    /// Bytes that all jobs will move, or nanoseconds where time ends them.
+    whole: Whole,
+}
+
+#[derive(Clone, Copy)]
+enum Whole {
+    Bytes(u64),
+    Time(Duration),
+}
+
+impl Shown {
+    fn new(jobs: &[Job]) -> Self {
+        let timed = jobs.iter().any(|job| job.timing.runtime.is_some());
+        let whole = if timed {
+            let of = |job: &Job| job.timing.runtime.unwrap_or_default() + job.timing.ramp;
+            // Those behind a stonewall add up, others run together.
+            let mut sum = Duration::ZERO;
+            let mut longest = Duration::ZERO;
+            for job in jobs {
+                if job.groups.stonewall {
+                    sum += longest;
+                    longest = Duration::ZERO;
+                }
+                longest = longest.max(of(job));
+            }
+            Whole::Time(sum + longest)
+        } else {
+            let of = |job: &Job| {
+                let each = job.length.io_size.saturating_mul(job.length.loops);
+                each.saturating_mul(u64::from(job.process.clones))
+            };
+            Whole::Bytes(jobs.iter().map(of).fold(0, u64::saturating_add))
+        };
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let (length, template) = match whole {
+                Whole::Bytes(bytes) => {
+                    (bytes, "{bar:30} {binary_bytes} of {binary_total_bytes}, {eta} left")
+                }
+                Whole::Time(time) => (time.as_millis() as u64, "{bar:30} {msg}, {eta} left"),
+            };
+            let bar = ProgressBar::new(length.max(1));
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Self { bar, whole }
+    }
+
+    /// What the engine calls.
+    fn hook(&self) -> ProgressHook {
+        let (bar, whole) = (self.bar.clone(), self.whole);
+        let began = std::time::Instant::now();
+        let told = std::sync::Mutex::new(began);
+        Arc::new(move |progress: Progress| {
+            let moved = progress.read_bytes.saturating_add(progress.write_bytes);
+            let passed = began.elapsed();
+            if let Some(bar) = &bar {
+                bar.set_position(match whole {
+                    Whole::Bytes(_) => moved,
+                    Whole::Time(_) => passed.as_millis() as u64,
+                });
+                bar.set_message(disklab_units::Bytes(moved).iec());
+                return;
+            }
+            let Ok(mut told) = told.lock() else { return };
+            if told.elapsed() < Duration::from_secs(10) {
+                return;
+            }
+            *told = std::time::Instant::now();
+            let share = match whole {
+                Whole::Bytes(bytes) => moved as f64 / bytes.max(1) as f64,
+                Whole::Time(time) => passed.as_secs_f64() / time.as_secs_f64().max(1e-3),
+            };
+            let left = passed.mul_f64((1.0 / share.clamp(1e-3, 1.0) - 1.0).max(0.0));
+            eprintln!(
+                "{}, about {} left",
+                disklab_units::Bytes(moved).iec(),
+                disklab_units::show_duration(left)
+            );
+        })
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
