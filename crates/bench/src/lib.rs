@@ -26,8 +26,8 @@ pub use disk_drives::DiskDrives;
 pub use drives::{Drives, Ready, ReadyDrive};
 pub use error::{BenchError, CellError};
 pub use lab::{
-    CELL_JOB, KernelSource, LabBench, LabKernel, LabSettings, ModelledDrives, carry_out_in_guest,
-    find_model,
+    CELL_JOB, KernelSource, LabBench, LabKernel, LabSettings, ModelledDrives, SerialNumbers,
+    carry_out_in_guest, find_model,
 };
 pub use loop_drives::LoopDrives;
 pub use predict::{Medium, Prediction, cell_seconds, predict};

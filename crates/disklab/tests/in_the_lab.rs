@@ -1,16 +1,20 @@
 //! Studies in the lab, as its users run them.
 #![allow(missing_docs)]
 
+#[path = "lab_support/kernel.rs"]
+mod lab_kernel;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use assert_cmd::Command;
-use disklab_lab::kernel;
+use disklab_lab::kernel::KERNEL_VARIABLE;
 use disklab_measure::Sample;
 use disklab_store::{CellState, Run};
 use disklab_study::Cell;
+use lab_kernel::kernel;
 
 /// Three kinds of work on four stacks, small.
 const SMALL: &str = r#"
@@ -38,15 +42,6 @@ id = "fio"
 fio = { ioengine = "psync", direct = 1, rw = "randread", bs = "4k", size = "8M", io_size = "256k" }
 "#;
 
-/// The kernel, or none, which is said.
-fn has_kernel() -> bool {
-    let has = kernel::find(&kernel::cache_folder()).is_some();
-    if !has {
-        eprintln!("skipped: needs the lab's kernel (disklab lab build)");
-    }
-    has
-}
-
 fn has_programs(names: &[&str]) -> bool {
     let missing: Vec<&str> =
         names.iter().copied().filter(|name| disklab_exec::find_program(name).is_none()).collect();
@@ -60,8 +55,8 @@ fn command(home: &Path) -> std::process::Command {
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("disklab"));
     command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);
     // Whatever the home of the test is.
-    if let Some(kernel) = kernel::find(&kernel::cache_folder()) {
-        command.env(kernel::KERNEL_VARIABLE, kernel);
+    if let Some(kernel) = kernel() {
+        command.env(KERNEL_VARIABLE, kernel);
     }
     command
 }
@@ -101,9 +96,7 @@ fn samples(folder: &Path) -> (BTreeMap<String, Sample>, Vec<String>) {
 
 #[test]
 fn the_same_study_is_the_same_anywhere() {
-    if !has_kernel() {
-        return;
-    }
+    let Some(_) = kernel() else { return };
     // Another folder, one lab at a time or several, another environment: nothing of
     // it may reach the guests.
     let (one, two) = (tempfile::tempdir().expect("temp"), tempfile::tempdir().expect("temp"));
@@ -137,9 +130,7 @@ fn the_same_study_is_the_same_anywhere() {
 
 #[test]
 fn a_guest_that_fails_is_a_failed_cell_and_the_run_goes_on() {
-    if !has_kernel() {
-        return;
-    }
+    let Some(_) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
     let more = r#"
 [[workloads]]
@@ -173,9 +164,7 @@ fio = { ioengine = "psync", direct = 1, rw = "randread", bs = "4k", size = "1M",
 
 #[test]
 fn a_killed_run_leaves_nothing_and_goes_on_to_the_same_end() {
-    if !has_kernel() {
-        return;
-    }
+    let Some(_) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
     write(home.path(), "small.toml", SMALL);
     assert_ran(&run(home.path(), &["small.toml", "--seed", "3"], "whole"));
@@ -206,9 +195,7 @@ fn a_killed_run_leaves_nothing_and_goes_on_to_the_same_end() {
 #[test]
 fn every_layer_works() {
     let programs = ["mdadm", "lvm", "cryptsetup", "integritysetup", "mkfs.nilfs2", "mkfs.f2fs"];
-    if !has_kernel() || !has_programs(&programs) {
-        return;
-    }
+    let (Some(_), true) = (kernel(), has_programs(&programs)) else { return };
     let home = tempfile::tempdir().expect("temp");
     let file: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/studies/layers.toml");
     let output = run(home.path(), &[file.to_str().expect("text"), "--seed", "5"], "run");

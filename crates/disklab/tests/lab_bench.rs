@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "lab_support/kernel.rs"]
+mod lab_kernel;
+
 use assert_cmd::Command;
-use disklab_lab::kernel;
+use lab_kernel::kernel;
 
 #[test]
 fn the_labs_speed_is_told_as_a_table_for_programs() {
-    if kernel::find(&kernel::cache_folder()).is_none() {
-        eprintln!("skipped: needs the lab's kernel (disklab lab build)");
-        return;
-    }
+    let Some(_) = kernel() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::cargo_bin("disklab").unwrap();
     let output = command
@@ -28,6 +28,11 @@ fn the_labs_speed_is_told_as_a_table_for_programs() {
     };
     for key in ["round_trip", "read", "array", "write_share", "read_share", "zeros", "boot"] {
         assert!(median(key) > 0.0, "{key}");
+    }
+    // What two processors are worth is told where there are two.
+    let processors = disklab_lab::speed::processors().unwrap().len();
+    for key in ["side_by_side", "pairs_side_by_side"] {
+        assert_eq!(figures.iter().any(|f| f["key"] == key), processors > 1, "{key}");
     }
     // Virtual time runs ahead even where the machine is slow.
     assert!(median("times_real_time") > 1.0);

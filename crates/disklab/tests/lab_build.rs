@@ -31,6 +31,72 @@ fn what_cannot_be_built_from_ends_with_2_and_makes_nothing() {
     assert!(!cache.exists());
 }
 
+/// What is said of a folder that is no whole source of a kernel, and that it makes
+/// nothing.
+fn refusal(folder: &Path) -> String {
+    let cache = folder.join("the cache");
+    let output = build(&cache).arg("--source").arg(folder).output().expect("it ran");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("is no kernel source"), "{said}");
+    assert!(said.contains(&format!("'{}'", folder.display())), "{said}");
+    assert!(!cache.exists(), "{said}");
+    said
+}
+
+#[test]
+fn a_folder_that_is_half_a_kernel_or_another_project_is_refused() {
+    let place = tempfile::tempdir().expect("temp");
+    let write = |name: &str, text: &str| {
+        let path = place.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+        std::fs::write(path, text).expect("file");
+    };
+    // Another project's.
+    write("Makefile", "all:\n\tcc main.c\n");
+    assert!(refusal(place.path()).contains("Makefile"));
+    // A kernel's, of which the rest is missing: a broken download.
+    write("Makefile", "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 117\nEXTRAVERSION =\n");
+    assert!(refusal(place.path()).contains("cannot read 'arch/um/Kconfig'"));
+    write("arch/um/Kconfig", "config UML\n");
+    assert!(refusal(place.path()).contains("Linux 6.12.117 has no time travel"));
+    write("arch/um/Kconfig", "config UML_TIME_TRAVEL_SUPPORT\n");
+    write("include/uapi/linux/um_timetravel.h", "struct um_timetravel_schedshm {\n");
+    assert!(refusal(place.path()).contains("of Linux 6.12.117 is missing"));
+    // A file is no folder.
+    let file = place.path().join("Makefile");
+    let cache = place.path().join("the cache");
+    build(&cache)
+        .arg("--source")
+        .arg(&file)
+        .assert()
+        .code(2)
+        .stderr(contains("is no kernel source"));
+}
+
+#[test]
+fn a_folder_that_may_not_be_read_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    if rustix::process::geteuid().is_root() {
+        eprintln!("skipped: needs an ordinary user, root reads everything");
+        return;
+    }
+    let place = tempfile::tempdir().expect("temp");
+    let folder = place.path().join("linux");
+    std::fs::create_dir(&folder).expect("folder");
+    std::fs::write(folder.join("Makefile"), "VERSION = 6\n").expect("file");
+    let allow = |mode| {
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).expect("mode");
+    };
+    allow(0);
+    let output = build(&place.path().join("cache")).arg("--source").arg(&folder).output();
+    allow(0o700);
+    let output = output.expect("it ran");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("Permission denied"), "{said}");
+}
+
 #[test]
 fn missing_tools_are_named_with_their_packages() {
     let place = tempfile::tempdir().expect("temp");

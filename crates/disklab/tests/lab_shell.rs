@@ -1,14 +1,18 @@
 //! `disklab lab shell`, as scripts and as users meet it.
 #![allow(missing_docs)]
 
+#[path = "lab_support/kernel.rs"]
+mod lab_kernel;
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use lab_kernel::kernel;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,14 +22,6 @@ use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
 /// How long to wait for something that should come at once, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PROMPT: &str = "# ";
-
-fn kernel() -> Option<PathBuf> {
-    let kernel = disklab_lab::kernel::find(&disklab_lab::kernel::cache_folder());
-    if kernel.is_none() {
-        eprintln!("skipped: needs the lab's kernel (disklab lab build)");
-    }
-    kernel
-}
 
 /// A shell in a folder of its own, which holds what it leaves behind too.
 fn shell(place: &Path, kernel: &Path) -> assert_cmd::Command {

@@ -11,11 +11,10 @@ use disklab_study::Study;
 use disklab_units::Bytes;
 
 use super::model::find_model;
+use super::serial::SerialNumbers;
 use crate::drives::Ready;
 use crate::{BenchError, Drives, Medium, ReadyDrive};
 
-/// Longest part of a model's id in a serial number, which has 20 letters at most.
-const ID_LETTERS: usize = 16;
 /// A study's `10 TB` is the model's 10,000,831,348,736 bytes: sizes on labels are
 /// rounded, by less than this.
 const LABEL_ROUNDING: f64 = 0.01;
@@ -44,16 +43,15 @@ impl ModelledDrives {
     /// Where there is no such model, a drive file is wrong, or the study wants a
     /// drive larger than its model; in words.
     pub fn new(study: &Study, folder: &Path) -> Result<Self, String> {
+        let mut serials = SerialNumbers::default();
         let drives = study
             .drives
             .iter()
-            .enumerate()
-            .map(|(index, spec)| {
+            .map(|spec| {
                 let file = find_model(&spec.model, folder)
                     .and_then(|file| sized(file, spec.size))
                     .map_err(|why| format!("drive '{}' of the study: {why}", spec.name))?;
-                let id: String = file.id.chars().take(ID_LETTERS).collect();
-                let serial = format!("{id}-{}", index + 1);
+                let serial = serials.next(&file.id);
                 Ok(Modelled { name: spec.name.clone(), file, serial })
             })
             .collect::<Result<_, String>>()?;

@@ -9,11 +9,13 @@ mod guest;
 mod job;
 mod model;
 mod one_cell;
+mod serial;
 
 pub use bench::{KernelSource, LabBench, LabKernel, LabSettings};
 pub use drives::ModelledDrives;
 pub use guest::carry_out_in_guest;
 pub use model::find_model;
+pub use serial::SerialNumbers;
 
 /// The job by which the guest's first program knows that it is to carry out a
 /// cell: the word behind [`disklab_lab::guest::GUEST`].

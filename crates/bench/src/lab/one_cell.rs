@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use disklab_drive::Nanos;
 use disklab_exec::Interrupt;
 use disklab_lab::guest::GUEST;
-use disklab_lab::{Lab, LabError, LabOptions, LabReport};
+use disklab_lab::{Lab, LabError, LabOptions, LabReport, console};
 use disklab_study::Cell;
 
 use super::CELL_JOB;
@@ -87,12 +87,9 @@ impl OneCell<'_> {
             CellError::Guest(format!("the guest's answer cannot be understood: {e}"))
         })?;
         let Some(mut answer) = answer else {
-            let console = std::fs::read_to_string(self.folder.join("console")).unwrap_or_default();
-            let lines: Vec<&str> = console.lines().rev().take(15).collect();
-            let lines: Vec<&str> = lines.into_iter().rev().collect();
             return Err(CellError::Guest(format!(
                 "the guest ended without an answer; the end of its console:\n{}",
-                lines.join("\n")
+                console::tail(&self.folder.join("console"))
             )));
         };
         if let Ok(sample) = &mut answer.result {

@@ -5,6 +5,7 @@ mod lab;
 use std::collections::BTreeSet;
 
 use disklab_exec::{Interrupt, find_program};
+use disklab_lab::kernel::ZFS_CONFIGURATION;
 use disklab_stack::{Machine, Need};
 use serde_json::json;
 
@@ -16,10 +17,17 @@ use crate::setup::take_down_leftovers;
 const OTHER_PROGRAMS: &[(&str, &str)] =
     &[("fio", "fio"), ("hdparm", "hdparm"), ("smartctl", "smartmontools")];
 
+/// Programs that come with the lab's kernel with ZFS.
+const ZFS_PROGRAMS: &[&str] = &["zpool", "zfs"];
+/// How to have ZFS outside of the lab.
+const ZFS_PACKAGES: &str = "install OpenZFS (Debian: zfs-dkms and zfsutils-linux in contrib)";
+
 /// Takes down leftovers, then says what there is.
 pub fn doctor(as_json: bool) -> Result<u8, Failure> {
     let cleaned = take_down_leftovers(&Interrupt::new())?;
     let machine = Machine::here();
+    // What the guests' kernels have: with ZFS, which the lab builds when it is needed.
+    let lab = Machine::configured(ZFS_CONFIGURATION, ZFS_PROGRAMS);
     let mut needs: BTreeSet<Need> = disklab_stack::known_needs().into_iter().collect();
     needs.extend([Need::Root, Need::Loop]);
     for (name, package) in OTHER_PROGRAMS {
@@ -33,7 +41,7 @@ pub fn doctor(as_json: bool) -> Result<u8, Failure> {
                 Need::Program { name, .. } => find_program(name).is_some(),
                 other => machine.has(other),
             };
-            (name_of(need), have, remedy(need))
+            (name_of(need), have, remedy(need, lab.has(need)))
         })
         .chain(lab_rows)
         .collect();
@@ -57,6 +65,7 @@ pub fn doctor(as_json: bool) -> Result<u8, Failure> {
     let packages: BTreeSet<&str> = needs
         .iter()
         .filter_map(|need| match need {
+            Need::Program { name, .. } if ZFS_PROGRAMS.contains(name) => None,
             Need::Program { name, package } if find_program(name).is_none() => Some(*package),
             _ => None,
         })
@@ -80,13 +89,52 @@ fn name_of(need: &Need) -> String {
     }
 }
 
-fn remedy(need: &Need) -> String {
+/// What to do about a need that this machine does not meet; the lab may.
+fn remedy(need: &Need, lab_has_it: bool) -> String {
     match need {
-        Need::Program { package, .. } => format!("apt-get install {package}"),
-        Need::Root => "run it with sudo; --on dir:PATH needs no root".to_owned(),
-        Need::Zfs => "install OpenZFS (Debian: zfs-dkms in contrib)".to_owned(),
-        Need::Loop | Need::FileSystem(_) | Need::Md(_) | Need::DeviceMapper(_) => {
-            "this kernel lacks it; stacks that need it are left out".to_owned()
+        Need::Program { name, .. } if ZFS_PROGRAMS.contains(name) => {
+            format!("the lab has its own; elsewhere: {ZFS_PACKAGES}")
         }
+        Need::Program { package, .. } => format!("apt-get install {package}"),
+        Need::Root => "the lab needs no root, nor does --on dir:PATH; else run it with sudo".into(),
+        Need::Zfs => format!("the lab has it; elsewhere: {ZFS_PACKAGES}"),
+        Need::Loop | Need::FileSystem(_) | Need::Md(_) | Need::DeviceMapper(_) => {
+            let elsewhere = "stacks that need it are left out";
+            if lab_has_it {
+                format!("this kernel lacks it, the lab's has it; elsewhere {elsewhere}")
+            } else {
+                format!("this kernel lacks it; {elsewhere}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_lab_has_is_said_to_be_there() {
+        let lab = Machine::configured(ZFS_CONFIGURATION, ZFS_PROGRAMS);
+        let mut kinds = 0;
+        for need in disklab_stack::known_needs() {
+            let text = remedy(&need, lab.has(&need));
+            match need {
+                Need::FileSystem(_) | Need::Md(_) | Need::DeviceMapper(_) | Need::Zfs => {
+                    assert!(text.contains("the lab"), "{need}: {text}");
+                    kinds += 1;
+                }
+                Need::Program { name, .. } => {
+                    assert_eq!(
+                        text.contains("the lab has its own"),
+                        name.starts_with('z'),
+                        "{name}"
+                    );
+                }
+                Need::Root | Need::Loop => {}
+            }
+        }
+        assert!(kinds > 10, "{kinds}");
+        assert!(!remedy(&Need::FileSystem("hfs"), false).contains("the lab"));
     }
 }

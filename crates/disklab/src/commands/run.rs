@@ -150,12 +150,13 @@ fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     setup.cells.clone_from(&cells);
     setup.check()?;
     setup.look()?;
+    // Before the question, so that nobody gives his drives for a run that cannot go on.
+    get_ready(&mut setup)?;
+    same_machine(&info, &setup)?;
     for warning in setup.bench.warnings() {
         eprintln!("  {warning}");
     }
     setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
-    get_ready(&mut setup)?;
-    same_machine(&info, &setup)?;
     setup.make_scratch()?;
     eprintln!("{} of {} cells are left", cells.len(), run.cells().map_err(Failure::failed)?.len());
     Ok((Some(setup), run, cells))

@@ -4,6 +4,8 @@
 // A test that fails here says so, as tests do.
 #![allow(clippy::unwrap_used)]
 
+mod kernel;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use disklab_exec::find_program;
-use disklab_lab::{DiskOptions, Lab, LabOptions, LabReport, kernel};
+use disklab_lab::{DiskOptions, Lab, LabOptions, LabReport};
 
 /// The words that the guests' scripts are written in.
 const WORDS: &str = include_str!("guest.sh");
@@ -165,10 +167,7 @@ pub fn boot<T>(
     drives_mib: &[u64],
     look: impl FnOnce(&Path) -> T,
 ) -> Option<(Guest, T)> {
-    let Some(kernel) = kernel::find(&kernel::cache_folder()) else {
-        eprintln!("skipped: needs the lab's kernel (disklab lab build)");
-        return None;
-    };
+    let kernel = kernel::kernel()?;
     if let Some(program) = PROGRAMS.iter().find(|program| find_program(program).is_none()) {
         eprintln!("skipped: needs {program}");
         return None;

@@ -16,6 +16,9 @@ fn kernel_tree() -> tempfile::TempDir {
     write("Makefile", MAKEFILE);
     write("arch/um/Kconfig", "config UML_TIME_TRAVEL_SUPPORT\n\tbool\n");
     write("include/uapi/linux/um_timetravel.h", "struct um_timetravel_schedshm {\n");
+    for part in PARTS {
+        write(part, "");
+    }
     folder
 }
 
@@ -50,6 +53,13 @@ fn what_is_no_source_is_refused_with_the_reason() {
     assert!(refusal(old.path()).contains("no shared calendar"));
     fs::write(old.path().join("arch/um/Kconfig"), "config UML\n").expect("file");
     assert!(refusal(old.path()).contains("Linux 6.12.117 has no time travel"));
+
+    for part in PARTS {
+        let half = kernel_tree();
+        fs::remove_file(half.path().join(part)).expect("removed");
+        let said = refusal(half.path());
+        assert!(said.contains(&format!("'{part}' of Linux 6.12.117 is missing")), "{said}");
+    }
 
     let used = kernel_tree();
     fs::write(used.path().join(".config"), "").expect("file");

@@ -1,17 +1,13 @@
 //! The drives of a session: `--drives MODEL:COUNT:SIZE`.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use disklab_bench::find_model;
+use disklab_bench::{SerialNumbers, find_model};
 use disklab_drive::DriveFile;
 use disklab_units::Bytes;
 
 /// virtio_blk's minor numbers and the greeting end somewhere.
 const MOST_DRIVES: usize = 26;
-/// A virtio disk's serial number has 20 characters (virtio 1.2, 5.2.6.1); so much of
-/// it is the model's name.
-const SERIAL_NAME_CHARS: usize = 16;
 
 /// A drive of the session.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,17 +31,14 @@ impl SessionDrive {
 /// Where a model is not known, or a count or size is none.
 pub fn drives(asked: &[String]) -> Result<Vec<SessionDrive>, String> {
     let mut all = Vec::new();
-    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let mut serials = SerialNumbers::default();
     for text in asked {
         let (model, count) = parse(text)?;
         if all.len() + count > MOST_DRIVES {
             return Err(format!("--drives: more than {MOST_DRIVES} drives"));
         }
         for _ in 0..count {
-            let name = serial_name(&model.id);
-            let number = numbers.entry(name.clone()).or_default();
-            *number += 1;
-            all.push(SessionDrive { model: model.clone(), serial: format!("{name}-{number:02}") });
+            all.push(SessionDrive { model: model.clone(), serial: serials.next(&model.id) });
         }
     }
     Ok(all)
@@ -73,13 +66,6 @@ fn parse(text: &str) -> Result<(DriveFile, usize), String> {
     let (_, sector) = file.sector_sizes();
     let file = file.limited_to(size.round_down(Bytes(sector)).0).map_err(wrong)?;
     Ok((file, count))
-}
-
-/// What of a model's name fits into a serial number.
-fn serial_name(id: &str) -> String {
-    let name: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
-    let name: String = name.to_uppercase().chars().take(SERIAL_NAME_CHARS).collect();
-    if name.is_empty() { "DRIVE".to_owned() } else { name }
 }
 
 #[cfg(test)]

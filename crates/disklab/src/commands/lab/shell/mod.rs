@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use disklab_exec::Interrupt;
 use disklab_lab::kernel::{self, Source, ZfsSource};
 use disklab_lab::{
-    Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, guest,
+    Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, console, guest,
 };
 use disklab_units::{Bytes, show_duration};
 
@@ -28,8 +28,6 @@ use operator::{ExitCode, Nobody, User};
 
 /// With less, programs such as mkfs.xfs are killed.
 const LEAST_MEMORY: Bytes = Bytes::mib(128);
-/// Lines of the console in an error.
-const TAIL_LINES: usize = 15;
 /// The script's name in the lab's folder.
 const SCRIPT: &str = "script";
 /// Nobody writes a longer script.
@@ -124,7 +122,7 @@ fn finish(
             code.ok_or_else(|| {
                 Failure::failed(format!(
                     "the guest ended before its shell; the end of its console:\n{}",
-                    console_tail(folder)
+                    console::tail(&folder.join("console"))
                 ))
             })
         }
@@ -134,14 +132,6 @@ fn finish(
         }
         (Err(e), _) => Err(Failure::failed(e)),
     }
-}
-
-/// The last lines of the kernel's messages.
-fn console_tail(folder: &Path) -> String {
-    let text = std::fs::read(folder.join("console")).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
 }
 
 fn program() -> Result<PathBuf, Failure> {
