@@ -10,6 +10,7 @@ use crate::exit::Failure;
 pub const SHIPPED: &[(&str, &str)] = &[
     ("first-look", include_str!("../../../studies/first-look.toml")),
     ("nas", include_str!("../../../studies/nas.toml")),
+    ("nas-life", include_str!("../../../studies/nas-life.toml")),
     ("synology-2018", include_str!("../../../studies/synology-2018.toml")),
     ("xpenology-2023", include_str!("../../../studies/xpenology-2023.toml")),
     ("btrfs-raid1", include_str!("../../../studies/btrfs-raid1.toml")),

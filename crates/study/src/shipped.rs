@@ -8,8 +8,21 @@ use crate::node::Key;
 use crate::{Caches, Fields, Node, Source, StudyError, Value};
 
 /// The shipped workloads: one line each, which is a file in `workloads/`.
-pub const SHIPPED_WORKLOADS: &[(&str, &str)] =
-    &[("small-files", include_str!("../../../workloads/small-files.toml"))];
+pub const SHIPPED_WORKLOADS: &[(&str, &str)] = &[
+    ("small-files", include_str!("../../../workloads/small-files.toml")),
+    (
+        "safe-writes-beside-a-stream",
+        include_str!("../../../workloads/safe-writes-beside-a-stream.toml"),
+    ),
+    ("large-directory", include_str!("../../../workloads/large-directory.toml")),
+    ("time-machine", include_str!("../../../workloads/time-machine.toml")),
+    ("vm-image", include_str!("../../../workloads/vm-image.toml")),
+    ("sqlite-commits", include_str!("../../../workloads/sqlite-commits.toml")),
+    ("postgresql", include_str!("../../../workloads/postgresql.toml")),
+    ("photo-import", include_str!("../../../workloads/photo-import.toml")),
+    ("video-streams", include_str!("../../../workloads/video-streams.toml")),
+    ("camera-and-player", include_str!("../../../workloads/camera-and-player.toml")),
+];
 
 /// A workload of its own, for any study.
 #[derive(Debug, Clone)]

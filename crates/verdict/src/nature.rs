@@ -56,6 +56,9 @@ impl Nature {
                 synced: field(body, "sync").is_some_and(|v| truthy(&v)),
                 zeros: field(body, "content").is_some_and(|c| c == "zeros"),
             },
+            "directory" | "photos" | "streams" => {
+                Self { synced: field(body, "sync").is_none_or(|v| truthy(&v)), ..Self::default() }
+            }
             "fio" => Self::of_fio(&|name| fio_option(body, step, name)),
             _ => Self::default(),
         }
@@ -154,6 +157,9 @@ mod tests {
             (r#"fio = { job = "[b]\ndirect=1\nfsync=1\n[a]\nrw=write\n" }"#, false, false, false),
             (r#"fio = { job = "[a]\nzero_buffers\nfsync=8 ; often\n" }"#, false, true, true),
             (r#"hdparm = { direct = true }"#, false, false, false),
+            (r#"photos = { photos = 3 }"#, false, true, false),
+            (r#"streams = { sync = "none" }"#, false, false, false),
+            (r#"directory = { sync = false }"#, false, false, false),
         ] {
             assert_eq!(nature(workload), Nature { direct, synced, zeros }, "{workload}");
         }

@@ -4,6 +4,7 @@ use disklab_bench::safety::stable_names;
 use disklab_drive::{SHIPPED as SHIPPED_DRIVES, shipped};
 use disklab_measure::{BlockDevice, SystemRoot, Watched, drive_state};
 use disklab_stack::LAYERS;
+use disklab_study::{SHIPPED_WORKLOADS, read_shipped};
 use disklab_units::Bytes;
 use disklab_workload::WORKLOADS;
 use serde_json::{Value, json};
@@ -24,6 +25,7 @@ pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
         Listed::Workloads => WORKLOADS
             .iter()
             .map(|kind| Row::new(kind.name, kind.summary, options(kind.fields)))
+            .chain(shipped_workloads()?)
             .collect(),
         Listed::Drives => models().into_iter().chain(drives()).collect(),
     };
@@ -80,6 +82,20 @@ fn studies() -> Result<Vec<Row>, Failure> {
                 study.repeats
             );
             Ok(Row::new(id, &study.title, vec![("size".to_owned(), size)]))
+        })
+        .collect()
+}
+
+/// The workloads that come with disklab, for `use = "NAME"` in a study.
+fn shipped_workloads() -> Result<Vec<Row>, Failure> {
+    SHIPPED_WORKLOADS
+        .iter()
+        .map(|(name, text)| {
+            let workload = read_shipped(name, text).map_err(Failure::wrong_use)?;
+            let first = workload.about.split("\n\n").next().unwrap_or_default();
+            let about = first.split_whitespace().collect::<Vec<_>>().join(" ");
+            let summary = format!("shipped ({}): {}", workload.kind, workload.title);
+            Ok(Row::new(name, &summary, vec![("about".to_owned(), about)]))
         })
         .collect()
 }
