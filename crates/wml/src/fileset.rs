@@ -54,3 +54,15 @@ pub struct Fileset {
     /// Where it is defined.
     pub place: Place,
 }
+
+impl Fileset {
+    /// Bytes of all files, on average over all draws; what is appended comes on top.
+    pub fn expected_bytes(&self) -> f64 {
+        self.entries.mean() * self.size.mean()
+    }
+
+    /// Bytes of the files that exist before the run, on average.
+    pub fn expected_bytes_before(&self) -> f64 {
+        self.expected_bytes() * self.prealloc.mean() / 100.0
+    }
+}

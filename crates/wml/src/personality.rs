@@ -167,7 +167,7 @@ pub enum RunTime {
     /// The script does not say: [`DEFAULT_RUN_SECONDS`] in [`Quit::Timeout`],
     /// without limit else.
     Unsaid,
-    /// Seconds; 0 counts as unsaid.
+    /// Seconds; 0 counts as unsaid, and a random variable with its mean.
     Seconds(Value),
     /// The caller's [`Overrides::run_time`](crate::Overrides::run_time).
     Exactly(Duration),
@@ -178,8 +178,9 @@ impl RunTime {
     pub fn limit(&self, quit: Quit) -> Option<Duration> {
         match self {
             Self::Exactly(time) => Some(*time),
-            Self::Seconds(value) if value.fixed().is_some_and(|s| s > 0) => {
-                value.fixed().map(Duration::from_secs)
+            Self::Seconds(value) if value.mean() >= 1.0 => {
+                // `as` saturates.
+                Some(Duration::from_secs(value.mean() as u64))
             }
             _ if quit == Quit::Timeout => Some(Duration::from_secs(DEFAULT_RUN_SECONDS)),
             _ => None,
@@ -218,7 +219,7 @@ impl Personality {
             .map(|command| match command {
                 Command::Run(time) | Command::PeriodicRun { time, .. } => time.limit(self.quit),
                 Command::Warmup(value) | Command::Sleep(value) => {
-                    Some(Duration::from_secs(value.fixed().unwrap_or_default()))
+                    Some(Duration::from_secs(value.mean() as u64))
                 }
                 _ => Some(Duration::ZERO),
             })

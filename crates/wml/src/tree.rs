@@ -1,7 +1,5 @@
 //! The shape of a fileset: which directories and files there are, and how large.
 
-use std::fmt::Write;
-
 use crate::random::{Uniform, below, gamma};
 use crate::{Fileset, Value};
 
@@ -165,24 +163,50 @@ impl Tree {
         self.file_parents.get(file).map_or(0, |parent| *parent as usize)
     }
 
+    /// A file's number in its directory, from 1: its name, with `{:08}`. 0 for a
+    /// number that is too high.
+    pub fn serial_of(&self, file: usize) -> u32 {
+        let Some(parent) = self.file_parents.get(file) else { return 0 };
+        let first = self.directories.get(*parent as usize).map_or(0, |d| d.first_file);
+        (file as u32).wrapping_sub(first) + 1
+    }
+
+    /// The directory that an empty directory is in.
+    pub fn directory_of_leaf(&self, leaf: usize) -> usize {
+        self.leaf_parents.get(leaf).map_or(0, |parent| *parent as usize)
+    }
+
+    /// An empty directory's number in its directory: its name. 0 for a number that is
+    /// too high.
+    pub fn serial_of_leaf(&self, leaf: usize) -> u32 {
+        let Some(parent) = self.leaf_parents.get(leaf) else { return 0 };
+        let Some(directory) = self.directories.get(*parent as usize) else { return 0 };
+        (leaf as u32).wrapping_sub(directory.first_leaf) + directory.first_leaf_serial
+    }
+
+    /// The directory that a directory is in; the root is in itself.
+    pub fn directory_of_directory(&self, directory: usize) -> usize {
+        self.directories.get(directory).map_or(0, |d| d.parent as usize)
+    }
+
+    /// A directory's number in the one that it is in: its name.
+    pub fn serial_of_directory(&self, directory: usize) -> u32 {
+        self.directories.get(directory).map_or(0, |d| d.serial)
+    }
+
     /// Appends a file's path below the fileset's directory: `00000001/00000007`.
     /// Nothing for a number that is too high.
     pub fn push_file_path(&self, file: usize, path: &mut String) {
         let Some(parent) = self.file_parents.get(file) else { return };
         self.push_directory_path(*parent as usize, path);
-        let first = self.directories.get(*parent as usize).map_or(0, |d| d.first_file);
-        push_name(path, (file as u32).wrapping_sub(first) + 1);
+        push_name(path, self.serial_of(file));
     }
 
     /// Appends an empty directory's path.
     pub fn push_leaf_path(&self, leaf: usize, path: &mut String) {
         let Some(parent) = self.leaf_parents.get(leaf) else { return };
         self.push_directory_path(*parent as usize, path);
-        let Some(directory) = self.directories.get(*parent as usize) else { return };
-        push_name(
-            path,
-            (leaf as u32).wrapping_sub(directory.first_leaf) + directory.first_leaf_serial,
-        );
+        push_name(path, self.serial_of_leaf(leaf));
     }
 
     /// Appends a directory's path; nothing for the root.
@@ -212,13 +236,27 @@ impl Tree {
     }
 }
 
-/// Appends `/00000001`, without the slash at the beginning of a text.
+/// Appends `/00000001`, without the slash at the beginning of a text: `%08d`, by
+/// hand, as every operation on a file may build its path.
 fn push_name(path: &mut String, serial: u32) {
     if !path.is_empty() && !path.ends_with('/') {
         path.push('/');
     }
-    // Writing to a String cannot fail.
-    let _ = write!(path, "{serial:08}");
+    let mut digits = [b'0'; 10];
+    let mut rest = serial;
+    let mut first = digits.len();
+    for digit in digits.iter_mut().rev() {
+        if rest == 0 {
+            break;
+        }
+        *digit += (rest % 10) as u8;
+        rest /= 10;
+        first -= 1;
+    }
+    // At least eight of them.
+    for digit in &digits[first.min(2)..] {
+        path.push(char::from(*digit));
+    }
 }
 
 /// Which of `count` entries exist before the run, in the order in which to make

@@ -305,7 +305,8 @@ impl Executor {
 
     fn assign(&mut self, name: &Spanned<String>, bound: Bound) -> Result<(), SourceError> {
         let place = self.place(&name.span);
-        let changed = self.now.get(&name.value).is_none_or(|old| *old != bound);
+        // A first value is no change: nothing can have been bound to it.
+        let changed = self.now.get(&name.value).is_some_and(|old| *old != bound);
         if self.set.insert(name.value.clone()) {
             if self.done.order.len() >= MAX_VARIABLES {
                 return Err(

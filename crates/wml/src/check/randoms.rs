@@ -163,9 +163,9 @@ impl Binder {
             min,
             max,
             round: self.constant_of(&fields, "round", &none, 0)? as f64,
-            // cvar-gamma draws from an unseeded drand48; all others seed
-            // themselves from /dev/random.
-            rand48: (kind.name == "cvar-gamma").then(|| AtomicU64::new(0)),
+            // Upstream's cvar-gamma draws from an unseeded drand48; the others seed
+            // themselves from /dev/random. None draws from the common generator.
+            rand48: Some(AtomicU64::new(0)),
         })
     }
 }

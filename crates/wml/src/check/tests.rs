@@ -402,6 +402,19 @@ fn a_script_without_run_gets_one() {
 }
 
 #[test]
+fn what_files_take_is_foreseen() {
+    let personality =
+        read(&around("flowop aiowait name=a").replace("size=4k", "size=4k,prealloc=50"));
+    let fileset = &personality.filesets[0];
+    assert_eq!((fileset.expected_bytes(), fileset.expected_bytes_before()), (40960.0, 20480.0));
+    let random = read(&format!(
+        "set $t=randvar(type=uniform,mean=30) {} run $t",
+        around("flowop aiowait name=a")
+    ));
+    assert_eq!(random.run_time(), Some(Duration::from_secs(30)));
+}
+
+#[test]
 fn numbers_may_change_between_runs() {
     let text = format!(
         "set $io=4k set $other=1\n{}\n\
@@ -422,6 +435,13 @@ fn numbers_may_change_between_runs() {
     assert_eq!(sizes, [8192, 16384]);
     personality.rewind();
     assert_eq!(size.fixed(), Some(8192));
+    // What is set for the first time changes nothing.
+    let late = around("flowop statfile name=a,filesetname=$fs")
+        .replace("define process", "create files set $fs=fs define process");
+    assert_eq!(
+        read(&late).processes[0].threads[0].flowops[0].action.files().and_then(|f| f.fileset),
+        Some(0)
+    );
     let text = around("flowop statfile name=a,filesetname=$fs");
     fails(&format!("set $fs=fs\n{text}\nrun 5\nset $fs=xx run 5"), "7:5", "only numbers can");
 }

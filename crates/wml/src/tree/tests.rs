@@ -46,6 +46,22 @@ fn a_single_file_has_the_name_that_filebench_gives_it() {
 }
 
 #[test]
+fn names_are_printf_s() {
+    for (serial, name) in [
+        (1, "00000001"),
+        (12_345_678, "12345678"),
+        (123_456_789, "123456789"),
+        (u32::MAX, "4294967295"),
+    ] {
+        let mut path = String::new();
+        push_name(&mut path, serial);
+        assert_eq!(path, name);
+        push_name(&mut path, 10);
+        assert_eq!(path, format!("{name}/00000010"));
+    }
+}
+
+#[test]
 fn exact_trees_are_full() {
     // ln 1000 / ln 10 = 3 levels; rounding makes it 2 or 3.
     let tree = build("fileset name=f,path=/t,entries=1000,dirwidth=10,dirgamma=0,size=4k");
@@ -137,7 +153,20 @@ proptest! {
             prop_assert!(known.contains(&parent), "{}", path);
             prop_assert!(path.len() < 4000);
         }
+        for i in 0..tree.leaf_directories() {
+            let name = format!("{:08}", tree.serial_of_leaf(i));
+            let inside = directories[tree.directory_of_leaf(i)].as_str();
+            prop_assert_eq!(leaves[i].rsplit_once('/').unwrap_or(("", &leaves[i])), (inside, name.as_str()));
+        }
+        for i in 0..tree.files() {
+            let name = format!("{:08}", tree.serial_of(i));
+            let inside = directories[tree.directory_of(i)].as_str();
+            prop_assert_eq!(files[i].rsplit_once('/').unwrap_or(("", &files[i])), (inside, name.as_str()));
+        }
         for (i, directory) in directories.iter().enumerate().skip(1) {
+            let name = format!("{:08}", tree.serial_of_directory(i));
+            prop_assert!(directory.ends_with(&name));
+            prop_assert_eq!(&directories[tree.directory_of_directory(i)], &directory.rsplit_once('/').map_or("", |(parent, _)| parent));
             let parent = directory.rsplit_once('/').map_or("", |(parent, _)| parent);
             let above = directories.iter().position(|d| d == parent).expect("known");
             prop_assert!(above < i);
