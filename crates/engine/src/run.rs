@@ -304,9 +304,21 @@ fn one(job: &Job, index: usize, clone: u32, group: u32, outcome: &Outcome) -> Jo
         depths: [0; 7],
         series: Default::default(),
         notes: warnings.chain(outcome.notes.iter().cloned()).collect(),
-        options: job.options.clone(),
+        options: told_options(job),
         reporting: job.reporting.clone(),
     }
+}
+
+/// The options as written, and two that readers such as fio-plot look for.
+fn told_options(job: &Job) -> Vec<(String, String)> {
+    let mut options = job.options.clone();
+    let defaults = [("iodepth", job.depth.depth), ("numjobs", job.process.clones)];
+    for (name, value) in defaults {
+        if options.iter().all(|(option, _)| option != name) {
+            options.push((name.to_owned(), value.to_string()));
+        }
+    }
+    options
 }
 
 fn filled(report: JobReport, account: crate::worker::Account) -> JobReport {

@@ -1,0 +1,39 @@
+//! Runs a fio job file with the engine, as `fio --output-format=json+` would.
+//!
+//! ```text
+//! cargo run --release -p disklab-engine --example run_job -- FILE [DIRECTORY] [--logs FOLDER]
+//! ```
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+use disklab_engine::{LogKind, Site, run};
+use disklab_jobfile::{Policy, parse};
+use disklab_source::Source;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let logs = match words.iter().position(|word| word == "--logs") {
+        Some(at) if at + 1 < words.len() => {
+            let folder = words.remove(at + 1);
+            words.remove(at);
+            Some(folder)
+        }
+        _ => None,
+    };
+    let name = words.first().ok_or("which job file?")?.clone();
+    let directory = words.get(1).map_or(".", String::as_str);
+    let text = std::fs::read_to_string(&name)?;
+    let jobs = parse(&Arc::new(Source { name, text }), Policy::default())?;
+    let report = run(&jobs, &Site::new(directory, 1))?;
+    if let Some(folder) = logs {
+        for kind in [LogKind::Bandwidth, LogKind::Operations, LogKind::Latency] {
+            for (name, text) in report.logs(kind) {
+                std::fs::write(Path::new(&folder).join(name), text)?;
+            }
+        }
+    }
+    println!("{:#}", report.to_fio_json());
+    Ok(())
+}
