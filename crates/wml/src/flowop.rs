@@ -42,7 +42,8 @@ pub struct Files {
     /// the thread.
     pub open_next: bool,
     /// `indexed`: the picked index is this draw modulo the number of entries, or
-    /// the next higher one that can be had.
+    /// the next higher one that can be had. Where Filebench takes it for a share
+    /// (1.4.9, and empty directories), it is one here no longer.
     pub indexed: Option<Value>,
     /// How a file is opened where this operation opens one.
     pub how: OpenHow,
@@ -86,7 +87,8 @@ pub enum Action {
     /// Removes a file: that last held by the slot where `fd` is above 0, else the
     /// next of the fileset. One that is open elsewhere is skipped and not counted.
     DeleteFile(Files),
-    /// `stat(2)` of the next existing file.
+    /// `fstat(2)` of the slot where `fd` is above 0 and it holds a file, else `stat(2)` of
+    /// the next existing file.
     StatFile(Files),
     /// Reads `size` bytes.
     Read(Io),
@@ -99,8 +101,9 @@ pub enum Action {
     WriteWholeFile {
         /// Where to, and in what pieces.
         io: Io,
-        /// `srcfd`: the slot whose file gives the length; none where it is 0 or
-        /// not given: the file's own.
+        /// `srcfd`: the slot whose file gives the length. None where it is 0 or not
+        /// given: in Filebench what slot 0 last held, if it ever held one, else the
+        /// working set, else the file's own.
         source: Option<usize>,
     },
     /// Writes `size` bytes at the file's end.

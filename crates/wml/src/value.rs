@@ -71,7 +71,7 @@ impl Value {
         match self {
             Self::Constant(n) => *n as f64,
             Self::Variable(variable) => variable.get() as f64,
-            Self::Random(variable) => variable.mean,
+            Self::Random(variable) => variable.mean * variable.factor,
         }
     }
 

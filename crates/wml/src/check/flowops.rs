@@ -12,7 +12,9 @@ use super::fields::Fields;
 use super::kinds::KINDS;
 use crate::parse::lex::short;
 use crate::parse::syntax::FlowopSyntax;
-use crate::{Action, Files, Fileset, Flowop, Io, OpenHow, PerInstance, RowId, SLOTS, Value};
+use crate::{
+    Action, Dialect, Files, Fileset, Flowop, Io, OpenHow, PerInstance, RowId, SLOTS, Value,
+};
 
 /// Every attribute that some flowop knows.
 const KNOWN: &[&str] = &[
@@ -50,6 +52,7 @@ pub(super) struct Pending {
 pub(super) struct Builder<'b> {
     pub binder: &'b mut Binder,
     pub filesets: &'b [Fileset],
+    pub dialect: Dialect,
     pub composites: &'b Composites,
     pub rows: Vec<String>,
     /// Where each name stands in `rows`.
@@ -174,6 +177,38 @@ impl Building<'_, '_> {
 
     /// The files; with a fileset where `needed`.
     pub(super) fn files(&mut self, needed: bool) -> Result<Files, SourceError> {
+        self.files_or_leaves(needed, false)
+    }
+
+    /// `indexed`. Of empty directories, and in 1.4.9 of files too, it is a share: 1
+    /// stands for half of the entries (`flowoplib_pickfile`, `flowoplib_pickleafdir`).
+    fn indexed(
+        &mut self,
+        fileset: Option<usize>,
+        leaves: bool,
+    ) -> Result<Option<Value>, SourceError> {
+        if !self.fields.has("indexed") {
+            return Ok(None);
+        }
+        let index = self.number("indexed", 0)?;
+        let Some(fileset) = fileset.and_then(|id| self.builder.filesets.get(id)) else {
+            return Ok(Some(index));
+        };
+        let count = match (leaves, self.builder.dialect) {
+            (true, _) => &fileset.leafdirs,
+            (false, Dialect::V149) => &fileset.entries,
+            (false, Dialect::V15) => return Ok(Some(index)),
+        };
+        // Upstream divides whole numbers.
+        let half = (count.mean() / 2.0).trunc();
+        Ok(Some(match index {
+            Value::Random(random) => Value::Random(Arc::new(random.scaled(half))),
+            Value::Constant(n) => Value::Constant((n as f64 * half) as u64),
+            variable => variable,
+        }))
+    }
+
+    fn files_or_leaves(&mut self, needed: bool, leaves: bool) -> Result<Files, SourceError> {
         if self.fields.has("filename") && self.fields.has("filesetname") {
             return Err(self.error("'filename' and 'filesetname' are the same attribute; give one"));
         }
@@ -189,10 +224,7 @@ impl Building<'_, '_> {
         } else {
             None
         };
-        let indexed = match self.fields.has("indexed") {
-            true => Some(self.number("indexed", 0)?),
-            false => None,
-        };
+        let indexed = self.indexed(fileset, leaves)?;
         let how = OpenHow {
             dsync: self.switch("dsync")?,
             direct: self.switch("directio")?,
@@ -219,7 +251,7 @@ impl Building<'_, '_> {
     }
 
     pub(super) fn leaf_directories(&mut self) -> Result<Files, SourceError> {
-        let files = self.files(true)?;
+        let files = self.files_or_leaves(true, true)?;
         let fileset = files.fileset.and_then(|id| self.builder.filesets.get(id));
         if let Some(fileset) = fileset.filter(|f| f.leafdirs.is_zero()) {
             return Err(self.error(format!(

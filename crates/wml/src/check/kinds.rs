@@ -66,7 +66,15 @@ pub(super) static KINDS: &[Kind] = &[
             Ok(Action::DeleteFile(files))
         },
     },
-    Kind { word: "statfile", uses: FILES, read: |b| b.files(true).map(Action::StatFile) },
+    Kind {
+        word: "statfile",
+        uses: FILES,
+        read: |b| {
+            let files = b.files(false)?;
+            b.need_fileset_or(&files, files.slot > 0)?;
+            Ok(Action::StatFile(files))
+        },
+    },
     Kind { word: "read", uses: IO, read: |b| b.io().and_then(|io| b.sized(io)).map(Action::Read) },
     Kind {
         word: "write",

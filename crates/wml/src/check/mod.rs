@@ -49,7 +49,7 @@ impl Personality {
         let filesets = binder.filesets(dialect)?;
         let composites = std::mem::take(&mut binder.done.composites);
         let composites = Composites::new(composites, &mut binder)?;
-        let processes = binder.processes(&filesets, &composites)?;
+        let processes = binder.processes(&filesets, &composites, dialect)?;
         if processes.list.is_empty() {
             let place = Place { source: source.clone(), span: 0..0 };
             return Err(place.error("the script defines no process: nothing would run").into());

@@ -12,7 +12,7 @@ use super::flowops::Builder;
 use super::targets;
 use crate::parse::lex::short;
 use crate::parse::syntax::ThreadSyntax;
-use crate::{Action, Fileset, Flowop, Process, Thread, Value};
+use crate::{Action, Dialect, Fileset, Flowop, Process, Thread, Value};
 
 const PROCESS: &[&str] = &["name", "instances", "nice"];
 const THREAD: &[&str] = &["name", "instances", "memsize", "useism", "ioprio", "procname"];
@@ -32,12 +32,14 @@ impl Binder {
         &mut self,
         filesets: &[Fileset],
         composites: &Composites,
+        dialect: Dialect,
     ) -> Result<Processes, SourceError> {
         let definitions = std::mem::take(&mut self.done.processes);
         let mut builder = Builder {
             binder: self,
             filesets,
             composites,
+            dialect,
             rows: Vec::new(),
             row_ids: HashMap::new(),
             count: 0,
@@ -148,9 +150,10 @@ fn slots_are_filled(flowops: &[Flowop]) -> Result<(), SourceError> {
     let any = filled.iter().any(|(_, rotates)| *rotates);
     for flowop in &all {
         let needs = match &flowop.action {
-            Action::CloseFile(files) | Action::Fsync(files) | Action::DeleteFile(files) => {
-                Some(files)
-            }
+            Action::CloseFile(files)
+            | Action::Fsync(files)
+            | Action::StatFile(files)
+            | Action::DeleteFile(files) => Some(files),
             action => action.io().map(|io| &io.files),
         };
         let Some(files) = needs.filter(|files| files.fileset.is_none()) else { continue };

@@ -85,7 +85,8 @@ impl Binder {
             min,
             max: f64::INFINITY,
             round,
-            rand48: (source == "rand48").then(|| AtomicU64::new(seed & ((1 << 48) - 1))),
+            rand48: (source == "rand48").then(|| Arc::new(AtomicU64::new(seed & ((1 << 48) - 1)))),
+            factor: 1.0,
         })
     }
 
@@ -165,7 +166,8 @@ impl Binder {
             round: self.constant_of(&fields, "round", &none, 0)? as f64,
             // Upstream's cvar-gamma draws from an unseeded drand48; the others seed
             // themselves from /dev/random. None draws from the common generator.
-            rand48: Some(AtomicU64::new(0)),
+            rand48: Some(Arc::new(AtomicU64::new(0))),
+            factor: 1.0,
         })
     }
 }

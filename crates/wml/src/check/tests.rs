@@ -402,6 +402,24 @@ fn a_script_without_run_gets_one() {
 }
 
 #[test]
+fn an_index_is_a_share_where_filebench_takes_it_for_one() {
+    let text = format!(
+        "set $idx=randvar(type=uniform,mean=1)\n{}",
+        around(
+            "flowop statfile name=a,filesetname=fs,indexed=$idx flowop makedir name=b,filesetname=fs,indexed=$idx\n\
+         flowop statfile name=c,filesetname=fs,indexed=3"
+        )
+    );
+    let means = |text: &str| {
+        let indexed = |f: &crate::Flowop| f.action.files()?.indexed.as_ref().map(Value::mean);
+        read(text).flowops().into_iter().filter_map(indexed).collect::<Vec<_>>()
+    };
+    // 10 files, 5 empty directories.
+    assert_eq!(means(&text), [1.0, 2.0, 3.0]);
+    assert_eq!(means(&format!("{text}\nusage \"old\"")), [5.0, 2.0, 15.0]);
+}
+
+#[test]
 fn what_files_take_is_foreseen() {
     let personality =
         read(&around("flowop aiowait name=a").replace("size=4k", "size=4k,prealloc=50"));

@@ -1,5 +1,6 @@
 //! Random variables: `randvar(…)` and `cvar(…)`.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Custom, Rand48, Table, Uniform, gamma};
@@ -21,7 +22,7 @@ pub enum Distribution {
 }
 
 /// A random variable of a personality. Every use of it draws anew.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RandomVariable {
     /// Its name without the `$`.
     pub name: String,
@@ -38,7 +39,9 @@ pub struct RandomVariable {
     /// The state that upstream's `rand48` source has, from `seed=`; none with
     /// `randsrc=urandom`. It counts with `compat_rng` only: otherwise the stream
     /// of the drawing thread, which the run's seed decides, gives the numbers.
-    pub rand48: Option<AtomicU64>,
+    pub rand48: Option<Arc<AtomicU64>>,
+    /// What every draw is multiplied with: 1, unless [`scaled`](Self::scaled).
+    pub factor: f64,
 }
 
 impl RandomVariable {
@@ -49,10 +52,16 @@ impl RandomVariable {
 
     /// A draw with another mean, which a `cvar` does not heed.
     pub fn draw_about(&self, rng: &mut impl Uniform, mean: f64) -> f64 {
-        match &self.rand48 {
+        let value = match &self.rand48 {
             Some(state) if rng.is_upstream() => self.spread(&mut Shared(state), mean),
             _ => self.spread(rng, mean),
-        }
+        };
+        value * self.factor
+    }
+
+    /// The same variable, its draws multiplied with `factor`.
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self { factor: self.factor * factor, ..self.clone() }
     }
 
     fn spread(&self, rng: &mut impl Uniform, mean: f64) -> f64 {
@@ -124,7 +133,8 @@ mod tests {
             min,
             max: f64::INFINITY,
             round,
-            rand48: Some(AtomicU64::new(0)),
+            rand48: Some(Arc::new(AtomicU64::new(0))),
+            factor: 1.0,
         }
     }
 
@@ -150,6 +160,19 @@ mod tests {
         assert!((0..1000).all(|_| variable.draw(&mut rng) % 1024.0 == 0.0));
         let mean = mean_of(&variable, &mut rng);
         assert!((mean / 8192.0 - 1.0).abs() < 0.02, "{mean}");
+    }
+
+    #[test]
+    fn scaled_variables_are_the_same_but_larger() {
+        let one = variable(Distribution::Uniform, 0.5, 0.0, 0.0);
+        let large = one.scaled(50.0);
+        let draw = |v: &RandomVariable| v.draw(&mut Rng::stream(4, 4));
+        assert_eq!(draw(&large), draw(&one) * 50.0);
+        // They share their state.
+        let mut alone = Rand48::new(0);
+        let mut compat = Rng::compat();
+        assert_eq!(large.draw(&mut compat), alone.unit() * 50.0);
+        assert_eq!(one.draw(&mut compat), alone.unit());
     }
 
     #[test]
