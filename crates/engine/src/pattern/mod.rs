@@ -60,3 +60,6 @@ pub struct Request {
 pub(crate) fn side(direction: Direction) -> usize {
     usize::from(direction == Direction::Write)
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,9 +21,6 @@ use crate::random::mix;
 use crate::site::{Issued, Site};
 use crate::verify::{Checker, Written};
 
-/// How often progress is told.
-pub(crate) const PROGRESS_NS: u64 = 100_000_000;
-
 /// What clones share.
 #[derive(Debug)]
 pub(crate) struct Shared<'a> {
@@ -81,10 +78,10 @@ pub(super) struct Clone<'a> {
     pub(super) verified: (u64, u64),
     pub(super) tally: Tally,
     pub(super) deadline_ns: u64,
-    ramp_ends_ns: u64,
-    next_event_ns: u64,
-    cycle: (u64, [u64; 2], [u64; 2]),
-    told: [u64; 2],
+    pub(super) ramp_ends_ns: u64,
+    pub(super) next_event_ns: u64,
+    pub(super) cycle: (u64, [u64; 2], [u64; 2]),
+    pub(super) told: [u64; 2],
     pending: Option<Request>,
     pass: Next,
     loops_left: u64,
@@ -222,97 +219,6 @@ impl<'a> Clone<'a> {
             self.wait_until(now_ns().saturating_add(ns));
         }
         !self.shared.is_stopped()
-    }
-
-    fn begin(&mut self) {
-        let now = now_ns();
-        let ns = |d: Duration| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
-        let ramp = ns(self.job.timing.ramp);
-        self.ramp_ends_ns = if ramp > 0 { now.saturating_add(ramp) } else { u64::MAX };
-        if let Some(runtime) = self.job.timing.runtime {
-            self.deadline_ns = now.saturating_add(ramp).saturating_add(ns(runtime));
-        }
-        self.restart(now);
-    }
-
-    fn restart(&mut self, now: u64) {
-        self.tally.restart(now);
-        self.limiter.begin(now);
-        self.told = [0; 2];
-        self.cycle = (now, [0; 2], [0; 2]);
-        if let Some(thinker) = &mut self.thinker {
-            thinker.begin(now);
-        }
-        self.set_event(now);
-    }
-
-    fn set_event(&mut self, now: u64) {
-        let cycle = self.cycle_ns().map_or(u64::MAX, |ns| self.cycle.0.saturating_add(ns));
-        let progress = if self.shared.bytes.is_some() { now + PROGRESS_NS } else { u64::MAX };
-        self.next_event_ns = self.deadline_ns.min(self.ramp_ends_ns).min(cycle).min(progress);
-    }
-
-    fn cycle_ns(&self) -> Option<u64> {
-        let pace = &self.job.pace;
-        let least = [pace.rate_min.read, pace.rate_min.write];
-        let least_ios = [pace.rate_iops_min.read, pace.rate_iops_min.write];
-        let limited = least.iter().chain(&least_ios).any(Option::is_some);
-        limited.then(|| u64::try_from(pace.cycle.as_nanos()).unwrap_or(u64::MAX).max(1))
-    }
-
-    /// What the time asks for: the ramp's end, progress, `rate_min`, the job's end.
-    ///
-    /// # Errors
-    /// Where the job is slower than `rate_min` allows.
-    #[cold]
-    fn on_time(&mut self, now: u64) -> Result<(), Failure> {
-        if now >= self.ramp_ends_ns {
-            self.ramp_ends_ns = u64::MAX;
-            self.restart(now);
-        }
-        if let Some(cycle_ns) = self.cycle_ns()
-            && now >= self.cycle.0.saturating_add(cycle_ns)
-            && self.ramp_ends_ns == u64::MAX
-        {
-            self.check_rates(now)?;
-        }
-        self.tell_progress();
-        self.set_event(now);
-        Ok(())
-    }
-
-    fn check_rates(&mut self, now: u64) -> Result<(), Failure> {
-        let (since, bytes, ios) = self.cycle;
-        let seconds = (now - since) as f64 / 1e9;
-        let pace = &self.job.pace;
-        let (bytes_now, ios_now) = (self.tally.bytes(), self.tally.operations());
-        let checks = [
-            ("rate_min", 0, pace.rate_min.read, bytes_now[0] - bytes[0]),
-            ("rate_min", 1, pace.rate_min.write, bytes_now[1] - bytes[1]),
-            ("rate_iops_min", 0, pace.rate_iops_min.read, ios_now[0] - ios[0]),
-            ("rate_iops_min", 1, pace.rate_iops_min.write, ios_now[1] - ios[1]),
-        ];
-        for (option, side, least, got) in checks {
-            let Some(least) = least else { continue };
-            let rate = got as f64 / seconds;
-            if rate < least as f64 {
-                let what = ["reads", "writes"][side];
-                let text = format!("{option}: {what} reached {rate:.0} per second, not {least}");
-                return Err((libc::ETIME, text));
-            }
-        }
-        self.cycle = (now, bytes_now, ios_now);
-        Ok(())
-    }
-
-    fn tell_progress(&mut self) {
-        if let Some(all) = self.shared.bytes {
-            let bytes = self.tally.bytes();
-            for side in 0..2 {
-                all[side].fetch_add(bytes[side] - self.told[side], Ordering::Relaxed);
-            }
-            self.told = bytes;
-        }
     }
 
     /// What comes next at a time of the clock.

@@ -6,6 +6,7 @@ mod pause;
 mod start;
 mod synchronous;
 mod tally;
+mod timing;
 mod verification;
 
 pub(crate) use clone::{Outcome, Shared, broken, run};
