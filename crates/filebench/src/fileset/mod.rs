@@ -1,0 +1,239 @@
+//! A fileset on the disk: which of its files exist, how long they are, where they lie.
+
+mod make;
+mod paths;
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use disklab_wml::random::Rng;
+use disklab_wml::{Fileset, Picks, Tree, preallocated};
+use rustix::fs::OFlags;
+
+pub(crate) use make::{Made, Maker};
+use paths::Paths;
+
+/// What a number is the number of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Files.
+    File,
+    /// Directories that stay empty.
+    Leaf,
+    /// Directories that hold files or directories; they always exist.
+    Inner,
+}
+
+/// Where a pick begins.
+pub(crate) enum From<'a> {
+    /// Where the last one of all threads ended.
+    Rotor,
+    /// Where the last one of this thread ended.
+    Own(&'a mut usize),
+    /// At this number.
+    Index(u64),
+}
+
+/// A fileset and its state. Threads share it; nothing is locked but in
+/// [`claim`](Self::claim).
+#[derive(Debug)]
+pub(crate) struct Set {
+    pub name: String,
+    tree: Tree,
+    files: Picks,
+    leaves: Picks,
+    next_inner: AtomicUsize,
+    /// Bytes of each file now; [`Tree::file_size`] is what was drawn.
+    lengths: Box<[AtomicU64]>,
+    opens: Box<[AtomicU32]>,
+    /// Files and leaf directories that exist at first, in the order to make them.
+    order: (Vec<u32>, Vec<u32>),
+    paths: Paths,
+    access: OFlags,
+    reuse: bool,
+    pub trusted: bool,
+    parallel: bool,
+    claims: Claims,
+}
+
+/// For threads that want a certain entry, which another one holds.
+#[derive(Debug, Default)]
+struct Claims {
+    waiting: AtomicUsize,
+    lock: Mutex<()>,
+    released: Condvar,
+}
+
+impl Set {
+    /// Draws a fileset that will lie below `directory`. Nothing is touched. With
+    /// `walk`, every path is walked from the fileset's own directory, as in
+    /// Filebench; without, directories are kept open.
+    ///
+    /// # Errors
+    /// A sentence, where the draws ask for more than fits.
+    pub fn draw(
+        fileset: &Fileset,
+        directory: &Path,
+        walk: bool,
+        rng: &mut Rng,
+    ) -> Result<Self, String> {
+        let tree = Tree::build(fileset, rng)?;
+        let percent = fileset.prealloc.draw(rng);
+        let order = preallocated(tree.files(), percent, rng);
+        let leaf_order = preallocated(tree.leaf_directories(), percent, rng);
+        let exists = |order: &[u32], count: usize| {
+            let mut exists = vec![false; count];
+            for entry in order {
+                exists[*entry as usize] = true;
+            }
+            exists
+        };
+        let files = exists(&order, tree.files());
+        let leaves = exists(&leaf_order, tree.leaf_directories());
+        let length = |file: usize| if files[file] { tree.file_size(file) } else { 0 };
+        Ok(Self {
+            name: fileset.name.clone(),
+            files: Picks::new(files.len(), |file| files[file]),
+            leaves: Picks::new(leaves.len(), |leaf| leaves[leaf]),
+            next_inner: AtomicUsize::new(0),
+            lengths: (0..files.len()).map(|file| AtomicU64::new(length(file))).collect(),
+            opens: (0..files.len()).map(|_| AtomicU32::new(0)).collect(),
+            order: (order, leaf_order),
+            paths: Paths::new(&tree, directory.join(&fileset.name), walk),
+            access: match (fileset.read_only, fileset.write_only) {
+                (true, _) => OFlags::RDONLY,
+                (false, true) => OFlags::WRONLY,
+                (false, false) => OFlags::RDWR,
+            },
+            reuse: fileset.reuse || fileset.trust_tree,
+            trusted: fileset.trust_tree,
+            parallel: fileset.paralloc,
+            claims: Claims::default(),
+            tree,
+        })
+    }
+
+    /// How many there are, existing or not.
+    pub fn count(&self, kind: Kind) -> usize {
+        match kind {
+            Kind::File => self.tree.files(),
+            Kind::Leaf => self.tree.leaf_directories(),
+            Kind::Inner => self.tree.directories(),
+        }
+    }
+
+    /// Bytes of all files as drawn.
+    pub fn bytes(&self) -> u64 {
+        self.tree.bytes()
+    }
+
+    /// Bytes of a file as drawn.
+    pub fn size(&self, file: usize) -> u64 {
+        self.tree.file_size(file)
+    }
+
+    /// Bytes of a file now.
+    pub fn length(&self, file: usize) -> &AtomicU64 {
+        &self.lengths[file]
+    }
+
+    /// How many slots hold a file.
+    pub fn opens(&self, file: usize) -> &AtomicU32 {
+        &self.opens[file]
+    }
+
+    /// How files are opened.
+    pub fn access(&self) -> OFlags {
+        self.access
+    }
+
+    /// The next one that exists, or that does not. It is held until it is released;
+    /// inner directories are shared.
+    pub fn pick(&self, kind: Kind, exists: bool, from: From<'_>) -> Option<usize> {
+        let picks = match kind {
+            Kind::File => &self.files,
+            Kind::Leaf => &self.leaves,
+            Kind::Inner => {
+                let next = self.next_inner.fetch_add(1, Ordering::Relaxed);
+                return next.checked_rem(self.tree.directories());
+            }
+        };
+        let pool = if exists { &picks.existing } else { &picks.missing };
+        match from {
+            From::Rotor => pool.pick(),
+            From::Own(rotor) => pool.pick_with(rotor),
+            From::Index(index) => pool.pick_at(index),
+        }
+    }
+
+    /// Gives back what was picked, which now exists, or does not.
+    pub fn release(&self, kind: Kind, entry: usize, exists: bool) {
+        let picks = match kind {
+            Kind::File => &self.files,
+            Kind::Leaf => &self.leaves,
+            Kind::Inner => return,
+        };
+        if exists {
+            picks.existing.put(entry)
+        } else {
+            picks.missing.put(entry)
+        }
+        if self.claims.waiting.load(Ordering::SeqCst) > 0 {
+            drop(self.claims.lock.lock().unwrap_or_else(PoisonError::into_inner));
+            self.claims.released.notify_all();
+        }
+    }
+
+    /// Waits until this very file is free, and holds it; returns whether it exists.
+    pub fn claim(&self, file: usize) -> bool {
+        let take = || {
+            if self.files.existing.take(file) {
+                return Some(true);
+            }
+            self.files.missing.take(file).then_some(false)
+        };
+        if let Some(exists) = take() {
+            return exists;
+        }
+        let mut guard = self.claims.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.claims.waiting.fetch_add(1, Ordering::SeqCst);
+        let exists = loop {
+            if let Some(exists) = take() {
+                break exists;
+            }
+            guard = self.claims.released.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        };
+        self.claims.waiting.fetch_sub(1, Ordering::SeqCst);
+        exists
+    }
+
+    /// Calls with a directory and a name in it that lead to an entry. `buffer` holds
+    /// the name meanwhile.
+    ///
+    /// # Errors
+    /// That of the call; also where a directory on the way cannot be opened.
+    pub fn at<T>(
+        &self,
+        kind: Kind,
+        entry: usize,
+        buffer: &mut String,
+        call: impl FnOnce(BorrowedFd<'_>, &CStr) -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.paths.at(&self.tree, kind, entry, buffer, call)
+    }
+
+    /// The path of an entry, for people.
+    pub fn show(&self, kind: Kind, entry: usize) -> String {
+        self.path(kind, entry).display().to_string()
+    }
+
+    fn path(&self, kind: Kind, entry: usize) -> PathBuf {
+        let mut path = String::new();
+        paths::push(&self.tree, kind, entry, &mut path);
+        self.paths.root().join(path)
+    }
+}

@@ -1,0 +1,34 @@
+//! Runs Filebench personalities, read by `disklab_wml`, natively.
+//!
+//! [`run`] carries out a whole script; [`Session`] the same in two parts, with the
+//! measurement apart from the making of files. Threads of WML are threads of the
+//! operating system. Processes of WML are groups of threads of this process: they
+//! share its table of descriptors and its memory; `nice` and `ioprio` are set for
+//! each thread.
+//!
+//! With [`Options::strict`] those flaws of Filebench 1.5 stay that decide figures,
+//! for comparison with what it measured; without, they are mended. docs/workloads.md
+//! names each.
+
+mod aio;
+mod clock;
+mod crew;
+mod error;
+mod fileset;
+mod filler;
+mod gate;
+mod memory;
+mod options;
+mod pace;
+mod priority;
+mod report;
+mod series;
+mod session;
+mod tally;
+mod worker;
+
+pub use error::FilebenchError;
+pub use options::{ContentKind, Options, Progress, Site};
+pub use report::{Measured, Report, Row, Series};
+pub use session::{Session, run};
+pub use tally::Counted;

@@ -1,0 +1,110 @@
+//! Operations and bytes, second by second.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::report::Series;
+
+/// Longest series: more than a day of seconds.
+const MOST: usize = 100_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What all threads add to, each once per interval.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    interval_ns: u64,
+    counts: Mutex<Vec<(u64, u64)>>,
+}
+
+impl Shared {
+    /// For a run that lasts so long, as far as that is known.
+    pub fn new(limit_ns: Option<u64>) -> Self {
+        let seconds = limit_ns.map_or(0, |limit| limit / SECOND_NS);
+        let interval_ns = seconds.div_ceil(MOST as u64).max(1) * SECOND_NS;
+        Self { interval_ns, counts: Mutex::default() }
+    }
+
+    fn add(&self, interval: u64, operations: u64, bytes: u64) {
+        let Ok(interval) = usize::try_from(interval) else { return };
+        if operations == 0 || interval >= MOST {
+            return;
+        }
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.len() <= interval {
+            counts.resize(interval + 1, (0, 0));
+        }
+        counts[interval].0 += operations;
+        counts[interval].1 = counts[interval].1.saturating_add(bytes);
+    }
+
+    /// Operations and bytes so far.
+    pub fn sum(&self) -> (u64, u64) {
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.iter().fold((0, 0), |(n, bytes), (m, more)| (n + m, bytes + more))
+    }
+
+    /// The series of a run that lasted `elapsed_ns`; intervals in which nothing was
+    /// done are there too, and one that the end cut short is not.
+    pub fn take(self, elapsed_ns: u64) -> Series {
+        let mut counts = self.counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let whole = usize::try_from(elapsed_ns / self.interval_ns).unwrap_or(MOST).min(MOST);
+        counts.resize(whole, (0, 0));
+        let (operations, bytes) = counts.into_iter().unzip();
+        Series { interval_ns: self.interval_ns, operations, bytes }
+    }
+}
+
+/// What one thread did in the interval that goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Own {
+    /// When the interval ends, in nanoseconds of the measurement.
+    until: u64,
+    interval: u64,
+    operations: u64,
+    bytes: u64,
+}
+
+impl Own {
+    /// Counts an operation that ended `at` so many nanoseconds into the measurement.
+    pub fn count(&mut self, at: u64, bytes: u64, shared: &Shared) {
+        if at >= self.until {
+            self.flush(shared);
+            self.interval = at / shared.interval_ns;
+            self.until = (self.interval + 1).saturating_mul(shared.interval_ns);
+        }
+        self.operations += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// Hands over what was counted.
+    pub fn flush(&mut self, shared: &Shared) {
+        shared.add(self.interval, self.operations, self.bytes);
+        (self.operations, self.bytes) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_seconds_are_kept() {
+        let shared = Shared::new(Some(4 * SECOND_NS));
+        let (mut one, mut other) = (Own::default(), Own::default());
+        for at in [0, 1, SECOND_NS, 3 * SECOND_NS + 5] {
+            one.count(at, 10, &shared);
+        }
+        other.count(SECOND_NS + 1, 1, &shared);
+        one.flush(&shared);
+        other.flush(&shared);
+        let series = shared.take(3 * SECOND_NS + 6);
+        assert_eq!(series.operations, [2, 2, 0]);
+        assert_eq!(series.bytes, [20, 11, 0]);
+    }
+
+    #[test]
+    fn long_runs_have_longer_intervals() {
+        let shared = Shared::new(Some(250_000 * SECOND_NS));
+        assert_eq!(shared.interval_ns, 3 * SECOND_NS);
+        assert!(Shared::new(Some(u64::MAX)).take(u64::MAX).operations.len() <= MOST);
+    }
+}

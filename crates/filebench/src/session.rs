@@ -1,0 +1,294 @@
+//! A personality's script, command by command.
+
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use disklab_exec::ExecError;
+use disklab_wml::random::Rng;
+use disklab_wml::{Command, Fileset, Personality, RunTime, SystemStep};
+use rustix::fs::{CWD, Mode, OFlags};
+
+use crate::clock::{Clock, nanoseconds};
+use crate::fileset::{Kind, Made, Maker, Set};
+use crate::filler::{Filler, retry};
+use crate::pace::Events;
+use crate::{FilebenchError, Options, Report, Site};
+
+/// Numbers of the random streams of the filesets: far from those of threads.
+const FILESET_STREAM: u64 = 1 << 60;
+/// A look at what the threads have done is told once in so many nanoseconds where
+/// the script says nothing: a minute.
+pub(crate) const MINUTE_NS: u64 = 60_000_000_000;
+
+/// A personality while its script runs.
+#[derive(Debug)]
+pub struct Session {
+    pub(crate) personality: Arc<Personality>,
+    pub(crate) site: Site,
+    pub(crate) options: Options,
+    pub(crate) sets: Vec<Set>,
+    pub(crate) filler: Option<Filler>,
+    pub(crate) events: Events,
+    pub(crate) clock: Clock,
+    /// Events per second in force.
+    pub(crate) rate: f64,
+    /// Seconds of 1.4.9's `warmup` that the next run owes.
+    pub(crate) warm_up: Duration,
+    /// Numbers of random streams that are used up.
+    pub(crate) streams: u64,
+    pub(crate) rng: Rng,
+    pub(crate) report: Report,
+    next: usize,
+    made: bool,
+}
+
+/// Runs a personality from its first command to its last.
+///
+/// # Errors
+/// Where a fileset cannot be made, a flowop fails, or the run ends before its time:
+/// see [`FilebenchError::Early`], which keeps what was measured.
+pub fn run(
+    personality: &Personality,
+    site: &Site,
+    options: &Options,
+) -> Result<Report, FilebenchError> {
+    let personality = Arc::new(personality.clone());
+    let mut session = Session::new(personality, site.clone(), options.clone())?;
+    session.prepare()?;
+    session.measure()
+}
+
+impl Session {
+    /// Draws the filesets. Nothing is touched.
+    ///
+    /// # Errors
+    /// Where they have more files than fit.
+    pub fn new(
+        personality: Arc<Personality>,
+        site: Site,
+        options: Options,
+    ) -> Result<Self, FilebenchError> {
+        personality.rewind();
+        let rng = match options.compat_rng {
+            true => Rng::compat(),
+            false => Rng::stream(site.seed, FILESET_STREAM - 1),
+        };
+        let sets = draw_sets(&personality, &site, &options, &rng)?;
+        let notes = personality.notes.iter().map(ToString::to_string).collect();
+        Ok(Self {
+            personality,
+            site,
+            options,
+            sets,
+            filler: None,
+            events: Events::default(),
+            clock: Clock::start(),
+            rate: 0.0,
+            warm_up: Duration::ZERO,
+            streams: 0,
+            rng,
+            report: Report { notes, ..Report::default() },
+            next: 0,
+            made: false,
+        })
+    }
+
+    /// Number of files, existing or not, and bytes of all of them as drawn.
+    pub fn extent(&self) -> (u64, u64) {
+        let counts = self.sets.iter().map(|set| (set.count(Kind::File) as u64, set.bytes()));
+        counts.fold((0, 0), |(n, bytes), (m, more)| (n + m, bytes.saturating_add(more)))
+    }
+
+    /// Removes the files and directories that were made.
+    ///
+    /// # Errors
+    /// Where something cannot be removed.
+    pub fn remove(&mut self) -> Result<(), FilebenchError> {
+        if std::mem::take(&mut self.made) {
+            for set in &mut self.sets {
+                set.remove()?;
+            }
+            // What a later `create` makes is as new.
+            self.sets = draw_sets(&self.personality, &self.site, &self.options, &self.rng)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the files, and carries out all commands before the first run.
+    ///
+    /// # Errors
+    /// Where something cannot be made, or the user asked to stop.
+    pub fn prepare(&mut self) -> Result<(), FilebenchError> {
+        let personality = Arc::clone(&self.personality);
+        while let Some(command) = personality.commands.get(self.next) {
+            if matches!(command, Command::Run(_) | Command::PeriodicRun { .. }) {
+                break;
+            }
+            self.next += 1;
+            self.carry_out(command)?;
+        }
+        self.make()
+    }
+
+    /// Carries out the rest: the runs, and what is between and after them.
+    ///
+    /// # Errors
+    /// Where a flowop fails, or a run ends before its time; what was measured is in
+    /// [`FilebenchError::Early`].
+    pub fn measure(&mut self) -> Result<Report, FilebenchError> {
+        let personality = Arc::clone(&self.personality);
+        self.make()?;
+        while let Some(command) = personality.commands.get(self.next) {
+            self.next += 1;
+            self.carry_out(command)?;
+        }
+        Ok(std::mem::take(&mut self.report))
+    }
+
+    fn carry_out(&mut self, command: &Command) -> Result<(), FilebenchError> {
+        self.site.interrupt.check()?;
+        match command {
+            Command::CreateFiles => self.make()?,
+            Command::RemoveFiles => self.remove()?,
+            Command::EventRate(rate) => self.rate = rate.draw_exactly(&mut self.rng),
+            Command::Run(time) => self.run(time, MINUTE_NS)?,
+            Command::PeriodicRun { period, time, .. } => {
+                self.run(time, nanoseconds(Duration::from_secs(*period)))?;
+            }
+            Command::Warmup(seconds) => {
+                let seconds = Duration::from_secs(seconds.draw(&mut self.rng));
+                self.warm_up = self.warm_up.saturating_add(seconds);
+            }
+            Command::Sleep(seconds) => {
+                let seconds = seconds.draw(&mut self.rng);
+                self.site.interrupt.sleep(Duration::from_secs(seconds.min(MOST_SECONDS)))?;
+            }
+            Command::Echo(text) => self.site.progress.tell(text),
+            Command::System { text, steps, .. } => self.system(text, steps)?,
+            Command::Set(variable, value) => variable.set(*value),
+            Command::ListFilesets => {
+                for set in &self.sets {
+                    let files = set.count(Kind::File);
+                    self.site.progress.tell(&format!("{}: {files} files", set.name));
+                }
+            }
+            Command::ListFlowops => {
+                for row in &self.personality.rows {
+                    self.site.progress.tell(row);
+                }
+            }
+            // A run starts its processes itself, they end with it, and each run's
+            // figures are its own.
+            Command::CreateProcesses
+            | Command::ShutdownProcesses
+            | Command::StatsClear
+            | Command::StatsSnap => {}
+        }
+        Ok(())
+    }
+
+    fn system(&mut self, text: &str, steps: &[SystemStep]) -> Result<(), FilebenchError> {
+        for step in steps {
+            match step {
+                SystemStep::Sync => self.sync()?,
+                SystemStep::Sleep(seconds) => {
+                    let seconds = Duration::from_secs((*seconds).min(MOST_SECONDS));
+                    self.site.interrupt.sleep(seconds)?;
+                }
+                SystemStep::DropCaches(_) => self.note(format!(
+                    "`{text}` was not executed: whether caches are dropped is for the bench to \
+                     decide"
+                )),
+                // Whoever read the script has noted it.
+                SystemStep::Nothing(_) | SystemStep::Unknown(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, text: String) {
+        if !self.report.notes.contains(&text) {
+            self.report.notes.push(text);
+        }
+    }
+
+    /// Makes the filesets, once.
+    fn make(&mut self) -> Result<(), FilebenchError> {
+        if self.made {
+            return Ok(());
+        }
+        let filler = Filler::new(self.options.content, self.site.seed);
+        let maker = Maker {
+            filler: &filler,
+            interrupt: &self.site.interrupt,
+            one_by_one: self.options.strict,
+            sets: self.sets.len(),
+        };
+        let mut made = Made::default();
+        for set in &mut self.sets {
+            let more = set.make(&maker)?;
+            made = Made { files: made.files + more.files, bytes: made.bytes + more.bytes };
+        }
+        self.made = true;
+        self.filler = Some(filler);
+        let Made { files, bytes } = made;
+        self.site.progress.tell(&format!("made {files} files with {bytes} bytes"));
+        Ok(())
+    }
+
+    /// Writes everything back, so that what was written before a run does not burden
+    /// it. Only the file system under test is synced.
+    pub(crate) fn sync(&self) -> Result<(), FilebenchError> {
+        let directory = &self.site.directory;
+        sync(directory).map_err(FilebenchError::io("cannot sync the file system of", directory))
+    }
+
+    /// Runs the threads until the time is over.
+    fn run(&mut self, time: &RunTime, period_ns: u64) -> Result<(), FilebenchError> {
+        // Otherwise what was written beforehand is written back during the run.
+        if !self.options.strict {
+            self.sync()?;
+        }
+        let limit = time.limit(self.personality.quit).map(nanoseconds);
+        let (measured, cause) = self.run_threads(limit, period_ns)?;
+        self.report.runs.push(measured);
+        if self.site.interrupt.is_raised() {
+            return Err(ExecError::Interrupted.into());
+        }
+        match cause {
+            Some(crate::gate::Cause::Early(reason)) => {
+                let report = Box::new(std::mem::take(&mut self.report));
+                Err(FilebenchError::Early { reason, report })
+            }
+            Some(crate::gate::Cause::Finished) | None => Ok(()),
+        }
+    }
+}
+
+/// Draws all filesets.
+fn draw_sets(
+    personality: &Personality,
+    site: &Site,
+    options: &Options,
+    rng: &Rng,
+) -> Result<Vec<Set>, FilebenchError> {
+    let draw = |(number, fileset): (usize, &Fileset)| {
+        let stream = FILESET_STREAM + number as u64;
+        // A clone of Filebench's generator shares its state.
+        let mut own = if options.compat_rng { rng.clone() } else { Rng::stream(site.seed, stream) };
+        Set::draw(fileset, &site.directory, options.strict, &mut own)
+            .map_err(|why| FilebenchError::Other(fileset.place.error(why).to_string()))
+    };
+    personality.filesets.iter().enumerate().map(draw).collect()
+}
+
+/// No sleep of a script is longer: 10 days.
+const MOST_SECONDS: u64 = 864_000;
+
+fn sync(directory: &Path) -> std::io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = retry(|| rustix::fs::openat(CWD, directory, flags, Mode::empty()))?;
+    retry(|| rustix::fs::syncfs(folder.as_fd()))
+}

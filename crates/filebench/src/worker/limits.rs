@@ -1,0 +1,187 @@
+//! Flowops that wait, count, or wake others.
+
+use std::hint::black_box;
+use std::sync::atomic::Ordering;
+
+use disklab_wml::{Finish, Flowop, RowId, Value};
+
+use super::{Done, End, Worker};
+
+const MEBIBYTE: u64 = 1 << 20;
+const SECOND_NS: u64 = 1_000_000_000;
+/// `hog` looks at the clock after so many stores: a fraction of a millisecond.
+const STORES: u64 = 1 << 20;
+
+/// What a flowop remembers from turn to turn, in one thread.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Memory {
+    /// `workingset`, drawn once.
+    pub working_set: Option<u64>,
+    /// `value` of a `finishon…`, drawn once.
+    value: Option<u64>,
+    /// What a limit counted at its last turn.
+    last: Option<u64>,
+    /// What it waited for beyond what was done; below 0 what it still owes.
+    credit: i128,
+}
+
+/// What a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    ReadsAndWrites,
+    Operations,
+    Mebibytes,
+}
+
+impl<'env> Worker<'_, 'env> {
+    pub(super) fn event_limit(&mut self, flowop: &Flowop) -> Done {
+        if self.shared.events.limited() {
+            self.wait_for_events(flowop, 1);
+        }
+        Ok(())
+    }
+
+    /// Takes so many events, as soon as they are there.
+    fn wait_for_events(&mut self, flowop: &Flowop, count: u64) {
+        let due = self.shared.events.take(count, self.edge);
+        if due <= self.edge {
+            return self.count_here(flowop);
+        }
+        self.shared.gate.sleep_until(due);
+        self.count(flowop, 0);
+    }
+
+    /// What was done so far: by the target's flowops in this thread, or by the
+    /// process.
+    fn done_so_far(&self, target: Option<RowId>, unit: Unit) -> u64 {
+        match (target.and_then(|row| self.tallies.get(row)), self.place.process) {
+            (Some(tally), _) if unit == Unit::Mebibytes => tally.all_bytes,
+            (Some(tally), _) => tally.all_operations,
+            (None, None) => 0,
+            (None, Some(process)) => match unit {
+                Unit::ReadsAndWrites => &process.reads_and_writes,
+                Unit::Operations => &process.operations,
+                Unit::Mebibytes => &process.bytes,
+            }
+            .load(Ordering::Relaxed),
+        }
+    }
+
+    /// Waits for events for what was done since its last turn. All instances without
+    /// a target pay for the whole process, as in Filebench.
+    pub(super) fn limit(&mut self, flowop: &Flowop, target: Option<RowId>, unit: Unit) -> Done {
+        if !self.shared.events.limited() {
+            return Ok(());
+        }
+        let strict = self.shared.options.strict;
+        let done = self.done_so_far(target, unit);
+        let memory = &mut self.memories[flowop.id];
+        let last = memory.last.replace(done);
+        // Filebench's first turn only looks, and so does each while nothing is done.
+        let last = match last {
+            None | Some(0) if strict => return Ok(()),
+            last => last.unwrap_or_default(),
+        };
+        memory.credit -= i128::from(done.saturating_sub(last));
+        let owed = u64::try_from(-memory.credit).unwrap_or(0);
+        let (events, size) = match unit {
+            Unit::Mebibytes if strict => (owed / MEBIBYTE + u64::from(owed > 0), MEBIBYTE),
+            Unit::Mebibytes => (owed / MEBIBYTE, MEBIBYTE),
+            _ => (owed, 1),
+        };
+        memory.credit += i128::from(events) * i128::from(size);
+        if events == 0 {
+            self.count_here(flowop);
+        } else {
+            self.wait_for_events(flowop, events);
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish_on(&mut self, flowop: &Flowop, finish: &Finish, bytes: bool) -> Done {
+        let memory = &mut self.memories[flowop.id];
+        let value = match memory.value {
+            Some(value) => value,
+            None => *memory.value.insert(finish.value.draw(&mut self.place.rng)),
+        };
+        let unit = if bytes { Unit::Mebibytes } else { Unit::Operations };
+        let done = self.done_so_far(finish.target, unit);
+        self.count_here(flowop);
+        let finished = if bytes { done > value } else { done >= value };
+        if finished { Err(End::Finished) } else { Ok(()) }
+    }
+
+    pub(super) fn hog(&mut self, flowop: &Flowop, value: &Value) -> Done {
+        let mut left = value.draw(&mut self.place.rng);
+        let mut byte = 0_u8;
+        while left > 0 {
+            let now = left.min(STORES);
+            for _ in 0..now {
+                *black_box(&mut byte) = 1;
+            }
+            left -= now;
+            if left > 0 && self.shared.gate.now() >= self.shared.gate.end() {
+                break;
+            }
+        }
+        self.count(flowop, 0);
+        Ok(())
+    }
+
+    pub(super) fn delay(&mut self, flowop: &Flowop, value: &Value) -> Done {
+        let seconds = value.draw(&mut self.place.rng);
+        let until = self.edge.saturating_add(seconds.saturating_mul(SECOND_NS));
+        self.shared.gate.sleep_until(until);
+        self.count(flowop, 0);
+        Ok(())
+    }
+
+    pub(super) fn print(&mut self, flowop: &Flowop, value: &Value) -> Done {
+        let value = value.draw_exactly(&mut self.place.rng);
+        self.shared.progress.tell(&format!("{}: {value}", flowop.name));
+        self.count_here(flowop);
+        Ok(())
+    }
+
+    pub(super) fn block(&mut self, flowop: &Flowop) -> Done {
+        let own = self.place.signals.get(flowop.row).copied().flatten();
+        if let Some(signal) = own.and_then(|own| self.shared.signals[flowop.row].get(own)) {
+            signal.block(self.shared.options.strict, &self.shared.gate);
+        }
+        self.count(flowop, 0);
+        Ok(())
+    }
+
+    pub(super) fn wake_up(&mut self, flowop: &Flowop, target: RowId) -> Done {
+        for signal in self.shared.signals.get(target).into_iter().flatten() {
+            signal.wake();
+        }
+        self.count_here(flowop);
+        Ok(())
+    }
+
+    pub(super) fn sem_block(&mut self, flowop: &Flowop, value: &Value) -> Done {
+        let count = value.draw(&mut self.place.rng);
+        let own = self.place.signals.get(flowop.row).copied().flatten();
+        if let Some(signal) = own.and_then(|own| self.shared.signals[flowop.row].get(own)) {
+            signal.take(count, &self.shared.gate);
+        }
+        self.count(flowop, 0);
+        Ok(())
+    }
+
+    pub(super) fn sem_post(
+        &mut self,
+        flowop: &Flowop,
+        value: &Value,
+        target: RowId,
+        blocking: bool,
+    ) -> Done {
+        for signal in self.shared.signals.get(target).into_iter().flatten() {
+            let count = value.draw(&mut self.place.rng);
+            signal.post(count, blocking, &self.shared.gate);
+        }
+        self.count(flowop, 0);
+        Ok(())
+    }
+}

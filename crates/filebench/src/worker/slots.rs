@@ -1,0 +1,87 @@
+//! What a thread has open.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use disklab_wml::{Files, FilesetId, Flowop, SLOTS};
+
+use super::{End, Worker};
+use crate::fileset::{Kind, Set};
+
+/// A slot for a file descriptor.
+#[derive(Debug, Default)]
+pub(super) struct Slot {
+    pub open: Option<Open>,
+    /// Fileset and entry of the file that it held last.
+    pub last: Option<(FilesetId, usize)>,
+}
+
+/// An open file.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub fd: Arc<OwnedFd>,
+    pub set: FilesetId,
+    pub entry: usize,
+    /// Where sequential reads and writes go on.
+    pub position: u64,
+    /// Whether this thread has removed it meanwhile.
+    pub removed: bool,
+}
+
+impl<'env> Worker<'_, 'env> {
+    /// The fileset of a flowop.
+    pub(super) fn set(
+        &self,
+        flowop: &Flowop,
+        files: &Files,
+    ) -> Result<(FilesetId, &'env Set), End> {
+        let id = files.fileset.ok_or_else(|| {
+            Self::impossible(flowop, "needs a file: give it 'filename=', or open one before")
+        })?;
+        let sets: &'env [Set] = self.shared.sets;
+        let set = sets.get(id).ok_or_else(|| Self::impossible(flowop, "has no such fileset"))?;
+        Ok((id, set))
+    }
+
+    /// Which slot a flowop works on (`flowoplib_fdnum` of flowop_library.c): an
+    /// explicit one, else with `opennext` one after another, downwards, as many as
+    /// the fileset has entries.
+    pub(super) fn slot(&mut self, flowop: &Flowop, files: &Files) -> Result<usize, End> {
+        if files.slot > 0 || !files.open_next {
+            return Ok(files.slot.min(SLOTS - 1));
+        }
+        let (_, set) = self.set(flowop, files)?;
+        let entries = set.count(Kind::File).clamp(1, SLOTS);
+        if self.last_slot == 0 || SLOTS - self.last_slot == entries {
+            self.last_slot = SLOTS;
+        }
+        self.last_slot -= 1;
+        Ok(self.last_slot)
+    }
+
+    /// Puts an open file into an empty slot. The entry counts as open.
+    pub(super) fn put(&mut self, slot: usize, fd: OwnedFd, set: FilesetId, entry: usize) {
+        self.shared.sets[set].opens(entry).fetch_add(1, Ordering::AcqRel);
+        let open = Open { fd: Arc::new(fd), set, entry, position: 0, removed: false };
+        self.slots[slot] = Slot { open: Some(open), last: Some((set, entry)) };
+    }
+
+    /// Empties a slot: the file is closed, and still remembered.
+    pub(super) fn close_slot(&mut self, slot: usize) {
+        let Some(open) = self.slots[slot].open.take() else { return };
+        let Open { fd, set, entry, removed, .. } = open;
+        // Closes it, unless an asynchronous write still holds it.
+        drop(fd);
+        if !removed {
+            self.shared.sets[set].opens(entry).fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    /// Closes everything.
+    pub(super) fn close_all(&mut self) {
+        for slot in 0..self.slots.len() {
+            self.close_slot(slot);
+        }
+    }
+}
