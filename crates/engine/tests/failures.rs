@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{jobs, run_text};
+use common::jobs;
 use disklab_engine::{EngineError, Site, run};
 
 #[test]

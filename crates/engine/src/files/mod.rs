@@ -31,3 +31,6 @@ pub(crate) fn targets(job: &Job, clone: u32, site: &Site) -> Vec<Target> {
     };
     job.files.of(clone, site.seed).into_iter().map(target).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,3 +54,48 @@ pub(super) fn settle(job: &Job, clone: u32, notes: &mut Vec<String>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::job;
+
+    /// What a thread of its own is after `settle`: nice value, processors, notes.
+    fn settled(options: &str, clone: u32) -> (i32, Vec<usize>, Vec<String>) {
+        let job = job(&format!("rw=read\nsize=1m\n{options}"));
+        let thread = std::thread::spawn(move || {
+            let mut notes = Vec::new();
+            settle(&job, clone, &mut notes);
+            // SAFETY: a set of processors is plain bits, and ours.
+            let processors = unsafe {
+                let mut set: libc::cpu_set_t = std::mem::zeroed();
+                libc::sched_getaffinity(0, std::mem::size_of_val(&set), &raw mut set);
+                (0..1024).filter(|n| libc::CPU_ISSET(*n, &set)).collect()
+            };
+            // SAFETY: plain numbers; 0 is the calling thread.
+            let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+            (nice, processors, notes)
+        });
+        thread.join().expect("no panic")
+    }
+
+    #[test]
+    fn a_thread_is_what_the_job_says() {
+        let (before, all, _) = settled("", 0);
+        let (nice, _, notes) = settled("nice=19", 0);
+        assert_eq!((nice, notes), (19, Vec::new()));
+        assert_ne!(before, 19, "other threads stay as they are");
+        let (_, processors, notes) = settled("prioclass=2\nprio=7\ncpus_allowed=0", 0);
+        if all.contains(&0) {
+            assert_eq!((processors, notes), (vec![0], Vec::new()));
+        }
+        if all.starts_with(&[0, 1]) {
+            let split = "cpus_allowed=0-1\ncpus_allowed_policy=split";
+            assert_eq!(settled(split, 1).1, [1]);
+            assert_eq!(settled(split, 2).1, [0]);
+        }
+        let (_, processors, notes) = settled("cpus_allowed=1000", 0);
+        assert_eq!(processors, all);
+        assert!(notes[0].starts_with("cpus_allowed was not granted"), "{notes:?}");
+    }
+}
