@@ -89,6 +89,10 @@ fn by_options(spec: &WorkloadSpec, key: &GroupKey, steps: bool) -> Option<(Strin
             let rw = fio("rw").or_else(|| fio("readwrite"))?;
             let order = if rw.starts_with("rand") { "random " } else { "" };
             let size = fio("bs").or_else(|| fio("blocksize"));
+            // Operations of several sizes have none.
+            if ["bssplit", "bsrange", "blocksize_range"].iter().any(|name| fio(name).is_some()) {
+                return None;
+            }
             (size.unwrap_or_else(|| "4k".to_owned()), order)
         }
         _ => return None,
@@ -120,7 +124,8 @@ mod tests {
         let mut bed = Bed::new(
             "[[workloads]]\nid = \"jobs\"\ntitle = \"jobs on one file\"\n[workloads.fio]\n\
              job = \"[global]\\ndirect=1\\n[seq]\\nrw=write\\nbs=1M\\nsync=1\\n\
-             [rand]\\nrw=randread\\n[mix]\\nrw=randread\\nbs=4k-16k\"",
+             [rand]\\nrw=randread\\n[mix]\\nrw=randread\\nbs=4k-16k\\n[split]\\nrw=randread\\n\
+             bssplit=4k/90:1M/10\"",
         );
         let mut add = |workload: &str, steps: &[(&str, Direction)]| {
             let steps = steps.iter().map(|(s, d)| step(s, vec![figure(*d, 1, 1.0)])).collect();
@@ -132,7 +137,12 @@ mod tests {
         add("hdparm", &[("cached", Direction::Read)]);
         add(
             "jobs",
-            &[("seq", Direction::Write), ("rand", Direction::Read), ("mix", Direction::Read)],
+            &[
+                ("seq", Direction::Write),
+                ("rand", Direction::Read),
+                ("mix", Direction::Read),
+                ("split", Direction::Read),
+            ],
         );
         let groups = bed.analyse().groups;
         let full: Vec<_> =
@@ -148,6 +158,7 @@ mod tests {
                 "1 MiB synchronous writes (jobs:seq)",
                 "4 KiB random reads (jobs:rand)",
                 "'jobs on one file', step mix (jobs:mix)",
+                "'jobs on one file', step split (jobs:split)",
             ]
         );
     }

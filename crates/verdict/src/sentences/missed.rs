@@ -48,9 +48,13 @@ impl Teller<'_> {
     /// Says that ratios are wanting, where they are.
     fn without_ratio(&self) -> Option<String> {
         let zero =
-            |group: usize| self.groups[group].observations.iter().any(|o| o.missed == Some(0));
-        let wanting = self.answer.points.iter().any(|p| zero(p.group));
-        (wanting && self.answer.points.len() > 1).then(|| {
+            |p: &Point| self.groups[p.group].observations.iter().any(|o| o.missed == Some(0));
+        let mut figures = self.answer.points.chunk_by(|a, b| a.figure == b.figure && a.x == b.x);
+        // Where nobody has missed any there is nothing to compare.
+        let wanting = |points: &[Point]| {
+            points.iter().any(zero) && points.iter().any(|p| p.estimate.centre > 0.0)
+        };
+        figures.any(wanting).then(|| {
             "A count of 0 has no ratio to others: stacks that missed none in a run are not \
              compared by a factor."
                 .to_owned()
