@@ -29,25 +29,38 @@ pub(crate) fn choose(
     files: &[RawFd],
     memory: &mut Memory,
 ) -> (Chosen, Option<String>) {
+    choose_from(
+        engine,
+        || Ok(Box::new(Uring::new(depth, files, memory)?) as Box<dyn Backend>),
+        || Ok(Box::new(Aio::new(depth)?) as Box<dyn Backend>),
+    )
+}
+
+/// The same, with what makes a ring and an AIO context.
+fn choose_from(
+    engine: Engine,
+    ring: impl FnOnce() -> io::Result<Box<dyn Backend>>,
+    context: impl FnOnce() -> io::Result<Box<dyn Backend>>,
+) -> (Chosen, Option<String>) {
     if let Some(call) = Call::of(engine) {
         return (Chosen::Synchronous(call), None);
     }
     let mut failed = Vec::new();
-    let mut tried = |name: &str, error: io::Error| {
+    let mut tried = |name: &str, error: &io::Error| {
         let text = error.to_string();
         failed.push(format!("{name}: {}", text.split(" (os").next().unwrap_or_default()));
     };
     if engine != Engine::Libaio {
-        match Uring::new(depth, files, memory) {
+        match ring() {
             Ok(ring) => {
                 let note = (engine == Engine::Posixaio)
                     .then(|| "posixaio asked for; io_uring was used".to_owned());
-                return (Chosen::Asynchronous(Box::new(ring)), note);
+                return (Chosen::Asynchronous(ring), note);
             }
-            Err(error) => tried("io_uring", error),
+            Err(error) => tried("io_uring", &error),
         }
     }
-    match Aio::new(depth) {
+    match context() {
         Ok(context) => {
             let note = (!failed.is_empty()).then(|| {
                 format!(
@@ -56,10 +69,10 @@ pub(crate) fn choose(
                     failed.join("; ")
                 )
             });
-            (Chosen::Asynchronous(Box::new(context)), note)
+            (Chosen::Asynchronous(context), note)
         }
         Err(error) => {
-            tried("libaio", error);
+            tried("libaio", &error);
             let note = format!(
                 "{} asked for; pread and pwrite were used, one I/O at a time ({})",
                 engine.name(),
@@ -67,5 +80,34 @@ pub(crate) fn choose(
             );
             (Chosen::Synchronous(Call::Positioned), Some(note))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing(errno: i32) -> impl FnOnce() -> io::Result<Box<dyn Backend>> {
+        move || Err(io::Error::from_raw_os_error(errno))
+    }
+
+    #[test]
+    fn what_is_missing_gives_way() {
+        let (chosen, note) =
+            choose_from(Engine::IoUring, missing(libc::ENOSYS), missing(libc::EAGAIN));
+        assert!(matches!(chosen, Chosen::Synchronous(Call::Positioned)));
+        let note = note.expect("told");
+        assert!(note.starts_with("io_uring asked for; pread and pwrite were used"), "{note}");
+        assert!(note.contains("Function not implemented") && note.contains("libaio: "), "{note}");
+        let context = || Ok(Box::new(Aio::new(1)?) as Box<dyn Backend>);
+        if context().is_err() {
+            eprintln!("skipped: needs Linux AIO");
+            return;
+        }
+        let (chosen, note) = choose_from(Engine::IoUring, missing(libc::EPERM), context);
+        assert!(matches!(chosen, Chosen::Asynchronous(backend) if backend.name() == "libaio"));
+        assert!(note.expect("told").contains("Operation not permitted"));
+        let (_, note) = choose_from(Engine::Libaio, missing(libc::EPERM), context);
+        assert_eq!(note, None);
     }
 }

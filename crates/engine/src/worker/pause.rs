@@ -9,9 +9,6 @@ use crate::measure::now_ns;
 
 /// The wish to stop is looked at so often.
 const SLICE: Duration = Duration::from_millis(50);
-/// A timer is late by about this much (timer slack, prctl(2)); the rest is spun.
-const SLACK_NS: u64 = 60_000;
-
 /// Pauses of a clone.
 #[derive(Debug)]
 pub(super) struct Thinker {
@@ -56,11 +53,9 @@ impl Clone<'_> {
             if left == 0 || self.shared.is_stopped() {
                 return;
             }
-            if left > SLACK_NS {
-                std::thread::sleep(Duration::from_nanos(left - SLACK_NS).min(SLICE));
-            } else {
-                std::hint::spin_loop();
-            }
+            // Never spun: in virtual time each look at the clock is a system call, and
+            // a timetable forgives being late by a wake-up.
+            std::thread::sleep(Duration::from_nanos(left).min(SLICE));
         }
     }
 
