@@ -87,7 +87,7 @@ fn the_options_are_listed() {
     let folder = tempfile::tempdir().expect("temp");
     let output = disklab(folder.path(), &["--list-options"]);
     let said = text(&output.stdout);
-    assert!(said.contains("`rwmixread`") && said.contains("`max_latency`"), "{said}");
+    assert!(said.contains("rwmixread") && said.contains("iodepth_batch_complete_min"), "{said}");
     let parsed = disklab(folder.path(), &["--parse-only", "--name=x", "--size=1m"]);
     assert!(parsed.status.success() && parsed.stdout.is_empty());
     assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);

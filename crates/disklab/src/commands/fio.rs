@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use disklab_engine::{EngineError, Progress, ProgressHook, Report, Site, run};
-use disklab_jobfile::{Job, Policy, Runner, jobs, markdown, sections, unsupported};
+use disklab_jobfile::{Job, Policy, Runner, jobs, listing, sections};
 use disklab_study::Place;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -26,7 +26,7 @@ const SEED: u64 = 0;
 pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     let words = Words::read(&args.words)?;
     if words.list_options {
-        print(&format!("{}{}", markdown(), unsupported()))?;
+        print(&listing())?;
         return Ok(DONE);
     }
     if words.files.is_empty() && words.text.is_empty() {

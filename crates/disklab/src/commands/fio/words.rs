@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use disklab_jobfile::{OptionSpec, native_options};
 use disklab_study::Source;
 
 use crate::exit::Failure;
@@ -53,7 +54,7 @@ impl Words {
                 None => (option, None),
             };
             // As in fio, `--bs 4k` is `--bs=4k`; an option that stands alone is on.
-            if value.is_none() && !ALONE.contains(&name) {
+            if value.is_none() && !stands_alone(name) {
                 value = words.next_if(|next| !next.starts_with("--")).cloned();
             }
             if !all.own(name, value.as_deref())? {
@@ -135,24 +136,11 @@ impl Words {
     }
 }
 
-/// Options of jobs that usually stand without a value, so that what follows is none.
-const ALONE: [&str; 15] = [
-    "create_on_open",
-    "end_fsync",
-    "exitall",
-    "group_reporting",
-    "json",
-    "list-options",
-    "new_group",
-    "norandommap",
-    "parse-only",
-    "refill_buffers",
-    "softrandommap",
-    "stonewall",
-    "thread",
-    "time_based",
-    "zero_buffers",
-];
+/// Whether an option may stand without a value, so that what follows need not be one.
+fn stands_alone(name: &str) -> bool {
+    let of_jobs = |o: &OptionSpec| o.bare && (o.name == name || o.aliases.contains(&name));
+    ["json", "list-options", "parse-only"].contains(&name) || native_options().any(of_jobs)
+}
 
 #[cfg(test)]
 mod tests {

@@ -208,8 +208,10 @@ impl Workload for Fio {
                 ),
             );
         }
-        let seeded =
-            self.named(|part| part.job.pattern.seed.is_some() || part.job.pattern.all_repeatable);
+        let seeded = self.named(|part| {
+            let repeats = self.engine == Engine::Fio && part.section.flag("randrepeat");
+            repeats || part.job.pattern.seed.is_some() || part.job.pattern.all_repeatable
+        });
         if !seeded.is_empty() {
             site.note(
                 "fio",

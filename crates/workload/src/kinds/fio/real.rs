@@ -25,7 +25,9 @@ const CLOCK: &str = "--clocksource=clock_gettime";
 fn arguments(fio: &Fio, step: &Step, seed: u64, lat_percentiles: bool) -> Vec<String> {
     let mut arguments: Vec<String> =
         ["--output-format=json+", "--eta=never", CLOCK].map(str::to_owned).to_vec();
+    // Without the second, random places are the same in each run, whatever the seed.
     arguments.push(format!("--randseed={seed}"));
+    arguments.push("--randrepeat=0".to_owned());
     arguments.extend(lat_percentiles.then(|| "--lat_percentiles=1".to_owned()));
     arguments.extend(step.sections().flat_map(|index| fio.parts[index].section.arguments()));
     arguments

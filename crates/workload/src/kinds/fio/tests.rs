@@ -10,9 +10,9 @@ use disklab_study::StudyError;
 use disklab_units::Bytes;
 use proptest::prelude::*;
 
-use crate::Workload;
 use crate::data::{Content, Stream};
 use crate::testing::{Ran, lacks, read, read_in, run_in, site};
+use crate::{WorkSite, Workload};
 
 fn job(text: &str, more: &str) -> String {
     format!("{more}\njob = '''\n{text}\n'''")
@@ -228,6 +228,29 @@ fn a_seed_of_the_jobs_own_is_kept_and_told() {
         let last = command.rsplit("--randseed=").next().unwrap_or_default();
         assert!(last.starts_with('5'), "{command}");
         assert!(ran.notes.iter().any(|n| n.text.contains("seed of its own")), "{:?}", ran.notes);
+    }
+}
+
+/// By what they leave: each run writes the first of its blocks elsewhere.
+#[test]
+fn repeats_go_to_other_places() {
+    for engine in engines() {
+        let first_places: std::collections::BTreeSet<Vec<usize>> = (0..4)
+            .map(|seed| {
+                let folder = tempfile::tempdir().expect("temp");
+                let body = "rw = 'randwrite'\nbs = '4k'\nsize = '1m'\nnumber_ios = 8\n\
+                            fallocate = 'none'";
+                let workload = read_by(engine, body, 1.0).expect("valid");
+                let executor = Executor::new(Interrupt::new());
+                let mut site = WorkSite { seed, ..site(&executor, folder.path(), None) };
+                workload.prepare(&mut site).expect("prepared");
+                workload.run(&mut site).expect("runs");
+                let bytes = fs::read(folder.path().join("the-workload.0.0")).expect("file");
+                let written = bytes.chunks(4096).enumerate();
+                written.filter(|(_, b)| b.iter().any(|b| *b != 0)).map(|(n, _)| n).collect()
+            })
+            .collect();
+        assert_eq!(first_places.len(), 4, "{engine}: {first_places:?}");
     }
 }
 
