@@ -1,6 +1,7 @@
 //! The command line: one definition for the parser, the help, the man pages and
 //! the shell completions.
 
+mod filebench;
 mod fio;
 mod lab;
 
@@ -15,6 +16,7 @@ use disklab_units::Bytes;
 use crate::exit::Failure;
 use crate::on::On;
 
+pub use filebench::FilebenchArgs;
 pub use fio::FioArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
 
@@ -59,6 +61,8 @@ pub enum Command {
     /// down what a killed run left behind.
     Doctor,
     Fio(FioArgs),
+    /// Run a Filebench personality in a directory, without Filebench.
+    Filebench(FilebenchArgs),
     /// The lab: its kernel, a shell with modelled drives, its speed.
     #[command(subcommand)]
     Lab(LabCommand),

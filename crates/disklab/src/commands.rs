@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod doctor;
+mod filebench;
 mod fio;
 mod generate;
 pub mod lab;
@@ -22,6 +23,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::List { what } => list::list(what, json),
         Command::Doctor => doctor::doctor(json),
         Command::Fio(args) => fio::fio(&args, json),
+        Command::Filebench(args) => filebench::filebench(&args, json),
         Command::Lab(command) => lab::dispatch(&command, json),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { folder } => generate::man_pages(&folder),

@@ -25,6 +25,7 @@ mod report;
 mod series;
 mod session;
 mod tally;
+mod text;
 mod worker;
 
 pub use error::FilebenchError;

@@ -1,0 +1,49 @@
+//! `disklab filebench`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub struct FilebenchArgs {
+    /// A script in Filebench's language WML, or the name of a shipped personality,
+    /// such as 'fileserver' (--list names them).
+    #[arg(required_unless_present = "list")]
+    pub file: Option<PathBuf>,
+    /// Gives a variable a value, as if the script had set it; may be given several
+    /// times.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// The directory in which the files are made, whatever the script says.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+    /// How many seconds each run lasts; the script says if absent.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub run: Option<Duration>,
+    /// Run for so many seconds before each measurement.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub warm_up: Option<Duration>,
+    /// Keep the flaws of Filebench 1.5 that decide figures.
+    #[arg(long)]
+    pub strict: bool,
+    /// What is written: 'pool' (pages that do not compress, some of them alike),
+    /// 'random' or 'zeros', which Filebench writes.
+    #[arg(long, value_name = "KIND", default_value = "pool", value_parser = ["pool", "random", "zeros"])]
+    pub content: String,
+    /// Seed of everything random.
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub seed: u64,
+    /// Leave the files where they are.
+    #[arg(long)]
+    pub keep: bool,
+    /// Names the shipped personalities.
+    #[arg(long)]
+    pub list: bool,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || "expected a number of seconds, such as 60 or 0.5".to_owned();
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}

@@ -1,0 +1,151 @@
+//! `disklab filebench`: a personality, run outside of any study.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use disklab_filebench::{
+    ContentKind, FilebenchError, Measured, Options, Progress, Report, Session, Site,
+};
+use disklab_study::Source;
+use disklab_wml::{Overrides, PERSONALITIES, Personality, find_personality};
+use serde_json::{Value, json};
+
+use super::print;
+use crate::cli::FilebenchArgs;
+use crate::exit::{DONE, FAILED, Failure};
+use crate::signals;
+
+/// Runs the personality and prints what it did.
+pub fn filebench(args: &FilebenchArgs, json: bool) -> Result<u8, Failure> {
+    let Some(file) = args.file.as_deref().filter(|_| !args.list) else { return list() };
+    let personality = read(file, args)?;
+    for note in &personality.notes {
+        eprintln!("note: {note}");
+    }
+    let directory = args.dir.canonicalize().map_err(|e| {
+        Failure::wrong_use(format!("--dir: cannot use {}: {e}", args.dir.display()))
+    })?;
+    let content = ContentKind::WORDS.iter().find(|(word, _)| *word == args.content);
+    let options = Options {
+        strict: args.strict,
+        compat_rng: false,
+        content: content.map(|(_, kind)| *kind).unwrap_or_default(),
+        warm_up: args.warm_up.unwrap_or_default(),
+    };
+    let site = Site {
+        directory,
+        seed: args.seed,
+        interrupt: signals::interrupt()?,
+        progress: Progress::new(|line| eprintln!("{line}")),
+    };
+    let histograms = personality.latency_histogram;
+    let mut session =
+        Session::new(Arc::new(personality), site, options).map_err(Failure::wrong_use)?;
+    let result = session.prepare().and_then(|()| session.measure());
+    let removed = if args.keep { Ok(()) } else { session.remove() };
+    let shown = show(result, args.strict, histograms, json)?;
+    removed.map_err(Failure::failed)?;
+    Ok(shown)
+}
+
+fn list() -> Result<u8, Failure> {
+    let lines = PERSONALITIES.iter().map(|p| format!("{:<20} {}\n", p.name, p.summary()));
+    print(&lines.collect::<String>())?;
+    Ok(DONE)
+}
+
+fn read(file: &Path, args: &FilebenchArgs) -> Result<Personality, Failure> {
+    let shipped = file.to_str().and_then(find_personality).filter(|_| !file.exists());
+    let source = match shipped {
+        Some(built_in) => built_in.source(),
+        None => {
+            let text = fs::read_to_string(file).map_err(|e| {
+                Failure::wrong_use(format!(
+                    "cannot read {}: {e} (`disklab filebench --list` names the shipped ones)",
+                    file.display()
+                ))
+            })?;
+            Arc::new(Source { name: file.display().to_string(), text })
+        }
+    };
+    let mut variables = Vec::with_capacity(args.set.len());
+    for setting in &args.set {
+        let (name, value) = setting.split_once('=').ok_or_else(|| {
+            Failure::wrong_use(format!("--set: expected NAME=VALUE, found '{setting}'"))
+        })?;
+        variables.push((name.to_owned(), value.to_owned()));
+    }
+    let overrides = Overrides { variables, run_time: args.run };
+    Personality::read(&source, &overrides).map_err(Failure::wrong_use)
+}
+
+/// Prints the figures; also those of a run that ended before its time.
+fn show(
+    result: Result<Report, FilebenchError>,
+    strict: bool,
+    histograms: bool,
+    json: bool,
+) -> Result<u8, Failure> {
+    let (report, early) = match result {
+        Ok(report) => (report, None),
+        Err(FilebenchError::Early { reason, report }) => (*report, Some(reason)),
+        Err(error) if error.is_interrupt() => return Err(Failure::interrupted("interrupted")),
+        Err(error) => return Err(Failure::failed(error)),
+    };
+    for note in &report.notes {
+        eprintln!("note: {note}");
+    }
+    if json {
+        super::print_json(&json!({
+            "early_stop": early,
+            "notes": report.notes,
+            "runs": report.runs.iter().map(as_json).collect::<Vec<_>>(),
+        }))?;
+    } else {
+        for measured in &report.runs {
+            print(&measured.text(strict, histograms))?;
+        }
+    }
+    if let Some(reason) = early {
+        eprintln!("disklab: the run stopped early: {reason}");
+        return Ok(FAILED);
+    }
+    Ok(DONE)
+}
+
+fn as_json(measured: &Measured) -> Value {
+    let counted = |counted: &disklab_filebench::Counted| {
+        let latency = |quantile| counted.histogram.quantile(quantile);
+        json!({
+            "operations": counted.operations,
+            "bytes": counted.bytes,
+            "latency_ns": {
+                "mean": counted.mean_ns(),
+                "min": counted.min_ns,
+                "p50": latency(0.5),
+                "p99": latency(0.99),
+                "p99.9": latency(0.999),
+                "max": counted.max_ns,
+            },
+        })
+    };
+    let rows = measured.rows.iter().map(
+        |row| json!({ "name": row.name, "in_summary": row.io, "counted": counted(&row.counted) }),
+    );
+    json!({
+        "seconds": measured.seconds(),
+        "threads": measured.threads,
+        "operations_per_second": measured.operations_per_second(),
+        "bytes_per_second": measured.bytes_per_second(),
+        "summary": counted(&measured.summary),
+        "reads": counted(&measured.reads),
+        "writes": counted(&measured.writes),
+        "rows": rows.collect::<Vec<_>>(),
+        "series": {
+            "interval_ns": measured.series.interval_ns,
+            "operations": measured.series.operations,
+            "bytes": measured.series.bytes,
+        },
+    })
+}

@@ -1,0 +1,58 @@
+//! What was measured, as Filebench shows it.
+
+use disklab_wml::Dialect;
+use disklab_wml::output::{Counts, Format, HISTOGRAM_BUCKETS, Output, Row, bucket};
+
+use crate::{Counted, Measured};
+
+impl Measured {
+    /// Rows and summary as Filebench shows them, in the format of the script's
+    /// dialect. With `strict`, also its flaws. `histograms` shows one for each row
+    /// (`enable lathist`).
+    pub fn text(&self, strict: bool, histograms: bool) -> String {
+        let format = match self.dialect {
+            Dialect::V15 => Format::V15,
+            Dialect::V149 => Format::V149,
+        };
+        // The formats divide by it.
+        let seconds = self.seconds().max(1e-9);
+        let output = Output { format, strict, seconds };
+        let rows: Vec<Row> = self
+            .rows
+            .iter()
+            .map(|row| Row {
+                name: row.name.clone(),
+                counts: counts(&row.counted),
+                histogram: histograms.then(|| buckets(&row.counted)),
+            })
+            .collect();
+        let all = Counts {
+            reads: self.reads.operations,
+            writes: self.writes.operations,
+            ..counts(&self.summary)
+        };
+        let elapsed = seconds + self.warm_up_ns as f64 / 1e9;
+        format!("{}\n{}\n", output.breakdown(&rows), output.summary(&all, elapsed))
+    }
+}
+
+fn counts(counted: &Counted) -> Counts {
+    Counts {
+        operations: counted.operations,
+        bytes: counted.bytes,
+        latency_ns: counted.total_ns,
+        shortest_ns: counted.min_ns,
+        longest_ns: counted.max_ns,
+        ..Counts::default()
+    }
+}
+
+fn buckets(counted: &Counted) -> [u64; HISTOGRAM_BUCKETS] {
+    let mut buckets = [0_u64; HISTOGRAM_BUCKETS];
+    for (ns, count) in counted.histogram.bins() {
+        if let Some(entries) = buckets.get_mut(bucket(ns)) {
+            *entries = entries.saturating_add(count);
+        }
+    }
+    buckets
+}
