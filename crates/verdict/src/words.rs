@@ -74,7 +74,8 @@ fn count_text(x: f64) -> String {
 /// all sense: those are told as bounds, `[<0.18, >180000]`.
 fn ends(centre: f64, interval: Interval, shown: impl Fn(f64) -> String) -> String {
     let (least, most) = (centre / BEYOND, centre * BEYOND);
-    let low = if centre > 0.0 && interval.low < least {
+    // An end at 0 is that of a count, which has nothing below it.
+    let low = if centre > 0.0 && interval.low < least && interval.low != 0.0 {
         format!("<{}", shown(least))
     } else {
         shown(interval.low)
