@@ -14,8 +14,6 @@
 //!   bit map: random places differ from fio's, what they cover does not.
 //! - A job with a rate does not wait for what is under way before it pauses, and
 //!   `rate_iops` counts I/Os, not bytes over the smallest block.
-//! - What has ended is fetched, and what is ready handed over, together, where
-//!   `iodepth_batch*` do not say otherwise.
 //! - Reads for verification are not counted among the job's reads.
 //! - `number_ios` also ends a job that is `time_based`.
 

@@ -50,9 +50,10 @@ pub struct Site {
     pub progress: Option<ProgressHook>,
     /// Every I/O is noted here. It costs time.
     pub trace: Option<Arc<Mutex<Vec<Issued>>>>,
-    /// Saves system calls: an asynchronous job hands over I/Os and waits in one
-    /// call, so submission latencies are not known. For the lab, where each call
-    /// costs far more than on a real machine.
+    /// Saves system calls, for the lab, where each costs far more than on a real
+    /// machine: an asynchronous job hands over all that is ready and waits in one
+    /// call, and takes all back that has ended (unless `iodepth_batch*` say
+    /// otherwise). Submission latencies are not known then.
     pub lean: bool,
 }
 

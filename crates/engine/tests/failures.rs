@@ -15,7 +15,6 @@ fn bad_jobs_are_refused_before_anything_is_touched() {
     let folder = tempfile::tempdir().expect("temp");
     let site = Site::new(folder.path(), 1);
     for (text, part) in [
-        ("[w]\nrw=write\nsize=1m\nverify=sha1\n", "sha1"),
         (
             "[w]\nrw=write\nsize=1m\nnumjobs=4096\n[x]\nsize=1m\nnumjobs=4096\n[y]\nsize=1m\nnumjobs=4096",
             "10000 clones",

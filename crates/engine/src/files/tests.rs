@@ -5,9 +5,15 @@ use std::path::Path;
 use super::*;
 use crate::testing::job;
 
+/// A folder beside this program: on a disk, as a rule, where /tmp may be memory.
+fn on_disk() -> tempfile::TempDir {
+    let program = std::env::current_exe().expect("program");
+    tempfile::tempdir_in(program.parent().expect("folder")).expect("temp")
+}
+
 /// The flags of a job's only file.
 fn flags(options: &str) -> libc::c_int {
-    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("temp");
+    let folder = on_disk();
     let site = Site::new(folder.path(), 1);
     let job = job(&format!("size=64k\n{options}"));
     lay_out_job(&job, &site).expect("laid out");
@@ -48,7 +54,7 @@ fn cached(path: &Path) -> usize {
 
 #[test]
 fn the_page_cache_is_dealt_with_as_the_job_says() {
-    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("temp");
+    let folder = on_disk();
     let site = Site::new(folder.path(), 1);
     let path = folder.path().join("f");
     let open = |options: &str| {
@@ -71,7 +77,7 @@ fn the_page_cache_is_dealt_with_as_the_job_says() {
 
 #[test]
 fn room_is_reserved_as_the_job_says() {
-    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("temp");
+    let folder = on_disk();
     let site = Site::new(folder.path(), 1);
     for (how, length, reserved) in [
         ("none", 0, false),

@@ -60,7 +60,7 @@ impl Clone<'_> {
             queued: Vec::with_capacity(depth),
             ends: Vec::with_capacity(depth),
             depth,
-            lean: self.shared.site.lean || !self.job.reporting.slat,
+            lean: self.shared.site.lean,
         };
         let result = self.fly(backend, &mut flights);
         if result.is_err() {
@@ -76,9 +76,11 @@ impl Clone<'_> {
             let held = self.take_off(backend, flights, &mut now)?;
             match held {
                 Held::Full => self.collect(backend, flights, None)?,
-                Held::Until(until) if flights.under_way() == 0 => self.wait_until(until),
+                Held::Until(until) if flights.under_way() == 0 => {
+                    self.wait_until(until.min(self.next_event_ns));
+                }
                 Held::Until(until) => {
-                    let until = until.min(self.deadline_ns);
+                    let until = until.min(self.next_event_ns);
                     let left = Duration::from_nanos(until.saturating_sub(now_ns()));
                     self.collect(backend, flights, Some(left.min(SLICE)))?;
                 }
@@ -107,10 +109,11 @@ impl Clone<'_> {
         flights: &mut Flights,
         now: &mut u64,
     ) -> Result<Held, Failure> {
-        // A batch of 1 is fio's default: what is ready is handed over, then.
+        // fio hands over one by one unless told otherwise, and so do we: a batch would
+        // make each I/O wait for those beside it.
         let batch = match self.job.depth.batch as usize {
-            0 | 1 => flights.depth,
-            batch => batch,
+            0 | 1 if flights.lean => flights.depth,
+            batch => batch.max(1),
         };
         let held = loop {
             if self.thinker.is_some() && self.thinks(*now) {
@@ -205,10 +208,10 @@ impl Clone<'_> {
         let least = depth.complete_min as usize;
         // 0 polls: it is only waited for where nothing can be begun anyway.
         let mut least = if full || timeout.is_none() { least.max(1) } else { least };
-        // One at a time is fio's default: what has ended is fetched together here.
+        // And one by one is taken back.
         let most = match depth.complete_max as usize {
-            0 | 1 => flights.depth,
-            most => most,
+            0 | 1 if flights.lean => flights.depth,
+            most => most.max(least).max(1),
         };
         let low = (depth.low as usize).min(flights.depth - 1);
         loop {

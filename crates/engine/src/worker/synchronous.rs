@@ -17,7 +17,7 @@ impl Clone<'_> {
             match self.step(now)? {
                 Step::Go(request) => now = self.carry_out(call, request, now, busy)?,
                 Step::Wait(until) => {
-                    self.wait_until(until);
+                    self.wait_until(until.min(self.next_event_ns));
                     now = now_ns();
                 }
                 Step::Pass => {

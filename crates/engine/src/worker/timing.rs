@@ -57,13 +57,21 @@ impl Clone<'_> {
     pub(super) fn on_time(&mut self, now: u64) -> Result<(), Failure> {
         if now >= self.ramp_ends_ns {
             self.ramp_ends_ns = u64::MAX;
+            // The measured time is whole, however late the ramp's end was noticed.
+            if let Some(runtime) = self.job.timing.runtime {
+                let ns = u64::try_from(runtime.as_nanos()).unwrap_or(u64::MAX);
+                self.deadline_ns = now.saturating_add(ns);
+            }
             self.restart(now);
         }
         if let Some(cycle_ns) = self.cycle_ns()
             && now >= self.cycle.0.saturating_add(cycle_ns)
-            && self.ramp_ends_ns == u64::MAX
         {
-            self.check_rates(now)?;
+            if self.ramp_ends_ns == u64::MAX {
+                self.check_rates(now)?;
+            } else {
+                self.cycle = (now, self.tally.bytes(), self.tally.operations());
+            }
         }
         self.tell_progress();
         self.set_event(now);
