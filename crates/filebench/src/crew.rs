@@ -13,7 +13,7 @@ use crate::series;
 use crate::session::Session;
 use crate::tally::Counted;
 use crate::worker::{Place, ProcessCount, Shared, Worker};
-use crate::{FilebenchError, priority};
+use crate::{FilebenchError, priority, usage};
 
 /// Most threads of a run. Filebench has 1024 at most.
 const MOST_THREADS: usize = 16_384;
@@ -148,7 +148,7 @@ impl Session {
         let threads = crew.members.len();
         let interrupt = &self.site.interrupt;
         let rate = self.rate;
-        let (rows, ended) = thread::scope(|scope| {
+        let (rows, used, ended) = thread::scope(|scope| {
             let shared = &shared;
             let mut handles = Vec::with_capacity(threads);
             let mut failed = None;
@@ -165,7 +165,7 @@ impl Session {
                     thread::Builder::new().name(format!("wml-{number}")).stack_size(STACK_BYTES);
                 let spawned = builder.spawn_scoped(scope, move || {
                     priority::set(nice, io_priority);
-                    Worker::new(shared, scope, place).run()
+                    (Worker::new(shared, scope, place).run(), usage::of_thread())
                 });
                 match spawned {
                     Ok(handle) => handles.push(handle),
@@ -198,16 +198,20 @@ impl Session {
                 signal.shake();
             }
             let mut rows = vec![Counted::default(); kinds.len()];
+            let mut used = (0_u64, 0_u64);
             for handle in handles {
                 match handle.join() {
-                    Ok(own) => rows.iter_mut().zip(&own).for_each(|(row, own)| row.merge(own)),
+                    Ok((own, (user, system))) => {
+                        rows.iter_mut().zip(&own).for_each(|(row, own)| row.merge(own));
+                        used = (used.0 + user, used.1 + system);
+                    }
                     Err(_) => {
                         failed = Some(FilebenchError::Other("a thread panicked".to_owned()));
                     }
                 }
             }
             shared.aio.close();
-            failed.map_or(Ok((rows, ended)), Err)
+            failed.map_or(Ok((rows, used, ended)), Err)
         })?;
         let elapsed_ns = ended.saturating_sub(shared.gate.begin());
         let of = |wanted: &dyn Fn(Kind) -> bool| {
@@ -234,6 +238,8 @@ impl Session {
             elapsed_ns,
             warm_up_ns,
             threads,
+            user_ns: used.0,
+            system_ns: used.1,
             series: shared.series.take(elapsed_ns),
         };
         Ok((measured, shared.gate.take_cause()))

@@ -26,6 +26,7 @@ mod series;
 mod session;
 mod tally;
 mod text;
+mod usage;
 mod worker;
 
 pub use error::FilebenchError;

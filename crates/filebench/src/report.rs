@@ -34,6 +34,10 @@ pub struct Measured {
     pub series: Series,
     /// Number of threads.
     pub threads: usize,
+    /// Processor time of the threads in user space, warm-up included, in nanoseconds.
+    pub user_ns: u64,
+    /// Their processor time in the kernel, in nanoseconds.
+    pub system_ns: u64,
 }
 
 /// What the flowops of one name did.

@@ -54,6 +54,9 @@ pub enum Direction {
     Copy,
     /// Files removed.
     Remove,
+    /// Operations of all kinds together, such as a file server's: told in operations
+    /// per second.
+    Mixed,
 }
 
 impl Direction {
@@ -65,6 +68,7 @@ impl Direction {
             Self::Trim => "trim",
             Self::Copy => "copy",
             Self::Remove => "remove",
+            Self::Mixed => "mixed",
         }
     }
 }

@@ -26,6 +26,10 @@ pub(crate) fn measure(study: &Study, groups: &[&Group], chart: &Chart) -> Measur
     if groups.iter().all(|g| files(g)) {
         return Measure::Elapsed;
     }
+    // Operations on files and directories of all kinds have no size.
+    if !groups.is_empty() && groups.iter().all(|g| g.key.direction == Direction::Mixed) {
+        return Measure::Iops;
+    }
     // A stream's throughput is its rate, as long as it keeps up.
     if !groups.is_empty()
         && groups.iter().all(|g| g.observations.iter().any(|o| o.missed.is_some()))

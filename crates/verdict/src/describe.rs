@@ -79,7 +79,7 @@ fn by_options(spec: &WorkloadSpec, key: &GroupKey, steps: bool) -> Option<(Strin
     let work = match key.direction {
         Direction::Read => "reads",
         Direction::Write => "writes",
-        Direction::Trim | Direction::Copy | Direction::Remove => return None,
+        Direction::Trim | Direction::Copy | Direction::Remove | Direction::Mixed => return None,
     };
     let body = &spec.body;
     let fio = |name: &str| fio_option(body, &key.step, name);

@@ -31,6 +31,7 @@ proptest! {
         let mut bed = Bed::new("");
         let directions = [
             Direction::Read, Direction::Write, Direction::Trim, Direction::Copy, Direction::Remove,
+            Direction::Mixed,
         ];
         for (stack, workload, block, numbers, rate, direction) in cells {
             let stacks = ["single/ext4", "single/btrfs", "raid1/ext4", "raid1/btrfs", "gone"];

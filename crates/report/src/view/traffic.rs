@@ -45,7 +45,7 @@ pub(crate) fn traffic(analysis: &Analysis, index: usize) -> Option<Traffic> {
     let compares = |own: Direction| match direction {
         Direction::Copy => true,
         Direction::Read | Direction::Write => !mixed || direction == own,
-        Direction::Trim | Direction::Remove => false,
+        Direction::Trim | Direction::Remove | Direction::Mixed => false,
     };
     let mut drives: IndexMap<&str, (f64, f64)> = IndexMap::new();
     for (drive, read, written) in watched.iter().flat_map(|o| &o.drives) {

@@ -1,0 +1,100 @@
+//! Filebench: a personality, such as a file server, run by disklab itself.
+
+mod cost;
+mod run;
+mod script;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use disklab_filebench::{ContentKind, Options, Session};
+use disklab_study::{Fields, StudyError, WorkloadSpec};
+use disklab_wml::Personality;
+
+use crate::{Context, Cost, WorkSite, Workload, WorkloadError, WorkloadKind};
+
+pub(super) const FILEBENCH: WorkloadKind = WorkloadKind {
+    name: "filebench",
+    summary: "a Filebench personality, such as fileserver, without Filebench",
+    fields: &[
+        ("personality", "a shipped one, such as 'fileserver' (`disklab filebench --list`)"),
+        ("file", "or a script in Filebench's language WML, beside the study"),
+        ("text", "or the script itself"),
+        ("variables", "a table: what `set $name=value` sets, such as { nfiles = 100000 }"),
+        ("runtime", "how long each run lasts, such as '10h' (default: as the script says)"),
+        ("warm-up", "how long it runs before that without being measured (default 0)"),
+        ("strict", "keep the flaws of Filebench 1.5 that decide figures (default false)"),
+        ("content", "'pool' (default: does not compress, some pages alike), 'random', 'zeros'"),
+        ("flowops", "each flowop's figures beside those of all (default false)"),
+    ],
+    read,
+};
+
+struct Filebench {
+    personality: Arc<Personality>,
+    options: Options,
+    /// Whether each flowop has a step of its own.
+    flowops: bool,
+    /// What scaling changed.
+    scaled: Vec<String>,
+    /// Between the making of files and the run.
+    session: Mutex<Option<Session>>,
+}
+
+impl std::fmt::Debug for Filebench {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Filebench")
+            .field("personality", &self.personality.name)
+            .finish_non_exhaustive()
+    }
+}
+
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+    let mut fields = Fields::new(&spec.body, "the filebench workload")?;
+    let script = script::take(&mut fields, context)?;
+    let variables = script::variables(fields.take("variables"))?;
+    let runtime = fields.duration("runtime")?;
+    let warm_up = fields.duration("warm-up")?.unwrap_or(Duration::ZERO);
+    let strict = fields.boolean("strict")?.unwrap_or(false);
+    let content = fields.choice("content", &ContentKind::WORDS)?;
+    let flowops = fields.boolean("flowops")?.unwrap_or(false);
+    fields.finish()?;
+    let (personality, scaled) =
+        script::personality(script, variables, runtime, context.scale, &spec.body)?;
+    // Filebench writes zeros.
+    let usual = if strict { ContentKind::Zeros } else { ContentKind::default() };
+    let content = content.unwrap_or(usual);
+    Ok(Box::new(Filebench {
+        personality: Arc::new(personality),
+        options: Options { strict, compat_rng: false, content, warm_up },
+        flowops,
+        scaled,
+        session: Mutex::default(),
+    }))
+}
+
+impl Workload for Filebench {
+    fn programs(&self) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
+    }
+
+    fn cost(&self) -> Cost {
+        cost::cost(&self.personality, &self.options)
+    }
+
+    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        let session = run::prepare(self, site)?;
+        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+        Ok(())
+    }
+
+    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut session = session.ok_or_else(|| {
+            WorkloadError::Other("the personality's files have not been made".to_owned())
+        })?;
+        run::run(self, &mut session, site)
+    }
+}

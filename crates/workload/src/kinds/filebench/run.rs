@@ -1,0 +1,158 @@
+//! Running a personality on a stack, and its figures.
+
+use std::fs;
+
+use disklab_exec::{ExecError, Interrupt};
+use disklab_filebench::{Counted, FilebenchError, Measured, Progress, Report, Session, Site};
+use disklab_measure::{Direction, Figure, Latency};
+
+use super::Filebench;
+use crate::{Outcome, WorkSite, WorkloadError};
+
+/// What went wrong, for a cell.
+fn failed(error: FilebenchError) -> WorkloadError {
+    if error.is_interrupt() {
+        return ExecError::Interrupted.into();
+    }
+    WorkloadError::Other(error.to_string())
+}
+
+/// Makes the files, and carries out what the script says before its first run.
+pub(super) fn prepare(
+    workload: &Filebench,
+    site: &mut WorkSite<'_>,
+) -> Result<Session, WorkloadError> {
+    if !workload.scaled.is_empty() {
+        site.note(
+            "filebench",
+            format!(
+                "scaled: {}; the sizes of the files of a fileset stay",
+                workload.scaled.join("; ")
+            ),
+        );
+    }
+    if workload.options.strict {
+        site.note("filebench", "strict: with the flaws of Filebench 1.5 that decide figures");
+    }
+    let interrupt: Interrupt = site.executor.interrupt.clone();
+    let place = Site {
+        directory: site.directory.to_owned(),
+        seed: site.seed,
+        interrupt,
+        progress: Progress::new(|line| tracing::debug!("filebench: {line}")),
+    };
+    let personality = std::sync::Arc::clone(&workload.personality);
+    let mut session = Session::new(personality, place, workload.options.clone()).map_err(failed)?;
+    session.prepare().map_err(failed)?;
+    Ok(session)
+}
+
+/// Runs it.
+pub(super) fn run(
+    workload: &Filebench,
+    session: &mut Session,
+    site: &mut WorkSite<'_>,
+) -> Result<(), WorkloadError> {
+    let name = workload.personality.name.trim_end_matches(".f").to_owned();
+    let mut notes = Vec::new();
+    let result = site.step(&name, |executor| {
+        let (report, early) = match session.measure() {
+            Ok(report) => (report, None),
+            Err(FilebenchError::Early { reason, report }) => (*report, Some(reason)),
+            Err(error) => return Err(failed(error)),
+        };
+        // Also of a run that ended early: it tells how far it came.
+        if let Some(folder) = executor.raw_folder() {
+            save(folder, &name, workload, &report)?;
+        }
+        notes.clone_from(&report.notes);
+        if let Some(reason) = early {
+            return Err(WorkloadError::Other(format!(
+                "{name} stopped early, after {:.1} s: {reason}",
+                report.seconds()
+            )));
+        }
+        outcome(workload, &name, &report)
+    });
+    for note in notes {
+        site.note_once("filebench", note);
+    }
+    result
+}
+
+/// Keeps the rows as Filebench shows them, and the series.
+fn save(
+    folder: &std::path::Path,
+    name: &str,
+    workload: &Filebench,
+    report: &Report,
+) -> Result<(), WorkloadError> {
+    let histograms = workload.personality.latency_histogram;
+    let mut text = String::new();
+    let mut series = "run,second,operations,bytes\n".to_owned();
+    for (number, measured) in report.runs.iter().enumerate() {
+        text.push_str(&measured.text(workload.options.strict, histograms));
+        let seconds = measured.series.interval_ns / 1_000_000_000;
+        let both = measured.series.operations.iter().zip(&measured.series.bytes);
+        for (interval, (operations, bytes)) in both.enumerate() {
+            let second = interval as u64 * seconds;
+            series.push_str(&format!("{},{second},{operations},{bytes}\n", number + 1));
+        }
+    }
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+    let name: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(60).collect();
+    for (ending, content) in [("txt", text), ("csv", series)] {
+        let path = folder.join(format!("filebench-{name}.{ending}"));
+        fs::write(&path, content).map_err(WorkloadError::io("cannot write", &path))?;
+    }
+    Ok(())
+}
+
+fn outcome(workload: &Filebench, name: &str, report: &Report) -> Result<Outcome, WorkloadError> {
+    let elapsed_ns = report.runs.iter().map(|run| run.elapsed_ns).sum();
+    let all = |of: &dyn Fn(&Measured) -> &Counted| {
+        let mut sum = Counted::default();
+        report.runs.iter().for_each(|run| sum.merge(of(run)));
+        sum
+    };
+    let summary = all(&|run| &run.summary);
+    if summary.operations == 0 {
+        return Err(WorkloadError::Other(format!(
+            "{name} did nothing on files in {:.1} s",
+            report.seconds()
+        )));
+    }
+    let mut parts = Vec::new();
+    if workload.flowops {
+        for (index, row) in report.runs.first().into_iter().flat_map(|run| &run.rows).enumerate() {
+            let mut counted = Counted::default();
+            report.runs.iter().filter_map(|run| run.rows.get(index)).for_each(|row| {
+                counted.merge(&row.counted);
+            });
+            if row.io && counted.operations > 0 {
+                parts.push((row.name.clone(), vec![figure(counted, elapsed_ns)]));
+            }
+        }
+    }
+    Ok(Outcome {
+        figures: vec![figure(summary, elapsed_ns)],
+        parts,
+        user_ns: report.runs.iter().map(|run| run.user_ns).sum(),
+        system_ns: report.runs.iter().map(|run| run.system_ns).sum(),
+    })
+}
+
+fn figure(counted: Counted, elapsed_ns: u64) -> Figure {
+    let seconds = elapsed_ns as f64 / 1e9;
+    let per_second = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
+    Figure {
+        direction: Direction::Mixed,
+        bytes: counted.bytes,
+        operations: Some(counted.operations),
+        elapsed_ns,
+        bytes_per_second: per_second(counted.bytes),
+        operations_per_second: per_second(counted.operations),
+        latency: Some(Latency::from_histogram(counted.histogram)),
+        missed: None,
+    }
+}
