@@ -35,8 +35,8 @@ pub use mounts::{Mount, mount_of, mounts, parse_mountinfo, unescape};
 pub use processors::ProcessorTime;
 pub use root::SystemRoot;
 pub use sample::{
-    Cpu, Direction, DriveSeries, DriveState, DriveTraffic, Environment, Figure, Note, Overhead,
-    Sample, Series, Step, Tool,
+    Course, Cpu, Direction, DriveSeries, DriveState, DriveTraffic, Environment, Figure, Note,
+    Overhead, Sample, Series, Steadiness, Step, Tool,
 };
 pub use smart::smart;
 pub use tools::{tool_version, tool_versions};

@@ -38,6 +38,42 @@ pub struct Step {
     pub drives: Vec<DriveTraffic>,
     /// What each drive did, interval by interval.
     pub series: Series,
+    /// How steady it was, where the workload counts interval by interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steadiness: Option<Steadiness>,
+}
+
+/// How steady a step's work was, from its own counts interval by interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Steadiness {
+    /// Length of an interval in nanoseconds.
+    pub interval_ns: u64,
+    /// How many whole intervals there were.
+    pub intervals: u32,
+    /// Its course, by change points.
+    pub course: Course,
+    /// From when on it was the same until the end, by change points: nanoseconds
+    /// from where counting began. 0 where it does not become steady, too.
+    pub steady_from_ns: u64,
+    /// The same by SNIA's rule, for 25 rounds at most; none where no five of them
+    /// are alike.
+    pub snia_from_ns: Option<u64>,
+    /// From when on the figures count; 0 for all that was counted.
+    pub used_from_ns: u64,
+}
+
+/// What the course of a step was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Course {
+    /// The same all along.
+    Flat,
+    /// Slower at first.
+    Warmup,
+    /// Faster at first, as where a cache fills.
+    Slowdown,
+    /// It did not become steady.
+    NotSteady,
 }
 
 /// What kind of work a figure counts.

@@ -10,6 +10,7 @@ mod error;
 mod kinds;
 mod reader;
 mod site;
+mod steady;
 mod tally;
 #[cfg(test)]
 mod testing;
@@ -19,4 +20,5 @@ mod workload;
 pub use error::WorkloadError;
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};
 pub use site::{Outcome, WorkSite};
+pub use steady::Counts;
 pub use workload::{Context, Cost, ReadWorkload, Workload, WorkloadKind};

@@ -9,6 +9,7 @@ use disklab_study::Caches;
 
 use crate::WorkloadError;
 use crate::caches::{drop_caches, empty_drives};
+use crate::steady::{Counts, remark};
 
 /// How often the drives' counters are read during a step.
 const SERIES_INTERVAL: Duration = Duration::from_secs(1);
@@ -25,6 +26,8 @@ pub struct Outcome {
     pub figures: Vec<Figure>,
     /// Figures of parts that ran at the same time and are looked at apart, by name.
     pub parts: Vec<(String, Vec<Figure>)>,
+    /// Its operations, interval by interval, where it counts them.
+    pub counts: Option<Counts>,
     /// Processor time in user space, in nanoseconds.
     pub user_ns: u64,
     /// Processor time in the kernel, in nanoseconds.
@@ -36,9 +39,9 @@ impl Outcome {
     pub fn of(finished: &Finished, figures: Vec<Figure>) -> Self {
         Self {
             figures,
-            parts: Vec::new(),
             user_ns: nanoseconds(finished.user),
             system_ns: nanoseconds(finished.system),
+            ..Self::default()
         }
     }
 }
@@ -109,6 +112,10 @@ impl<'a> WorkSite<'a> {
         if let Some(bytes) = measured.foreign_bytes {
             self.foreign_bytes = Some(self.foreign_bytes.unwrap_or(0).saturating_add(bytes));
         }
+        let steadiness = outcome.counts.as_ref().and_then(Counts::steadiness);
+        if let Some(text) = steadiness.as_ref().and_then(|steady| remark(name, steady)) {
+            self.note("steady state", text);
+        }
         self.steps.push(Step {
             name: name.to_owned(),
             figures: outcome.figures,
@@ -116,6 +123,7 @@ impl<'a> WorkSite<'a> {
             cpu: Cpu { user_ns: outcome.user_ns, system_ns: outcome.system_ns, ..measured.cpu },
             drives: measured.drives,
             series: measured.series,
+            steadiness,
         });
         // Counters tell of the whole only.
         self.steps.extend(outcome.parts.into_iter().map(|(name, figures)| Step {

@@ -7,7 +7,7 @@ use disklab_filebench::{Counted, FilebenchError, Measured, Progress, Report, Ses
 use disklab_measure::{Direction, Figure, Latency};
 
 use super::Filebench;
-use crate::{Outcome, WorkSite, WorkloadError};
+use crate::{Counts, Outcome, WorkSite, WorkloadError};
 
 /// What went wrong, for a cell.
 fn failed(error: FilebenchError) -> WorkloadError {
@@ -137,6 +137,14 @@ fn outcome(workload: &Filebench, name: &str, report: &Report) -> Result<Outcome,
     Ok(Outcome {
         figures: vec![figure(summary, elapsed_ns)],
         parts,
+        counts: match report.runs.as_slice() {
+            [one] => Some(Counts {
+                interval_ns: one.series.interval_ns,
+                operations: one.series.operations.clone(),
+            }),
+            // Periods count from zero each.
+            _ => None,
+        },
         user_ns: report.runs.iter().map(|run| run.user_ns).sum(),
         system_ns: report.runs.iter().map(|run| run.system_ns).sum(),
     })

@@ -1,6 +1,6 @@
 //! Running jobs by the native engine.
 
-use disklab_engine::{EngineError, JobReport, Report, Site};
+use disklab_engine::{EngineError, JobReport, Report, Series, Site};
 use disklab_exec::ExecError;
 use disklab_jobfile::Job;
 use disklab_measure::Direction;
@@ -10,7 +10,7 @@ use super::figures::summary;
 use super::output::{Done, Kind};
 use super::real::{raw_name, seed_of};
 use super::steps::Step;
-use crate::{Outcome, WorkSite, WorkloadError};
+use crate::{Counts, Outcome, WorkSite, WorkloadError};
 
 /// Runs the steps.
 ///
@@ -80,9 +80,22 @@ fn outcome(fio: &Fio, step: &Step, report: &Report) -> Result<Outcome, WorkloadE
         done[job.job].extend(of(job));
     }
     let mut outcome = summary(&fio.parts, step, &done).0;
+    outcome.counts = counts(report);
     outcome.user_ns = report.jobs.iter().map(|job| job.user_ns).sum();
     outcome.system_ns = report.jobs.iter().map(|job| job.system_ns).sum();
     Ok(outcome)
+}
+
+/// I/Os of all jobs, interval by interval; none where jobs run one after another.
+fn counts(report: &Report) -> Option<Counts> {
+    let mut all = Series::default();
+    for job in &report.jobs {
+        all.merge(job.series.clone());
+    }
+    let together = report.jobs.windows(2).all(|two| two[0].group == two[1].group)
+        || report.jobs.iter().all(|job| job.elapsed_ns.saturating_mul(2) > report.elapsed_ns);
+    let operations = all.read.iter().zip(&all.write).map(|(r, w)| r.operations + w.operations);
+    together.then(|| Counts { interval_ns: all.interval_ns, operations: operations.collect() })
 }
 
 /// What a job, or a group of them, did.

@@ -6,7 +6,6 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
 use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
@@ -15,7 +14,7 @@ use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 
 use self::programs::Programs;
-use self::server::{Cluster, HERE, Server};
+use self::server::{Cluster, HERE, PrivateFolder, Server};
 use crate::tally::figure;
 use crate::tree::sync_tree;
 use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
@@ -112,7 +111,7 @@ impl Postgresql {
     fn measured(
         &self,
         cluster: &Cluster,
-        log: &Path,
+        log: &PrivateFolder,
         seed: u64,
         executor: &Executor,
     ) -> Result<(Outcome, u64), WorkloadError> {
@@ -126,12 +125,12 @@ impl Postgresql {
             .args(["-T", &self.length.as_secs().to_string()])
             .arg(format!("--random-seed={}", seed >> 1))
             .arg("-l")
-            .arg(format!("--log-prefix={}", log.join("log").display()))
+            .arg(format!("--log-prefix={}", log.path_for_programs().join("log").display()))
             .arg(server::DATABASE)
             .save_as("pgbench");
         let finished = executor.check(&run)?;
         let told = output::told(&finished.text())?;
-        let histogram = output::latencies(log)?;
+        let histogram = output::latencies(log.path())?;
         if histogram.count() != told.processed {
             return Err(WorkloadError::output(
                 "pgbench",
@@ -216,12 +215,14 @@ impl Workload for Postgresql {
     fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         let cluster = Cluster::at(site.directory)?;
         let seed = site.seed;
-        // The log of transactions must not lie on the file system that is measured.
-        let log = cluster.private_folder()?;
+        // The log of transactions must not lie on the file system that is measured. A
+        // guest's raw outputs may lie on the host, where it cannot change owners.
+        let raw = site.executor.raw_folder().filter(|_| !site.simulated);
+        let log = cluster.private_folder(raw)?;
         let server = Server::start(&cluster, &self.settings(), site.executor)?;
         let mut failed = 0;
         site.step("pgbench", |executor| {
-            let (outcome, not_done) = self.measured(&cluster, log.path(), seed, executor)?;
+            let (outcome, not_done) = self.measured(&cluster, &log, seed, executor)?;
             failed = not_done;
             Ok(outcome)
         })?;

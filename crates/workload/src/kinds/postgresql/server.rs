@@ -1,12 +1,14 @@
 //! A cluster in the directory of the cell, and the server while it runs.
 
 use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use disklab_exec::{ExecError, Executor, Finished, Interrupt, Invocation};
+use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::programs::{Programs, User, is_root};
@@ -93,18 +95,25 @@ impl Cluster {
         Ok(())
     }
 
-    /// A folder outside of the directory of the cell, which goes when it is dropped.
+    /// A folder for the programs to write to, which goes when it is dropped: in
+    /// `place`, or where temporary files lie.
     ///
     /// # Errors
-    /// Where there is no place for it.
-    pub fn private_folder(&self) -> Result<tempfile::TempDir, WorkloadError> {
-        let place = std::env::temp_dir();
+    /// Where it cannot be made.
+    pub fn private_folder(&self, place: Option<&Path>) -> Result<PrivateFolder, WorkloadError> {
+        let place = place.map_or_else(std::env::temp_dir, Path::to_owned);
+        let cannot = "cannot make a folder in";
+        fs::create_dir_all(&place).map_err(WorkloadError::io(cannot, &place))?;
         let folder = tempfile::Builder::new()
-            .prefix("disklab-pgbench-")
+            .prefix("pgbench-")
             .tempdir_in(&place)
-            .map_err(WorkloadError::io("cannot make a folder in", &place))?;
+            .map_err(WorkloadError::io(cannot, &place))?;
         self.hand_over(folder.path())?;
-        Ok(folder)
+        // Not closed on exec: programs reach it by this, whatever the way to it.
+        let handle =
+            rustix::fs::open(folder.path(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty())
+                .map_err(|e| WorkloadError::io("cannot open", folder.path())(e.into()))?;
+        Ok(PrivateFolder { folder, handle })
     }
 
     /// One of PostgreSQL's programs, started in the cluster's folder.
@@ -131,6 +140,25 @@ impl Cluster {
         let process = lines.next()?.trim().parse().ok().filter(|pid| *pid > 1)?;
         let state = lines.nth(6).unwrap_or_default().trim().to_owned();
         Some((process, state))
+    }
+}
+
+/// A folder that only the user of the programs may use.
+#[derive(Debug)]
+pub(super) struct PrivateFolder {
+    folder: tempfile::TempDir,
+    handle: OwnedFd,
+}
+
+impl PrivateFolder {
+    /// Its path here.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Its path for programs that are started.
+    pub fn path_for_programs(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.handle.as_raw_fd()))
     }
 }
 

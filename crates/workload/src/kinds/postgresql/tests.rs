@@ -1,5 +1,6 @@
 use std::fs;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 use disklab_exec::{Interrupt, find_program};
 use proptest::prelude::*;
@@ -51,6 +52,27 @@ fn transactions_are_measured_and_the_server_is_gone() {
     assert!(is_down(folder.path()));
     let starts = ran.commands.iter().filter(|c| c.contains("/postgres ")).count();
     assert_eq!(starts, 2, "{:?}", ran.commands);
+}
+
+#[test]
+fn the_log_of_transactions_is_not_kept() {
+    if lacks_postgresql() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("temp");
+    let raw = folder.path().join("raw");
+    let executor = Executor::new(Interrupt::new()).with_raw(&raw);
+    let cell = folder.path().join("cell");
+    fs::create_dir(&cell).expect("folder");
+    let mut site = site(&executor, &cell, None);
+    let body = "scale = 1\nseconds = 1\nclients = 1\nscript = 'select-only'";
+    let workload = read("postgresql", body, 1.0).expect("valid");
+    workload.prepare(&mut site).expect("prepared");
+    workload.run(&mut site).expect("ran");
+    assert_eq!(site.steps[0].figures[0].direction, Direction::Read);
+    let names = || fs::read_dir(&raw).expect("raw").flatten().map(|e| e.file_name());
+    assert!(names().any(|name| name == "pgbench.out"));
+    assert!(!fs::read_dir(&raw).expect("raw").flatten().any(|e| e.path().is_dir()));
 }
 
 #[test]
