@@ -1,0 +1,144 @@
+//! Operations per second against Filebench itself, in paired, interleaved runs.
+//!
+//! ```sh
+//! cargo run --release -p disklab-filebench --example against_upstream -- PATH-TO-FILEBENCH
+//! ```
+//!
+//! Filebench 1.5-alpha3 works only without address randomisation: build it with
+//! `CFLAGS="-O2 -fno-pie" LDFLAGS=-no-pie`, and install it (`make install`).
+//! Without a path only our own figures are measured.
+//!
+//! Each block runs every workload and number of threads with both programs, in
+//! random order, on a fresh tree of 10,000 files in /dev/shm. The ratio has the
+//! interval of the blocks' logarithms (Student's t).
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use disklab_exec::Interrupt;
+use disklab_filebench::{Measured, Options, Progress, Site, run};
+use disklab_stats::{CONFIDENCE, median_ranks, paired_ratio};
+use disklab_wml::output::parse_summary;
+use disklab_wml::random::{Rng, Uniform};
+use disklab_wml::{Overrides, Personality, find_personality};
+
+/// Memory, so that the programs count and not a disk.
+const PLACE: &str = "/dev/shm";
+const FILES: &str = "10000";
+const SECONDS: u64 = 10;
+const BLOCKS: usize = 6;
+/// Workload, threads, and how many times as fast ours shall be.
+const CASES: [(&str, u64, Option<f64>); 6] = [
+    ("fileserver", 1, None),
+    ("fileserver", 16, None),
+    ("fileserver", 50, Some(2.0)),
+    ("varmail", 1, None),
+    ("varmail", 16, Some(1.5)),
+    ("varmail", 50, None),
+];
+
+fn main() -> ExitCode {
+    let program = std::env::args_os().nth(1).map(PathBuf::from);
+    match compare(program.as_deref()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("against_upstream: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compare(program: Option<&Path>) -> Result<(), Box<dyn Error>> {
+    // By case and block: ours, theirs.
+    let mut rates = vec![Vec::with_capacity(BLOCKS); CASES.len()];
+    let mut rng = Rng::stream(1, 0);
+    for block in 0..BLOCKS {
+        let mut now = [(0.0, 0.0); CASES.len()];
+        let mut order: Vec<(usize, Option<&Path>)> =
+            (0..CASES.len()).map(|case| (case, None)).collect();
+        order.extend(program.into_iter().flat_map(|p| (0..CASES.len()).map(move |c| (c, Some(p)))));
+        for i in (1..order.len()).rev() {
+            order.swap(i, (rng.next_u64() % (i as u64 + 1)) as usize);
+        }
+        for (case, theirs) in order {
+            let (name, threads, _) = CASES[case];
+            let folder = tempfile::tempdir_in(PLACE)?;
+            let pair = &mut now[case];
+            match theirs {
+                Some(program) => pair.1 = upstream(program, name, threads, folder.path())?,
+                None => pair.0 = ours(name, threads, folder.path(), block as u64)?,
+            }
+        }
+        rates.iter_mut().zip(now).for_each(|(rates, pair)| rates.push(pair));
+        println!("block {} of {BLOCKS}", block + 1);
+    }
+    for ((name, threads, wanted), pairs) in CASES.iter().zip(&rates) {
+        let mut own: Vec<f64> = pairs.iter().map(|pair| pair.0).collect();
+        own.sort_by(f64::total_cmp);
+        // The interval of the median: its k-th smallest and largest value.
+        let k = median_ranks(BLOCKS, CONFIDENCE).map_or(1, |ranks| ranks.k).clamp(1, BLOCKS);
+        let (low, high) = (own[k - 1], own[BLOCKS - k]);
+        print!("{name:<11} {threads:>3} threads: {low:.0} to {high:.0} operations/s");
+        if let Some(ratio) = paired_ratio(pairs) {
+            let interval = ratio.interval.map_or((f64::NAN, f64::NAN), |i| (i.low, i.high));
+            print!(
+                "; {:.2} times Filebench's [{:.2}, {:.2}]",
+                ratio.centre, interval.0, interval.1
+            );
+            if let Some(wanted) = wanted {
+                print!(", wanted {wanted}");
+            }
+        }
+        println!();
+    }
+    Ok(())
+}
+
+fn ours(name: &str, threads: u64, folder: &Path, seed: u64) -> Result<f64, Box<dyn Error>> {
+    let built_in = find_personality(name).ok_or("no such personality")?;
+    let variables = [("nfiles", FILES.to_owned()), ("nthreads", threads.to_string())];
+    let overrides = Overrides {
+        variables: variables.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+        run_time: Some(Duration::from_secs(SECONDS)),
+    };
+    let personality = Personality::read(&built_in.source(), &overrides)?;
+    let site = Site {
+        directory: folder.to_owned(),
+        seed,
+        interrupt: Interrupt::new(),
+        progress: Progress::silent(),
+    };
+    let report = run(&personality, &site, &Options::default())?;
+    Ok(report.runs.first().map_or(0.0, Measured::operations_per_second))
+}
+
+/// The same script, with its variables set in it: Filebench takes none from outside.
+fn upstream(
+    program: &Path,
+    name: &str,
+    threads: u64,
+    folder: &Path,
+) -> Result<f64, Box<dyn Error>> {
+    let built_in = find_personality(name).ok_or("no such personality")?;
+    let set = |line: &str| {
+        let variable = line.strip_prefix("set $").and_then(|rest| rest.split_once('='));
+        match variable.map(|(name, _)| name) {
+            Some("dir") => format!("set $dir={}", folder.display()),
+            Some("nfiles") => format!("set $nfiles={FILES}"),
+            Some("nthreads") => format!("set $nthreads={threads}"),
+            Some("runtime") => format!("set $runtime={SECONDS}"),
+            _ => line.to_owned(),
+        }
+    };
+    let text: Vec<String> = built_in.text.lines().map(set).collect();
+    let script = folder.join("script.f");
+    std::fs::write(&script, text.join("\n") + "\n")?;
+    // In a namespace of its own it cannot change the machine's limit of shared memory.
+    let output =
+        Command::new("unshare").arg("--ipc").arg(program).arg("-f").arg(&script).output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let summary = said.lines().find_map(parse_summary);
+    Ok(summary.ok_or_else(|| format!("Filebench gave no summary:\n{said}"))?.per_second)
+}
