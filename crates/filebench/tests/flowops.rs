@@ -209,6 +209,22 @@ fn copies_have_the_length_of_their_source() {
 }
 
 #[test]
+fn a_new_file_that_is_its_own_source_has_the_size_that_was_drawn() {
+    for options in both() {
+        let folder = folder();
+        let text = script(
+            &fileset(1, 0, "40k"),
+            &format!(
+                "flowop createfile name=make,filesetname=s,fd=1 \
+                 flowop writewholefile name=w,srcfd=1,fd=1,iosize=8k {END}"
+            ),
+        );
+        let measured = measure(folder.path(), &text, &options);
+        assert_eq!(row(&measured, "w"), (1, 40 << 10));
+    }
+}
+
+#[test]
 fn directories_are_made_listed_and_removed() {
     for (options, bytes) in both().into_iter().zip([3 * 32, 1 + 2 + 8 + 3 * 279]) {
         let folder = folder();

@@ -90,7 +90,8 @@ fn an_early_stop_is_an_error_that_keeps_what_was_measured() {
     let text = error.to_string();
     assert!(text.contains("flowop 'delete' found no existing file in 's'"), "{text}");
     let FilebenchError::Early { report, .. } = error else { panic!("{text}") };
-    assert_eq!(row(&report.runs[0], "delete").0, 10);
+    // What the other threads were just doing is not counted.
+    assert!((8..=10).contains(&row(&report.runs[0], "delete").0));
     assert!(report.runs[0].elapsed_ns > 0);
 }
 
@@ -267,6 +268,7 @@ fn programs_are_not_started_and_that_is_noted() {
 
 #[test]
 fn every_shipped_personality_runs() {
+    let mut done = Vec::new();
     for built_in in PERSONALITIES {
         let folder = folder();
         let first = Personality::read(&built_in.source(), &Overrides::default()).expect("valid");
@@ -284,25 +286,46 @@ fn every_shipped_personality_runs() {
             .filter(|(name, _)| known(name))
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        let overrides = Overrides { variables, run_time: Some(Duration::from_millis(300)) };
-        let personality = Personality::read(&built_in.source(), &overrides)
-            .unwrap_or_else(|error| panic!("{}: {error}", built_in.name));
-        for options in [Options::default(), strict()] {
+        let mut overrides = Overrides { variables, run_time: None };
+        // On a busy machine a thread may have to wait for long until it has its turn.
+        let tries = [100, 1000, 10_000].map(Duration::from_millis);
+        for (options, time) in
+            [Options::default(), strict()].into_iter().flat_map(|o| tries.map(|t| (o.clone(), t)))
+        {
+            if done.contains(&(built_in.name, options.strict)) {
+                continue;
+            }
+            overrides.run_time = Some(time);
+            let personality = Personality::read(&built_in.source(), &overrides)
+                .unwrap_or_else(|error| panic!("{}: {error}", built_in.name));
             let inner = folder.path().join(if options.strict { "strict" } else { "default" });
             std::fs::create_dir(&inner).expect("folder");
-            match run(&personality, &site(&inner), &options) {
-                Ok(report) => {
-                    let summary = &report.runs[0].summary;
-                    assert!(summary.operations > 0, "{}", built_in.name);
-                }
+            let operations = match run(&personality, &site(&inner), &options) {
+                Ok(report) => report.runs[0].summary.operations,
                 // As Filebench itself, which runs out of files.
                 Err(FilebenchError::Early { report, reason }) if options.strict => {
                     assert!(reason.contains("found no"), "{}: {reason}", built_in.name);
-                    assert!(report.runs[0].summary.operations > 0, "{}", built_in.name);
+                    report.runs[0].summary.operations
                 }
                 Err(error) => panic!("{}: {error}", built_in.name),
+            };
+            if operations > 0 {
+                done.push((built_in.name, options.strict));
             }
             std::fs::remove_dir_all(&inner).expect("removed");
         }
+    }
+    assert_eq!(done.len(), 2 * PERSONALITIES.len(), "{done:?}");
+}
+
+#[test]
+fn threads_that_share_a_file_wait_for_it() {
+    for options in [Options::default(), strict()] {
+        let folder = folder();
+        let text = "define file name=f,path=/x,size=64k,prealloc\n\
+            define process name=p { thread name=t,instances=8 { \
+            flowop openfile name=o,filename=f,fd=1 flowop closefile name=c,fd=1 } }\nrun 60";
+        let personality = read_with(text, &[], Some(0.2));
+        run(&personality, &site(folder.path()), &options).unwrap_or_else(|e| panic!("{e}"));
     }
 }

@@ -57,6 +57,7 @@ pub(crate) struct Set {
     reuse: bool,
     pub trusted: bool,
     parallel: bool,
+    strict: bool,
     claims: Claims,
 }
 
@@ -70,7 +71,7 @@ struct Claims {
 
 impl Set {
     /// Draws a fileset that will lie below `directory`. Nothing is touched. With
-    /// `walk`, every path is walked from the fileset's own directory, as in
+    /// `strict`, every path is walked from the fileset's own directory, as in
     /// Filebench; without, directories are kept open.
     ///
     /// # Errors
@@ -78,7 +79,7 @@ impl Set {
     pub fn draw(
         fileset: &Fileset,
         directory: &Path,
-        walk: bool,
+        strict: bool,
         rng: &mut Rng,
     ) -> Result<Self, String> {
         let tree = Tree::build(fileset, rng)?;
@@ -103,7 +104,7 @@ impl Set {
             lengths: (0..files.len()).map(|file| AtomicU64::new(length(file))).collect(),
             opens: (0..files.len()).map(|_| AtomicU32::new(0)).collect(),
             order: (order, leaf_order),
-            paths: Paths::new(&tree, directory.join(&fileset.name), walk),
+            paths: Paths::new(&tree, directory.join(&fileset.name), strict),
             access: match (fileset.read_only, fileset.write_only) {
                 (true, _) => OFlags::RDONLY,
                 (false, true) => OFlags::WRONLY,
@@ -112,6 +113,7 @@ impl Set {
             reuse: fileset.reuse || fileset.trust_tree,
             trusted: fileset.trust_tree,
             parallel: fileset.paralloc,
+            strict,
             claims: Claims::default(),
             tree,
         })
@@ -163,11 +165,36 @@ impl Set {
             }
         };
         let pool = if exists { &picks.existing } else { &picks.missing };
-        match from {
+        let mut from = from;
+        let mut pick = || match &mut from {
             From::Rotor => pool.pick(),
             From::Own(rotor) => pool.pick_with(rotor),
-            From::Index(index) => pool.pick_at(index),
-        }
+            From::Index(index) => pool.pick_at(*index),
+        };
+        pick().or_else(|| self.wait_for(picks, pick))
+    }
+
+    /// Where there is none, waits for those that others hold: one of them may be
+    /// what is wanted. Filebench waits only where they hold all.
+    fn wait_for(&self, picks: &Picks, mut pick: impl FnMut() -> Option<usize>) -> Option<usize> {
+        let free = |entry: usize| picks.existing.contains(entry) || picks.missing.contains(entry);
+        let mut guard = self.claims.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.claims.waiting.fetch_add(1, Ordering::SeqCst);
+        let picked = loop {
+            if let Some(entry) = pick() {
+                break Some(entry);
+            }
+            let mut entries = 0..picks.existing.len();
+            let held = if self.strict { !entries.any(free) } else { !entries.all(free) };
+            if !held || picks.existing.is_empty() {
+                // What was given back meanwhile counts.
+                break pick();
+            }
+            // Who gives one back takes the lock first, and so finds this thread waiting.
+            guard = self.claims.released.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        };
+        self.claims.waiting.fetch_sub(1, Ordering::SeqCst);
+        picked
     }
 
     /// Gives back what was picked, which now exists, or does not.

@@ -52,6 +52,11 @@ impl<'env> Worker<'_, 'env> {
         })
     }
 
+    /// Whether that is the file which the target is.
+    fn is(&self, target: &Target<'_>, set: usize, entry: usize) -> bool {
+        target.entry == entry && std::ptr::eq(target.set, &raw const self.shared.sets[set])
+    }
+
     fn go_to(&mut self, slot: usize, position: u64) {
         if let Some(open) = &mut self.slots[slot].open {
             open.position = position;
@@ -200,8 +205,11 @@ impl<'env> Worker<'_, 'env> {
         let source = source.and_then(|slot| self.slots.get(slot)).and_then(|slot| slot.last);
         let length = match source {
             Some((set, entry)) if strict => self.shared.sets[set].size(entry),
-            Some((set, entry)) => self.shared.sets[set].length(entry).load(Ordering::Acquire),
-            None => target.set.size(target.entry),
+            // A file that gives itself the length has none yet.
+            Some((set, entry)) if !self.is(&target, set, entry) => {
+                self.shared.sets[set].length(entry).load(Ordering::Acquire)
+            }
+            _ => target.set.size(target.entry),
         };
         let piece = if size == 0 { length } else { size };
         // Filebench goes on where the file stands, and writes whole pieces only.
