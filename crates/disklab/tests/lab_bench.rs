@@ -26,7 +26,9 @@ fn the_labs_speed_is_told_as_a_table_for_programs() {
         let figure = figures.iter().find(|f| f["key"] == key);
         figure.and_then(|f| f["median"].as_f64()).unwrap_or_else(|| panic!("no {key} in {told}"))
     };
-    for key in ["round_trip", "read", "array", "write_share", "read_share", "zeros", "boot"] {
+    for key in
+        ["round_trip", "read", "engine_read", "array", "write_share", "read_share", "zeros", "boot"]
+    {
         assert!(median(key) > 0.0, "{key}");
     }
     // What two processors are worth is told where there are two.

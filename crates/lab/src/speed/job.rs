@@ -7,13 +7,13 @@ use rustix::fs::{Mode, OFlags, SeekFrom, open, seek};
 use rustix::io::{Errno, pread, pwrite};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::raid;
+use super::{engine, raid};
 
 /// The word by which a guest's first program knows that it is to call
 /// [`carry_out_in_guest`], with the words that follow.
 pub const SPEED_JOB: &str = "speed";
 /// The drive that marks are made on.
-const DRIVE: &str = "/dev/vda";
+pub(super) const DRIVE: &str = "/dev/vda";
 /// Small requests, and what direct I/O wants to be aligned to.
 pub(super) const PAGE: usize = 4096;
 /// Large requests.
@@ -27,6 +27,8 @@ pub(super) enum Job {
     /// So many reads of 4 KiB at random places of a drive, one after another, with
     /// a look at the clock after each.
     Reads(u64),
+    /// The same by the engine that runs fio jobs.
+    EngineReads(u64),
     /// So many writes of 4 KiB at random places of an md RAID 5 of four drives.
     RaidWrites(u64),
     /// So many MiB of incompressible data, written and read in requests of 1 MiB,
@@ -40,6 +42,7 @@ impl Job {
         let (word, count) = match self {
             Self::Nothing => ("nothing", 0),
             Self::Reads(n) => ("reads", n),
+            Self::EngineReads(n) => ("engine-reads", n),
             Self::RaidWrites(n) => ("raid-writes", n),
             Self::Stream(n) => ("stream", n),
         };
@@ -50,7 +53,7 @@ impl Job {
     pub fn marks(self) -> usize {
         match self {
             Self::Nothing => 0,
-            Self::Reads(_) | Self::RaidWrites(_) => 2,
+            Self::Reads(_) | Self::EngineReads(_) | Self::RaidWrites(_) => 2,
             Self::Stream(_) => 5,
         }
     }
@@ -62,6 +65,7 @@ impl Job {
         Some(match word.as_str() {
             "nothing" => Self::Nothing,
             "reads" => Self::Reads(count),
+            "engine-reads" => Self::EngineReads(count),
             "raid-writes" => Self::RaidWrites(count),
             "stream" => Self::Stream(count),
             _ => return None,
@@ -78,6 +82,7 @@ pub fn carry_out_in_guest(words: &[String]) -> Result<(), String> {
     match Job::parse(words).ok_or_else(|| format!("unknown words {words:?}"))? {
         Job::Nothing => Ok(()),
         Job::Reads(count) => reads(count).map_err(|e| format!("cannot read {DRIVE}: {e}")),
+        Job::EngineReads(count) => engine::reads(count),
         Job::RaidWrites(count) => {
             let array = raid::assemble()?;
             raid_writes(&array, count).map_err(|e| format!("cannot write to '{array}': {e}"))
@@ -139,14 +144,14 @@ fn stream(mib: u64) -> Result<(), Errno> {
 }
 
 /// A disk, past the page cache.
-struct Disk {
+pub(super) struct Disk {
     fd: OwnedFd,
     /// Its size in pages.
-    pages: u64,
+    pub pages: u64,
 }
 
 impl Disk {
-    fn open(path: &str) -> Result<Self, Errno> {
+    pub fn open(path: &str) -> Result<Self, Errno> {
         let fd = open(path, OFlags::RDWR | OFlags::DIRECT, Mode::empty())?;
         let pages = seek(&fd, SeekFrom::End(0))? / PAGE as u64;
         Ok(Self { fd, pages })
@@ -161,7 +166,7 @@ impl Disk {
     }
 
     /// Writes the last page: see [`super::drive::Record`].
-    fn mark(&self) -> Result<(), Errno> {
+    pub fn mark(&self) -> Result<(), Errno> {
         self.write(Aligned::new(PAGE).bytes(), self.pages.saturating_sub(1))
     }
 }
@@ -229,7 +234,13 @@ mod tests {
 
     #[test]
     fn jobs_are_told_in_words() {
-        for job in [Job::Nothing, Job::Reads(7), Job::RaidWrites(1), Job::Stream(u64::MAX)] {
+        for job in [
+            Job::Nothing,
+            Job::Reads(7),
+            Job::EngineReads(3),
+            Job::RaidWrites(1),
+            Job::Stream(u64::MAX),
+        ] {
             assert_eq!(Job::parse(&job.words()), Some(job));
         }
         for words in [&[] as &[&str], &["reads"], &["reads", "x"], &["dance", "1"]] {

@@ -64,11 +64,15 @@ pub fn measure(
         let (_, marks) = guest(options, Job::Reads(READS), 1).run()?;
         let between = unit(options)?;
         all.reads(&marks, (before + between) / 2);
+        step("single reads by the engine");
+        let (_, marks) = guest(options, Job::EngineReads(READS), 1).run()?;
+        let then = unit(options)?;
+        all.engine_reads(&marks, (between + then) / 2);
         step("an array's writes");
         let (_, marks) = guest(options, Job::RaidWrites(RAID_WRITES), 4).run()?;
         let after = unit(options)?;
-        all.array(&marks, (between + after) / 2);
-        all.round_trip.extend([before, between, after].map(micros));
+        all.array(&marks, (then + after) / 2);
+        all.round_trip.extend([before, between, then, after].map(micros));
         step("sequential access");
         let copies_before = copies(options.core, STREAM_MIB)?;
         let (_, marks) = guest(options, Job::Stream(STREAM_MIB), 1).run()?;
@@ -104,6 +108,7 @@ fn unit(options: &SpeedOptions) -> Result<Duration, LabError> {
 struct Figures {
     round_trip: Vec<f64>,
     read: Vec<f64>,
+    engine_read: Vec<f64>,
     reads_per_second: Vec<f64>,
     times_real_time: Vec<f64>,
     array: Vec<f64>,
@@ -129,6 +134,12 @@ impl Figures {
         self.reads_per_second.push(1.0 / each);
         let virtual_ns = to.virtual_time.0.saturating_sub(from.virtual_time.0);
         self.times_real_time.push(virtual_ns as f64 / 1e9 / took.as_secs_f64());
+    }
+
+    fn engine_reads(&mut self, marks: &[Mark], unit: Duration) {
+        let [from, to] = marks else { return };
+        let each = (to.real - from.real).as_secs_f64() / READS as f64;
+        self.engine_read.push(each / unit.as_secs_f64());
     }
 
     fn array(&mut self, marks: &[Mark], unit: Duration) {
@@ -161,6 +172,7 @@ impl Figures {
         let all = vec![
             at("round_trip", "round trip of 16 bytes, the unit RT", "µs", None, self.round_trip),
             at("read", "random read of 4 KiB", "RT", Some(AtMost(8.0)), self.read),
+            at("engine_read", "the same by the engine", "RT", Some(AtMost(10.0)), self.engine_read),
             at("reads_per_second", "such reads per second", "", None, self.reads_per_second),
             at("times_real_time", "virtual by real time", "", None, self.times_real_time),
             at("array", "RAID 5, request to a drive", "RT", Some(AtMost(8.0)), self.array),

@@ -5,6 +5,7 @@
 //! machine and its noise.
 
 mod drive;
+mod engine;
 mod figure;
 mod guests;
 mod job;
