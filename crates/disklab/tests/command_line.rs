@@ -104,7 +104,13 @@ fn a_plan_costs_nothing_and_says_what_a_run_would() {
 fn lists_are_for_people_and_programs() {
     let temp = tempfile::tempdir().expect("temp");
     for (what, word) in
-        [("studies", "synology-2018"), ("stacks", "md-raid5"), ("workloads", "fio"), ("drives", "")]
+        [
+            ("studies", "synology-2018"),
+            ("stacks", "md-raid5"),
+            ("workloads", "fio"),
+            ("workloads", "shipped (streams)"),
+            ("drives", ""),
+        ]
     {
         disklab(temp.path()).args(["list", what]).assert().success().stdout(contains(word));
         let out = disklab(temp.path()).args(["list", what, "--json"]).assert().success();

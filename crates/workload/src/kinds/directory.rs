@@ -101,15 +101,15 @@ impl Directory {
         for number in 1..=self.entries {
             interrupt.check()?;
             let name = format!("{number:08}");
-            tally.time(self.size.0, || {
-                let file = openat(&directory, &name, flags, Mode::from_raw_mode(0o644))
-                    .map_err(|e| WorkloadError::io("cannot make", &folder.join(&name))(e.into()))?;
-                let mut file = File::from(file);
-                stream.give(self.size, |bytes| {
-                    file.write_all(bytes)
-                        .map_err(WorkloadError::io("cannot write", &folder.join(&name)))
-                })
+            let failed = |what: &str, e| WorkloadError::io(what, &folder.join(&name))(e);
+            let file = openat(&directory, &name, flags, Mode::from_raw_mode(0o644))
+                .map_err(|e| failed("cannot make", e.into()))?;
+            let mut file = File::from(file);
+            stream.give(self.size, |bytes| {
+                file.write_all(bytes).map_err(|e| failed("cannot write", e))
             })?;
+            drop(file);
+            tally.lap(self.size.0);
         }
         self.finish(folder, tally, Direction::Write)
     }
@@ -124,9 +124,9 @@ impl Directory {
         let mut tally = Tally::begin();
         for name in names {
             interrupt.check()?;
-            tally
-                .time(0, || unlinkat(&directory, name, AtFlags::empty()))
+            unlinkat(&directory, name, AtFlags::empty())
                 .map_err(|e| WorkloadError::io("cannot delete a file of", folder)(e.into()))?;
+            tally.lap(0);
         }
         self.finish(folder, tally, Direction::Remove)
     }
@@ -154,12 +154,14 @@ fn list(folder: &Path, interrupt: &Interrupt) -> Result<(Outcome, Vec<CString>),
     let mut directory = RawDir::new(open(folder)?, &mut buffer);
     loop {
         interrupt.check()?;
-        let is_call = directory.is_buffer_empty();
-        let began = Instant::now();
-        let entry = directory.next();
-        if is_call {
+        let entry = if directory.is_buffer_empty() {
+            let began = Instant::now();
+            let entry = directory.next();
             tally.record(nanoseconds(began.elapsed()), 0);
-        }
+            entry
+        } else {
+            directory.next()
+        };
         let Some(entry) = entry else { break };
         let entry = entry.map_err(|e| WorkloadError::io("cannot list", folder)(e.into()))?;
         let name = entry.file_name();
@@ -182,9 +184,9 @@ fn stat(folder: &Path, names: &[CString], interrupt: &Interrupt) -> Result<Outco
     let mut tally = Tally::begin();
     for name in names {
         interrupt.check()?;
-        tally
-            .time(0, || statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW))
+        statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)
             .map_err(|e| WorkloadError::io("cannot stat a file of", folder)(e.into()))?;
+        tally.lap(0);
     }
     Ok(tally.end(Direction::Read))
 }

@@ -52,3 +52,35 @@ pub fn read_workload(
         .ok_or_else(|| spec.body.error(format!("unknown program '{}'", spec.kind)))?;
     (kind.read)(spec, context)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use disklab_study::{Caches, SHIPPED_WORKLOADS, read_shipped};
+
+    use super::*;
+
+    #[test]
+    fn every_shipped_workload_can_be_run_at_any_scale() {
+        for (name, text) in SHIPPED_WORKLOADS {
+            let shipped = read_shipped(name, text).unwrap_or_else(|e| panic!("{e}"));
+            let spec = WorkloadSpec {
+                id: (*name).to_owned(),
+                title: shipped.title,
+                kind: shipped.kind,
+                place: shipped.body.place.clone(),
+                body: shipped.body,
+                parameters: Default::default(),
+                caches: Caches::Drop,
+            };
+            for scale in [1.0 / 1024.0, 1.0, 4.0] {
+                let context = Context { scale, folder: PathBuf::from(".") };
+                let workload = read_workload(&spec, &context).unwrap_or_else(|e| panic!("{e}"));
+                assert_eq!(workload.not_yet(), None, "{name}");
+                let cost = workload.cost();
+                assert!(cost.space.0 > 0 && cost.content <= cost.space, "{name} {cost:?}");
+            }
+        }
+    }
+}
