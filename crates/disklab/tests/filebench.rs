@@ -1,0 +1,56 @@
+//! `disklab filebench`, as a user runs it.
+
+use assert_cmd::Command;
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+
+fn filebench() -> Command {
+    let mut command = Command::cargo_bin("disklab").expect("built");
+    command.arg("filebench");
+    command
+}
+
+#[test]
+fn a_personality_runs_and_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("temp");
+    filebench()
+        .args(["fileserver", "--set", "nfiles=100", "--set", "nthreads=2"])
+        .args(["--set", "meanfilesize=8k", "--run", "0.3", "--dir"])
+        .arg(folder.path())
+        .assert()
+        .success()
+        .stdout(contains("Per-Operation Breakdown").and(contains("IO Summary:")));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
+}
+
+#[test]
+fn an_early_stop_fails_and_shows_what_was_measured() {
+    let folder = tempfile::tempdir().expect("temp");
+    let script = folder.path().join("own.f");
+    let text = "define fileset name=s,path=/x,entries=3,prealloc=100,dirwidth=5\n\
+        define process name=p { thread name=t { flowop deletefile name=gone,filesetname=s } }\n\
+        run 60\n";
+    std::fs::write(&script, text).expect("script");
+    filebench()
+        .arg(&script)
+        .arg("--dir")
+        .arg(folder.path())
+        .assert()
+        .code(1)
+        .stdout(contains("gone                 3ops"))
+        .stderr(contains("stopped early: flowop 'gone' found no existing file in 's'"));
+}
+
+#[test]
+fn wrong_use_is_told_before_anything_is_touched() {
+    for (arguments, part) in [
+        (vec!["fileservr"], "cannot read fileservr"),
+        (vec!["fileserver", "--set", "nfiles"], "expected NAME=VALUE"),
+        (vec!["fileserver", "--set", "nfile=1"], "nfile"),
+        (vec!["fileserver", "--dir", "/no/such/place"], "/no/such/place"),
+        (vec!["fileserver", "--run", "soon"], "number of seconds"),
+    ] {
+        filebench().args(&arguments).assert().code(2).stderr(contains(part));
+    }
+    filebench().arg("--list").assert().success().stdout(contains("varmail"));
+}
