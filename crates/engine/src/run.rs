@@ -22,6 +22,10 @@ use crate::worker::{self, Outcome, Shared};
 /// More clones at once than this are refused: each is a thread.
 const MOST_CLONES: u32 = 10_000;
 
+/// A clone's stack: its buffers lie elsewhere. The lab's guest keeps all memory of its
+/// first program in place, stacks included.
+const STACK_BYTES: usize = 256 << 10;
+
 /// Makes the files that jobs read or overwrite and that are missing or too short.
 /// [`run`] does it, too; apart from it, a caller can drop caches in between.
 ///
@@ -207,7 +211,9 @@ fn start<'scope, 'env: 'scope>(
         let job = &jobs[index];
         for clone in 0..job.process.clones {
             let (gate, sender) = (gate.clone(), sender.clone());
-            let thread = Builder::new().name(format!("{}.{clone}", job.name).replace('\0', ""));
+            let thread = Builder::new()
+                .name(format!("{}.{clone}", job.name).replace('\0', ""))
+                .stack_size(STACK_BYTES);
             let spawned = thread.spawn_scoped(scope, move || {
                 let arrived = std::cell::Cell::new(false);
                 let ready = || {
