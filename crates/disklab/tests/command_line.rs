@@ -103,15 +103,13 @@ fn a_plan_costs_nothing_and_says_what_a_run_would() {
 #[test]
 fn lists_are_for_people_and_programs() {
     let temp = tempfile::tempdir().expect("temp");
-    for (what, word) in
-        [
-            ("studies", "synology-2018"),
-            ("stacks", "md-raid5"),
-            ("workloads", "fio"),
-            ("workloads", "shipped (streams)"),
-            ("drives", ""),
-        ]
-    {
+    for (what, word) in [
+        ("studies", "synology-2018"),
+        ("stacks", "md-raid5"),
+        ("workloads", "fio"),
+        ("workloads", "shipped (streams)"),
+        ("drives", ""),
+    ] {
         disklab(temp.path()).args(["list", what]).assert().success().stdout(contains(word));
         let out = disklab(temp.path()).args(["list", what, "--json"]).assert().success();
         let rows: serde_json::Value =
