@@ -18,8 +18,11 @@ mod error;
 mod event_loop;
 pub mod guest;
 mod guest_memory;
-#[cfg(test)]
+#[cfg(all(test, not(fuzzing)))]
 mod hostile;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod hostile;
 pub mod kernel;
 mod lab;
 mod options;

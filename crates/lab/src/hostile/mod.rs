@@ -1,231 +1,31 @@
 //! A guest that means ill: whatever it sends, or puts into its rings and into the
 //! memory that it shares, there is no panic, no endless loop, and nothing outside
 //! the memory that it shared is written.
+//!
+//! Property tests, and `feed_disk` for a fuzzer.
+//!
+//! What fails to be set up here fails the test.
+#![allow(clippy::unwrap_used)]
 
+#[cfg(test)]
 mod chains;
+#[cfg(test)]
 mod clock;
+mod fixture;
+mod fuzz;
+#[cfg(test)]
 mod messages;
+#[cfg(test)]
 mod played;
 
-use std::fs::File;
-use std::io::IoSlice;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::FileExt;
-
-use disklab_drive::{Completion, Drive, Nanos, Request, Statistics};
+#[cfg(test)]
 use proptest::prelude::*;
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use rustix::net::{
-    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
-    sendmsg, socketpair,
-};
 
-use crate::LabError;
-use crate::content::{Content, ContentLimits};
-use crate::disk::{Activity, Disk, DiskOptions};
-use crate::vhost::Connection;
+use fixture::*;
+#[cfg(fuzzing)]
+pub use fuzz::feed_disk;
 
-/// The guest's memory lies in the middle of its file, with canaries on both sides.
-const MARGIN: u64 = 64 << 10;
-const MEMORY: u64 = 256 << 10;
-const CANARY: u8 = 0xC5;
-/// Where the guest believes its memory to be.
-const GUEST: u64 = 0x10_0000;
-/// Ring parts, from the start of memory.
-const DESCRIPTORS: u64 = 0;
-const AVAILABLE: u64 = 0x2000;
-const USED: u64 = 0x3000;
-const DATA: u64 = 0x8000;
-
-/// A drive that is done at once, and sees that time is as drives are promised.
-#[derive(Default)]
-struct Watchful {
-    done: Vec<Completion>,
-    last: Nanos,
-}
-
-impl Watchful {
-    fn see(&mut self, now: Nanos) {
-        assert!(self.last <= now, "the clock went back from {:?} to {now:?}", self.last);
-        assert!(now.0 <= i64::MAX as u64, "{now:?} leaves drives no room");
-        self.last = now;
-    }
-}
-
-impl Drive for Watchful {
-    fn submit(&mut self, now: Nanos, request: Request) {
-        self.see(now);
-        self.done.push(Completion { id: request.id, at: now });
-    }
-    fn next_event(&self) -> Option<Nanos> {
-        self.done.first().map(|c| c.at)
-    }
-    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        self.see(now);
-        completions.append(&mut self.done);
-    }
-    fn statistics(&self) -> Statistics {
-        Statistics::default()
-    }
-    fn sectors(&self) -> u64 {
-        1 << 20
-    }
-    fn write_cache(&self) -> bool {
-        true
-    }
-    fn set_write_cache(&mut self, now: Nanos, _on: bool) {
-        self.see(now);
-    }
-}
-
-fn pair() -> (OwnedFd, OwnedFd) {
-    socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None).unwrap()
-}
-
-fn words(values: &[u64]) -> Vec<u8> {
-    values.iter().flat_map(|v| v.to_ne_bytes()).collect()
-}
-
-fn halves(values: &[u32]) -> Vec<u8> {
-    values.iter().flat_map(|v| v.to_ne_bytes()).collect()
-}
-
-/// The guest's side of a disk's socket, and its memory.
-struct Guest {
-    socket: OwnedFd,
-    memory: File,
-    // Kept, as the guest keeps its side.
-    _interrupts: OwnedFd,
-    /// The side that is given away.
-    interrupts: OwnedFd,
-}
-
-impl Guest {
-    fn new(socket: OwnedFd) -> Self {
-        let memory = memfd_create("guest", MemfdFlags::CLOEXEC).unwrap();
-        ftruncate(&memory, MARGIN + MEMORY + MARGIN).unwrap();
-        let memory = File::from(memory);
-        memory.write_all_at(&vec![CANARY; MARGIN as usize], 0).unwrap();
-        memory.write_all_at(&vec![CANARY; MARGIN as usize], MARGIN + MEMORY).unwrap();
-        let (ours, interrupts) = pair();
-        Self { socket, memory, _interrupts: ours, interrupts }
-    }
-
-    /// Sends each message of a sound set-up, and has it served before the next.
-    fn set_up(&self, mut serve: impl FnMut()) {
-        let table = words(&[1, GUEST, MEMORY, GUEST, MARGIN]);
-        let places = [0, GUEST + DESCRIPTORS, GUEST + USED, GUEST + AVAILABLE, 0];
-        let messages: [(u32, Vec<u8>, Option<BorrowedFd<'_>>); 6] = [
-            (5, table, Some(self.memory.as_fd())),
-            (21, Vec::new(), Some(self.interrupts.as_fd())),
-            (8, halves(&[0, 256]), None),
-            (10, halves(&[0, 0]), None),
-            (9, words(&places), None),
-            (18, halves(&[0, 1]), None),
-        ];
-        for (request, payload, fd) in messages {
-            self.put(request, 1, payload.len() as u32, &payload, fd.as_slice());
-            serve();
-        }
-    }
-
-    fn put(&self, request: u32, flags: u32, size: u32, payload: &[u8], fds: &[BorrowedFd<'_>]) {
-        let header = halves(&[request, flags, size]);
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(12))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        if !fds.is_empty() {
-            assert!(ancillary.push(SendAncillaryMessage::ScmRights(fds)));
-        }
-        let parts = [IoSlice::new(&header), IoSlice::new(payload)];
-        let _ = sendmsg(&self.socket, &parts, &mut ancillary, SendFlags::NOSIGNAL);
-    }
-
-    fn poke(&self, at: u64, bytes: &[u8]) {
-        self.memory.write_all_at(bytes, MARGIN + at).unwrap();
-    }
-
-    /// Puts a sound read of the first sector into the ring, as its `index`-th request.
-    fn make_available(&self, index: u16) {
-        let chain = [
-            [GUEST + DATA, 16 | 1 << 32 | 1 << 48],
-            [GUEST + DATA + 0x1000, 512 | 3 << 32 | 2 << 48],
-            [GUEST + DATA + 64, 1 | 2 << 32],
-        ];
-        self.poke(DESCRIPTORS, &words(&chain.concat()));
-        self.poke(AVAILABLE + 2, &(index.wrapping_add(1)).to_le_bytes());
-    }
-
-    /// How many requests were given back.
-    fn used(&self) -> u16 {
-        let mut used = [0; 2];
-        self.memory.read_exact_at(&mut used, MARGIN + USED + 2).unwrap();
-        u16::from_le_bytes(used)
-    }
-
-    fn canaries_live(&self) -> bool {
-        let mut margin = vec![0; MARGIN as usize];
-        [0, MARGIN + MEMORY].into_iter().all(|at| {
-            self.memory.read_exact_at(&mut margin, at).unwrap();
-            margin.iter().all(|b| *b == CANARY)
-        })
-    }
-}
-
-/// A store of one disk.
-fn content(folder: &tempfile::TempDir) -> Content {
-    let limits = ContentLimits { disk_bytes: 64 << 20, memory_bytes: 64 << 20 };
-    Content::new(folder.path(), 1, limits).unwrap()
-}
-
-/// A disk and its guest, without a calendar.
-struct Fixture {
-    disk: Disk,
-    guest: Guest,
-    content: Content,
-    _folder: tempfile::TempDir,
-}
-
-impl Fixture {
-    /// A disk that is not set up.
-    fn bare() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let (ours, theirs) = pair();
-        let mut options = DiskOptions::new(Box::new(Watchful::default()), "HOSTILE");
-        options.discard = true;
-        options.write_zeroes = true;
-        let disk = Disk::new(Connection::new(ours, "disk0".to_owned()), options, 0).unwrap();
-        Self { disk, guest: Guest::new(theirs), content: content(&folder), _folder: folder }
-    }
-
-    /// A disk that is ready for requests.
-    fn new() -> Self {
-        let mut this = Self::bare();
-        let Self { disk, guest, content, .. } = &mut this;
-        guest.set_up(|| serve(disk, content).unwrap());
-        this
-    }
-
-    fn serve(&mut self) -> Result<(), LabError> {
-        serve(&mut self.disk, &mut self.content)
-    }
-}
-
-/// What the event loop does.
-fn serve(disk: &mut Disk, content: &mut Content) -> Result<(), LabError> {
-    let mut read = true;
-    while disk.receive(read, Nanos(1), content)? == Activity::Busy {
-        disk.resume()?;
-        read = false;
-    }
-    for _ in 0..3 {
-        if disk.advance(Nanos(1))? {
-            disk.interrupt()?;
-        }
-    }
-    Ok(())
-}
-
+#[cfg(test)]
 /// A number that is sound, at an edge, or anything.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
