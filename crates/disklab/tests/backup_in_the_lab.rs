@@ -2,10 +2,15 @@
 //! programs, they are the same again.
 #![allow(missing_docs)]
 
+#[path = "lab_support/kernel.rs"]
+mod lab_kernel;
+#[path = "lab_support/run.rs"]
+mod lab_run;
+
 use std::path::Path;
 
-use disklab_lab::kernel;
-use disklab_store::Run;
+use lab_kernel::kernel;
+use lab_run::samples;
 
 const STUDY: &str = r#"
 id = "backups"
@@ -28,29 +33,11 @@ rsync = { size = "1 MB", files = 50 }
 "#;
 
 /// The samples of a run of the study, each as its workload and its text.
-fn samples(home: &Path, arguments: &[&str]) -> Vec<(String, String)> {
-    std::fs::write(home.join("study.toml"), STUDY).expect("a file");
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("disklab"));
-    command.args(["run", "study.toml", "--seed", "3", "--out", "run"]).args(arguments);
-    command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);
-    if let Some(kernel) = kernel::find(&kernel::cache_folder()) {
-        command.env(kernel::KERNEL_VARIABLE, kernel);
-    }
-    let output = command.output().expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    // Severe findings, about runs as short as these, give 1.
-    assert!(matches!(output.status.code(), Some(0 | 1)), "{said}");
-    assert!(!said.contains("FAILED"), "{said}");
-    let mut samples = Vec::new();
-    Run::open(&home.join("run"))
-        .expect("a run")
-        .for_each_sample(|record, sample| {
-            let text = serde_json::to_string_pretty(&sample).expect("json");
-            samples.push((record.cell.workload.clone(), text));
-        })
-        .expect("samples");
-    samples.sort();
-    samples
+fn texts(home: &Path, arguments: &[&str]) -> Vec<(String, String)> {
+    let text = |sample| serde_json::to_string_pretty(&sample).expect("json");
+    let arguments = [&["--seed", "3"], arguments].concat();
+    let samples = samples(home, STUDY, &arguments);
+    samples.into_iter().map(|(workload, sample)| (workload, text(sample))).collect()
 }
 
 #[test]
@@ -61,13 +48,10 @@ fn backups_are_the_same_again() {
             return;
         }
     }
-    if kernel::find(&kernel::cache_folder()).is_none() {
-        eprintln!("skipped: needs the lab's kernel (disklab lab build)");
-        return;
-    }
+    let Some(_) = kernel() else { return };
     let (one, two) = (tempfile::tempdir().expect("temp"), tempfile::tempdir().expect("temp"));
-    let first = samples(one.path(), &["--at-once", "1"]);
-    let second = samples(two.path(), &[]);
+    let first = texts(one.path(), &["--at-once", "1"]);
+    let second = texts(two.path(), &[]);
     let names: Vec<_> = first.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["beside", "rsync", "stream"]);
     for ((name, first), (_, second)) in first.iter().zip(&second) {

@@ -1,11 +1,16 @@
 //! disklab's own engine beside real fio on a modelled drive, in virtual time.
 #![allow(missing_docs)]
 
+#[path = "lab_support/kernel.rs"]
+mod lab_kernel;
+#[path = "lab_support/run.rs"]
+mod lab_run;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use disklab_lab::kernel;
-use disklab_store::Run;
+use lab_kernel::kernel;
+use lab_run::samples;
 
 const STUDY: &str = include_str!("studies/fio-parity.toml");
 
@@ -14,37 +19,21 @@ type Got = [f64; 3];
 
 /// What each engine got from each job.
 fn run(home: &Path) -> BTreeMap<String, BTreeMap<String, Got>> {
-    std::fs::write(home.join("study.toml"), STUDY).expect("a file");
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("disklab"));
-    command.args(["run", "study.toml", "--seed", "1", "--out", "run"]);
-    command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);
-    if let Some(kernel) = kernel::find(&kernel::cache_folder()) {
-        command.env(kernel::KERNEL_VARIABLE, kernel);
-    }
-    let output = command.output().expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(matches!(output.status.code(), Some(0 | 1)) && !said.contains("FAILED"), "{said}");
     let mut got: BTreeMap<String, BTreeMap<String, Got>> = BTreeMap::new();
-    Run::open(&home.join("run"))
-        .expect("a run")
-        .for_each_sample(|record, sample| {
-            let (job, engine) = record.cell.workload.rsplit_once('-').expect("an engine");
-            let figure = &sample.steps[0].figures[0];
-            let latency = figure.latency.as_ref().expect("latencies");
-            let at = |share: f64| latency.histogram.quantile(share) as f64;
-            let figures = [figure.bytes_per_second.expect("a rate"), at(0.5), at(0.99)];
-            got.entry(job.to_owned()).or_default().insert(engine.to_owned(), figures);
-        })
-        .expect("samples");
+    for (workload, sample) in samples(home, STUDY, &["--seed", "1"]) {
+        let (job, engine) = workload.rsplit_once('-').expect("an engine");
+        let figure = &sample.steps[0].figures[0];
+        let latency = figure.latency.as_ref().expect("latencies");
+        let at = |share: f64| latency.histogram.quantile(share) as f64;
+        let figures = [figure.bytes_per_second.expect("a rate"), at(0.5), at(0.99)];
+        got.entry(job.to_owned()).or_default().insert(engine.to_owned(), figures);
+    }
     got
 }
 
 #[test]
 fn both_engines_get_the_same_from_a_modelled_drive() {
-    if kernel::find(&kernel::cache_folder()).is_none() {
-        eprintln!("skipped: needs the lab's kernel (disklab lab build)");
-        return;
-    }
+    let Some(_) = kernel() else { return };
     if disklab_exec::find_program("fio").is_none() {
         eprintln!("skipped: needs fio");
         return;
