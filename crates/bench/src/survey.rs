@@ -124,9 +124,7 @@ pub(crate) fn runnable_workloads(
             .filter(|(program, _)| find_program(program).is_none())
             .map(|(program, package)| format!("the program {program} (package {package})"))
             .collect();
-        let why = if let Some(why) = workload.not_yet() {
-            why
-        } else if !missing.is_empty() {
+        let why = if !missing.is_empty() {
             format!("needs {}", missing.join(", "))
         } else if workload.needs_device() && !has_device {
             "needs a block device of its own".to_owned()

@@ -36,9 +36,6 @@ dd = { direction = "write", bs = "64k", count = 64, flags = "direct" }
 [[workloads]]
 id = "too-large"
 dd = { direction = "write", bs = "1G", count = 64 }
-[[workloads]]
-id = "later"
-filebench = { personality = "fileserver" }
 "#;
 
 struct Collector {
@@ -130,7 +127,6 @@ fn the_loop_bench_makes_measures_and_takes_down() {
             .unwrap_or_default()
     };
     assert!(left_out("cached").contains("write cache"), "{survey:?}");
-    assert!(left_out("later").contains("not yet"), "{survey:?}");
     assert!(left_out("too-large").contains("--scale"), "{survey:?}");
     let cells = order(&survey.pairs, 1, 1);
     assert!(cells.iter().any(|c| c.stack == "btrfs-raid1"));

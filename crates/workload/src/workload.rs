@@ -19,11 +19,6 @@ pub trait Workload: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Why it cannot run in this version of disklab at all, if so.
-    fn not_yet(&self) -> Option<String> {
-        None
-    }
-
     /// Why it cannot run on a bench without a block device of its own, if so.
     fn needs_device(&self) -> bool {
         false

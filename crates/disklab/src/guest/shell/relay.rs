@@ -113,7 +113,10 @@ impl Line {
         while let Some(frame) = self.frames.next_frame()? {
             match frame {
                 Frame::Input(bytes) => {
+                    // Said in any case: that they wait may be on its way, and would
+                    // reach the host after the input that ended it.
                     relay.waits = false;
+                    self.say(&Frame::Waits(false));
                     relay.input.extend(bytes);
                 }
                 // Control-D, as a terminal knows it.
