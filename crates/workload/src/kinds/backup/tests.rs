@@ -95,7 +95,6 @@ fn a_changed_tree_is_copied_from_beside() {
 fn programs_are_named_and_cost_is_told() {
     let workload = read("backup", "size = '1 GB'\ncompressed = '500 MB'", 1.0).expect("valid");
     assert!(workload.programs().contains(&("borg", "borgbackup")));
-    assert_eq!(workload.not_yet(), None);
     let cost = workload.cost();
     assert_eq!(cost.prewrite, Bytes::ZERO);
     // The repository and what is restored.
