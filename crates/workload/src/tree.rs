@@ -29,6 +29,17 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// A tree of `files` files, from 1, `size` together, with its number of files
+    /// scaled; their mean size stays. One folder for each 100 where `folders` does not
+    /// say otherwise.
+    pub fn scaled(files: u64, folders: Option<u64>, size: Bytes, scale: f64) -> Self {
+        let scaled = Bytes(files).scaled(scale, Bytes(1)).0;
+        let size = size.scaled(scaled as f64 / files as f64, Bytes(1));
+        // No more folders than files: an empty one is no work.
+        let folders = folders.unwrap_or(scaled.div_ceil(100)).clamp(1, scaled);
+        Self { files: scaled, folders, size }
+    }
+
     /// The files' sizes: the same for the same seed, on every machine.
     pub fn sizes(&self, seed: u64) -> Vec<Bytes> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);

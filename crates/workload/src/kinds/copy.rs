@@ -62,11 +62,8 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Stu
                 .error("`folders` goes with more than one of `files`, which make a tree"));
         }
         (Some(files), folders) => {
-            let scaled = Bytes(files).scaled(scale, Bytes(1)).0;
-            let size = size.scaled(scaled as f64 / files as f64, Bytes(1));
-            // No more folders than files: an empty one is no work.
-            let folders = folders.unwrap_or(scaled.div_ceil(100)).clamp(1, scaled);
-            (size, Some(Tree { files: scaled, folders, size }))
+            let tree = Tree::scaled(files, folders, size, scale);
+            (tree.size, Some(tree))
         }
     };
     Ok(Box::new(Copy {

@@ -62,13 +62,9 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Stu
     let whole_file = fields.boolean("whole-file")?.unwrap_or(true);
     let sync = fields.boolean("sync")?.unwrap_or(true);
     fields.finish()?;
-    let scaled = Bytes(files).scaled(context.scale, Bytes(1)).0;
-    let size = size.scaled(scaled as f64 / files as f64, Bytes(1));
-    // No more folders than files: an empty one is no work.
-    let folders = folders.unwrap_or(scaled.div_ceil(100)).clamp(1, scaled);
     let share = |percent| Share::percent(u32::try_from(percent).unwrap_or(100));
     Ok(Box::new(Rsync {
-        tree: Tree { files: scaled, folders, size },
+        tree: Tree::scaled(files, folders, size, context.scale),
         compressible: share(compressible),
         changed: share(changed),
         whole_file,

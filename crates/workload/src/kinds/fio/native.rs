@@ -71,8 +71,7 @@ fn command(fio: &Fio, step: &Step, seed: u64) -> Vec<String> {
 
 /// What a step gave.
 fn outcome(fio: &Fio, step: &Step, report: &Report) -> Result<Outcome, WorkloadError> {
-    let names: Vec<usize> = step.sections().collect();
-    let mut done: Vec<Vec<Done>> = vec![Vec::new(); names.len()];
+    let mut done: Vec<Vec<Done>> = vec![Vec::new(); step.sections().count()];
     for job in &report.jobs {
         if let Some((_, why)) = &job.error {
             return Err(WorkloadError::Other(format!("fio job '{}' failed: {why}", job.name)));
