@@ -54,6 +54,13 @@ impl DriveFile {
         }
     }
 
+    /// Platters, arm and their electronics, of a drive that has them.
+    pub fn mechanics(&self) -> Option<&hdd::Parameters> {
+        match &self.kind {
+            Kind::Hdd(parameters) => Some(parameters),
+        }
+    }
+
     /// Bytes of a logical and of a physical sector.
     pub fn sector_sizes(&self) -> (u64, u64) {
         match &self.kind {
@@ -138,12 +145,51 @@ mod tests {
             ("read-overhead", "\"0 ms\"", "from 1 ns to 1 s"),
             ("kind", "\"hd\"", "did you mean 'hdd'"),
             ("sectors", "\"4k\"", "'512e'"),
+            ("link", "\"12 Gb/s\"", "'1.5 Gb/s', '3 Gb/s' or '6 Gb/s'"),
+            ("link", "\"6 GB\"", "such as '275 MB/s'"),
+            ("write-average", "\"16.7 ms\"", "must rise"),
+            ("write-average", "\"3 ms\"", "no rising seek curve"),
         ] {
             let message = with(field, value);
             assert!(message.contains(expected), "{field} = {value}: {message}");
             let line = TEXT.lines().position(|l| l.starts_with(&format!("{field} = "))).unwrap();
             assert!(message.starts_with(&format!("d.toml:{}:", line + 1)), "{message}");
         }
+    }
+
+    /// The first drive with another value of a field, `None` for no such line.
+    fn changed(name: &str, value: Option<&str>) -> hdd::Parameters {
+        let text = TEXT.lines().filter_map(|line| {
+            if !line.starts_with(&format!("{name} = ")) {
+                return Some(line.to_owned());
+            }
+            value.map(|value| format!("{name} = {value}"))
+        });
+        let text: Vec<String> = text.collect();
+        load("d.toml", &text.join("\n")).unwrap().mechanics().unwrap().clone()
+    }
+
+    #[test]
+    fn a_link_is_named_as_the_trade_does_or_by_what_it_carries() {
+        for (value, payload) in [
+            ("\"1.5 Gb/s\"", 140e6),
+            ("\"3Gb/s\"", 275e6),
+            ("\"6 Gb/s\"", 550e6),
+            ("\"6 GB/s\"", 6e9),
+            ("\"120 MB/s\"", 120e6),
+        ] {
+            assert_eq!(changed("link", Some(value)).link_rate, payload, "{value}");
+        }
+    }
+
+    #[test]
+    fn writes_seek_as_stated_or_else_as_reads_and_settle() {
+        let stated = changed("write-average", Some("\"8.9 ms\""));
+        assert_eq!(stated.write_seek.average, 8_900_000);
+        let inferred = changed("write-average", None);
+        let settled = inferred.read_seek.average + inferred.write_settle;
+        assert_eq!(inferred.write_seek.average, settled);
+        assert_eq!(inferred.read_seek, stated.read_seek);
     }
 
     #[test]

@@ -20,3 +20,4 @@ pub use drive::{Completion, Drive, Nanos, Operation, Request};
 pub use file::{DriveFile, Kind, load};
 pub use shipped::{SHIPPED, by_name, shipped};
 pub use statistics::Statistics;
+pub use values::SATA_LINKS;

@@ -1,15 +1,15 @@
 //! What tests share.
 
 use crate::hdd::Parameters;
-use crate::{Kind, SHIPPED, load};
+use crate::{SHIPPED, load};
 
-/// The shipped hard disks.
+/// The mechanics of the shipped drives that have some.
 pub(crate) fn drives() -> Vec<(&'static str, Parameters)> {
     SHIPPED
         .iter()
-        .map(|(id, text)| {
-            let Kind::Hdd(parameters) = load(&format!("drives/{id}.toml"), text).unwrap().kind;
-            (*id, parameters)
+        .filter_map(|(id, text)| {
+            let file = load(&format!("drives/{id}.toml"), text).unwrap();
+            Some((*id, file.mechanics()?.clone()))
         })
         .collect()
 }

@@ -1,11 +1,46 @@
 //! Quantities of drive files: numbers with their units.
 
-use disklab_study::{Fields, Node, StudyError};
+use disklab_study::{Fields, Node, StudyError, one_of};
 use disklab_units::Bytes;
+
+/// The rates of SATA links, as the trade names them, and the payload that each
+/// carries, B/s. Ten bits on the line make a byte (8b/10b), which leaves 150, 300
+/// and 600 MB/s; frames and primitives take some 8 % of that (inferred from what
+/// fast SSDs reach behind such links).
+pub const SATA_LINKS: [(&str, f64); 3] =
+    [("1.5 Gb/s", 140e6), ("3 Gb/s", 275e6), ("6 Gb/s", 550e6)];
+
+/// A link: the name of a SATA rate such as '3 Gb/s', or a payload such as '275 MB/s',
+/// in B/s of payload.
+pub(crate) fn link(fields: &mut Fields<'_>, name: &str) -> Result<f64, StudyError> {
+    let node = fields.require(name)?;
+    let text = node.as_text()?;
+    // Case tells bits from bytes.
+    let bare = |text: &str| text.replace(' ', "");
+    let sata = SATA_LINKS.iter().find(|(word, _)| bare(word) == bare(&text));
+    sata.map(|(_, payload)| *payload).or_else(|| parse_rate(&text)).ok_or_else(|| {
+        let names = one_of(SATA_LINKS.iter().map(|(word, _)| *word));
+        node.error(format!(
+            "`{name}`: expected the rate of a SATA link ({names}), or the payload that it carries \
+             such as '275 MB/s', found '{text}'"
+        ))
+    })
+}
 
 /// A time such as '8.5 ms', in ns.
 pub(crate) fn time(fields: &mut Fields<'_>, name: &str) -> Result<u64, StudyError> {
-    let node = fields.require(name)?;
+    parse_time(fields.require(name)?, name)
+}
+
+/// The same, where it stands at all.
+pub(crate) fn optional_time(
+    fields: &mut Fields<'_>,
+    name: &str,
+) -> Result<Option<u64>, StudyError> {
+    fields.take(name).map(|node| parse_time(node, name)).transpose()
+}
+
+fn parse_time(node: &Node, name: &str) -> Result<u64, StudyError> {
     let text = node.as_text()?;
     let expected = || {
         node.error(format!("`{name}`: expected a time such as '8.5 ms' or '50 µs', found '{text}'"))
@@ -31,13 +66,14 @@ pub(crate) fn time(fields: &mut Fields<'_>, name: &str) -> Result<u64, StudyErro
 pub(crate) fn rate(fields: &mut Fields<'_>, name: &str) -> Result<f64, StudyError> {
     let node = fields.require(name)?;
     let text = node.as_text()?;
-    text.trim()
-        .strip_suffix("/s")
-        .and_then(|size| size.trim().parse::<Bytes>().ok())
-        .map(|bytes| bytes.0 as f64)
-        .ok_or_else(|| {
-            node.error(format!("`{name}`: expected a rate such as '240 MB/s', found '{text}'"))
-        })
+    parse_rate(&text).ok_or_else(|| {
+        node.error(format!("`{name}`: expected a rate such as '240 MB/s', found '{text}'"))
+    })
+}
+
+fn parse_rate(text: &str) -> Option<f64> {
+    let size = text.trim().strip_suffix("/s")?;
+    size.trim().parse::<Bytes>().ok().map(|bytes| bytes.0 as f64)
 }
 
 /// A whole number.

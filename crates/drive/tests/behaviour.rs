@@ -237,7 +237,7 @@ fn switching_the_write_cache_off_empties_it() {
         assert_eq!(drive.statistics().dirty_bytes, 0, "{id}");
         assert!(now > begun + 20 * MS, "{id}");
         let written = carry_out(&mut drive, now, Write, 77_000_000, 8);
-        assert!(written - now > p.single_track_seek, "{id}: on the medium at once");
+        assert!(written - now > p.read_seek.single_track, "{id}: on the medium at once");
     }
 }
 

@@ -49,9 +49,10 @@ impl Arm {
     /// Positioning time from the angle `here`, if it is below `bound`.
     ///
     /// Seek and head switch go on at the same time. A write settles longer, unless
-    /// the last operation wrote on this very track. No such time can exceed 3 s and
-    /// a turn, so that it fits 32 bits: seeks, switches and settling are each 1 s at
-    /// most (see [`Parameters::check`]), with some room for the curve's end.
+    /// the last operation wrote on this very track; the seeks for writing contain
+    /// that already. No such time can exceed 3 s and a turn, so that it fits 32 bits:
+    /// seeks, switches and settling are each 1 s at most (see [`Parameters::check`]),
+    /// with some room for the curve's end.
     pub(crate) fn positioning_within(
         &self,
         here: u32,
@@ -60,11 +61,13 @@ impl Arm {
         bound: u32,
     ) -> Option<u32> {
         let distance = self.cylinder.abs_diff(place.cylinder);
-        let seek = self.geometry.seek.time(distance) as u32;
         let switches = self.head != place.head;
-        let mut way = if switches { seek.max(self.head_switch) } else { seek };
-        if write && (way > 0 || switches || !self.writing) {
-            way += self.write_settle;
+        let curve = if write { &self.geometry.write_seek } else { &self.geometry.read_seek };
+        let mut way = curve.time(distance) as u32;
+        if switches {
+            way = way.max(self.head_switch + if write { self.write_settle } else { 0 });
+        } else if write && distance == 0 && !self.writing {
+            way = self.write_settle;
         }
         if way >= bound {
             return None;

@@ -3,7 +3,7 @@
 use disklab_units::{Bytes, BytesPerSecond, show_nanoseconds};
 
 use super::geometry::Geometry;
-use super::parameters::{Fault, Parameters};
+use super::parameters::{Fault, Parameters, SeekTimes};
 
 /// The largest capacity that is accepted: twice that of today's largest drives.
 pub(crate) const LARGEST: u64 = 40_000_000_000_000;
@@ -20,7 +20,9 @@ impl Parameters {
         self.check_sizes()?;
         self.check_ranges()?;
         self.check_rates()?;
-        self.check_seeks()?;
+        check_seeks(self.read_seek, ["single-track", "average", "full"])?;
+        let names = ["write-single-track", "write-average", "write-full"];
+        check_seeks(self.write_seek, names)?;
         self.check_cache()?;
         let zones = Geometry::new(self).shortest_zone();
         if zones < 2 {
@@ -98,9 +100,12 @@ impl Parameters {
             }
         }
         let times = [
-            ("seek", "single-track", self.single_track_seek, 1),
-            ("seek", "average", self.average_seek, 1),
-            ("seek", "full", self.full_seek, 1),
+            ("seek", "single-track", self.read_seek.single_track, 1),
+            ("seek", "average", self.read_seek.average, 1),
+            ("seek", "full", self.read_seek.full, 1),
+            ("seek", "write-single-track", self.write_seek.single_track, 1),
+            ("seek", "write-average", self.write_seek.average, 1),
+            ("seek", "write-full", self.write_seek.full, 1),
             ("seek", "head-switch", self.head_switch, 0),
             ("seek", "write-settle", self.write_settle, 0),
             ("interface", "read-overhead", self.read_overhead, 1),
@@ -167,42 +172,6 @@ impl Parameters {
         Ok(())
     }
 
-    /// Lee's curve must rise: both of its coefficients are at least 0.
-    fn check_seeks(&self) -> Result<(), Fault> {
-        let [first, average, full] =
-            [self.single_track_seek, self.average_seek, self.full_seek].map(|t| t as f64);
-        let show = show_nanoseconds;
-        if average > full || first > average {
-            return Err(fault(
-                ("seek", if average > full { "average" } else { "single-track" }),
-                format!(
-                    "seek times must rise from the single track ({}) over the average ({}) to the \
-                     full stroke ({})",
-                    show(first),
-                    show(average),
-                    show(full)
-                ),
-            ));
-        }
-        let (low, high) = ((2.0 * first + full) / 3.0, (7.0 * first + 8.0 * full) / 15.0);
-        if !(low..=high).contains(&average) {
-            return Err(fault(
-                ("seek", "average"),
-                format!(
-                    "no rising seek curve of the usual form a·√d + b·d + c goes through these \
-                     three times: with {} for a single track and {} for the full stroke, the \
-                     average lies from {} to {}, not at {}",
-                    show(first),
-                    show(full),
-                    show(low),
-                    show(high),
-                    show(average)
-                ),
-            ));
-        }
-        Ok(())
-    }
-
     fn check_cache(&self) -> Result<(), Fault> {
         let least = self.sectors.physical();
         let sizes = [
@@ -239,6 +208,43 @@ impl Parameters {
         }
         Ok(())
     }
+}
+
+/// Lee's curve must rise: both of its coefficients are at least 0. The fields' names
+/// are those of the three times.
+fn check_seeks(times: SeekTimes, names: [&'static str; 3]) -> Result<(), Fault> {
+    let [first, average, full] =
+        [times.single_track, times.average, times.full].map(|time| time as f64);
+    let show = show_nanoseconds;
+    if average > full || first > average {
+        return Err(fault(
+            ("seek", if average > full { names[1] } else { names[0] }),
+            format!(
+                "seek times must rise from the single track ({}) over the average ({}) to the \
+                 full stroke ({})",
+                show(first),
+                show(average),
+                show(full)
+            ),
+        ));
+    }
+    let (low, high) = ((2.0 * first + full) / 3.0, (7.0 * first + 8.0 * full) / 15.0);
+    if !(low..=high).contains(&average) {
+        return Err(fault(
+            ("seek", names[1]),
+            format!(
+                "no rising seek curve of the usual form a·√d + b·d + c goes through these \
+                 three times: with {} for a single track and {} for the full stroke, the \
+                 average lies from {} to {}, not at {}",
+                show(first),
+                show(full),
+                show(low),
+                show(high),
+                show(average)
+            ),
+        ));
+    }
+    Ok(())
 }
 
 fn fault(field: (&'static str, &'static str), message: String) -> Fault {

@@ -49,8 +49,10 @@ pub(crate) struct Geometry {
     leg_skew: u64,
     band_skew: u64,
     cylinders: u64,
-    /// Seek times.
-    pub(crate) seek: SeekCurve,
+    /// Seek times for reading.
+    pub(crate) read_seek: SeekCurve,
+    /// Seek times for writing.
+    pub(crate) write_seek: SeekCurve,
 }
 
 /// A track of a zone.
@@ -68,16 +70,19 @@ impl Geometry {
         let mean = f64::midpoint(parameters.outer_rate, parameters.inner_rate);
         let track = mean * parameters.turn() as f64 * 1e-9 * parameters.heads as f64;
         let cylinders = (parameters.capacity as f64 / track).max(1.0) as u64;
-        let first = Self::layout(parameters, SeekCurve::new(parameters, cylinders));
-        Self::layout(parameters, SeekCurve::new(parameters, first.cylinders))
+        let first = Self::layout(parameters, cylinders);
+        Self::layout(parameters, first.cylinders)
     }
 
-    fn layout(parameters: &Parameters, seek: SeekCurve) -> Self {
+    /// The layout, with the seek curves of a drive of so many cylinders.
+    fn layout(parameters: &Parameters, cylinders: u64) -> Self {
+        let read_seek = SeekCurve::new(parameters.read_seek, cylinders);
+        let write_seek = SeekCurve::new(parameters.write_seek, cylinders);
         let turn = parameters.turn();
         let heads = parameters.heads.max(1);
         let leg = parameters.tracks_per_head.max(1);
-        let settle = parameters.write_settle;
-        let switch = if heads > 1 { parameters.head_switch } else { 0 };
+        let switch = parameters.head_switch + parameters.write_settle;
+        let switch = if heads > 1 { switch } else { parameters.write_settle };
         // The band's last track lies at its first cylinder where the heads are
         // even; the way to the next band is then a leg.
         let way = if heads.is_multiple_of(2) { leg } else { 1 };
@@ -86,11 +91,12 @@ impl Geometry {
             heads,
             leg,
             turn,
-            track_skew: seek.time(1) + settle,
-            leg_skew: switch + settle,
-            band_skew: seek.time(way).max(switch) + settle,
+            track_skew: write_seek.time(1),
+            leg_skew: switch,
+            band_skew: write_seek.time(way).max(switch),
             cylinders: 0,
-            seek,
+            read_seek,
+            write_seek,
         };
 
         let shares = zone_shares(parameters);
@@ -261,9 +267,10 @@ mod tests {
                 let length = geometry.track_length(sector);
                 let next = geometry.place(sector + length);
                 let distance = here.cylinder.abs_diff(next.cylinder);
-                let switch = if here.head == next.head { 0 } else { p.head_switch };
+                let switch =
+                    if here.head == next.head { 0 } else { p.head_switch + p.write_settle };
                 switches += u64::from(here.head != next.head);
-                let way = geometry.seek.time(distance).max(switch) + p.write_settle;
+                let way = geometry.write_seek.time(distance).max(switch);
                 assert!(next.pass >= here.pass + geometry.turn + way, "{id}: {sector}");
                 sector += length;
             }

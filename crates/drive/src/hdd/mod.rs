@@ -24,5 +24,5 @@ mod write_cache;
 mod zones;
 
 pub use disk::HardDisk;
-pub use parameters::{Fault, Parameters, SectorFormat};
+pub use parameters::{Fault, Parameters, SectorFormat, SeekTimes};
 pub(crate) use read::read;

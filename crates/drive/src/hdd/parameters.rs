@@ -28,6 +28,29 @@ impl SectorFormat {
     }
 }
 
+/// Seek times as data sheets state them, settling included, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeekTimes {
+    /// To the neighbouring cylinder.
+    pub single_track: u64,
+    /// The mean over all pairs of cylinders, each weighted alike (HGST's
+    /// specifications: Σ (max + 1 − n) · (Tn.in + Tn.out) over all distances n).
+    pub average: u64,
+    /// From edge to edge.
+    pub full: u64,
+}
+
+impl SeekTimes {
+    /// Each longer by `settle`: writes where nothing more is known of them.
+    pub fn later_by(self, settle: u64) -> Self {
+        Self {
+            single_track: self.single_track.saturating_add(settle),
+            average: self.average.saturating_add(settle),
+            full: self.full.saturating_add(settle),
+        }
+    }
+}
+
 /// A hard disk's data. [`crate::load`] checks them; who makes them by hand calls
 /// [`Parameters::check`]. Times are in ns, rates in B/s, sizes in B.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,17 +75,16 @@ pub struct Parameters {
     /// Neighbouring tracks that a head serves before the next head does
     /// (serpentine layout).
     pub tracks_per_head: u64,
-    /// Seek for reading to the neighbouring cylinder.
-    pub single_track_seek: u64,
-    /// Mean seek for reading over all pairs of cylinders.
-    pub average_seek: u64,
-    /// Seek for reading from edge to edge.
-    pub full_seek: u64,
-    /// Switch to another head of the same cylinder.
+    /// Seeks for reading.
+    pub read_seek: SeekTimes,
+    /// Seeks for writing: their settling is held to a narrower bound.
+    pub write_seek: SeekTimes,
+    /// Switch to another head of the same cylinder, for reading.
     pub head_switch: u64,
-    /// What a write waits longer than a read until the head is on track.
+    /// What a write waits longer than a read after a switch of heads, and where it
+    /// follows a read on the same track.
     pub write_settle: u64,
-    /// Payload that the link carries.
+    /// Payload that the link carries; see [`crate::SATA_LINKS`].
     pub link_rate: f64,
     /// What the controller does for each read before anything else.
     pub read_overhead: u64,

@@ -2,8 +2,8 @@
 
 use disklab_study::{Fields, Node, StudyError};
 
-use super::parameters::{Parameters, SectorFormat};
-use crate::values::{at, boolean, choice, number, rate, time, whole};
+use super::parameters::{Parameters, SectorFormat, SeekTimes};
+use crate::values::{at, boolean, choice, link, number, optional_time, rate, time, whole};
 
 /// Reads the fields of a hard disk.
 ///
@@ -17,6 +17,19 @@ pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, S
     let mut seek = Fields::new(fields.require("seek")?, "'seek'")?;
     let mut interface = Fields::new(fields.require("interface")?, "'interface'")?;
     let mut cache = Fields::new(fields.require("cache")?, "'cache'")?;
+    let read_seek = SeekTimes {
+        single_track: time(&mut seek, "single-track")?,
+        average: time(&mut seek, "average")?,
+        full: time(&mut seek, "full")?,
+    };
+    let write_settle = time(&mut seek, "write-settle")?;
+    let inferred = read_seek.later_by(write_settle);
+    let write_seek = SeekTimes {
+        single_track: optional_time(&mut seek, "write-single-track")?
+            .unwrap_or(inferred.single_track),
+        average: optional_time(&mut seek, "write-average")?.unwrap_or(inferred.average),
+        full: optional_time(&mut seek, "write-full")?.unwrap_or(inferred.full),
+    };
     let parameters = Parameters {
         capacity,
         visible: capacity,
@@ -27,12 +40,11 @@ pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, S
         inner_rate: rate(&mut geometry, "inner-rate")?,
         zones: whole(&mut geometry, "zones")?,
         tracks_per_head: whole(&mut geometry, "tracks-per-head")?,
-        single_track_seek: time(&mut seek, "single-track")?,
-        average_seek: time(&mut seek, "average")?,
-        full_seek: time(&mut seek, "full")?,
+        read_seek,
+        write_seek,
         head_switch: time(&mut seek, "head-switch")?,
-        write_settle: time(&mut seek, "write-settle")?,
-        link_rate: rate(&mut interface, "link")?,
+        write_settle,
+        link_rate: link(&mut interface, "link")?,
         read_overhead: time(&mut interface, "read-overhead")?,
         write_overhead: time(&mut interface, "write-overhead")?,
         queue_depth: whole(&mut interface, "queue-depth")?,

@@ -1,6 +1,6 @@
 //! Seek time over distance.
 
-use super::parameters::Parameters;
+use super::parameters::SeekTimes;
 
 /// Lee's curve t(d) = a·√(d − 1) + b·(d − 1) + c through the three times of a
 /// data sheet, for d ≥ 1 cylinders (E. K. Lee, 'Performance Modeling and Analysis
@@ -18,11 +18,10 @@ pub(crate) struct SeekCurve {
 
 impl SeekCurve {
     /// The curve of a drive with this many cylinders.
-    pub(crate) fn new(parameters: &Parameters, cylinders: u64) -> Self {
+    pub(crate) fn new(times: SeekTimes, cylinders: u64) -> Self {
         let n = cylinders.max(1) as f64;
-        let first = parameters.single_track_seek as f64;
-        let average = parameters.average_seek as f64;
-        let full = parameters.full_seek as f64;
+        let [first, average, full] =
+            [times.single_track, times.average, times.full].map(|time| time as f64);
         Self {
             root: (-10.0 * first + 15.0 * average - 5.0 * full) / (3.0 * n.sqrt()),
             linear: (7.0 * first - 15.0 * average + 8.0 * full) / (3.0 * n),
@@ -47,20 +46,35 @@ mod tests {
 
     #[test]
     fn goes_through_the_three_times_and_rises() {
-        for (id, p) in drives() {
+        for (id, times) in
+            drives().into_iter().flat_map(|(id, p)| [(id, p.read_seek), (id, p.write_seek)])
+        {
             let n = 400_000;
-            let curve = SeekCurve::new(&p, n);
+            let curve = SeekCurve::new(times, n);
             assert_eq!(curve.time(0), 0, "{id}");
-            assert_eq!(curve.time(1), p.single_track_seek, "{id}");
+            assert_eq!(curve.time(1), times.single_track, "{id}");
             let full = curve.time(n + 1) as f64;
-            assert!((full / p.full_seek as f64 - 1.0).abs() < 1e-6, "{id}: {full}");
+            assert!((full / times.full as f64 - 1.0).abs() < 1e-6, "{id}: {full}");
             // The mean over uniform pairs of cylinders: distance d has the density 2(n − d)/n².
             let mean: f64 = (1..n)
                 .step_by(10)
                 .map(|d| curve.time(d) as f64 * 20.0 * (n - d) as f64 / (n * n) as f64)
                 .sum();
-            assert!((mean / p.average_seek as f64 - 1.0).abs() < 1e-3, "{id}: {mean}");
+            assert!((mean / times.average as f64 - 1.0).abs() < 1e-3, "{id}: {mean}");
             assert!((1..n).step_by(997).all(|d| curve.time(d) <= curve.time(d + 1)), "{id}");
+        }
+    }
+
+    #[test]
+    fn settling_longer_moves_the_whole_curve() {
+        for (id, p) in drives() {
+            let n = 400_000;
+            let (reads, settle) = (SeekCurve::new(p.read_seek, n), 234_567);
+            let writes = SeekCurve::new(p.read_seek.later_by(settle), n);
+            for distance in (1..n).step_by(997) {
+                let longer = writes.time(distance) - reads.time(distance);
+                assert!(longer.abs_diff(settle) <= 1, "{id}: {distance}: {longer}");
+            }
         }
     }
 }

@@ -82,7 +82,7 @@ pub fn expected_iops(p: &Parameters) -> f64 {
         (p.outer_rate - rate(p, x)) / (p.outer_rate - p.inner_rate)
     };
     let [first, average, full] =
-        [p.single_track_seek, p.average_seek, p.full_seek].map(|t| t as f64 * 1e-9);
+        [p.read_seek.single_track, p.read_seek.average, p.read_seek.full].map(|t| t as f64 * 1e-9);
     let root = (-10.0 * first + 15.0 * average - 5.0 * full) / 3.0;
     let linear = (7.0 * first - 15.0 * average + 8.0 * full) / 3.0;
     let mut sum = 0.0;
