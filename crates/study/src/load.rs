@@ -28,16 +28,9 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
     let about = fields.text("about")?.unwrap_or_default();
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
     let drives = fields.take("drives").map_or_else(|| Ok(Vec::new()), drives)?;
-    let loop_drive_size = fields
-        .take("loop")
-        .map(|node| {
-            let mut fields = Fields::new(node, "'loop'")?;
-            let size = fields.bytes("drive-size")?;
-            fields.finish()?;
-            Ok(size)
-        })
-        .transpose()?
-        .flatten();
+    let loop_drive_size = size_of_bench(&mut fields, "loop", "drive-size")?;
+    let lab_memory = size_of_bench(&mut fields, "lab", "memory")?;
+    let processor = fields.take("processor").cloned();
     let stacks = stacks(&mut fields, &drives)?;
     let workloads = workloads(fields.require("workloads")?)?;
     let excluded = excluded(fields.take("exclude"), &stacks, &workloads)?;
@@ -55,7 +48,9 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
         repeats,
         baseline,
         drives,
+        processor,
         loop_drive_size,
+        lab_memory,
         stacks,
         workloads,
         excluded,
@@ -63,6 +58,19 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
         source,
         digest,
     })
+}
+
+/// The size that a bench's own table gives, such as `loop.drive-size`.
+fn size_of_bench(
+    fields: &mut Fields<'_>,
+    bench: &str,
+    size: &str,
+) -> Result<Option<Bytes>, StudyError> {
+    let Some(node) = fields.take(bench) else { return Ok(None) };
+    let mut fields = Fields::new(node, &format!("'{bench}'"))?;
+    let size = fields.bytes(size)?;
+    fields.finish()?;
+    Ok(size)
 }
 
 /// A digest of the study's text, and of the shipped workloads that it uses.

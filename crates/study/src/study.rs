@@ -22,8 +22,14 @@ pub struct Study {
     pub baseline: Option<String>,
     /// The drives it stands on.
     pub drives: Vec<DriveSpec>,
+    /// The processor whose work the lab charges for: a name, or a table with its
+    /// figures; none where work is free.
+    pub processor: Option<Node>,
     /// Size of a drive on the loop bench; computed from the workloads where absent.
     pub loop_drive_size: Option<Bytes>,
+    /// Memory of a guest in the lab, which is that of the machine that the study was
+    /// made on; the bench's own default where absent.
+    pub lab_memory: Option<Bytes>,
     /// The stacks, in the order of the file.
     pub stacks: Vec<StackSpec>,
     /// The workloads, expanded, in the order of the file.

@@ -214,6 +214,8 @@ impl Observed {
             latency: histogram
                 .as_ref()
                 .map(|h| [0.5, 0.99, 0.999].map(|quantile| h.quantile(quantile) as f64)),
+            mean_and_worst_latency: histogram.as_ref().map(|h| [h.mean(), h.quantile(1.0) as f64]),
+            operations: figure.operations,
             missed,
             bytes: figure.bytes,
             drive_read: self.read,
@@ -301,5 +303,9 @@ mod tests {
         let first = &group.observations[0];
         assert_eq!((first.throughput, first.iops), (Some(204_800.0), Some(50.0)));
         assert!(first.latency.is_some_and(|l| (l[0] / 1e6 - 1.0).abs() < 0.001));
+        let near =
+            |[mean, worst]: [f64; 2]| (mean / 1e6 - 1.0).abs() < 0.001 && worst >= mean * 0.999;
+        assert!(first.mean_and_worst_latency.is_some_and(near));
+        assert_eq!(first.operations, Some(100));
     }
 }

@@ -57,6 +57,10 @@ pub struct Observation {
     pub elapsed: f64,
     /// Median, 99th and 99.9th percentile of latency, in nanoseconds.
     pub latency: Option<[f64; 3]>,
+    /// Mean and largest latency, in nanoseconds.
+    pub mean_and_worst_latency: Option<[f64; 2]>,
+    /// Operations, where they are counted.
+    pub operations: Option<u64>,
     /// Deadlines missed, where the work has deadlines.
     pub missed: Option<u64>,
     /// Bytes asked for.

@@ -1,0 +1,158 @@
+//! Each row, judged.
+
+use serde::Serialize;
+
+use crate::ours::Summed;
+use crate::{Band, Catalogue, Finding, Kind, Measured, Row, Tally};
+
+/// Where a row stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// Ours lies within what is accepted.
+    Met,
+    /// Ours lies outside.
+    Missed,
+    /// There is no figure of ours.
+    NotRun,
+    /// Ours is there, but nothing was published to hold it against.
+    NothingPublished,
+}
+
+/// A figure of ours, in the row's unit; a ratio for ratios and orders.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ours {
+    /// The figure.
+    pub centre: f64,
+    /// Its 95 % interval; none where it was measured once.
+    pub interval: Option<(f64, f64)>,
+    /// In how many blocks it was measured.
+    pub n: usize,
+}
+
+/// A row, ours beside it, and what follows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Judged {
+    /// What was published.
+    #[serde(flatten)]
+    pub row: Row,
+    /// What meets it; none where nothing was published.
+    pub accepted: Option<Band>,
+    /// Ours.
+    pub ours: Option<Ours>,
+    /// Ours ÷ published; for orders ours itself, which is subject ÷ baseline.
+    pub quotient: Option<f64>,
+    /// Where it stands.
+    pub standing: Standing,
+    /// Whether the whole interval stands where its centre does; none where there is
+    /// no interval.
+    pub is_certain: Option<bool>,
+    /// Whether it is one of those that are counted: published, and not bound by the
+    /// processor.
+    pub counts: bool,
+    /// The unit of the published value, as read.
+    pub read_unit: String,
+    /// Why there is no figure of ours, or what was done to it.
+    pub remark: Option<String>,
+    /// Why it is missed, where that is known; none where it is met.
+    pub finding: Option<Finding>,
+}
+
+/// All rows of a run's study.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The study's id.
+    pub study: String,
+    /// Whether the processor's work took time in the lab.
+    pub processor_charged: bool,
+    /// By how much sizes were scaled.
+    pub scale: f64,
+    /// The counts.
+    pub tally: Tally,
+    /// The rows, in the order in which they were published.
+    pub rows: Vec<Judged>,
+}
+
+/// Holds a run against what was published about its study; nothing where nothing was.
+pub fn compare(catalogue: &Catalogue, measured: &Measured<'_>) -> Option<Comparison> {
+    let study = &measured.study.id;
+    if !catalogue.knows(study) {
+        return None;
+    }
+    let rows: Vec<Judged> =
+        catalogue.rows_of(study).map(|row| judge(catalogue, measured, row)).collect();
+    Some(Comparison {
+        study: study.clone(),
+        processor_charged: measured.processor_charged,
+        scale: measured.scale,
+        tally: Tally::of(&rows),
+        rows,
+    })
+}
+
+/// What was looked up for a row.
+struct Found {
+    ours: Summed,
+    unit: String,
+    remark: Option<String>,
+}
+
+fn judge(catalogue: &Catalogue, measured: &Measured<'_>, row: &Row) -> Judged {
+    let accepted = Band::of(row);
+    let mut judged = Judged {
+        row: row.clone(),
+        accepted,
+        ours: None,
+        quotient: None,
+        standing: Standing::NotRun,
+        is_certain: None,
+        counts: row.value.is_some() && !row.cpu_bound,
+        read_unit: row.unit.clone(),
+        remark: None,
+        finding: None,
+    };
+    let found = match find(catalogue, measured, row) {
+        Ok(found) => found,
+        Err(why) => {
+            judged.remark = Some(why);
+            return judged;
+        }
+    };
+    let (centre, interval, n) = found.ours;
+    judged.ours = Some(Ours { centre, interval, n });
+    judged.read_unit = found.unit;
+    judged.remark = found.remark;
+    let (Some(band), Some(published)) = (accepted, row.value) else {
+        judged.standing = Standing::NothingPublished;
+        return judged;
+    };
+    judged.quotient = Some(if row.kind == Kind::Order { centre } else { centre / published });
+    judged.standing = if band.holds(centre) { Standing::Met } else { Standing::Missed };
+    judged.is_certain = interval.map(|(low, high)| band.is_clear_of(low, high));
+    if judged.standing == Standing::Missed {
+        judged.finding = catalogue.finding(row).cloned();
+    }
+    judged
+}
+
+fn find(catalogue: &Catalogue, measured: &Measured<'_>, row: &Row) -> Result<Found, String> {
+    let target = catalogue.target(row, &row.subject).map_err(str::to_owned)?;
+    let subject = measured.values(target, &row.subject)?;
+    let unit = target.unit.clone().unwrap_or_else(|| row.unit.clone());
+    let remark = subject.note.clone();
+    let no_figure = || "there is no usable value among the samples".to_owned();
+    let Some(baseline) = &row.baseline else {
+        let Some(size) = target.measure.unit_size(&unit) else {
+            return Err(format!("'{unit}' is no unit of the measurement"));
+        };
+        let (centre, interval, n) = subject.summed().ok_or_else(no_figure)?;
+        let interval = interval.map(|(low, high)| (low / size, high / size));
+        return Ok(Found { ours: (centre / size, interval, n), unit, remark });
+    };
+    let target = catalogue.target(row, baseline).map_err(str::to_owned)?;
+    let other = measured
+        .values(target, baseline)
+        .map_err(|why| format!("{baseline}, its baseline: {why}"))?;
+    let ours = subject.ratio_to(&other).ok_or_else(no_figure)?;
+    Ok(Found { ours, unit, remark })
+}

@@ -1,0 +1,27 @@
+//! What the five studies published, beside what a run of ours measured. Pure.
+//!
+//! [`Catalogue`] holds the rows that were published (`published/published.csv`),
+//! the rules that name the figure of ours beside each (`published/mapping.toml`)
+//! and what is known about rows that are missed (`published/findings.toml`).
+//! [`compare`] looks a run's figures up and judges them: `met`, `missed`, or not
+//! measured, and why.
+
+mod accepted;
+mod catalogue;
+mod compare;
+mod finding;
+mod ours;
+mod row;
+mod rule;
+mod tally;
+#[cfg(test)]
+mod testing;
+
+pub use accepted::{Band, RATIO_TOLERANCE, SAME_TOLERANCE, VALUE_TOLERANCE};
+pub use catalogue::Catalogue;
+pub use compare::{Comparison, Judged, Ours, Standing, compare};
+pub use finding::Finding;
+pub use ours::{CellFate, Measured};
+pub use row::{Kind, Row};
+pub use rule::{Measurement, Rule, Target};
+pub use tally::Tally;

@@ -1,0 +1,221 @@
+//! A made-up study, a made-up run, and what follows.
+
+use disklab_measure::Direction;
+use disklab_published::{Catalogue, CellFate, Comparison, Judged, Measured, Standing, compare};
+use disklab_source::Source;
+use disklab_study::{LeftOut, Study, load};
+use disklab_verdict::{Group, GroupKey, Observation};
+
+const STUDY: &str = r#"
+id = "s"
+title = "t"
+drives = { model = "m", name = "d", size = "1 TB" }
+layouts = { single = "", raid5 = "" }
+file-systems = { ext4 = "ext4", btrfs = "btrfs" }
+[[workloads]]
+id = "read"
+fio = { rw = "read" }
+[[workloads]]
+id = "backup"
+backup = { size = "1 GB" }
+"#;
+
+const ROWS: &str = "\
+study,id,kind,subject,baseline,workload,metric,unit,value,low,high,cpu_bound,note
+s,value,value,single/ext4,,read it,throughput,MB/s,100,,,no,
+s,mib,value,single/ext4,,read MiB,throughput,MB/s,100,,,no,
+s,ratio,ratio,raid5/ext4,single/ext4,read it,throughput,,2,,,no,
+s,above,order,raid5/ext4,single/ext4,read it,throughput,,1,,,no,
+s,cpu,order,raid5/ext4,single/ext4,read it,throughput,,-1,,,yes,
+s,silent,value,raid5/ext4,,read it,throughput,MB/s,,,,no,not measurable
+s,time,value,single/ext4,,backup,elapsed,s,100,,,no,
+s,failed,value,single/btrfs,,read it,throughput,MB/s,100,,,no,
+s,ends,order,single/btrfs,single/ext4,ends,completes,,-1,,,no,
+s,never,value,raid5/btrfs,,read it,throughput,MB/s,100,,,no,
+other,x,value,single/ext4,,read it,throughput,MB/s,100,,,no,
+";
+
+const MAPPING: &str = r#"
+[[rule]]
+study = "s"
+workload = "ends"
+figure = "read:*:*"
+measure = "completes"
+[[rule]]
+study = "s"
+workload = "read MiB"
+figure = "read:read:read"
+measure = "throughput"
+unit = "MiB/s"
+[[rule]]
+study = "s"
+workload = "read it"
+figure = "read:read:read"
+measure = "throughput"
+[[rule]]
+study = "s"
+workload = "backup"
+figure = "backup:*:*"
+measure = "elapsed"
+work = "10 GB"
+"#;
+
+const FINDINGS: &str = r#"
+[[finding]]
+study = "s"
+rows = ["ratio", "valu?"]
+why = """The bus
+is narrow."""
+evidence = "Half the drives, half the rate."
+"#;
+
+fn catalogue() -> Catalogue {
+    let source = |name: &str, text: &str| Source { name: name.into(), text: text.into() };
+    Catalogue::read(source("p.csv", ROWS), source("m.toml", MAPPING), source("f.toml", FINDINGS))
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn study() -> Study {
+    load("s.toml", STUDY).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn group(stack: &str, workload: &str, per_second: &[f64]) -> Group {
+    let observations = per_second.iter().enumerate().map(|(block, rate)| Observation {
+        cell: block as u32,
+        block: block as u32,
+        throughput: Some(*rate),
+        iops: None,
+        elapsed: 1e9 / rate,
+        latency: None,
+        mean_and_worst_latency: None,
+        operations: None,
+        missed: None,
+        bytes: 1_000_000_000,
+        drive_read: 0,
+        drive_write: 0,
+        drives: Vec::new(),
+        cpu_seconds: 0.0,
+    });
+    let key = GroupKey {
+        stack: stack.into(),
+        workload: workload.into(),
+        step: workload.into(),
+        direction: Direction::Read,
+    };
+    Group { key, observations: observations.collect(), latency: None }
+}
+
+fn fate(stack: &str, done: Option<Result<(), String>>) -> CellFate {
+    CellFate { stack: stack.into(), workload: "read".into(), block: 0, done }
+}
+
+fn judged(single: &[f64], raid5: &[f64]) -> Comparison {
+    let groups = [
+        group("single/ext4", "read", single),
+        group("single/ext4", "backup", single),
+        group("raid5/ext4", "read", raid5),
+    ];
+    let cells = [
+        fate("single/ext4", Some(Ok(()))),
+        fate("raid5/ext4", Some(Ok(()))),
+        fate("single/btrfs", Some(Err("no space left\nat all".into()))),
+    ];
+    let left_out =
+        [LeftOut { stack: Some("raid5/btrfs".into()), workload: None, why: "needs btrfs".into() }];
+    let measured = Measured {
+        study: &study(),
+        groups: &groups,
+        cells: &cells,
+        left_out: &left_out,
+        processor_charged: false,
+        scale: 1.0,
+    };
+    compare(&catalogue(), &measured).expect("something was published")
+}
+
+fn row<'a>(comparison: &'a Comparison, id: &str) -> &'a Judged {
+    comparison.rows.iter().find(|j| j.row.id == id).expect("a row")
+}
+
+#[test]
+fn rows_are_met_or_missed_and_counted() {
+    let comparison = judged(&[100e6], &[120e6]);
+    let standing = |id| row(&comparison, id).standing;
+    assert_eq!(standing("value"), Standing::Met);
+    assert_eq!(standing("ratio"), Standing::Missed);
+    assert_eq!(standing("above"), Standing::Met);
+    assert_eq!(standing("cpu"), Standing::Missed);
+    assert_eq!(standing("silent"), Standing::NothingPublished);
+    assert_eq!(standing("failed"), Standing::NotRun);
+    assert_eq!(standing("ends"), Standing::Met);
+    let tally = comparison.tally;
+    assert_eq!((tally.rows, tally.countable, tally.met), (10, 8, 5));
+    assert_eq!((tally.missed, tally.not_run, tally.uncertain), (1, 2, 0));
+    assert_eq!((tally.cpu_bound, tally.cpu_bound_missed, tally.without_value), (1, 1, 1));
+    assert_eq!(tally.unexplained, 0);
+    assert_eq!(tally.share_met(), Some(5.0 / 8.0));
+    assert_eq!(tally.plus(tally).countable, 16);
+}
+
+#[test]
+fn a_miss_has_its_finding_and_a_hit_has_none() {
+    let comparison = judged(&[100e6], &[120e6]);
+    let finding = row(&comparison, "ratio").finding.as_ref().expect("known");
+    assert_eq!(finding.why, "The bus is narrow.");
+    assert_eq!(row(&comparison, "value").finding, None);
+}
+
+#[test]
+fn what_was_not_measured_says_why() {
+    let comparison = judged(&[100e6], &[120e6]);
+    let remark = |id| row(&comparison, id).remark.clone().unwrap_or_default();
+    assert_eq!(remark("failed"), "failed: no space left");
+    assert_eq!(remark("never"), "left out: needs btrfs");
+}
+
+#[test]
+fn units_and_amounts_of_work_are_converted() {
+    let comparison = judged(&[100e6], &[120e6]);
+    let mib = row(&comparison, "mib");
+    assert!((mib.ours.expect("measured").centre - 95.367).abs() < 0.001);
+    assert_eq!((mib.read_unit.as_str(), mib.standing), ("MiB/s", Standing::Met));
+    let time = row(&comparison, "time");
+    // 1 GB in 10 s is 10 GB in 100 s.
+    assert!((time.ours.expect("measured").centre - 100.0).abs() < 1e-6);
+    assert!(time.remark.as_deref().is_some_and(|r| r.contains("1/10")), "{:?}", time.remark);
+}
+
+#[test]
+fn an_interval_over_the_border_makes_a_row_uncertain() {
+    let once = judged(&[100e6], &[160e6]);
+    assert_eq!(row(&once, "ratio").is_certain, None);
+    let steady = judged(&[100e6, 101e6, 100e6], &[200e6, 201e6, 199e6]);
+    assert_eq!(row(&steady, "ratio").is_certain, Some(true));
+    let loose = judged(&[100e6, 101e6, 100e6], &[160e6, 120e6, 210e6]);
+    assert_eq!(row(&loose, "ratio").is_certain, Some(false));
+    assert!(loose.tally.uncertain >= 1);
+}
+
+/// Ratios are of the same block: what slows a whole block down falls out.
+#[test]
+fn ratios_are_paired_over_blocks() {
+    let comparison = judged(&[100e6, 50e6, 200e6], &[200e6, 100e6, 400e6]);
+    let ours = row(&comparison, "ratio").ours.expect("measured");
+    assert!((ours.centre - 2.0).abs() < 1e-9);
+    assert_eq!(ours.n, 3);
+    assert_eq!(row(&comparison, "ratio").is_certain, Some(true));
+}
+
+#[test]
+fn a_study_of_which_nothing_was_published_has_no_comparison() {
+    let study = load("x.toml", &STUDY.replace("id = \"s\"", "id = \"mine\"")).expect("valid");
+    let measured = Measured {
+        study: &study,
+        groups: &[],
+        cells: &[],
+        left_out: &[],
+        processor_charged: false,
+        scale: 1.0,
+    };
+    assert_eq!(compare(&catalogue(), &measured), None);
+}
