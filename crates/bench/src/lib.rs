@@ -27,7 +27,7 @@ pub use drives::{Drives, Ready, ReadyDrive};
 pub use error::{BenchError, CellError};
 pub use lab::{
     CELL_JOB, KernelSource, LabBench, LabKernel, LabSettings, ModelledDrives, SerialNumbers,
-    carry_out_in_guest, find_model,
+    carry_out_in_guest, find_model, find_processor, study_processor,
 };
 pub use loop_drives::LoopDrives;
 pub use predict::{Medium, Prediction, cell_seconds, predict};

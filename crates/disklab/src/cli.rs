@@ -108,9 +108,15 @@ pub struct CampaignArgs {
     /// Size of a drive on the loop bench.
     #[arg(long, value_name = "SIZE")]
     pub drive_size: Option<Bytes>,
-    /// In the lab: a guest's memory, the page cache included. [default: 1 GiB]
+    /// In the lab: a guest's memory, the page cache included. [default: the study's, or
+    /// 1 GiB]
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Bytes>,
+    /// In the lab: charge for the processor's work as on this one: a shipped one, such
+    /// as atom-d2700, or a processor file; 'none' for free. [default: the study's, or
+    /// none]
+    #[arg(long, value_name = "PROCESSOR")]
+    pub processor: Option<String>,
     /// In the lab: how many cells run side by side; one on each processor if
     /// absent. Results do not depend on it.
     #[arg(long, value_name = "N")]
@@ -167,6 +173,8 @@ impl CampaignArgs {
             without: Vec::new(),
             drive_size: then("drive-size").and_then(|text| text.parse().ok()),
             memory: then("memory").and_then(|text| text.parse().ok()),
+            // That it is the same is seen by the bench's description.
+            processor: self.processor.clone().or_else(|| then("processor").cloned()),
             at_once: self.at_once,
             cell_limit: self.cell_limit,
             scratch: then("scratch").map(PathBuf::from),

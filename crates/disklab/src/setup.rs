@@ -248,6 +248,9 @@ fn bench(
         On::Lab => {
             let (bench, memory) = lab::bench(args, campaign, place, ledger()?, executor)?;
             options.insert("memory".to_owned(), memory.short());
+            if let Some(processor) = &args.processor {
+                options.insert("processor".to_owned(), processor.clone());
+            }
             Ok(Box::new(bench))
         }
         On::Loop => {

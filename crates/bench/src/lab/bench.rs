@@ -7,6 +7,7 @@ use disklab_exec::{Executor, Invocation};
 use disklab_lab::ContentLimits;
 use disklab_lab::kernel::ZFS_CONFIGURATION;
 use disklab_measure::{Environment, environment};
+use disklab_processor::Processor;
 use disklab_stack::{Ledger, Machine, Need, Undo};
 use disklab_study::Cell;
 use disklab_units::Bytes;
@@ -49,6 +50,15 @@ pub struct LabSettings {
     pub cell_limit: Duration,
     /// Against which drive files and the study's own files are found; absolute.
     pub folder: PathBuf,
+    /// What the processor's work costs; free where absent.
+    pub processor: Option<Processor>,
+}
+
+impl LabSettings {
+    /// Words for the guest's kernel: what the processor's work costs.
+    pub(super) fn charges(&self) -> Vec<String> {
+        self.processor.as_ref().map(Processor::kernel_arguments).unwrap_or_default()
+    }
 }
 
 /// Modelled drives under a real kernel, in virtual time.
@@ -82,9 +92,14 @@ impl Bench for LabBench {
     }
 
     fn about(&self) -> String {
+        let work = match &self.settings.processor {
+            None => "the processor's work takes no time".to_owned(),
+            Some(processor) => {
+                format!("the processor's work is charged as on {}", processor.about())
+            }
+        };
         format!(
-            "{}, under a Linux kernel in virtual time with {} of memory; the processor's work \
-             takes no time",
+            "{}, under a Linux kernel in virtual time with {} of memory; {work}",
             self.drives.about(),
             self.settings.memory.iec()
         )
@@ -124,8 +139,12 @@ impl Bench for LabBench {
         });
         Environment {
             kernel: format!("{kernel} User-Mode Linux, time travel").trim().to_owned(),
-            // A guest has one, and what it is does not matter: its time is free.
-            processor: Some("simulated, infinitely fast".to_owned()),
+            // A guest has one, and what it is does not matter: its time is free, or
+            // what the work would take on another is charged.
+            processor: Some(match &self.settings.processor {
+                None => "simulated, infinitely fast".to_owned(),
+                Some(processor) => format!("simulated: {}", processor.about()),
+            }),
             processors: 1,
             memory_bytes: self.settings.memory.0,
             virtual_machine: None,

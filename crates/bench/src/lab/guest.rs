@@ -12,6 +12,7 @@ use disklab_workload::Context;
 
 use super::drives::ModelledDrives;
 use super::job::{ANSWER, Answer, JOB, Job, PHASES, read, write};
+use super::processor::check_charges;
 use crate::{Bench, Campaign, CellOutcome, DeviceBench, Phase, Sink};
 
 /// Carries out the cell that the host left a job for, and leaves the answer. The
@@ -31,6 +32,10 @@ pub fn carry_out_in_guest() -> Result<(), String> {
         let place = Path::new(PLACE).join(name);
         mount_host(folder, &place).map(|()| place).map_err(|e| e.to_string())
     };
+    if let Err(why) = check_charges(&job.charges) {
+        let answer = Answer { result: Err(why), trace: Vec::new() };
+        return write(lab, ANSWER, &answer).map_err(|e| format!("cannot write the answer: {e}"));
+    }
     let programs = job.programs.as_deref().map(|folder| host(folder, "programs")).transpose()?;
     set_environment(programs.as_deref());
     let study = host(&job.folder, "study")?;

@@ -37,6 +37,8 @@ pub(super) struct Job {
     pub fio: Option<String>,
     /// A further folder of programs, on the host.
     pub programs: Option<PathBuf>,
+    /// What of the kernel's command line says what the processor's work costs.
+    pub charges: Vec<String>,
 }
 
 /// What came of it.

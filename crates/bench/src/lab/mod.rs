@@ -9,12 +9,14 @@ mod guest;
 mod job;
 mod model;
 mod one_cell;
+mod processor;
 mod serial;
 
 pub use bench::{KernelSource, LabBench, LabKernel, LabSettings};
 pub use drives::ModelledDrives;
 pub use guest::carry_out_in_guest;
 pub use model::find_model;
+pub use processor::{find_processor, study_processor};
 pub use serial::SerialNumbers;
 
 /// The job by which the guest's first program knows that it is to carry out a

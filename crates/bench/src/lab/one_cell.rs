@@ -69,6 +69,7 @@ impl OneCell<'_> {
         options.writable = vec![self.raw.clone()];
         options.init_arguments = vec![GUEST.to_owned(), CELL_JOB.to_owned()];
         options.kernel_arguments.clone_from(&self.kernel.arguments);
+        options.kernel_arguments.extend(settings.charges());
         options.memory_bytes = settings.memory.0;
         options.disks = self.drives.disks(self.indices, self.write_cache, self.cell.seed);
         options.content = settings.content;

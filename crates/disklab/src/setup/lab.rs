@@ -1,9 +1,11 @@
 //! The lab bench, from the command line.
 
+use std::path::Path;
 use std::time::Duration;
 
 use disklab_bench::{
-    BenchError, Campaign, LabBench, LabKernel, LabSettings, ModelledDrives, free_space,
+    BenchError, Campaign, LabBench, LabKernel, LabSettings, ModelledDrives, find_processor,
+    free_space, study_processor,
 };
 use disklab_exec::{ExecError, Executor, Interrupt};
 use disklab_lab::speed::processors;
@@ -16,7 +18,7 @@ use crate::cli::CampaignArgs;
 use crate::commands::lab::build;
 use crate::exit::{Failure, INTERRUPTED};
 
-/// A guest's memory where the user says nothing: that of a small NAS.
+/// A guest's memory where neither the user nor the study says it: that of a small NAS.
 const MEMORY: Bytes = Bytes::gib(1);
 /// With less, programs such as mkfs.xfs are killed.
 const LEAST_MEMORY: Bytes = Bytes::mib(128);
@@ -34,16 +36,21 @@ pub fn bench(
     executor: Executor,
 ) -> Result<(LabBench, Bytes), Failure> {
     let drives = ModelledDrives::new(&campaign.study, place.study).map_err(Failure::wrong_use)?;
-    let memory = args.memory.unwrap_or(MEMORY);
+    let memory = args.memory.or(campaign.study.lab_memory).unwrap_or(MEMORY);
     let most = machine_memory();
     if memory < LEAST_MEMORY || memory > most {
         return Err(Failure::wrong_use(format!(
-            "--memory {}: a guest takes from {} to what this machine has, {}",
+            "a guest's memory of {} (--memory, or the study's `lab.memory`): it takes from {} to what this machine has, {}",
             memory.iec(),
             LEAST_MEMORY.iec(),
             most.iec()
         )));
     }
+    let processor = match &args.processor {
+        Some(name) => find_processor(name, Path::new("")),
+        None => study_processor(&campaign.study, place.study),
+    };
+    let processor = processor.map_err(Failure::wrong_use)?;
     let cores = cores(args.at_once, memory, most)?;
     let program = std::env::current_exe()
         .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))?;
@@ -61,6 +68,7 @@ pub fn bench(
         content,
         cell_limit: args.cell_limit.unwrap_or(CELL_LIMIT),
         folder: place.study.to_owned(),
+        processor,
     };
     let kernels = Box::new(move |zfs| kernel_for(zfs, &interrupt));
     Ok((LabBench::new(drives, settings, kernels, ledger, executor), memory))

@@ -1,0 +1,15 @@
+//! Processors: what their work costs in the lab, where it is free otherwise.
+//!
+//! In the lab's virtual time, the clock stands still while the kernel computes. A
+//! processor (`processors/*.toml`) says how long a system call, a checksum or a
+//! parity takes on a machine of its kind; the lab's kernel
+//! (`kernel/patches/processor.patch`) has the clock go on by that, where the work
+//! is done. `docs/cpu-cost.md` says what that can tell and what it cannot.
+
+mod cost;
+mod file;
+mod shipped;
+
+pub use cost::{COSTS, Cost, PARAMETERS, Unit};
+pub use file::{Processor, from_node, load};
+pub use shipped::{SHIPPED, by_name};
