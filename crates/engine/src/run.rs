@@ -9,11 +9,12 @@ use std::thread::{Builder, Scope};
 use std::time::Duration;
 
 use disklab_jobfile::Job;
+use disklab_measure::Windows;
 
 use crate::error::EngineError;
 use crate::files::lay_out_job;
 use crate::filler::Filler;
-use crate::measure::now_ns;
+use crate::measure::{FINEST_NS, now_ns};
 use crate::report::{JobReport, Report};
 use crate::site::{Progress, Site};
 use crate::verify::Checker;
@@ -309,6 +310,7 @@ fn one(job: &Job, index: usize, clone: u32, group: u32, outcome: &Outcome) -> Jo
         elapsed_ns: 0,
         depths: [0; 7],
         series: Default::default(),
+        windows: [Windows::new(FINEST_NS), Windows::new(FINEST_NS)],
         notes: warnings.chain(outcome.notes.iter().cloned()).collect(),
         options: told_options(job),
         reporting: job.reporting.clone(),
@@ -341,6 +343,7 @@ fn filled(report: JobReport, account: crate::worker::Account) -> JobReport {
         elapsed_ns: account.elapsed_ns,
         depths: account.depths,
         series: account.series,
+        windows: account.windows,
         ..report
     }
 }

@@ -220,6 +220,7 @@ impl Session {
             fitting.for_each(|(row, _)| sum.merge(row));
             sum
         };
+        let (series, windows) = shared.series.take(elapsed_ns);
         let measured = Measured {
             dialect: personality.dialect,
             summary: of(&|kind| kind != Kind::Other),
@@ -240,7 +241,8 @@ impl Session {
             threads,
             user_ns: used.0,
             system_ns: used.1,
-            series: shared.series.take(elapsed_ns),
+            series,
+            windows,
         };
         Ok((measured, shared.gate.take_cause()))
     }

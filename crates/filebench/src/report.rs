@@ -1,5 +1,6 @@
 //! What a personality's runs gave.
 
+use disklab_measure::Windows;
 use disklab_wml::Dialect;
 
 use crate::tally::Counted;
@@ -32,6 +33,8 @@ pub struct Measured {
     pub warm_up_ns: u64,
     /// The summary's operations and bytes, interval by interval.
     pub series: Series,
+    /// The summary's operations, window by window: for figures of a part.
+    pub windows: Windows,
     /// Number of threads.
     pub threads: usize,
     /// Processor time of the threads in user space, warm-up included, in nanoseconds.

@@ -1,6 +1,8 @@
-//! Operations and bytes, second by second.
+//! Operations and bytes, second by second, and latencies, window by window.
 
 use std::sync::{Mutex, PoisonError};
+
+use disklab_measure::{OpenWindow, Windows};
 
 use crate::report::Series;
 
@@ -13,6 +15,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub(crate) struct Shared {
     interval_ns: u64,
     counts: Mutex<Vec<(u64, u64)>>,
+    windows: Mutex<Windows>,
 }
 
 impl Shared {
@@ -20,7 +23,8 @@ impl Shared {
     pub fn new(limit_ns: Option<u64>) -> Self {
         let seconds = limit_ns.map_or(0, |limit| limit / SECOND_NS);
         let interval_ns = seconds.div_ceil(MOST as u64).max(1) * SECOND_NS;
-        Self { interval_ns, counts: Mutex::default() }
+        let windows = Mutex::new(Windows::new(interval_ns));
+        Self { interval_ns, counts: Mutex::default(), windows }
     }
 
     fn add(&self, interval: u64, operations: u64, bytes: u64) {
@@ -43,13 +47,15 @@ impl Shared {
     }
 
     /// The series of a run that lasted `elapsed_ns`; intervals in which nothing was
-    /// done are there too, and one that the end cut short is not.
-    pub fn take(self, elapsed_ns: u64) -> Series {
+    /// done are there too, and one that the end cut short is not. The windows hold all
+    /// that was counted.
+    pub fn take(self, elapsed_ns: u64) -> (Series, Windows) {
         let mut counts = self.counts.into_inner().unwrap_or_else(PoisonError::into_inner);
         let whole = usize::try_from(elapsed_ns / self.interval_ns).unwrap_or(MOST).min(MOST);
         counts.resize(whole, (0, 0));
         let (operations, bytes) = counts.into_iter().unzip();
-        Series { interval_ns: self.interval_ns, operations, bytes }
+        let windows = self.windows.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (Series { interval_ns: self.interval_ns, operations, bytes }, windows)
     }
 }
 
@@ -61,11 +67,19 @@ pub(crate) struct Own {
     interval: u64,
     operations: u64,
     bytes: u64,
+    open: OpenWindow,
+    /// When the open window ends.
+    closes: u64,
 }
 
 impl Own {
-    /// Counts an operation that ended `at` so many nanoseconds into the measurement.
-    pub fn count(&mut self, at: u64, bytes: u64, shared: &Shared) {
+    /// Counts an operation that took `ns` and ended `at` so many nanoseconds into the
+    /// measurement.
+    pub fn count(&mut self, at: u64, bytes: u64, ns: u64, shared: &Shared) {
+        if at >= self.closes {
+            self.close(at, shared);
+        }
+        self.open.record(bytes, ns);
         if at >= self.until {
             self.flush(shared);
             self.interval = at / shared.interval_ns;
@@ -75,8 +89,22 @@ impl Own {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
+    /// Hands over the open window; the next one holds `at`.
+    #[cold]
+    fn close(&mut self, at: u64, shared: &Shared) {
+        let mut windows = shared.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.add(self.closes.saturating_sub(1), &mut self.open);
+        self.closes = windows.end_of(at);
+    }
+
+    /// Hands over all that was counted.
+    pub fn end(&mut self, shared: &Shared) {
+        self.flush(shared);
+        self.close(self.closes.saturating_sub(1), shared);
+    }
+
     /// Hands over what was counted.
-    pub fn flush(&mut self, shared: &Shared) {
+    fn flush(&mut self, shared: &Shared) {
         shared.add(self.interval, self.operations, self.bytes);
         (self.operations, self.bytes) = (0, 0);
     }
@@ -91,20 +119,23 @@ mod tests {
         let shared = Shared::new(Some(4 * SECOND_NS));
         let (mut one, mut other) = (Own::default(), Own::default());
         for at in [0, 1, SECOND_NS, 3 * SECOND_NS + 5] {
-            one.count(at, 10, &shared);
+            one.count(at, 10, at + 1, &shared);
         }
-        other.count(SECOND_NS + 1, 1, &shared);
-        one.flush(&shared);
-        other.flush(&shared);
-        let series = shared.take(3 * SECOND_NS + 6);
+        other.count(SECOND_NS + 1, 1, 7, &shared);
+        one.end(&shared);
+        other.end(&shared);
+        let (series, windows) = shared.take(3 * SECOND_NS + 6);
         assert_eq!(series.operations, [2, 2, 0]);
         assert_eq!(series.bytes, [20, 11, 0]);
+        let (whole, part) = (windows.since(0), windows.since(1));
+        assert_eq!((whole.operations, whole.bytes), (5, 41));
+        assert_eq!((part.operations, part.bytes, part.histogram.quantile(0.0)), (3, 21, 7));
     }
 
     #[test]
     fn long_runs_have_longer_intervals() {
         let shared = Shared::new(Some(250_000 * SECOND_NS));
         assert_eq!(shared.interval_ns, 3 * SECOND_NS);
-        assert!(Shared::new(Some(u64::MAX)).take(u64::MAX).operations.len() <= MOST);
+        assert!(Shared::new(Some(u64::MAX)).take(u64::MAX).0.operations.len() <= MOST);
     }
 }

@@ -1,35 +1,6 @@
 //! What a thread counts: without locks, and merged when it ends.
 
-use disklab_measure::LatencyHistogram;
-
-/// Bins per doubling. A bin is at most 1/128 of its value wide, so its middle is
-/// within 0.4 % of what was measured.
-const FINE: u64 = 128;
-const FINE_BITS: u32 = FINE.trailing_zeros();
-/// Longer latencies are counted as this one: 2⁴¹ ns are 37 minutes.
-const HIGHEST_NS: u64 = (1 << 41) - 1;
-/// Number of bins: 2·FINE exact ones, then FINE for each doubling.
-const BINS: usize = bin(HIGHEST_NS) + 1;
-
-const fn bin(ns: u64) -> usize {
-    let ns = if ns > HIGHEST_NS { HIGHEST_NS } else { ns };
-    if ns < 2 * FINE {
-        return ns as usize;
-    }
-    let shift = u64::BITS - 1 - ns.leading_zeros() - FINE_BITS;
-    (shift as u64 * FINE + (ns >> shift)) as usize
-}
-
-/// The middle of a bin.
-fn middle(bin: usize) -> u64 {
-    let bin = bin as u64;
-    if bin < 2 * FINE {
-        return bin;
-    }
-    let shift = bin / FINE - 1;
-    let lowest = (bin - shift * FINE) << shift;
-    lowest + (1 << shift >> 1)
-}
+use disklab_measure::{BINS, LatencyHistogram, bin, middle};
 
 /// Latencies of one row and thread: 18 KiB once something is recorded.
 #[derive(Debug, Clone, Default)]
@@ -149,20 +120,7 @@ impl Counted {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    #[test]
-    fn bins_follow_one_another() {
-        let mut last = 0;
-        for ns in 0..100_000_u64 {
-            let now = bin(ns);
-            assert!(now == last || now == last + 1, "{ns}");
-            last = now;
-        }
-        assert_eq!(bin(u64::MAX), BINS - 1);
-    }
 
     #[test]
     fn counts_are_merged() {
@@ -177,14 +135,5 @@ mod tests {
         assert_eq!((sum.min_ns, sum.max_ns), (200, 4000));
         assert_eq!(sum.histogram.count(), 3);
         assert_eq!(one.take().operations, 0);
-    }
-
-    proptest! {
-        #[test]
-        fn middles_are_near(ns in 0..HIGHEST_NS) {
-            let near = middle(bin(ns));
-            prop_assert_eq!(bin(near), bin(ns));
-            prop_assert!(near.abs_diff(ns) as f64 <= ns as f64 * 0.004);
-        }
     }
 }

@@ -19,6 +19,7 @@ mod root;
 mod sample;
 mod smart;
 mod tools;
+mod windows;
 mod write_cache;
 
 pub use block::{BlockDevice, btrfs_families, devices_under};
@@ -36,8 +37,9 @@ pub use processors::ProcessorTime;
 pub use root::SystemRoot;
 pub use sample::{
     Course, Cpu, Direction, DriveSeries, DriveState, DriveTraffic, Environment, Figure, Note,
-    Overhead, Sample, Series, Steadiness, Step, Tool,
+    NotSteady, Overhead, Sample, Series, Steadiness, Step, Tool,
 };
 pub use smart::smart;
 pub use tools::{tool_version, tool_versions};
+pub use windows::{BINS, OpenWindow, Since, Windows, bin, middle};
 pub use write_cache::{set_write_cache, write_cache};

@@ -41,6 +41,37 @@ pub struct Step {
     /// How steady it was, where the workload counts interval by interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steadiness: Option<Steadiness>,
+    /// The figures of the steady part alone, one per direction, where that part is not
+    /// the whole and its figures are known: see [`Step::steady_figures`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steady: Vec<Figure>,
+}
+
+impl Step {
+    /// The figures of the part in which the work was steady.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn steady_figures(&self) -> Result<&[Figure], NotSteady> {
+        match self.steadiness.map(|steady| steady.course) {
+            None => Err(NotSteady::Unknown),
+            Some(Course::NotSteady) => Err(NotSteady::Never),
+            Some(Course::Flat) => Ok(&self.figures),
+            Some(Course::Warmup | Course::Slowdown) if self.steady.is_empty() => {
+                Err(NotSteady::Unknown)
+            }
+            Some(Course::Warmup | Course::Slowdown) => Ok(&self.steady),
+        }
+    }
+}
+
+/// Why a step has no figures of a steady part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotSteady {
+    /// It did not become steady.
+    Never,
+    /// Its program does not tell what it did when, or it was too short to say.
+    Unknown,
 }
 
 /// How steady a step's work was, from its own counts interval by interval.
@@ -58,8 +89,18 @@ pub struct Steadiness {
     /// The same by SNIA's rule, for 25 rounds at most; none where no five of them
     /// are alike.
     pub snia_from_ns: Option<u64>,
-    /// From when on the figures count; 0 for all that was counted.
+    /// From when on [`Step::figures`] count; 0 for all that was counted. Those of the
+    /// steady part are in [`Step::steady`].
     pub used_from_ns: u64,
+}
+
+impl Steadiness {
+    /// From when on the work was steady, where it was not from the start: nanoseconds
+    /// from where counting began.
+    pub fn later_part(&self) -> Option<u64> {
+        let later = matches!(self.course, Course::Warmup | Course::Slowdown);
+        later.then_some(self.steady_from_ns)
+    }
 }
 
 /// What the course of a step was.

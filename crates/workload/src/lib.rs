@@ -20,5 +20,4 @@ mod workload;
 pub use error::WorkloadError;
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};
 pub use site::{Outcome, WorkSite};
-pub use steady::Counts;
 pub use workload::{Context, Cost, ReadWorkload, Workload, WorkloadKind};

@@ -91,10 +91,9 @@ pub(crate) fn read_for(
     };
     Ok(Outcome {
         figures: vec![figure],
-        parts: Vec::new(),
-        counts: None,
         user_ns: used.0.saturating_sub(cpu.0),
         system_ns: used.1.saturating_sub(cpu.1),
+        ..Outcome::default()
     })
 }
 

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use disklab_exec::{Executor, Finished};
-use disklab_measure::{Cpu, Figure, Meter, Note, Step, Watched};
+use disklab_measure::{Cpu, Figure, Meter, Note, Steadiness, Step, Watched};
 use disklab_study::Caches;
 
 use crate::WorkloadError;
 use crate::caches::{drop_caches, empty_drives};
-use crate::steady::{Counts, remark};
+use crate::steady::remark;
 
 /// How often the drives' counters are read during a step.
 const SERIES_INTERVAL: Duration = Duration::from_secs(1);
@@ -26,8 +26,10 @@ pub struct Outcome {
     pub figures: Vec<Figure>,
     /// Figures of parts that ran at the same time and are looked at apart, by name.
     pub parts: Vec<(String, Vec<Figure>)>,
-    /// Its operations, interval by interval, where it counts them.
-    pub counts: Option<Counts>,
+    /// How steady it was, where it counts interval by interval.
+    pub steadiness: Option<Steadiness>,
+    /// The figures of its steady part, where that is not the whole.
+    pub steady: Vec<Figure>,
     /// Processor time in user space, in nanoseconds.
     pub user_ns: u64,
     /// Processor time in the kernel, in nanoseconds.
@@ -112,7 +114,7 @@ impl<'a> WorkSite<'a> {
         if let Some(bytes) = measured.foreign_bytes {
             self.foreign_bytes = Some(self.foreign_bytes.unwrap_or(0).saturating_add(bytes));
         }
-        let steadiness = outcome.counts.as_ref().and_then(Counts::steadiness);
+        let steadiness = outcome.steadiness;
         if let Some(text) = steadiness.as_ref().and_then(|steady| remark(name, steady)) {
             self.note("steady state", text);
         }
@@ -124,6 +126,7 @@ impl<'a> WorkSite<'a> {
             drives: measured.drives,
             series: measured.series,
             steadiness,
+            steady: outcome.steady,
         });
         // Counters tell of the whole only.
         self.steps.extend(outcome.parts.into_iter().map(|(name, figures)| Step {

@@ -14,7 +14,7 @@ const ROUNDS: usize = 25;
 
 /// Operations, interval by interval.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Length of an interval in nanoseconds.
     pub interval_ns: u64,
     /// Operations that ended in each. The last one may have been cut short.

@@ -4,7 +4,7 @@ use disklab_measure::Direction;
 
 /// The finest interval: 1/128 s. Twice as long again and again, it becomes
 /// exactly one second.
-const FINEST_NS: u64 = 1_000_000_000 / 128;
+pub(crate) const FINEST_NS: u64 = 1_000_000_000 / 128;
 /// So many intervals, then each two become one: 32 s of the finest, an hour of
 /// whole seconds.
 const MOST: usize = 4096;

@@ -1,6 +1,8 @@
 //! What one clone has done so far.
 
-use crate::measure::{Counter, Histogram, Series, Usage};
+use disklab_measure::{OpenWindow, Windows};
+
+use crate::measure::{Counter, FINEST_NS, Histogram, Series, Usage};
 use crate::report::Done;
 
 /// One direction.
@@ -55,10 +57,56 @@ impl Side {
     }
 }
 
+/// Both directions, window by window.
+#[derive(Debug)]
+struct Course {
+    began_ns: u64,
+    /// When the window ends that goes on.
+    ends_ns: u64,
+    open: [OpenWindow; 2],
+    windows: [Windows; 2],
+}
+
+impl Course {
+    fn new(began_ns: u64) -> Self {
+        Self {
+            began_ns,
+            ends_ns: began_ns + FINEST_NS,
+            open: Default::default(),
+            windows: [Windows::new(FINEST_NS), Windows::new(FINEST_NS)],
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, write: bool, bytes: u64, ns: u64, now_ns: u64) {
+        if now_ns >= self.ends_ns {
+            self.close(now_ns);
+        }
+        self.open[usize::from(write)].record(bytes, ns);
+    }
+
+    /// Keeps the window that went on; the next one holds a time of the clock.
+    #[cold]
+    fn close(&mut self, now_ns: u64) {
+        let within = self.ends_ns - 1 - self.began_ns;
+        let at = now_ns.saturating_sub(self.began_ns);
+        for (windows, open) in self.windows.iter_mut().zip(&mut self.open) {
+            windows.add(within, open);
+            self.ends_ns = self.began_ns.saturating_add(windows.end_of(at));
+        }
+    }
+
+    fn finish(mut self) -> [Windows; 2] {
+        self.close(self.ends_ns - 1);
+        self.windows
+    }
+}
+
 /// What one clone has done since counting began.
 #[derive(Debug)]
 pub(crate) struct Tally {
     sides: [Side; 2],
+    course: Course,
     sync: Histogram,
     counter: Counter,
     began_ns: u64,
@@ -71,6 +119,7 @@ pub(crate) struct Tally {
 #[derive(Debug)]
 pub(crate) struct Account {
     sides: [Side; 2],
+    pub(crate) windows: [Windows; 2],
     sync: Histogram,
     pub(crate) series: Series,
     pub(crate) usage: Usage,
@@ -83,6 +132,7 @@ impl Tally {
     pub(crate) fn new(now_ns: u64) -> Self {
         Self {
             sides: [Side::new(), Side::new()],
+            course: Course::new(now_ns),
             sync: Histogram::new(),
             counter: Counter::new(now_ns),
             began_ns: now_ns,
@@ -95,6 +145,7 @@ impl Tally {
     /// Forgets all, and begins to count now.
     pub(crate) fn restart(&mut self, now_ns: u64) {
         self.sides.iter_mut().for_each(Side::clear);
+        self.course = Course::new(now_ns);
         self.sync.clear();
         self.counter.restart(now_ns);
         self.began_ns = now_ns;
@@ -109,6 +160,7 @@ impl Tally {
         let side = &mut self.sides[usize::from(write)];
         side.bytes += bytes;
         side.total.record(latency);
+        self.course.record(write, bytes, latency, now_ns);
         self.counter.count(write, bytes, latency, now_ns);
     }
 
@@ -153,6 +205,7 @@ impl Tally {
     pub(crate) fn finish(self, now_ns: u64) -> Account {
         Account {
             sides: self.sides,
+            windows: self.course.finish(),
             sync: self.sync,
             series: self.counter.finish(now_ns),
             usage: Usage::of_thread().since(self.usage),
@@ -168,6 +221,9 @@ impl Account {
     pub(crate) fn merge(&mut self, other: Self) {
         for (side, more) in self.sides.iter_mut().zip(&other.sides) {
             side.merge(more);
+        }
+        for (own, more) in self.windows.iter_mut().zip(other.windows) {
+            own.merge(more);
         }
         self.sync.merge(&other.sync);
         self.series.merge(other.series);

@@ -155,7 +155,7 @@ impl<'scope, 'env> Worker<'scope, 'env> {
             (End::Finished | End::NoFile(_), Quit::AllDone) => {}
         }
         gate.done();
-        self.own.flush(&self.shared.series);
+        self.own.end(&self.shared.series);
         if let Err(error) = self.owner.wait() {
             gate.stop(Cause::Early(format!("an asynchronous write failed: {error}")));
         }
@@ -281,7 +281,7 @@ impl<'scope, 'env> Worker<'scope, 'env> {
         if now >= self.begin && now <= self.shared.gate.end() {
             tally.measure(bytes, ns);
             if io {
-                self.own.count(now - self.begin, bytes, &self.shared.series);
+                self.own.count(now - self.begin, bytes, ns, &self.shared.series);
             }
         }
     }

@@ -4,10 +4,11 @@ use std::fs;
 
 use disklab_exec::{ExecError, Interrupt};
 use disklab_filebench::{Counted, FilebenchError, Measured, Progress, Report, Session, Site};
-use disklab_measure::{Direction, Figure, Latency};
+use disklab_measure::{Direction, Figure, Latency, Since, Steadiness};
 
 use super::Filebench;
-use crate::{Counts, Outcome, WorkSite, WorkloadError};
+use crate::steady::Counts;
+use crate::{Outcome, WorkSite, WorkloadError};
 
 /// What went wrong, for a cell.
 fn failed(error: FilebenchError) -> WorkloadError {
@@ -134,20 +135,34 @@ fn outcome(workload: &Filebench, name: &str, report: &Report) -> Result<Outcome,
             }
         }
     }
+    // Periods count from zero each.
+    let (steadiness, steady) = match report.runs.as_slice() {
+        [one] => steady_part(one),
+        _ => (None, Vec::new()),
+    };
     Ok(Outcome {
         figures: vec![figure(summary, elapsed_ns)],
         parts,
-        counts: match report.runs.as_slice() {
-            [one] => Some(Counts {
-                interval_ns: one.series.interval_ns,
-                operations: one.series.operations.clone(),
-            }),
-            // Periods count from zero each.
-            _ => None,
-        },
+        steadiness,
+        steady,
         user_ns: report.runs.iter().map(|run| run.user_ns).sum(),
         system_ns: report.runs.iter().map(|run| run.system_ns).sum(),
     })
+}
+
+/// How steady a run was, and the figure of its steady part where that is not the whole.
+fn steady_part(run: &Measured) -> (Option<Steadiness>, Vec<Figure>) {
+    let counts = Counts {
+        interval_ns: run.series.interval_ns,
+        operations: run.series.operations.clone(),
+    };
+    let steadiness = counts.steadiness();
+    let steady = steadiness.and_then(|steady| steady.later_part()).map(|from_ns| {
+        let Since { operations, bytes, histogram } = run.windows.since(from_ns);
+        let counted = Counted { operations, bytes, histogram, ..Counted::default() };
+        figure(counted, run.elapsed_ns.saturating_sub(run.windows.mark(from_ns)))
+    });
+    (steadiness, steady.into_iter().collect())
 }
 
 fn figure(counted: Counted, elapsed_ns: u64) -> Figure {

@@ -10,7 +10,8 @@ use super::figures::summary;
 use super::output::{Done, Kind};
 use super::real::{raw_name, seed_of};
 use super::steps::Step;
-use crate::{Counts, Outcome, WorkSite, WorkloadError};
+use crate::steady::Counts;
+use crate::{Outcome, WorkSite, WorkloadError};
 
 /// Runs the steps.
 ///
@@ -71,15 +72,25 @@ fn command(fio: &Fio, step: &Step, seed: u64) -> Vec<String> {
 
 /// What a step gave.
 fn outcome(fio: &Fio, step: &Step, report: &Report) -> Result<Outcome, WorkloadError> {
-    let mut done: Vec<Vec<Done>> = vec![Vec::new(); step.sections().count()];
-    for job in &report.jobs {
-        if let Some((_, why)) = &job.error {
-            return Err(WorkloadError::Other(format!("fio job '{}' failed: {why}", job.name)));
-        }
-        done[job.job].extend(of(job));
+    if let Some((name, (_, why))) =
+        report.jobs.iter().find_map(|job| Some((&job.name, job.error.as_ref()?)))
+    {
+        return Err(WorkloadError::Other(format!("fio job '{name}' failed: {why}")));
     }
-    let mut outcome = summary(&fio.parts, step, &done).0;
-    outcome.counts = counts(report);
+    let of_all = |what: &dyn Fn(&JobReport, Direction) -> disklab_engine::Done| {
+        let mut done: Vec<Vec<Done>> = vec![Vec::new(); step.sections().count()];
+        report.jobs.iter().for_each(|job| done[job.job].extend(of(&|d| what(job, d))));
+        summary(&fio.parts, step, &done).0
+    };
+    let mut outcome = of_all(&|job, direction| job.done(direction).clone());
+    outcome.steadiness = counts(report).and_then(|counts| counts.steadiness());
+    if let Some(from_ns) = outcome.steadiness.and_then(|steady| steady.later_part()) {
+        // Windows of the jobs differ in length by powers of two: the longest one's mark
+        // is one of all.
+        let windows = report.jobs.iter().flat_map(|job| &job.windows);
+        let mark_ns = windows.map(|w| w.mark(from_ns)).max().unwrap_or(from_ns);
+        outcome.steady = of_all(&|job, direction| job.since(mark_ns, direction)).figures;
+    }
     outcome.user_ns = report.jobs.iter().map(|job| job.user_ns).sum();
     outcome.system_ns = report.jobs.iter().map(|job| job.system_ns).sum();
     Ok(outcome)
@@ -98,8 +109,9 @@ fn counts(report: &Report) -> Option<Counts> {
 }
 
 /// What a job, or a group of them, did.
-fn of(job: &JobReport) -> Vec<Done> {
-    [(Direction::Read, &job.read), (Direction::Write, &job.write)]
+fn of(done: &dyn Fn(Direction) -> disklab_engine::Done) -> Vec<Done> {
+    [Direction::Read, Direction::Write]
+        .map(|direction| (direction, done(direction)))
         .into_iter()
         .filter(|(_, done)| done.operations > 0)
         .map(|(direction, done)| Done {
@@ -109,7 +121,7 @@ fn of(job: &JobReport) -> Vec<Done> {
             runtime_ns: done.runtime_ns,
             bytes_per_second: done.bytes_per_second(),
             operations_per_second: done.operations_per_second(),
-            latency: done.total.clone().map(|latency| (Kind::Total, latency)),
+            latency: done.total.map(|latency| (Kind::Total, latency)),
         })
         .collect()
 }
