@@ -101,6 +101,7 @@ fn group(stack: &str, workload: &str, per_second: &[f64]) -> Group {
         workload: workload.into(),
         step: workload.into(),
         direction: Direction::Read,
+        part: Default::default(),
     };
     Group { key, observations: observations.collect(), latency: None }
 }

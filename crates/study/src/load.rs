@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::expand::{excluded, stacks, workloads};
 use crate::{
-    Chart, DriveSpec, Fields, Measure, Node, Question, Source, StackSpec, Study, StudyError,
+    Chart, DriveSpec, Fields, Measure, Node, Part, Question, Source, StackSpec, Study, StudyError,
     WorkloadSpec, matches,
 };
 
@@ -165,6 +165,13 @@ fn questions(
                 }
             }
             let measure = fields.choice("measure", &Measure::WORDS)?;
+            let part = fields.choice("part", &Part::WORDS)?.unwrap_or_default();
+            if let (Part::Steady, Some(Measure::Elapsed | Measure::Missed)) = (part, measure) {
+                return Err(item.error(
+                    "only throughput, operations and latencies have a steady part; elapsed time \
+                     and deadlines missed are of the whole",
+                ));
+            }
             let over = fields.text("over")?;
             let chart = match fields.take("chart") {
                 None => over.map_or(Chart::Bars, Chart::LinesOver),
@@ -191,6 +198,7 @@ fn questions(
                 workloads: patterns,
                 stacks: stack_patterns,
                 measure,
+                part,
                 chart,
                 baseline,
             })

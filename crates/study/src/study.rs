@@ -136,6 +136,29 @@ impl Measure {
     }
 }
 
+/// Which part of a step a question looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Part {
+    /// All that was measured.
+    #[default]
+    Whole,
+    /// From where it was the same until the end.
+    Steady,
+}
+
+impl Part {
+    /// Its words in a study file.
+    pub const WORDS: [(&'static str, Self); 2] = [("whole", Self::Whole), ("steady", Self::Steady)];
+
+    /// Its word in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Steady => "steady",
+        }
+    }
+}
+
 /// How a question is drawn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Chart {
@@ -159,6 +182,8 @@ pub struct Question {
     pub stacks: Vec<String>,
     /// What is compared; chosen from the samples where absent.
     pub measure: Option<Measure>,
+    /// Which part of each step is looked at.
+    pub part: Part,
     /// How it is drawn.
     pub chart: Chart,
     /// The stack that others are compared with; the study's where absent.

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use disklab_measure::{Figure, LatencyHistogram, Sample, Step};
 use disklab_store::{CellRecord, CellState, RunInfo};
-use disklab_study::Study;
+use disklab_study::{Part, Study};
 
 use crate::answer::answers;
 use crate::asked::asked;
 use crate::audits::audit;
 use crate::evidence::{CellFacts, Detail, Evidence, Unfinished};
 use crate::summary::summary;
+use crate::unsteady::Unsteady;
 use crate::{Analysis, Group, GroupKey, Observation};
 
 /// The pure core of [`analyse`](crate::analyse): takes samples one by one, keeps
@@ -26,11 +27,15 @@ pub struct Analyser {
     steps: HashMap<String, Vec<String>>,
     cells: Vec<CellFacts>,
     unfinished: Vec<Unfinished>,
+    /// Whether a question asks for steady parts.
+    wants_steady: bool,
+    unsteady: Unsteady,
 }
 
 impl Analyser {
     /// One for a run of this study.
     pub fn new(study: Study, info: RunInfo) -> Self {
+        let wants_steady = study.questions.iter().any(|q| q.part == Part::Steady);
         Self {
             study,
             info,
@@ -40,6 +45,8 @@ impl Analyser {
             steps: HashMap::new(),
             cells: Vec::new(),
             unfinished: Vec::new(),
+            wants_steady,
+            unsteady: Unsteady::default(),
         }
     }
 
@@ -63,18 +70,53 @@ impl Analyser {
                 step_seconds: seconds(step.elapsed_ns),
                 processors: step.cpu.processors,
             };
+            if self.wants_steady {
+                self.add_steady(record, &step, &observed, detail);
+            }
             for figure in step.figures {
-                let index = self.group(record, &step.name, &figure);
-                let (observation, latency) = observed.observation(record, figure);
-                let group = &mut self.groups[index];
-                group.observations.push(observation);
-                self.details[index].push(detail);
-                match (&mut group.latency, latency) {
-                    (Some(merged), Some(latency)) => merged.merge(&latency),
-                    (none @ None, latency) => *none = latency,
-                    (Some(_), None) => {}
+                let index = self.group(record, &step.name, &figure, Part::Whole);
+                self.observe(index, observed.observation(record, figure), detail);
+            }
+        }
+    }
+
+    /// Adds the figures of a step's steady part, or notes that it has none.
+    fn add_steady(
+        &mut self,
+        record: &CellRecord,
+        step: &Step,
+        observed: &Observed,
+        detail: Detail,
+    ) {
+        match step.steady_figures() {
+            Ok(figures) => {
+                for figure in figures {
+                    let index = self.group(record, &step.name, figure, Part::Steady);
+                    self.observe(index, observed.observation(record, figure.clone()), detail);
                 }
             }
+            Err(why) => {
+                for figure in &step.figures {
+                    let index = self.group(record, &step.name, figure, Part::Steady);
+                    self.unsteady.note(&self.groups[index].key, why);
+                }
+            }
+        }
+    }
+
+    fn observe(
+        &mut self,
+        index: usize,
+        (observation, latency): (Observation, Option<LatencyHistogram>),
+        detail: Detail,
+    ) {
+        let group = &mut self.groups[index];
+        group.observations.push(observation);
+        self.details[index].push(detail);
+        match (&mut group.latency, latency) {
+            (Some(merged), Some(latency)) => merged.merge(&latency),
+            (none @ None, latency) => *none = latency,
+            (Some(_), None) => {}
         }
     }
 
@@ -94,7 +136,13 @@ impl Analyser {
 
     /// The group of a figure. Where a cell gives a step and direction twice, the
     /// second belongs to a step `name#2`: two results of one cell are no repeats.
-    fn group(&mut self, record: &CellRecord, step: &str, figure: &Figure) -> usize {
+    fn group(
+        &mut self,
+        record: &CellRecord,
+        step: &str,
+        figure: &Figure,
+        part: Part,
+    ) -> usize {
         let cell = &record.cell;
         for time in 1_u32.. {
             let name = if time == 1 { step.to_owned() } else { format!("{step}#{time}") };
@@ -103,6 +151,7 @@ impl Analyser {
                 workload: cell.workload.clone(),
                 step: name,
                 direction: figure.direction,
+                part,
             };
             let Some(&index) = self.by_key.get(&key) else {
                 let steps = self.steps.entry(cell.workload.clone()).or_default();
@@ -124,18 +173,29 @@ impl Analyser {
 
     /// Works everything out.
     pub fn finish(self) -> Analysis {
-        let Self { study, info, groups, details, steps, cells, unfinished, .. } = self;
+        let Self { study, info, groups, details, steps, cells, unfinished, unsteady, .. } = self;
         let (groups, details) = in_study_order(&study, &steps, groups, details);
+        // What is doubtful of a whole is so of its parts, which stand behind all wholes.
+        let wholes = groups.iter().take_while(|g| g.key.part == Part::Whole).count();
         let evidence = Evidence {
             study: &study,
             info: &info,
-            groups: &groups,
-            details: &details,
+            groups: &groups[..wholes],
+            details: &details[..wholes],
             cells: &cells,
             unfinished: &unfinished,
         };
-        let findings = audit(&evidence);
-        let answers = answers(&study, &groups, &findings, asked(&study, &groups));
+        let mut findings = audit(&evidence);
+        for finding in &mut findings {
+            let parts = (wholes..groups.len()).filter(|part| {
+                let whole = GroupKey { part: Part::Whole, ..groups[*part].key.clone() };
+                finding.groups.iter().any(|group| groups[*group].key == whole)
+            });
+            let parts: Vec<usize> = parts.collect();
+            finding.groups.extend(parts);
+        }
+        let asked = asked(&study, &groups);
+        let answers = answers(&study, &groups, &findings, &unsteady, asked);
         let summary = summary(&study, &groups, &answers, &findings);
         Analysis { groups, answers, findings, summary }
     }
@@ -157,7 +217,7 @@ fn in_study_order(
         let key = &group.key;
         let of = |map: &HashMap<&str, usize>, id: &str| map.get(id).copied().unwrap_or(usize::MAX);
         let step = steps.get(&key.workload).and_then(|s| s.iter().position(|s| *s == key.step));
-        (of(&stacks, &key.stack), of(&workloads, &key.workload), step, key.direction)
+        (key.part, of(&stacks, &key.stack), of(&workloads, &key.workload), step, key.direction)
     };
     let mut both: Vec<_> = groups.into_iter().zip(details).collect();
     both.sort_by_cached_key(|(group, _)| position(group));

@@ -2,12 +2,13 @@
 
 use disklab_measure::{Direction, LatencyHistogram};
 use disklab_stats::{Estimate, Interval};
-use disklab_study::{Measure, Question};
+use disklab_study::{Measure, Part, Question};
 
 /// Everything that a report says, worked out of a run in one pass over its samples.
 #[derive(Debug, Clone, Default)]
 pub struct Analysis {
-    /// One per stack, workload, step and direction, in the study's order.
+    /// One per stack, workload, step and direction, in the study's order; behind them,
+    /// where a question asks for steady parts, the same again of these.
     pub groups: Vec<Group>,
     /// One per question, in the study's order; made up, one per figure, where
     /// the study asks none.
@@ -29,6 +30,8 @@ pub struct GroupKey {
     pub step: String,
     /// Kind of work.
     pub direction: Direction,
+    /// Part of the step that the figures are of.
+    pub part: Part,
 }
 
 /// All observations of one figure.
@@ -65,7 +68,7 @@ pub struct Observation {
     pub missed: Option<u64>,
     /// Bytes asked for.
     pub bytes: u64,
-    /// Bytes that all drives together read during the step.
+    /// Bytes that all drives together read during the step, whatever the part.
     pub drive_read: u64,
     /// Bytes that all drives together wrote during the step.
     pub drive_write: u64,

@@ -7,6 +7,7 @@ use crate::asked::Asked;
 use crate::compare::{comparisons, outcome, ratio};
 use crate::figures::{FigureSet, figures};
 use crate::sentences::sentences;
+use crate::unsteady::Unsteady;
 use crate::{Answer, Finding, Group, Outcome, Point, Severity, choice};
 
 /// Answers all questions.
@@ -14,13 +15,20 @@ pub(crate) fn answers(
     study: &Study,
     groups: &[Group],
     findings: &[Finding],
+    unsteady: &Unsteady,
     asked: Vec<Asked>,
 ) -> Vec<Answer> {
     let doubts = Doubts::of(findings);
-    asked.into_iter().map(|asked| answer(study, groups, &doubts, asked)).collect()
+    asked.into_iter().map(|asked| answer(study, groups, &doubts, unsteady, asked)).collect()
 }
 
-fn answer(study: &Study, groups: &[Group], doubts: &Doubts<'_>, asked: Asked) -> Answer {
+fn answer(
+    study: &Study,
+    groups: &[Group],
+    doubts: &Doubts<'_>,
+    unsteady: &Unsteady,
+    asked: Asked,
+) -> Answer {
     let figures = figures(study, groups, &asked);
     let covered: Vec<&Group> =
         figures.iter().flat_map(|f| &f.groups).map(|g| &groups[*g]).collect();
@@ -30,7 +38,12 @@ fn answer(study: &Study, groups: &[Group], doubts: &Doubts<'_>, asked: Asked) ->
     let points = points(study, groups, &figures, measure);
     let comparisons = comparisons(study, groups, &question, &figures, measure);
     let mut answer = Answer { question, measure, points, comparisons, sentences: Vec::new() };
-    answer.sentences = sentences(study, groups, doubts, &answer);
+    let without = unsteady.sentences(&covered);
+    // Where nothing has a figure, that sentence says why.
+    if !answer.points.is_empty() || without.is_empty() {
+        answer.sentences = sentences(study, groups, doubts, &answer);
+    }
+    answer.sentences.extend(without);
     answer
 }
 

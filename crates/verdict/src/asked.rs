@@ -1,7 +1,7 @@
 //! The questions: the study's own, or made up where it asks none.
 
 use disklab_measure::Direction;
-use disklab_study::{Chart, Question, Study, WorkloadSpec};
+use disklab_study::{Chart, Part, Question, Study, WorkloadSpec};
 
 use crate::describe::describe;
 use crate::{Group, GroupKey};
@@ -79,6 +79,7 @@ fn single_question(ask: String, key: &GroupKey) -> Asked {
         workloads: vec![format!("{}:{}", key.workload, key.step)],
         stacks: Vec::new(),
         measure: None,
+        part: Part::Whole,
         chart: Chart::Bars,
         baseline: None,
     };
@@ -107,6 +108,7 @@ fn line_question(
         workloads: family.iter().map(|w| w.id.clone()).collect(),
         stacks: Vec::new(),
         measure: None,
+        part: Part::Whole,
         chart: Chart::LinesOver(over.to_owned()),
         baseline: None,
     }

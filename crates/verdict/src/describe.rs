@@ -1,7 +1,7 @@
 //! What a figure measures, in a few words: '4 KiB synchronous writes'.
 
 use disklab_measure::Direction;
-use disklab_study::{Study, WorkloadSpec};
+use disklab_study::{Part, Study, WorkloadSpec};
 use disklab_units::Bytes;
 
 use crate::nature::{Nature, field, fio_option};
@@ -55,6 +55,16 @@ pub(crate) fn figure_id(groups: &[Group], key: &GroupKey) -> String {
 /// A group's figure in words. What dd and single fio jobs do is told by their
 /// options; for all else the workload's title is quoted.
 pub(crate) fn describe(study: &Study, groups: &[Group], key: &GroupKey) -> Described {
+    let whole = describe_whole(study, groups, key);
+    match key.part {
+        Part::Whole => whole,
+        Part::Steady => {
+            Described { noun: format!("the steady part of {}", whole.noun), plural: false, ..whole }
+        }
+    }
+}
+
+fn describe_whole(study: &Study, groups: &[Group], key: &GroupKey) -> Described {
     let (steps, directions) = siblings(groups, key);
     let id = if steps { format!("{}:{}", key.workload, key.step) } else { key.workload.clone() };
     let spec = study.workloads.iter().find(|w| w.id == key.workload);

@@ -22,6 +22,7 @@ mod sentences;
 mod summary;
 #[cfg(test)]
 mod testing;
+mod unsteady;
 mod words;
 
 pub use analyse::{AnalyseError, analyse};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use disklab_study::Study;
+use disklab_study::{Part, Study};
 
 use crate::answer::{Doubts, Lead, leads};
 use crate::describe::describe;
@@ -118,13 +118,13 @@ fn subjects<'a>(
     comparisons: impl Iterator<Item = (usize, &'a Comparison)>,
 ) -> (usize, String) {
     let mut nouns: Vec<String> = Vec::new();
-    let mut told: Vec<(&str, &str)> = Vec::new();
+    let mut told: Vec<(&str, &str, Part)> = Vec::new();
     let mut number = 0;
     for (t, comparison) in comparisons {
         number += 1;
         let teller = &tellers[t];
         let key = &teller.groups[comparison.group].key;
-        let work = (key.workload.as_str(), key.step.as_str());
+        let work = (key.workload.as_str(), key.step.as_str(), key.part);
         if !told.contains(&work) {
             told.push(work);
             nouns.push(describe(teller.study, teller.groups, key).full());

@@ -1,0 +1,149 @@
+//! Which cells have no steady part, where a question asks for it.
+
+use std::collections::HashMap;
+
+use disklab_measure::NotSteady;
+
+use crate::describe::figure_id;
+use crate::words::list;
+use crate::{Group, GroupKey};
+
+/// Names in a list.
+const NAMES: usize = 12;
+
+/// How many cells have no steady part, by group and reason.
+#[derive(Debug, Default)]
+pub(crate) struct Unsteady(HashMap<GroupKey, Counts>);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    never: usize,
+    unknown: usize,
+}
+
+impl Unsteady {
+    /// Takes note of one cell.
+    pub fn note(&mut self, key: &GroupKey, why: NotSteady) {
+        let counts = self.0.entry(key.clone()).or_default();
+        match why {
+            NotSteady::Never => counts.never += 1,
+            NotSteady::Unknown => counts.unknown += 1,
+        }
+    }
+
+    /// What an answer about these groups should say of it.
+    pub fn sentences(&self, groups: &[&Group]) -> Vec<String> {
+        let named = |of: fn(&Counts) -> usize| {
+            let told = groups.iter().filter_map(|group| {
+                let counts = self.0.get(&group.key)?;
+                let all = group.observations.len() + counts.never + counts.unknown;
+                let number = of(counts);
+                let several = groups.iter().any(|g| g.key.workload != group.key.workload);
+                let work = several.then(|| format!(" with {}", figure_id(&[], &group.key)));
+                let cells = match number {
+                    1 if all == 1 => "its only cell".to_owned(),
+                    number if number == all => format!("all {all} cells"),
+                    number => format!("{number} of {all} cells"),
+                };
+                let stack = &group.key.stack;
+                (number > 0).then(|| format!("{stack}{} ({cells})", work.unwrap_or_default()))
+            });
+            let told: Vec<String> = told.collect();
+            (!told.is_empty()).then(|| list(told.iter().map(String::as_str), NAMES))
+        };
+        let never = named(|counts| counts.never)
+            .map(|names| format!("Did not become steady, and so has no figure here: {names}."));
+        let unknown = named(|counts| counts.unknown).map(|names| {
+            format!(
+                "Whether and when it became steady is not known of {names}: too short, or run by a \
+                 program that tells of the whole only, as fio itself does."
+            )
+        });
+        never.into_iter().chain(unknown).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::{Course, Direction, Steadiness, Step};
+
+    use crate::testing::{Bed, figure, step};
+
+    const ASK: &str = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"\n\
+                       measure = \"throughput\"\npart = \"steady\"\n\
+                       [[questions]]\nask = \"all?\"\nworkloads = \"dd-4k\"\n\
+                       measure = \"throughput\"";
+
+    /// One whose whole has 3 MB/s and whose steady part 1 MB/s.
+    fn with_course(course: Option<Course>) -> Step {
+        let write = |mb: u64| figure(Direction::Write, mb * 1_000_000, 1.0);
+        let steadiness = course.map(|course| Steadiness {
+            interval_ns: 1,
+            intervals: 60,
+            course,
+            steady_from_ns: 20,
+            snia_from_ns: None,
+            used_from_ns: 0,
+        });
+        Step { steadiness, steady: vec![write(1)], ..step("dd-4k", vec![write(3)]) }
+    }
+
+    #[test]
+    fn a_question_for_the_steady_part_gets_its_figures() {
+        let mut bed = Bed::new(ASK);
+        for (stack, course) in [
+            ("single/ext4", Some(Course::Slowdown)),
+            ("single/btrfs", Some(Course::Flat)),
+            ("raid1/ext4", Some(Course::NotSteady)),
+            ("raid1/btrfs", None),
+        ] {
+            for block in 0..2 {
+                bed.sample(stack, "dd-4k", block, vec![with_course(course)]);
+            }
+        }
+        let analysis = bed.analyse();
+        let figures = |answer: usize| -> Vec<(&str, f64)> {
+            let points = analysis.answers[answer].points.iter();
+            points
+                .map(|p| (analysis.groups[p.group].key.stack.as_str(), p.estimate.centre / 1e6))
+                .collect()
+        };
+        assert_eq!(figures(0), [("single/ext4", 1.0), ("single/btrfs", 3.0)]);
+        assert_eq!(figures(1).len(), 4);
+        assert!(figures(1).iter().all(|(_, rate)| *rate == 3.0));
+        let said = &analysis.answers[0].sentences;
+        assert!(said.iter().any(|s| s.contains("For the steady part of")), "{said:?}");
+        let last: Vec<&str> = said[said.len() - 2..].iter().map(String::as_str).collect();
+        assert_eq!(
+            last[0],
+            "Did not become steady, and so has no figure here: raid1/ext4 (all 2 cells)."
+        );
+        assert!(last[1].starts_with("Whether and when it became steady is not known of raid1/btrfs"));
+        // Findings of a whole are those of its part.
+        for finding in &analysis.findings {
+            let of = |part| {
+                finding.groups.iter().filter(|g| analysis.groups[**g].key.part == part).count()
+            };
+            let steady = of(disklab_study::Part::Steady);
+            assert!(steady <= of(disklab_study::Part::Whole), "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_was_steady_only_that_is_said() {
+        let mut bed = Bed::new(ASK);
+        bed.sample("single/ext4", "dd-4k", 0, vec![with_course(Some(Course::NotSteady))]);
+        let analysis = bed.analyse();
+        assert_eq!(
+            analysis.answers[0].sentences,
+            ["Did not become steady, and so has no figure here: single/ext4 (its only cell)."]
+        );
+    }
+
+    #[test]
+    fn who_does_not_ask_gets_no_parts() {
+        let mut bed = Bed::new("");
+        bed.sample("single/ext4", "dd-4k", 0, vec![with_course(Some(Course::Slowdown))]);
+        assert_eq!(bed.analyse().groups.len(), 1);
+    }
+}
