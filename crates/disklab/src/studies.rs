@@ -27,10 +27,19 @@ pub struct Found {
     pub folder: PathBuf,
 }
 
+/// Whether a study of this file name is a shipped one.
+pub fn is_shipped(file: &str) -> bool {
+    SHIPPED.iter().any(|(id, _)| file == file_name(id))
+}
+
+fn file_name(id: &str) -> String {
+    format!("studies/{id}.toml")
+}
+
 /// Finds a study: a shipped one by its id, any other by its file.
 pub fn find(name: &str) -> Result<Found, Failure> {
     if let Some((id, text)) = SHIPPED.iter().find(|(id, _)| *id == name) {
-        let study = load(&format!("studies/{id}.toml"), text).map_err(Failure::wrong_use)?;
+        let study = load(&file_name(id), text).map_err(Failure::wrong_use)?;
         return Ok(Found { study, folder: PathBuf::from(".") });
     }
     let path = Path::new(name);

@@ -8,6 +8,7 @@ use disklab_study::Study;
 use disklab_verdict::Analyser;
 use indexmap::{IndexMap, IndexSet};
 
+use crate::published;
 use crate::{
     CellTrace, CountedNote, Facts, Report, ReportError, Spread, StackMounts, StackOverhead,
 };
@@ -19,7 +20,8 @@ impl Report {
     /// Where the run cannot be read, or its study no longer is one.
     pub fn gather(run: &Run) -> Result<Self, ReportError> {
         let info = run.info()?;
-        let study = disklab_study::load(&info.study_file, &info.study_text)?;
+        let study =
+            disklab_study::load(&info.study_file, &info.study_text).map_err(ReportError::Study)?;
         let cells = run.cells()?;
         let mut collector = Collector::default();
         let mut analyser = Analyser::new(study.clone(), info.clone());
@@ -33,7 +35,8 @@ impl Report {
         })?;
         let facts = collector.finish(&info, &study);
         let analysis = analyser.finish();
-        Ok(Self { cells, sessions: run.sessions()?, info, study, analysis, facts })
+        let published = published::beside(&info, &study, &cells, &analysis)?;
+        Ok(Self { cells, sessions: run.sessions()?, info, study, analysis, facts, published })
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn text(report: &Report) -> String {
         "groups": analysis.groups.iter().map(|g| group(report, g)).collect::<Value>(),
         "answers": analysis.answers.iter().map(answer).collect::<Value>(),
         "facts": report.facts,
+        "published": report.published,
     });
     // Keys are text and numbers are finite or null, so this cannot fail.
     let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
@@ -91,6 +92,7 @@ fn group(report: &Report, group: &Group) -> Value {
         "workload": group.key.workload,
         "step": group.key.step,
         "direction": group.key.direction.word(),
+        "part": group.key.part.word(),
         "observations": group.observations.iter().map(observation).collect::<Value>(),
         "latency": latency,
     })
@@ -128,6 +130,7 @@ fn answer(answer: &Answer) -> Value {
         "workloads": answer.question.workloads,
         "stacks": answer.question.stacks,
         "measure": measure(answer.measure),
+        "part": answer.question.part.word(),
         "unit": unit(answer.measure),
         "chart": chart,
         "over": over,

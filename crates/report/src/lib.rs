@@ -12,10 +12,12 @@ mod gather;
 mod html;
 mod json;
 mod markdown;
+mod published;
 mod quantity;
 mod report;
 mod view;
 
 pub use facts::{CellTrace, CountedNote, Facts, Spread, StackMounts, StackOverhead};
 pub use gather::Collector;
+pub use markdown::published_text;
 pub use report::{Format, Report, ReportError, render};

@@ -1,7 +1,7 @@
 //! Units for columns and axes: one unit for figures that stand together.
 
 use disklab_stats::{Estimate, Interval, Method};
-use disklab_study::Measure;
+use disklab_study::{Measure, Part};
 use disklab_units::significant;
 
 /// What a column or an axis counts, and in what its raw values are.
@@ -66,6 +66,16 @@ pub(crate) fn measure_name(measure: Measure) -> &'static str {
         Measure::Latency(_) => "latency",
         Measure::Elapsed => "elapsed time",
         Measure::Missed => "missed deadlines",
+    }
+}
+
+/// What a question's figures are of, where it is not all that was measured.
+pub(crate) fn part_note(part: Part) -> Option<&'static str> {
+    match part {
+        Part::Whole => None,
+        Part::Steady => Some(
+            "Figures of the steady part: from where a run's rate stayed the same until its end.",
+        ),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a report is made of, and the forms that it comes in.
 
+use disklab_published::Comparison;
+use disklab_source::SourceError;
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
 use disklab_study::{Study, StudyError};
 use disklab_verdict::Analysis;
@@ -21,6 +23,8 @@ pub struct Report {
     pub analysis: Analysis,
     /// Surroundings, overhead, notes, commands.
     pub facts: Facts,
+    /// What was published about the study, beside ours; none where nothing was.
+    pub published: Option<Comparison>,
 }
 
 /// Why there is no report.
@@ -31,7 +35,10 @@ pub enum ReportError {
     Store(#[from] StoreError),
     /// The study that the run keeps cannot be read.
     #[error("the run's own copy of its study cannot be read: {0}")]
-    Study(#[from] StudyError),
+    Study(StudyError),
+    /// What was published cannot be read: disklab was built wrong.
+    #[error("what was published cannot be read: {0}")]
+    Published(SourceError),
 }
 
 /// The form of a report.

@@ -39,7 +39,7 @@ pub fn write_both(run: &Run, report: &Report) -> Result<PathBuf, Failure> {
 }
 
 /// Writes a file under another name first, so that there is never half of it.
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(".part");
     let unfinished = PathBuf::from(unfinished);

@@ -162,8 +162,12 @@ fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     Ok((Some(setup), run, cells))
 }
 
-/// A study's own files lie beside it.
+/// A study's own files lie beside it. A shipped study has none, and its file's name is
+/// no path of this machine.
 fn study_folder(file: &str) -> PathBuf {
+    if studies::is_shipped(file) && !Path::new(file).exists() {
+        return PathBuf::from(".");
+    }
     Path::new(file).parent().map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 

@@ -5,6 +5,7 @@ mod distribution;
 mod lines;
 mod palette;
 mod plot;
+pub(crate) mod published;
 mod scale;
 
 use disklab_study::Chart;

@@ -5,6 +5,7 @@ mod environment;
 mod findings;
 mod method;
 mod overview;
+mod published;
 mod question;
 mod style;
 mod table;
@@ -42,6 +43,7 @@ pub(crate) fn page(report: &Report) -> String {
                     @for (number, answer) in report.analysis.answers.iter().enumerate() {
                         (question::section(report, &colours, number, answer))
                     }
+                    (published::section(report))
                     (absent(report))
                     (findings::section(report))
                     (method::section(report))

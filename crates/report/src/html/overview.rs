@@ -62,6 +62,9 @@ pub(crate) fn contents(report: &Report) -> Markup {
                     @for (number, answer) in answers.iter().enumerate() {
                         li { a href={ "#q" (number + 1) } { (answer.question.ask) } }
                     }
+                    @if report.published.is_some() {
+                        li { a href="#published" { "What was published, beside ours" } }
+                    }
                 }
             }
         }

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use crate::Report;
 use crate::chart::charts;
 use crate::html::{OPEN_ROWS, findings, table};
+use crate::quantity::part_note;
 use crate::view::{Absences, Colours, count, kinds};
 
 /// The section of one question.
@@ -20,6 +21,7 @@ pub(crate) fn section(
     html! {
         section.question id={ "q" (number + 1) } {
             h2 { (answer.question.ask) }
+            @if let Some(note) = part_note(answer.question.part) { p.muted { (note) } }
             (charts(report, colours, answer))
             @if !answer.sentences.is_empty() {
                 ul.sentences { @for sentence in &answer.sentences { li { (sentence) } } }

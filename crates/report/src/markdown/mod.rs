@@ -1,6 +1,7 @@
 //! Markdown to post in a forum: short, and in tables that fit.
 
 mod escape;
+mod published;
 mod question;
 mod table;
 
@@ -19,6 +20,8 @@ use crate::view::{
     measured, progress, scale, smart_lines, tool,
 };
 
+pub use published::published_text;
+
 use escape::{code, text as escape};
 
 /// The whole text.
@@ -29,6 +32,9 @@ pub(crate) fn text(report: &Report) -> String {
     severe(&mut md, report);
     for answer in &report.analysis.answers {
         question::write(&mut md, report, answer);
+    }
+    if let Some(comparison) = &report.published {
+        published::write(&mut md, comparison, "##");
     }
     absent(&mut md, &all_absences(report));
     findings(&mut md, report);

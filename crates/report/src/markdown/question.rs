@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use disklab_stats::Estimate;
-use disklab_study::Chart;
+use disklab_study::{Chart, Part};
 use disklab_verdict::{Answer, Point};
 use indexmap::IndexSet;
 
 use crate::Report;
 use crate::markdown::escape::text as escape;
 use crate::markdown::table::Table;
-use crate::quantity::{Quantity, Unit, better, in_unit, measure_name};
+use crate::quantity::{Quantity, Unit, better, in_unit, measure_name, part_note};
 use crate::view::{
     PERCENTILES, Panel, Series, absences, against_baseline, count, panels, percentile_name,
     percentiles, stack_of,
@@ -22,6 +22,9 @@ const MOST_COLUMNS: usize = 6;
 /// Writes a question's part.
 pub(crate) fn write(md: &mut String, report: &Report, answer: &Answer) {
     let _ = write!(md, "## {}\n\n", escape(&answer.question.ask));
+    if let Some(note) = part_note(answer.question.part) {
+        let _ = write!(md, "{note}\n\n");
+    }
     super::list(md, &answer.sentences);
     for panel in panels(answer) {
         let quantity = Quantity::from(answer.measure);
@@ -44,7 +47,7 @@ pub(crate) fn write(md: &mut String, report: &Report, answer: &Answer) {
         let _ = write!(md, "**{name}{what}**\n\n");
         table.write(md);
     }
-    if answer.points.is_empty() {
+    if answer.points.is_empty() && answer.question.part == Part::Whole {
         md.push_str("No cell of this question has finished.\n\n");
     }
     missing(md, report, answer);

@@ -5,6 +5,7 @@ mod finding;
 mod latency;
 mod method;
 mod panel;
+pub(crate) mod published;
 mod smart;
 mod traffic;
 

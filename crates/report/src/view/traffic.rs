@@ -1,6 +1,7 @@
 //! What the drives did for what was asked of them.
 
 use disklab_measure::Direction;
+use disklab_study::Part;
 use disklab_verdict::{Analysis, Group};
 use indexmap::IndexMap;
 
@@ -43,6 +44,8 @@ pub(crate) fn traffic(analysis: &Analysis, index: usize) -> Option<Traffic> {
     let mixed = shares_its_step(analysis, group);
     let direction = group.key.direction;
     let compares = |own: Direction| match direction {
+        // What was asked for is only a part of what the drives did.
+        _ if group.key.part != Part::Whole => false,
         Direction::Copy => true,
         Direction::Read | Direction::Write => !mixed || direction == own,
         Direction::Trim | Direction::Remove | Direction::Mixed => false,

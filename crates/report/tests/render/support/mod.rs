@@ -129,7 +129,8 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
         disklab: info.disklab.clone(),
         kernel: info.environment.kernel.clone(),
     };
-    Report { info, cells, sessions: vec![session], study, analysis, facts }
+    let published = None;
+    Report { info, cells, sessions: vec![session], study, analysis, facts, published }
 }
 
 fn group(
@@ -155,6 +156,8 @@ fn group(
             let (read, written) = if writes { (moved(0.4), moved(1.35)) } else { (moved(1.0), 0) };
             Observation {
                 missed: None,
+                mean_and_worst_latency: Some([histogram.mean(), histogram.quantile(1.0) as f64]),
+                operations: Some((bytes as f64 / block) as u64),
                 cell: repeat,
                 block: repeat,
                 throughput: Some(throughput),
@@ -174,6 +177,7 @@ fn group(
         workload: workload.to_owned(),
         step: workload.to_owned(),
         direction,
+        part: Default::default(),
     };
     Group { key, observations, latency: Some(merged) }
 }
@@ -184,6 +188,7 @@ fn question(ask: &str, workloads: &[&str], measure: Measure, chart: Chart) -> (Q
         workloads: workloads.iter().map(|w| (*w).to_owned()).collect(),
         stacks: Vec::new(),
         measure: Some(measure),
+        part: Default::default(),
         chart,
         baseline: Some("single/ext4".to_owned()),
     };

@@ -1,0 +1,61 @@
+//! `disklab compare`: runs beside what was published.
+
+use disklab_published::{Comparison, Tally};
+use disklab_report::{Report, published_text};
+use disklab_store::Run;
+use serde_json::json;
+
+use super::report::write;
+use super::{print, print_json};
+use crate::cli::CompareArgs;
+use crate::exit::{DONE, Failure};
+
+/// The version of the JSON's schema: raised when a field changes its meaning or goes.
+const VERSION: u32 = 1;
+
+/// Holds the runs against what was published about their studies.
+pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
+    let mut comparisons: Vec<Comparison> = Vec::new();
+    for folder in &args.runs {
+        let run = Run::open(folder).map_err(Failure::wrong_use)?;
+        let report = Report::gather(&run).map_err(Failure::failed)?;
+        let Some(comparison) = report.published else {
+            return Err(Failure::wrong_use(format!(
+                "nothing was published about '{}', the study of {}; `disklab list studies` shows \
+                 the studies, and those whose names end in a year, and btrfs-raid1, were",
+                report.info.study,
+                folder.display()
+            )));
+        };
+        if comparisons.iter().any(|c| c.study == comparison.study) {
+            return Err(Failure::wrong_use(format!(
+                "{} is a second run of '{}': its rows would be counted twice; name one run of \
+                 each study",
+                folder.display(),
+                comparison.study
+            )));
+        }
+        comparisons.push(comparison);
+    }
+    let text = if as_json {
+        let all = comparisons.iter().fold(Tally::default(), |sum, c| sum.plus(c.tally));
+        let value = json!({
+            "schema": "disklab-published",
+            "version": VERSION,
+            "tally": all,
+            "studies": comparisons,
+        });
+        if args.out.is_none() {
+            print_json(&value)?;
+            return Ok(DONE);
+        }
+        serde_json::to_string_pretty(&value).map_err(Failure::failed)? + "\n"
+    } else {
+        published_text(&comparisons)
+    };
+    match &args.out {
+        Some(path) => write(path, &text)?,
+        None => print(&text)?,
+    }
+    Ok(DONE)
+}

@@ -1,0 +1,151 @@
+//! Each published row as a line: what is accepted as a bar, ours as a mark.
+//!
+//! All rows share one logarithmic axis: for figures and ratios ours ÷ published, for
+//! orders subject ÷ baseline. Met and missed differ by the mark's shape, its colour and
+//! its word; rows that are not counted have an open mark.
+
+use disklab_published::{Comparison, Judged, Kind, Standing};
+use disklab_units::significant;
+use indexmap::IndexMap;
+use maud::{Markup, html};
+
+use crate::chart::scale::Scale;
+use crate::chart::{caption, percent};
+use crate::view::published::{published, standing, subject};
+
+/// The axis reaches no further than this many times less or more.
+const REACH: f64 = 30.0;
+
+/// The picture; nothing where no row has a figure of ours.
+pub(crate) fn chart(comparison: &Comparison) -> Markup {
+    let mut groups: IndexMap<&str, Vec<(&Judged, f64)>> = IndexMap::new();
+    for judged in &comparison.rows {
+        if let Some(quotient) = judged.quotient {
+            groups.entry(&judged.row.workload).or_default().push((judged, quotient));
+        }
+    }
+    if groups.is_empty() {
+        return html! { p.empty { "There is nothing to draw: no row has a figure of ours yet." } };
+    }
+    let all = || groups.values().flatten().map(|(_, q)| q.clamp(1.0 / REACH, REACH));
+    let low = all().fold(0.5, f64::min);
+    let high = all().fold(2.0, f64::max);
+    let scale = Scale::logarithmic(low, high);
+    html! {
+        figure.chart.published role="group" aria-label="Published rows: ours divided by them" {
+            (caption("", "ours ÷ published; where an order was published, subject ÷ baseline; \
+                          logarithmic axis. The bars are what is accepted."))
+            (legend())
+            div.bars {
+                (axis(&scale))
+                @for (workload, rows) in &groups {
+                    div.group {
+                        h4 style={ "--rows:" (rows.len()) } { (workload) }
+                        @for (judged, quotient) in rows { (line(&scale, judged, *quotient)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn axis(scale: &Scale) -> Markup {
+    let every = scale.ticks.len().div_ceil(6).max(1);
+    html! {
+        div.ticks aria-hidden="true" {
+            @for tick in scale.ticks.iter().step_by(every) {
+                span style={ "left:" (percent(scale.percent(*tick))) } {
+                    (significant(*tick, 3).trim_end_matches('0').trim_end_matches('.')) "×"
+                }
+            }
+        }
+    }
+}
+
+fn line(scale: &Scale, judged: &Judged, quotient: f64) -> Markup {
+    let (low, high) = accepted(judged);
+    let (from, to) = (scale.percent(low), high.map_or(100.0, |h| scale.percent(h)));
+    let interval = interval(judged).filter(|(low, high)| low < high);
+    html! {
+        div.bar.(class(judged.standing)) {
+            span.name { (subject(judged)) }
+            svg.track aria-hidden="true" {
+                @for tick in &scale.ticks {
+                    @let at = percent(scale.percent(*tick));
+                    line.grid x1=(at) x2=(at) y1="0" y2="100%" {}
+                }
+                rect.accepted x=(percent(from)) width=(percent((to - from).max(0.0)))
+                    y="12%" height="76%" {}
+                @let one = percent(scale.percent(1.0));
+                line.one x1=(one) x2=(one) y1="0" y2="100%" {}
+                @if let Some((low, high)) = interval {
+                    @let (x1, x2) = (percent(scale.percent(low)), percent(scale.percent(high)));
+                    line.whisker x1=(x1) x2=(x2) y1="50%" y2="50%" {}
+                }
+                svg.mark x=(percent(scale.percent(quotient))) y="50%" {
+                    (mark(judged.standing, judged.counts))
+                }
+            }
+            span.value {
+                (significant(quotient, 3)) "× "
+                @if judged.row.kind == Kind::Order { small { "(" (published(judged)) ") " } }
+                (standing(judged))
+            }
+        }
+    }
+}
+
+/// A disc where it is met, a cross where it is missed; open where it is not counted.
+fn mark(standing: Standing, counts: bool) -> Markup {
+    html! {
+        @match standing {
+            Standing::Missed => path.cross.open[!counts] d="M-5-5L5 5M-5 5L5-5" {},
+            _ => circle.dot.open[!counts] r="5" {},
+        }
+    }
+}
+
+fn legend() -> Markup {
+    let entry = |standing, counts, name: &str| {
+        html! {
+            li.(class(standing)) {
+                svg.swatch width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true" {
+                    (mark(standing, counts))
+                }
+                (name)
+            }
+        }
+    };
+    html! {
+        ul.legend.shared {
+            (entry(Standing::Met, true, "met"))
+            (entry(Standing::Missed, true, "missed"))
+            (entry(Standing::Met, false, "met, not counted"))
+            (entry(Standing::Missed, false, "missed, not counted"))
+        }
+    }
+}
+
+fn class(standing: Standing) -> &'static str {
+    if standing == Standing::Missed { "missed" } else { "met" }
+}
+
+/// What is accepted, on the axis.
+fn accepted(judged: &Judged) -> (f64, Option<f64>) {
+    let Some(band) = judged.accepted else { return (1.0, Some(1.0)) };
+    let by = unit(judged);
+    (band.low / by, band.high.map(|high| high / by))
+}
+
+fn interval(judged: &Judged) -> Option<(f64, f64)> {
+    let by = unit(judged);
+    judged.ours?.interval.map(|(low, high)| (low / by, high / by))
+}
+
+/// What a row's figures are divided by on the axis.
+fn unit(judged: &Judged) -> f64 {
+    match judged.row.value {
+        Some(value) if judged.row.kind != Kind::Order => value,
+        _ => 1.0,
+    }
+}

@@ -1,0 +1,70 @@
+//! What was published, beside ours.
+
+use disklab_published::{Comparison, Judged, Standing};
+use maud::{Markup, html};
+
+use crate::Report;
+use crate::chart::published as picture;
+use crate::view::published::{
+    RULE, ours, published, quotient, remarks, standing, subject, tally, why,
+};
+
+/// The section; empty where nothing was published about the study.
+pub(crate) fn section(report: &Report) -> Markup {
+    let Some(comparison) = &report.published else { return html! {} };
+    html! {
+        section id="published" {
+            h2 { "What was published, beside ours" }
+            p { (tally(&comparison.tally)) }
+            p.muted { (RULE) }
+            @for remark in remarks(comparison) { p { strong { (remark) } } }
+            (picture::chart(comparison))
+            (table(comparison))
+        }
+    }
+}
+
+fn table(comparison: &Comparison) -> Markup {
+    let open = comparison.rows.len() <= super::OPEN_ROWS;
+    html! {
+        details.figures open[open] {
+            summary { "All rows, and why some are missed" }
+            div.scroll role="region" tabindex="0" aria-label="Published rows" {
+                table {
+                    thead {
+                        tr {
+                            th scope="col" { "row" }
+                            th scope="col" { "stack" }
+                            th scope="col" { "workload" }
+                            th.n scope="col" { "published" }
+                            th.n scope="col" { "ours (95 % interval)" }
+                            th.n scope="col" { "ours ÷ published" }
+                            th scope="col" { "" }
+                            th scope="col" { "why" }
+                        }
+                    }
+                    tbody { @for judged in &comparison.rows { (row(judged)) } }
+                }
+            }
+        }
+    }
+}
+
+fn row(judged: &Judged) -> Markup {
+    let is_missed = judged.standing == Standing::Missed && judged.counts;
+    html! {
+        tr.missed[is_missed] {
+            th scope="row" { (judged.row.id) }
+            td.words { (subject(judged)) }
+            td.words {
+                (judged.row.workload)
+                @if !judged.row.note.is_empty() { " " small { (judged.row.note) } }
+            }
+            td.n { (published(judged)) }
+            td.n { strong { (ours(judged)) } }
+            td.n { (quotient(judged)) }
+            td.standing { (standing(judged)) }
+            td.words { (why(judged).unwrap_or_default()) }
+        }
+    }
+}

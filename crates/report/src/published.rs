@@ -1,0 +1,52 @@
+//! A run, held against what was published about its study.
+
+use disklab_published::{Catalogue, CellFate, Comparison, Measured, compare};
+use disklab_store::{CellRecord, CellState, RunInfo};
+use disklab_study::Study;
+use disklab_verdict::Analysis;
+
+use crate::ReportError;
+
+/// The bench's option that names the processor whose work is charged for.
+const PROCESSOR: &str = "processor";
+
+/// What was published about the run's study, beside what the run measured; none where
+/// nothing was.
+pub(crate) fn beside(
+    info: &RunInfo,
+    study: &Study,
+    cells: &[CellRecord],
+    analysis: &Analysis,
+) -> Result<Option<Comparison>, ReportError> {
+    let catalogue = Catalogue::shipped().map_err(ReportError::Published)?;
+    if !catalogue.knows(&study.id) {
+        return Ok(None);
+    }
+    let fates: Vec<CellFate> = cells.iter().map(fate).collect();
+    let processor = info.options.get(PROCESSOR).map(String::as_str);
+    Ok(compare(
+        &catalogue,
+        &Measured {
+            study,
+            groups: &analysis.groups,
+            cells: &fates,
+            left_out: &info.left_out,
+            processor_charged: processor.is_some_and(|p| p != "none"),
+            scale: info.scale,
+        },
+    ))
+}
+
+fn fate(record: &CellRecord) -> CellFate {
+    let done = match record.state {
+        CellState::Waiting => None,
+        CellState::Done => Some(Ok(())),
+        CellState::Failed => Some(Err(record.error.clone().unwrap_or_default())),
+    };
+    CellFate {
+        stack: record.cell.stack.clone(),
+        workload: record.cell.workload.clone(),
+        block: record.cell.block,
+        done,
+    }
+}
