@@ -36,8 +36,8 @@ pub use mounts::{Mount, mount_of, mounts, parse_mountinfo, unescape};
 pub use processors::ProcessorTime;
 pub use root::SystemRoot;
 pub use sample::{
-    Course, Cpu, Direction, DriveSeries, DriveState, DriveTraffic, Environment, Figure, Note,
-    NotSteady, Overhead, Sample, Series, Steadiness, Step, Tool,
+    Course, Cpu, Direction, DriveSeries, DriveState, DriveTraffic, Environment, Figure, NotSteady,
+    Note, Overhead, Sample, Series, Steadiness, Step, Tool,
 };
 pub use smart::smart;
 pub use tools::{tool_version, tool_versions};

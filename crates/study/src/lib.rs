@@ -26,4 +26,6 @@ pub use pattern::matches;
 pub use plan::{LeftOut, PlannedStack};
 pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use stack_text::{LayerSpec, parse_layers};
-pub use study::{Caches, Chart, DriveSpec, Measure, Part, Question, StackSpec, Study, WorkloadSpec};
+pub use study::{
+    Caches, Chart, DriveSpec, Measure, Part, Question, StackSpec, Study, WorkloadSpec,
+};

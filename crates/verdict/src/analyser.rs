@@ -136,13 +136,7 @@ impl Analyser {
 
     /// The group of a figure. Where a cell gives a step and direction twice, the
     /// second belongs to a step `name#2`: two results of one cell are no repeats.
-    fn group(
-        &mut self,
-        record: &CellRecord,
-        step: &str,
-        figure: &Figure,
-        part: Part,
-    ) -> usize {
+    fn group(&mut self, record: &CellRecord, step: &str, figure: &Figure, part: Part) -> usize {
         let cell = &record.cell;
         for time in 1_u32.. {
             let name = if time == 1 { step.to_owned() } else { format!("{step}#{time}") };

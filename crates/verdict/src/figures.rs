@@ -91,7 +91,10 @@ fn covers(study: &Study, asked: &Asked, group: &Group) -> bool {
             None => matches(pattern, &key.workload),
         })
     };
-    key.part == question.part && stack && asked.direction.is_none_or(|d| d == key.direction) && workload()
+    key.part == question.part
+        && stack
+        && asked.direction.is_none_or(|d| d == key.direction)
+        && workload()
 }
 
 fn place<'a>(study: &'a Study, over: Option<&str>, index: usize, group: &Group) -> Placed<'a> {

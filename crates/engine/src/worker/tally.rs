@@ -243,3 +243,51 @@ impl Account {
         (self.sync.count() > 0).then(|| self.sync.latency())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads of 10 µs for a second and writes of 1 ms for three, as they end; then what
+    /// a group of two such clones did.
+    fn group() -> Account {
+        let one = || {
+            let began = 5_000_000_000;
+            let mut tally = Tally::new(0);
+            // What the ramp does is forgotten.
+            tally.call(false, 1, 0, 7);
+            tally.restart(began);
+            let mut now = began;
+            while now < began + 1_000_000_000 {
+                tally.call(false, 4096, now, now + 10_000);
+                now += 10_000;
+            }
+            while now < began + 4_000_000_000 {
+                tally.call(true, 512, now, now + 1_000_000);
+                now += 1_000_000;
+            }
+            tally.finish(now)
+        };
+        let mut both = one();
+        both.merge(one());
+        both
+    }
+
+    #[test]
+    fn windows_hold_all_and_parts_of_it() {
+        let account = group();
+        let (read, write) = account.done();
+        let [reads, writes] = &account.windows;
+        assert_eq!((reads.since(0).operations, reads.since(0).bytes), (200_000, read.bytes));
+        assert_eq!((writes.since(0).operations, writes.since(0).bytes), (6000, write.bytes));
+        // The second second, and what comes later.
+        let mark = reads.mark(1_000_000_001).max(writes.mark(1_000_000_001));
+        assert_eq!(reads.since(mark).operations, 0);
+        let later = writes.since(mark);
+        let expected = 2 * (4_000_000_000 - mark) / 1_000_000;
+        assert!(later.operations.abs_diff(expected) <= 2, "{later:?} {expected}");
+        assert_eq!(later.bytes, later.operations * 512);
+        let median = later.histogram.quantile(0.5);
+        assert!((0.996..1.004).contains(&(median as f64 / 1e6)), "{median}");
+    }
+}

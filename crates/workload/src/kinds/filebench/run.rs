@@ -152,10 +152,8 @@ fn outcome(workload: &Filebench, name: &str, report: &Report) -> Result<Outcome,
 
 /// How steady a run was, and the figure of its steady part where that is not the whole.
 fn steady_part(run: &Measured) -> (Option<Steadiness>, Vec<Figure>) {
-    let counts = Counts {
-        interval_ns: run.series.interval_ns,
-        operations: run.series.operations.clone(),
-    };
+    let counts =
+        Counts { interval_ns: run.series.interval_ns, operations: run.series.operations.clone() };
     let steadiness = counts.steadiness();
     let steady = steadiness.and_then(|steady| steady.later_part()).map(|from_ns| {
         let Since { operations, bytes, histogram } = run.windows.since(from_ns);
