@@ -69,6 +69,36 @@ impl Buffers {
             memory.write(&data[place], address)
         })
     }
+
+    /// Gives the guest bytes in a row, from the first byte of its buffers on.
+    pub fn writer<'b>(&'b self, memory: &'b Memory) -> Writer<'b> {
+        Writer { list: &self.writable, skip: 0, memory }
+    }
+}
+
+/// See [`Buffers::writer`].
+#[derive(Debug)]
+pub(crate) struct Writer<'b> {
+    list: &'b [(GuestAddress, u32)],
+    /// Bytes of the first piece that have what they get.
+    skip: u64,
+    memory: &'b Memory,
+}
+
+impl Writer<'_> {
+    /// Gives the next bytes. Returns whether all of them found their place.
+    pub fn put(&mut self, data: &[u8]) -> bool {
+        let put = pieces(self.list, self.skip, data.len(), |place, address| {
+            self.memory.write(&data[place], address)
+        });
+        self.skip += data.len() as u64;
+        while let Some(((_, bytes), later)) = self.list.split_first()
+            && self.skip >= u64::from(*bytes)
+        {
+            (self.list, self.skip) = (later, self.skip - u64::from(*bytes));
+        }
+        put
+    }
 }
 
 /// Calls `each` for all pieces of `length` bytes from `skip` on, until one says

@@ -9,6 +9,7 @@
 mod chunk;
 mod file;
 mod held;
+mod kept;
 mod pool;
 mod recent;
 mod volume;
@@ -82,6 +83,24 @@ impl Content {
     /// Where the file cannot be read or there is no such disk.
     pub fn read(&mut self, volume: usize, sector: u64, data: &mut [u8]) -> Result<(), LabError> {
         find(&mut self.volumes, volume)?.read(&self.pool, byte(sector)?, data)
+    }
+
+    /// Shows `each` what `bytes` of disk `volume` hold, from the start of `sector` on, in
+    /// pieces in a row, until it says false. `space`, at least as long, is for what lies
+    /// in no memory. Returns whether it saw all.
+    ///
+    /// # Errors
+    /// As [`Content::read`].
+    pub(crate) fn show(
+        &mut self,
+        volume: usize,
+        sector: u64,
+        bytes: usize,
+        space: &mut [u8],
+        each: impl FnMut(&[u8]) -> bool,
+    ) -> Result<bool, LabError> {
+        let at = byte(sector)?;
+        find(&mut self.volumes, volume)?.show(&self.pool, at, &mut space[..bytes], each)
     }
 
     /// Makes `sectors` of disk `volume` read as zeros.

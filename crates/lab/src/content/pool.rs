@@ -5,9 +5,14 @@ use std::path::Path;
 
 use super::file::StoreFile;
 use super::held::Held;
+use super::kept::Kept;
 use super::recent::Recent;
 use super::{BLOCK_BYTES, ContentLimits};
 use crate::LabError;
+
+/// A block that so many show is worth keeping in memory: mirrors and journals alone make
+/// two or three of one.
+const MANY: u32 = 4;
 
 /// Slots of one block each, counted by their users.
 #[derive(Debug)]
@@ -22,6 +27,8 @@ pub(super) struct Pool {
     gathered: Gathered,
     /// For comparisons.
     held: Held,
+    /// Those with many users.
+    kept: Kept,
 }
 
 /// Blocks in a row, both in the pool and in what is being written, so that they can
@@ -60,6 +67,7 @@ impl Pool {
             recent: Recent::new(),
             gathered: Gathered::default(),
             held: Held::new(),
+            kept: Kept::new(),
         })
     }
 
@@ -69,19 +77,20 @@ impl Pool {
     /// happen before other data than these are stored.
     pub fn store(&mut self, data: &[u8], at: usize, old: Option<u32>) -> Result<u32, LabError> {
         let block = &data[at..at + BLOCK_BYTES];
+        if let Some(slot) = self.kept.find(block)
+            && self.share(slot, old)
+        {
+            return Ok(slot);
+        }
         let hash = self.recent.hash(block);
         if let Some(slot) = self.recent.find(hash)
             && self.holds(slot, data, block)?
+            && self.share(slot, old)
         {
-            // A count that cannot be raised is no reason to fail: keep a copy.
-            let users = &mut self.users[slot as usize];
-            if let Some(more) = users.checked_add(1) {
-                *users = more;
-                if let Some(old) = old {
-                    self.release(old);
-                }
-                return Ok(slot);
+            if self.users[slot as usize] >= MANY {
+                self.kept.keep(slot, block);
             }
+            return Ok(slot);
         }
         let slot = match old {
             Some(slot) if self.users[slot as usize] == 1 => slot,
@@ -96,8 +105,22 @@ impl Pool {
             self.gathered = Gathered { slot, at, blocks: 0 };
         }
         self.gathered.blocks += 1;
+        self.kept.forget(slot);
         self.recent.remember(hash, slot);
         Ok(slot)
+    }
+
+    /// One more user of a slot that has some, in the place of one of `old`. Returns
+    /// whether it could be.
+    fn share(&mut self, slot: u32, old: Option<u32>) -> bool {
+        // A count that cannot be raised is no reason to fail: a copy is kept then.
+        let users = &mut self.users[slot as usize];
+        let Some(more) = users.checked_add(1).filter(|more| *more > 1) else { return false };
+        *users = more;
+        if let Some(old) = old {
+            self.release(old);
+        }
+        true
     }
 
     /// One user less.
@@ -113,6 +136,11 @@ impl Pool {
     /// [`Pool::flush`] must have been called after the last [`Pool::store`].
     pub fn load(&self, slot: u32, data: &mut [u8]) -> Result<(), LabError> {
         self.file.read(data, offset(slot)).map_err(LabError::system("read content back"))
+    }
+
+    /// What a slot holds, where it lies in memory.
+    pub fn kept(&self, slot: u32) -> Option<&[u8]> {
+        self.kept.get(slot)
     }
 
     /// Writes what was gathered of `data`.
@@ -138,7 +166,7 @@ impl Pool {
     pub fn memory_bytes(&self) -> u64 {
         let counts = self.users.len() * size_of::<u32>();
         let index = (counts + self.free.len() * size_of::<u32>()) as u64;
-        index + self.recent.memory_bytes() + self.held.memory_bytes()
+        index + self.recent.memory_bytes() + self.held.memory_bytes() + self.kept.memory_bytes()
     }
 
     /// What it may take.

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
+
 use super::BLOCK_BYTES;
 use super::chunk::{Block, CHUNK_BLOCKS, CHUNK_BYTES, Chunk, Table};
 use super::pool::Pool;
@@ -14,7 +16,7 @@ const ENTRY_BYTES: u64 = 48;
 /// What a disk holds; what is not there was never written and reads as zeros.
 #[derive(Debug, Default)]
 pub(super) struct Volume {
-    chunks: HashMap<u64, Chunk>,
+    chunks: HashMap<u64, Chunk, FixedState>,
     tables: u64,
 }
 
@@ -102,6 +104,38 @@ impl Volume {
             (at, rest) = (at.saturating_add(now.len() as u64), later);
         }
         Ok(())
+    }
+
+    /// Shows `each` the bytes from `at` on, in pieces in a row, as many as `space` is
+    /// long, until it says false: from where they lie in memory, or from `space`. Returns
+    /// whether it saw all.
+    pub fn show(
+        &self,
+        pool: &Pool,
+        at: u64,
+        space: &mut [u8],
+        mut each: impl FnMut(&[u8]) -> bool,
+    ) -> Result<bool, LabError> {
+        let (mut done, mut shown) = (0, 0);
+        while done < space.len() {
+            let place = at.saturating_add(done as u64);
+            let skip = (place % BLOCK) as usize;
+            let now = (space.len() - done).min(BLOCK_BYTES - skip);
+            if let Block::Slot(slot) = self.block(place / BLOCK)
+                && let Some(block) = pool.kept(slot)
+            {
+                let before = &mut space[shown..done];
+                self.read(pool, at.saturating_add(shown as u64), before)?;
+                if !before.is_empty() && !each(before) || !each(&block[skip..skip + now]) {
+                    return Ok(false);
+                }
+                shown = done + now;
+            }
+            done += now;
+        }
+        let rest = &mut space[shown..];
+        self.read(pool, at.saturating_add(shown as u64), rest)?;
+        Ok(rest.is_empty() || each(rest))
     }
 
     fn get(&self, pool: &Pool, number: u64, data: &mut [u8]) -> Result<(), LabError> {

@@ -119,10 +119,10 @@ impl Disk {
                 }
             }
             Operation::Read => {
+                let mut writer = self.buffers.writer(memory);
                 for (at, bytes) in steps(sector, sectors) {
-                    let data = &mut self.data[..bytes];
-                    content.read(self.volume, sector + at / SECTOR_BYTES, data)?;
-                    if !self.buffers.write(memory, at, data) {
+                    let (from, space) = (sector + at / SECTOR_BYTES, &mut self.data);
+                    if !content.show(self.volume, from, bytes, space, |d| writer.put(d))? {
                         return Ok(Err(Refusal::Bad));
                     }
                 }
