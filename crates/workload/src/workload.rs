@@ -59,6 +59,9 @@ pub struct Cost {
     /// Operations that each cost a positioning of the arm: random reads and
     /// writes, synchronous writes, creations and removals of files.
     pub seeks: u64,
+    /// System calls of programs that make very many, besides those of the above: they
+    /// cost nothing worth a prediction, but in the lab.
+    pub calls: u64,
     /// Seconds that it takes whatever the drives do (`runtime`, start-up).
     pub fixed_seconds: f64,
     /// Upper bound in seconds where the job has one (`runtime` with `size`).
