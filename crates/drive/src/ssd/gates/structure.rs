@@ -1,0 +1,113 @@
+//! The flash translation layer alone, without times.
+
+use crate::ssd::Layout;
+use crate::ssd::ftl::Ftl;
+
+/// How the host writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Traffic {
+    /// One unit after the other, from the first to the last, again and again.
+    Sequential,
+    /// Units chosen uniformly at random.
+    Random,
+}
+
+/// Numbers that look random: splitmix64 (Steele and others, 2014).
+#[derive(Debug, Clone)]
+pub(super) struct Numbers(pub(super) u64);
+
+impl Numbers {
+    /// A number below `end`; the bias of the multiplication is below `end`/2⁶⁴.
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        let z = z ^ (z >> 31);
+        ((u128::from(z) * u128::from(end)) >> 64) as u64
+    }
+}
+
+/// Write amplification of a drive that is written whole once and then `rounds` times
+/// its size with this traffic, over the last half of these writes. `None` where the
+/// layout has too few lines to work with.
+pub fn structure_write_amplification(
+    layout: Layout,
+    traffic: Traffic,
+    rounds: f64,
+    seed: u64,
+) -> Option<f64> {
+    if !layout.is_sound() {
+        return None;
+    }
+    let mut ftl = Ftl::new(layout, 0.0);
+    let mut numbers = Numbers(seed);
+    for unit in 0..layout.units {
+        ftl.write(unit, 1);
+        ftl.work.clear();
+    }
+    let half = (f64::from(layout.units) * rounds / 2.0) as u64;
+    let units = u64::from(layout.units);
+    let mut run = |ftl: &mut Ftl| {
+        for at in 0..half {
+            let unit = match traffic {
+                Traffic::Sequential => at % units,
+                Traffic::Random => numbers.below(units),
+            };
+            ftl.write(unit as u32, 1);
+            ftl.work.clear();
+        }
+        ftl.wear()
+    };
+    let before = run(&mut ftl);
+    Some(run(&mut ftl).since(&before).write_amplification())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ssd::gates::{fifo_write_amplification, greedy_write_amplification};
+
+    /// A layout of which the host does not see the part `spare`, but for what is never
+    /// free for data: the lines that are kept free and those that are half full.
+    fn layout(spare: f64, lines: u32, pages: u32) -> Layout {
+        Layout {
+            units: (f64::from(lines * pages) * (1.0 - spare)) as u32,
+            page_units: 1,
+            line_pages: pages,
+            lines: lines + 4,
+            cache_line_pages: pages,
+            cache_lines: 0,
+        }
+    }
+
+    #[test]
+    fn random_writes_are_amplified_as_the_closed_forms_say() {
+        for spare in [0.07, 0.125, 0.231, 0.28] {
+            let random = |lines, pages| {
+                let layout = layout(spare, lines, pages);
+                structure_write_amplification(layout, Traffic::Random, 4.0, 7).unwrap()
+            };
+            let (measured, formula) = (random(1024, 64), greedy_write_amplification(spare, 64));
+            let ratio = measured / formula;
+            println!("{spare}: greedy {measured:.3} {formula:.3} {ratio:.4}");
+            assert!((0.97..1.03).contains(&ratio), "{spare}: {measured} {formula} {ratio}");
+            let (measured, formula) = (random(256, 1024), fifo_write_amplification(spare));
+            let ratio = measured / formula;
+            println!("{spare}: many pages {measured:.3} {formula:.3} {ratio:.4}");
+            assert!((0.97..1.03).contains(&ratio), "{spare}: {measured} {formula} {ratio}");
+        }
+    }
+
+    #[test]
+    fn sequential_writes_are_not_amplified() {
+        let layout = layout(0.07, 256, 64);
+        let measured = structure_write_amplification(layout, Traffic::Sequential, 6.0, 1);
+        assert_eq!(measured, Some(1.0));
+    }
+
+    #[test]
+    fn too_few_lines_are_refused() {
+        let layout = Layout { lines: 10, ..layout(0.1, 20, 8) };
+        assert_eq!(structure_write_amplification(layout, Traffic::Random, 1.0, 1), None);
+    }
+}

@@ -1,0 +1,377 @@
+//! Solid-state drives: how the model behaves, beside what the formulas say.
+
+use disklab_drive::Operation::{self, Discard, Flush, Read, Write, WriteZeroes};
+use disklab_drive::ssd::gates::{
+    RatePoint, Traffic, fifo_write_amplification, program_rate, random_iops, random_write_rates,
+    read_latency, sequential_write_rates, small_read_latency, steady_write_rate,
+    unmapped_read_latency,
+};
+use disklab_drive::ssd::{Parameters, SolidState};
+use disklab_drive::{Completion, Drive, Kind, Nanos, Request, SHIPPED, shipped};
+use proptest::prelude::*;
+
+const GB: u64 = 1_000_000_000;
+const MIB: u64 = 1 << 20;
+
+fn parameters(id: &str) -> Parameters {
+    let Some(Kind::Ssd(parameters)) = shipped(id).map(|file| file.kind) else {
+        panic!("{id} is no solid-state drive");
+    };
+    parameters
+}
+
+fn all() -> Vec<(&'static str, Parameters)> {
+    let kinds = SHIPPED.iter().map(|(id, _)| (*id, shipped(id).expect("it loads").kind));
+    kinds
+        .filter_map(|(id, kind)| match kind {
+            Kind::Ssd(parameters) => Some((id, parameters)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// A drive of some MiB with one unit in each page, to be worn out in a moment.
+fn tiny(spare: f64) -> Parameters {
+    let mut tiny = parameters("samsung-970pro-512gb");
+    tiny.flash.page = 4096;
+    tiny.flash.block_pages = 16;
+    tiny.flash.spare = spare;
+    // Lines of 16 × 16 units; those that never hold data make up for the odd ones.
+    tiny.capacity = 256 * 256 * 4096;
+    tiny.visible = tiny.capacity;
+    tiny
+}
+
+fn carry_out(drive: &mut SolidState, now: u64, operation: Operation, at: u64, n: u64) -> u64 {
+    let mut done: Vec<Completion> = Vec::new();
+    drive.submit(Nanos(now), Request { id: 0, operation, sector: at, sectors: n });
+    while done.is_empty() {
+        let at = drive.next_event().expect("a request is under way");
+        drive.advance(at, &mut done);
+    }
+    done[0].at.0
+}
+
+fn near(measured: f64, expected: f64, tolerance: f64) -> bool {
+    (measured / expected - 1.0).abs() <= tolerance
+}
+
+#[test]
+fn a_small_read_takes_overhead_read_and_transfer() {
+    for (id, p) in all() {
+        // Past the SLC cache, which is read faster.
+        let p = Parameters { slc_cache: None, ..p };
+        let (measured, expected) = (small_read_latency(&p, 4 * GB, 3000), read_latency(&p));
+        assert!(near(measured, expected, 0.01), "{id}: {measured} {expected}");
+        let mut drive = SolidState::new(&p);
+        let unmapped = carry_out(&mut drive, 0, Read, 80, 8) as f64 * 1e-9;
+        assert!(near(unmapped, unmapped_read_latency(&p), 0.001), "{id}: {unmapped}");
+    }
+    // As the real drive: 15,000 IOPS (data sheet of the 970 PRO).
+    let p = parameters("samsung-970pro-512gb");
+    assert!(near(1.0 / read_latency(&p), 15_000.0, 0.07), "{}", read_latency(&p));
+}
+
+#[test]
+fn reads_rise_with_the_depth_to_the_limit_of_dies_and_controller() {
+    for (id, p) in all() {
+        let p = Parameters { slc_cache: None, ..p };
+        let iops: Vec<f64> = [1, 2, 4, 8, 32, 256]
+            .map(|depth| random_iops(&p, Read, depth, 4 * GB, 20_000))
+            .to_vec();
+        assert!(iops.windows(2).all(|pair| pair[0] < pair[1] * 1.001), "{id}: {iops:?}");
+        let channel = 4096.0 / p.flash.channel_rate;
+        let die = p.flash.read_4k as f64 * 1e-9 + channel;
+        let limits = [
+            p.all_dies() as f64 / die,
+            p.flash.channels as f64 / channel,
+            1e9 / p.interface.command as f64,
+            p.interface.link_rate / 4096.0,
+        ];
+        let limit = limits.into_iter().fold(f64::INFINITY, f64::min);
+        let most = iops.iter().copied().fold(0.0, f64::max);
+        assert!(most < limit * 1.001, "{id}: {most} {limit}");
+        assert!(most > limit * 0.75, "{id}: {most} {limit}");
+    }
+}
+
+#[test]
+fn sequential_writes_are_as_fast_as_the_dies_program() {
+    let p = parameters("samsung-970pro-512gb");
+    let points = sequential_write_rates(&p, MIB, 4, GB, 4 * GB);
+    let expected = program_rate(&p, p.flash.program);
+    for point in &points {
+        assert!(near(point.rate, expected, 0.02), "{point:?} {expected}");
+        assert_eq!(point.write_amplification, 1.0);
+    }
+    // As the real drive: 2300 MB/s (data sheet of the 970 PRO of 512 GB).
+    assert!(near(expected, 2.3e9, 0.03), "{expected}");
+}
+
+#[test]
+fn the_slc_cache_ends_in_a_cliff() {
+    for (id, p) in all() {
+        let Some(cache) = &p.slc_cache else { continue };
+        // A tenth of cache and drive: the same, sooner.
+        let mut small = p.clone();
+        small.capacity = p.capacity / 10 / 4096 * 4096;
+        small.visible = small.capacity;
+        small.flash.block_pages /= 4;
+        let size = cache.size / 10;
+        small.slc_cache = Some(disklab_drive::ssd::SlcCache { size, ..cache.clone() });
+        let step = size / 20 / MIB * MIB;
+        let points = sequential_write_rates(&small, MIB, 4, step, 30 * step);
+        let before = program_rate(&p, cache.program).min(p.interface.link_rate);
+        // Each page of the host comes with so many that are folded.
+        let folded = cache.fold_share / (1.0 - cache.fold_share);
+        let page = p.flash.page as f64 / p.flash.channel_rate * 1e9;
+        let time =
+            (1.0 + folded) * (p.flash.program as f64 + page) + folded * (cache.read as f64 + page);
+        let after = (p.all_dies() * p.flash.page) as f64 / time * 1e9;
+        let after = after.min(p.interface.link_rate);
+        let cliff = points.iter().position(|point| point.rate < before.midpoint(after));
+        let cliff = points[cliff.unwrap_or_else(|| panic!("{id}: {points:?}"))].written;
+        assert!(cliff.abs_diff(size) <= 2 * step, "{id}: at {cliff}, not {size}");
+        for point in &points[1..] {
+            let expected = if point.written + step < size { before } else { after };
+            // Copies wait for the reads before them, which costs a tenth.
+            let least = if expected == after && folded > 0.0 { 0.85 } else { 0.95 };
+            let sound = (least..1.05).contains(&(point.rate / expected));
+            let far = point.written.abs_diff(size) > 2 * step;
+            assert!(!far || sound, "{id}: {point:?} {expected}");
+        }
+    }
+}
+
+#[test]
+fn an_idle_drive_empties_its_cache() {
+    let mut p = parameters("generic-nvme-1tb");
+    p.capacity = 20 * GB / 4096 * 4096;
+    p.visible = p.capacity;
+    p.flash.block_pages = 64;
+    p.slc_cache = p.slc_cache.map(|cache| disklab_drive::ssd::SlcCache { size: GB, ..cache });
+    let mut drive = SolidState::new(&p);
+    let mut at = 0;
+    let mut write = |drive: &mut SolidState, mut now: u64| {
+        let begun = now;
+        for _ in 0..500 {
+            now = carry_out(drive, now, Write, at, 2048);
+            at += 2048;
+        }
+        (now, (500 * MIB) as f64 / (now - begun) as f64)
+    };
+    let (now, fast) = write(&mut drive, 0);
+    let (now, _) = write(&mut drive, now);
+    let (now, slow) = write(&mut drive, now);
+    assert!(slow < 0.75 * fast, "{slow} {fast}");
+    let mut done = Vec::new();
+    drive.advance(Nanos(now + 60 * GB), &mut done);
+    assert_eq!(drive.next_event(), None, "an emptied drive rests");
+    let (_, again) = write(&mut drive, now + 60 * GB);
+    assert!(near(again, fast, 0.02), "{again} {fast}");
+    assert!(drive.wear().copied > 0);
+}
+
+#[test]
+fn the_steady_state_is_as_slow_as_the_formula_says() {
+    let p = tiny(0.15);
+    let (units, lines) = (p.layout().units, p.layout().lines - 4);
+    let spare = 1.0 - f64::from(units) / f64::from(lines * p.layout().line_units());
+    let points = random_write_rates(&p, Traffic::Random, 64, p.capacity / 16, 64);
+    let mean = |of: fn(&RatePoint) -> f64| points[48..].iter().map(of).sum::<f64>() / 16.0;
+    let measured = mean(|point| point.write_amplification);
+    let formula = fifo_write_amplification(spare);
+    assert!(near(measured, formula, 0.03), "{measured} {formula}");
+    let rate = mean(|point| point.rate);
+    let expected = steady_write_rate(&p, measured);
+    assert!(near(rate, expected, 0.05), "{rate} {expected}");
+    assert!(points[0].rate > 1.5 * rate, "{points:?}");
+    let points = random_write_rates(&p, Traffic::Sequential, 64, p.capacity, 3);
+    assert!(points.iter().all(|point| point.write_amplification == 1.0), "{points:?}");
+}
+
+#[test]
+fn discarding_all_makes_a_worn_drive_fresh() {
+    let p = tiny(0.1);
+    let mut drive = SolidState::new(&p);
+    let (sectors, mut now, mut at) = (p.visible / 512, 0, 1_u64);
+    for _ in 0..4 * 65_536 {
+        at = at.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        now = carry_out(&mut drive, now, Write, (at >> 48) * 8, 8);
+    }
+    let worn = drive.wear();
+    assert!(worn.write_amplification() > 2.0, "{worn:?}");
+    now = carry_out(&mut drive, now, Discard, 0, sectors);
+    for at in 0..65_536 {
+        now = carry_out(&mut drive, now, Write, at * 8, 8);
+    }
+    assert_eq!(drive.wear().since(&worn).write_amplification(), 1.0);
+    // Discarded, and so read without flash; a part of a unit is kept.
+    now = carry_out(&mut drive, now, Flush, 0, 0);
+    now = carry_out(&mut drive, now, Discard, 4, 12);
+    let read = |drive: &mut SolidState, now, at| carry_out(drive, now, Read, at, 8) - now;
+    let (whole, part) = (read(&mut drive, now + GB, 8), read(&mut drive, now + 2 * GB, 0));
+    assert!(whole < 30_000 && part > 50_000, "{whole} {part}");
+    // Zeroing does the same, and writes the parts.
+    now = carry_out(&mut drive, now + 3 * GB, WriteZeroes, 20, 20);
+    let before = drive.wear().host;
+    assert_eq!(before - worn.host, 65_536 + 1, "one half of a unit was written");
+    assert!(read(&mut drive, now + GB, 24) < 30_000);
+}
+
+#[test]
+fn a_flush_waits_until_all_is_on_the_flash() {
+    let p = parameters("samsung-970pro-512gb");
+    let mut drive = SolidState::new(&p);
+    let written = carry_out(&mut drive, 0, Write, 0, 8);
+    assert!(written < 10_000, "a write ends in the buffer: {written}");
+    let flushed = carry_out(&mut drive, written, Flush, 0, 0) - written;
+    let least = p.flash.program + p.buffer.flush_overhead;
+    assert!((least..least + 60_000).contains(&flushed), "{flushed}");
+    assert_eq!(drive.wear().padded, 7);
+    let again = carry_out(&mut drive, GB, Flush, 0, 0) - GB;
+    assert_eq!(again, p.interface.command, "there is nothing to flush");
+    // With capacitors a flush has nothing to do.
+    let mut protected = p.clone();
+    protected.buffer.power_loss_protection = true;
+    let mut drive = SolidState::new(&protected);
+    let written = carry_out(&mut drive, 0, Write, 0, 8);
+    let flushed = carry_out(&mut drive, written, Flush, 0, 0) - written;
+    assert_eq!((flushed, drive.wear().padded), (p.interface.command, 0));
+    // Without write cache, the write itself waits.
+    let mut drive = SolidState::new(&p);
+    drive.set_write_cache(Nanos(0), false);
+    let written = carry_out(&mut drive, 0, Write, 0, 8);
+    assert!((p.flash.program..p.flash.program + 60_000).contains(&written), "{written}");
+    assert!(!drive.write_cache());
+}
+
+#[test]
+fn what_is_in_the_buffer_is_read_from_there() {
+    let p = parameters("samsung-970pro-512gb");
+    let mut drive = SolidState::new(&p);
+    let now = carry_out(&mut drive, 0, Write, 0, 8);
+    let read = carry_out(&mut drive, now, Read, 0, 8) - now;
+    assert!(near(read as f64 * 1e-9, unmapped_read_latency(&p), 0.001), "{read}");
+    assert_eq!(drive.statistics().read_hits, 1);
+    // Part of a unit: the rest is in the buffer too.
+    let now = carry_out(&mut drive, now + read, Write, 1, 1);
+    assert_eq!(drive.statistics().partial_writes, 0);
+    let now = carry_out(&mut drive, now, Flush, 0, 0);
+    let written = carry_out(&mut drive, now + GB, Write, 1, 1) - now - GB;
+    assert_eq!(drive.statistics().partial_writes, 1);
+    assert!(written > p.flash.read_4k - p.flash.read_spread, "the rest was read: {written}");
+}
+
+#[test]
+fn requests_beyond_the_drive_are_refused() {
+    let mut drive = SolidState::new(&parameters("samsung-970pro-512gb"));
+    let end = drive.sectors();
+    for (operation, sector, sectors) in
+        [(Read, end, 1), (Write, u64::MAX, 8), (Discard, 8, u64::MAX), (WriteZeroes, end - 1, 2)]
+    {
+        carry_out(&mut drive, 0, operation, sector, sectors);
+    }
+    assert_eq!(drive.statistics().refused, 4);
+    carry_out(&mut drive, 0, Write, end - 1, 1);
+    carry_out(&mut drive, 0, Read, end - 3, 3);
+    carry_out(&mut drive, 0, Discard, 0, end);
+    assert_eq!(drive.statistics().refused, 4);
+}
+
+#[test]
+fn the_map_of_a_terabyte_is_small() {
+    let p = parameters("generic-nvme-1tb");
+    let mut drive = SolidState::new(&p);
+    assert!(drive.memory() < 10_000_000, "{}", drive.memory());
+    let mut now = 0;
+    // 40 GB in order, a quarter of it then in random pieces of 128 KiB.
+    for at in 0..40_000 {
+        now = carry_out(&mut drive, now, Write, at * 2048, 2048);
+    }
+    let in_order = drive.memory();
+    assert!(in_order < 12_000_000, "{in_order}");
+    for at in 0..80_000_u64 {
+        now = carry_out(&mut drive, now, Write, at * 7919 % 320_000 * 256, 256);
+    }
+    assert!(drive.memory() < in_order + 20_000_000, "{}", drive.memory());
+}
+
+/// A drive with all features that does things in some µs.
+fn toy() -> impl Strategy<Value = Parameters> {
+    (any::<bool>(), any::<bool>(), 1_u64..5, 1_u64..4, 0_u64..2, 0_u64..400).prop_map(
+        |(cache, duplex, depth, channels, unit, erase)| {
+            let mut p = parameters("generic-nvme-1tb");
+            p.flash.channels = channels;
+            p.flash.dies = 2;
+            p.flash.block_pages = 9;
+            p.flash.spare = 2.0;
+            p.flash.erase = erase;
+            p.flash.map_unit = 4096 << unit;
+            p.flash.page = 2 * p.flash.map_unit;
+            p.buffer.size = 4 * p.flash.page;
+            p.capacity = 4 * MIB;
+            p.visible = 4 * MIB - 512 * 8 * channels;
+            p.interface.queue_depth = depth;
+            p.interface.full_duplex = duplex;
+            p.slc_cache = p.slc_cache.filter(|_| cache).map(|cache| disklab_drive::ssd::SlcCache {
+                size: MIB,
+                fold_delay: 100_000,
+                ..cache
+            });
+            p
+        },
+    )
+}
+
+type Step = (u64, u8, u64, u64);
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let sectors = prop_oneof![0_u64..9, 0_u64..600];
+    prop::collection::vec((0_u64..300_000, 0_u8..14, 0_u64..8300, sectors), 1..150)
+}
+
+/// Carries the steps out; gives the completions.
+fn play(p: &Parameters, steps: &[Step]) -> Vec<Completion> {
+    let mut drive = SolidState::new(p);
+    let (mut now, mut all) = (0, Vec::new());
+    for (id, (wait, kind, sector, sectors)) in (0..).zip(steps.iter().copied()) {
+        now += wait;
+        let operation = match kind {
+            0 => Flush,
+            1 => Discard,
+            2 => WriteZeroes,
+            3 => {
+                let on = drive.write_cache();
+                drive.set_write_cache(Nanos(now), !on);
+                Write
+            }
+            4..8 => Read,
+            _ => Write,
+        };
+        drive.submit(Nanos(now), Request { id, operation, sector, sectors });
+        if kind % 2 == 0 {
+            drive.advance(Nanos(now), &mut all);
+        }
+    }
+    while let Some(at) = drive.next_event() {
+        drive.advance(at, &mut all);
+    }
+    all
+}
+
+proptest! {
+    #[test]
+    fn every_request_ends_once_in_the_order_of_time_and_the_same_again(p in toy(), steps in steps()) {
+        prop_assert!(p.check().is_ok(), "{:?}", p.check());
+        let all = play(&p, &steps);
+        let mut ids: Vec<u64> = all.iter().map(|completion| completion.id).collect();
+        ids.sort_unstable();
+        prop_assert_eq!(ids, (0..steps.len() as u64).collect::<Vec<_>>());
+        prop_assert!(all.windows(2).all(|pair| pair[0].at <= pair[1].at));
+        let mut submitted = 0;
+        let at: Vec<u64> = steps.iter().map(|(wait, ..)| { submitted += wait; submitted }).collect();
+        prop_assert!(all.iter().all(|c| c.at.0 >= at[c.id as usize] + p.interface.command));
+        prop_assert_eq!(play(&p, &steps), all);
+    }
+}
