@@ -1,13 +1,14 @@
-# Two commands do everything on a fresh Debian 12 or 13:
+# Two commands do everything on a fresh Debian 12 or 13, and a third what takes longer:
 #   make demo   install what is missing, build, run a small study in the lab, say where the report is
 #   make test   install what is missing, check the format and the lints, run all tests
+#   make published  run the five published studies in the lab, write docs/published.md
 
 .DEFAULT_GOAL := help
 PREFIX ?= /usr/local
 OUT ?= disklab-runs/demo
 CARGO = ./scripts/cargo
 BINARY = target/release/disklab
-.PHONY: help needs build demo test install clean
+.PHONY: help needs build demo test published install clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -26,6 +27,9 @@ demo: build
 test:
 	@./scripts/needs test
 	@./scripts/test
+
+published: build
+	./scripts/published
 
 install: build
 	install -D -m 755 $(BINARY) "$(DESTDIR)$(PREFIX)/bin/disklab"

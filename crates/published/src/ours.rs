@@ -1,7 +1,7 @@
 //! A run's figures, looked up.
 
 use disklab_stats::{estimate, paired_ratio};
-use disklab_study::{LeftOut, Study, matches};
+use disklab_study::{LeftOut, Part, Study, matches};
 use disklab_verdict::{Group, Observation};
 
 use crate::{Measurement, Target};
@@ -103,7 +103,9 @@ impl Measured<'_> {
     fn figures(&self, target: &Target, stack: &str) -> Values {
         let group = self.groups.iter().find(|group| {
             let key = &group.key;
-            key.stack == stack
+            // The authors' figures are of whole steps.
+            key.part == Part::Whole
+                && key.stack == stack
                 && matches(&target.workload, &key.workload)
                 && matches(&target.step, &key.step)
                 && matches(&target.direction, key.direction.word())

@@ -6,6 +6,7 @@ mod hostile;
 mod html;
 mod markdown;
 mod numbers;
+mod published;
 mod support;
 mod wellformed;
 
