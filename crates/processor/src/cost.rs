@@ -33,12 +33,13 @@ const fn rate(word: &'static str, parameter: &'static str) -> Cost {
 }
 
 /// All of them. A new one is a line here and one in the kernel.
-pub const COSTS: [Cost; 15] = [
+pub const COSTS: [Cost; 16] = [
     // All but reading a clock, which is none elsewhere (vDSO).
     each("system-call", "syscall"),
     // A request to a block device, and again for each that a layer makes of it;
     // with its interrupt and the change to another task.
     each("bio", "bio"),
+    each("request", "request"),
     // Between programs and kernel, and into md's stripe cache.
     rate("copy", "copy"),
     // CRC-32 and CRC-32C by tables: Btrfs, and the metadata of ext4 and XFS.

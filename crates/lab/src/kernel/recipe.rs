@@ -21,6 +21,11 @@ pub(super) const PATCHES: &[Patch] = &[
     Patch { name: "entropy.patch", text: include_str!("../../../../kernel/patches/entropy.patch") },
     Patch { name: "clock.patch", text: include_str!("../../../../kernel/patches/clock.patch") },
     Patch { name: "devices.patch", text: include_str!("../../../../kernel/patches/devices.patch") },
+    Patch {
+        name: "processor.patch",
+        text: include_str!("../../../../kernel/patches/processor.patch"),
+    },
+    Patch { name: "speed.patch", text: include_str!("../../../../kernel/patches/speed.patch") },
 ];
 
 /// All that decides what a build makes.
