@@ -51,8 +51,8 @@ pub struct Site {
     /// Every I/O is noted here. It costs time.
     pub trace: Option<Arc<Mutex<Vec<Issued>>>>,
     /// Saves system calls, for the lab, where each costs far more than on a real
-    /// machine: an asynchronous job hands over all that is ready and waits in one
-    /// call, and takes all back that has ended (unless `iodepth_batch*` say
+    /// machine: an asynchronous job hands over two at a time, the last ones with the call
+    /// that waits, and takes all back that has ended (unless `iodepth_batch*` say
     /// otherwise). Submission latencies are not known then.
     pub lean: bool,
 }

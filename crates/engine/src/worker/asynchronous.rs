@@ -11,6 +11,12 @@ use crate::pattern::{Kind, Request};
 /// The wish to stop is looked at so often while nothing ends.
 const SLICE: Duration = Duration::from_millis(50);
 
+/// Where calls cost the user time and none of the job's, so many I/Os are handed over
+/// at once. The kernel treats them as if they came one by one: from three on it holds
+/// them back first, and merges neighbours (AIO_PLUG_THRESHOLD in fs/aio.c, `max_ios > 2`
+/// in io_uring/io_uring.c), so that a drive would get other requests than from fio.
+const LEAN_BATCH: usize = 2;
+
 /// One I/O under way.
 #[derive(Debug, Clone, Copy)]
 struct Flight {
@@ -112,7 +118,7 @@ impl Clone<'_> {
         // fio hands over one by one unless told otherwise, and so do we: a batch would
         // make each I/O wait for those beside it.
         let batch = match self.job.depth.batch as usize {
-            0 | 1 if flights.lean => flights.depth,
+            0 | 1 if flights.lean => LEAN_BATCH,
             batch => batch.max(1),
         };
         let held = loop {
@@ -139,10 +145,14 @@ impl Clone<'_> {
                     }
                     flights.flights[slot as usize] =
                         Flight { request, done: 0, began_ns: *now, taken_ns: 0 };
+                    if flights.lean && flights.queued.len() >= batch {
+                        // What is left is handed over with the wait for ends.
+                        self.submit(backend, flights, now)?;
+                    }
                     self.queue(backend, flights, slot)?;
                     let level = usize::BITS - (flights.under_way().max(1) - 1).leading_zeros();
                     self.tally.depths[(level as usize).min(6)] += 1;
-                    if flights.queued.len() >= batch {
+                    if !flights.lean && flights.queued.len() >= batch {
                         self.submit(backend, flights, now)?;
                     }
                 }
@@ -151,7 +161,9 @@ impl Clone<'_> {
                 Step::Stop => break Held::Stop,
             }
         };
-        if !flights.queued.is_empty() {
+        if flights.lean {
+            flights.queued.clear();
+        } else if !flights.queued.is_empty() {
             self.submit(backend, flights, now)?;
         }
         Ok(held)
@@ -186,12 +198,15 @@ impl Clone<'_> {
         flights: &mut Flights,
         now: &mut u64,
     ) -> Result<(), Failure> {
-        if !flights.lean {
-            backend.submit().map_err(|error| system("hand over I/Os", &error))?;
-            *now = now_ns();
+        backend.submit().map_err(|error| system("hand over I/Os", &error))?;
+        if flights.lean {
+            // When they were taken is not looked at.
+            flights.queued.clear();
+            return Ok(());
         }
+        *now = now_ns();
         for slot in flights.queued.drain(..) {
-            flights.flights[slot as usize].taken_ns = if flights.lean { 0 } else { *now };
+            flights.flights[slot as usize].taken_ns = *now;
         }
         Ok(())
     }
