@@ -9,12 +9,13 @@ use std::time::Instant;
 use common::{GIB, drives, expected_iops, random_iops, rate, rate_at, rewrite_turns, scan_seconds};
 use disklab_drive::Operation::{Read, Write};
 use disklab_drive::hdd::Parameters;
-use disklab_drive::{Kind, load};
+use disklab_drive::load;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut list: Vec<(String, Parameters)> = Vec::new();
     for path in std::env::args().skip(1) {
-        let Kind::Hdd(parameters) = load(&path, &std::fs::read_to_string(&path)?)?.kind;
+        let file = load(&path, &std::fs::read_to_string(&path)?)?;
+        let parameters = file.mechanics().ok_or("a drive without a disk")?.clone();
         list.push((path, parameters));
     }
     if list.is_empty() {

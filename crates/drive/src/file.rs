@@ -5,7 +5,7 @@ use std::sync::Arc;
 use disklab_study::{Fields, Node, Source, StudyError};
 
 use crate::values::choice;
-use crate::{Drive, hdd};
+use crate::{Drive, hdd, smr, ssd};
 
 /// A drive's description, as a file in `drives/` gives it.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,13 +30,31 @@ pub struct DriveFile {
 pub enum Kind {
     /// A hard disk with conventional recording.
     Hdd(hdd::Parameters),
+    /// A hard disk with shingled recording, managed by the drive.
+    Smr(smr::Parameters),
+    /// A solid-state drive.
+    Ssd(ssd::Parameters),
+}
+
+impl Kind {
+    /// What such a drive is called.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Hdd(_) => "hard disk",
+            Self::Smr(_) => "shingled hard disk",
+            Self::Ssd(_) => "solid-state drive",
+        }
+    }
 }
 
 type Reader = fn(&Node, &mut Fields<'_>) -> Result<Kind, StudyError>;
 
 /// The kinds' words in drive files, and what reads them.
-const KINDS: [(&str, Reader); 1] =
-    [("hdd", |root, fields| Ok(Kind::Hdd(hdd::read(root, fields)?)))];
+const KINDS: [(&str, Reader); 3] = [
+    ("hdd", |root, fields| Ok(Kind::Hdd(hdd::read(root, fields)?))),
+    ("smr", |root, fields| Ok(Kind::Smr(smr::read(root, fields)?))),
+    ("ssd", |root, fields| Ok(Kind::Ssd(ssd::read(root, fields)?))),
+];
 
 impl DriveFile {
     /// A drive of this model. Drives with the same seed are the same to the last
@@ -44,6 +62,8 @@ impl DriveFile {
     pub fn build(&self, seed: u64) -> Box<dyn Drive> {
         match &self.kind {
             Kind::Hdd(parameters) => Box::new(hdd::HardDisk::new(parameters, seed)),
+            Kind::Smr(parameters) => Box::new(hdd::HardDisk::shingled(parameters, seed)),
+            Kind::Ssd(parameters) => Box::new(ssd::SolidState::new(parameters)),
         }
     }
 
@@ -51,6 +71,8 @@ impl DriveFile {
     pub fn capacity(&self) -> u64 {
         match &self.kind {
             Kind::Hdd(parameters) => parameters.visible,
+            Kind::Smr(parameters) => parameters.disk.visible,
+            Kind::Ssd(parameters) => parameters.visible,
         }
     }
 
@@ -58,6 +80,8 @@ impl DriveFile {
     pub fn mechanics(&self) -> Option<&hdd::Parameters> {
         match &self.kind {
             Kind::Hdd(parameters) => Some(parameters),
+            Kind::Smr(parameters) => Some(&parameters.disk),
+            Kind::Ssd(_) => None,
         }
     }
 
@@ -65,7 +89,24 @@ impl DriveFile {
     pub fn sector_sizes(&self) -> (u64, u64) {
         match &self.kind {
             Kind::Hdd(p) => (p.sectors.logical(), p.sectors.physical()),
+            Kind::Smr(p) => (p.disk.sectors.logical(), p.disk.sectors.physical()),
+            Kind::Ssd(p) => (p.sectors.logical(), p.sectors.physical()),
         }
+    }
+
+    /// Whether it turns: the host's kernel and file systems treat such drives otherwise.
+    pub fn rotates(&self) -> bool {
+        self.mechanics().is_some()
+    }
+
+    /// Whether it takes discards.
+    pub fn takes_discards(&self) -> bool {
+        matches!(self.kind, Kind::Ssd(_))
+    }
+
+    /// Whether it writes zeros without their being sent.
+    pub fn takes_write_zeroes(&self) -> bool {
+        matches!(&self.kind, Kind::Ssd(parameters) if parameters.interface.write_zeroes)
     }
 
     /// The same drive, of which the host sees the first `bytes` only.
@@ -74,12 +115,11 @@ impl DriveFile {
     /// Where the drive is smaller, or the size is no multiple of its sectors.
     pub fn limited_to(&self, bytes: u64) -> Result<Self, String> {
         let kind = match &self.kind {
-            Kind::Hdd(parameters) => Kind::Hdd(
-                parameters
-                    .limited_to(bytes)
-                    .map_err(|message| format!("drive '{}': {message}", self.id))?,
-            ),
+            Kind::Hdd(parameters) => parameters.limited_to(bytes).map(Kind::Hdd),
+            Kind::Smr(parameters) => parameters.limited_to(bytes).map(Kind::Smr),
+            Kind::Ssd(parameters) => parameters.limited_to(bytes).map(Kind::Ssd),
         };
+        let kind = kind.map_err(|message| format!("drive '{}': {message}", self.id))?;
         Ok(Self { kind, ..self.clone() })
     }
 }

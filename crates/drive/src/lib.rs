@@ -11,6 +11,8 @@ mod drive;
 mod file;
 pub mod hdd;
 mod shipped;
+pub mod smr;
+pub mod ssd;
 mod statistics;
 #[cfg(test)]
 mod testing;
@@ -19,5 +21,5 @@ mod values;
 pub use drive::{Completion, Drive, Nanos, Operation, Request};
 pub use file::{DriveFile, Kind, load};
 pub use shipped::{SHIPPED, by_name, shipped};
-pub use statistics::Statistics;
+pub use statistics::{ShingledStatistics, Statistics};
 pub use values::SATA_LINKS;

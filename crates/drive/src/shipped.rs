@@ -3,7 +3,7 @@
 use crate::{DriveFile, load};
 
 /// Ids and files of the shipped drives.
-pub const SHIPPED: [(&str, &str); 7] = [
+pub const SHIPPED: [(&str, &str); 11] = [
     ("hdn721010ale604", include_str!("../../../drives/hdn721010ale604.toml")),
     ("wd40efrx-68n32n0", include_str!("../../../drives/wd40efrx-68n32n0.toml")),
     ("wd40efrx-68wt0n0", include_str!("../../../drives/wd40efrx-68wt0n0.toml")),
@@ -11,6 +11,10 @@ pub const SHIPPED: [(&str, &str); 7] = [
     ("st8000as0002", include_str!("../../../drives/st8000as0002.toml")),
     ("md04aca400", include_str!("../../../drives/md04aca400.toml")),
     ("generic-3tb", include_str!("../../../drives/generic-3tb.toml")),
+    ("samsung-970pro-512gb", include_str!("../../../drives/samsung-970pro-512gb.toml")),
+    ("generic-nvme-1tb", include_str!("../../../drives/generic-nvme-1tb.toml")),
+    ("generic-qlc-1tb", include_str!("../../../drives/generic-qlc-1tb.toml")),
+    ("generic-sata-ssd-500gb", include_str!("../../../drives/generic-sata-ssd-500gb.toml")),
 ];
 
 /// The shipped drive with this id or alias, in whatever case.
@@ -58,8 +62,9 @@ mod tests {
     }
 
     #[test]
-    fn the_shingled_drive_says_that_shingles_are_not_modelled() {
-        let note = shipped("st8000as0002").unwrap().note;
-        assert!(note.contains("modelled as conventional"), "{note}");
+    fn the_shingled_drive_says_what_its_model_stands_on() {
+        let drive = shipped("st8000as0002").unwrap();
+        assert!(matches!(drive.kind, crate::Kind::Smr(_)));
+        assert!(drive.note.contains("measured from outside"), "{}", drive.note);
     }
 }

@@ -29,4 +29,31 @@ pub struct Statistics {
     pub busy: u64,
     /// Bytes in the write cache that are not on the medium now.
     pub dirty_bytes: u64,
+    /// What a shingled drive did behind the host's back; zeros for others.
+    pub shingled: ShingledStatistics,
+}
+
+/// Counters of a shingled drive's translation layer, since the lab began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ShingledStatistics {
+    /// Bytes in the persistent cache now.
+    pub cached_bytes: u64,
+    /// Extents in its map now.
+    pub cached_extents: u64,
+    /// Bytes written to the log of the persistent cache.
+    pub log_bytes: u64,
+    /// Bands written whole with sequential data, past the persistent cache.
+    pub bands_streamed: u64,
+    /// Bands cleaned: all that the persistent cache held of them was merged.
+    pub bands_cleaned: u64,
+    /// Those of which all data were new, so that they were not read.
+    pub bands_overwritten: u64,
+    /// Those whose few small extents were written one by one.
+    pub bands_patched: u64,
+    /// Time that cleaning took, ns.
+    pub cleaning: u64,
+    /// The part of that during which requests or written data waited, ns.
+    pub cleaning_while_needed: u64,
+    /// Writings of the map.
+    pub map_flushes: u64,
 }

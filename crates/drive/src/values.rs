@@ -40,7 +40,7 @@ pub(crate) fn optional_time(
     fields.take(name).map(|node| parse_time(node, name)).transpose()
 }
 
-fn parse_time(node: &Node, name: &str) -> Result<u64, StudyError> {
+pub(crate) fn parse_time(node: &Node, name: &str) -> Result<u64, StudyError> {
     let text = node.as_text()?;
     let expected = || {
         node.error(format!("`{name}`: expected a time such as '8.5 ms' or '50 µs', found '{text}'"))

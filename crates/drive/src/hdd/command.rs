@@ -20,6 +20,11 @@ impl Command {
         Self { id, operation, sector, sectors, arrived }
     }
 
+    /// The same, with its sectors counted from `origin` sectors before.
+    pub(crate) fn later_by(self, origin: u64) -> Self {
+        Self { sector: self.sector.saturating_add(origin), ..self }
+    }
+
     /// The sector behind the last; meaningful where [`Command::fits`].
     pub(crate) fn end(&self) -> u64 {
         self.sector + self.sectors

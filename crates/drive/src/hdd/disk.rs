@@ -5,12 +5,13 @@ use std::collections::VecDeque;
 use super::arm::Arm;
 use super::command::Command;
 use super::events::{Event, Events};
-use super::geometry::SECTOR;
+use super::geometry::{Geometry, SECTOR};
 use super::link::Link;
 use super::parameters::Parameters;
 use super::queue::Queue;
 use super::read_cache::ReadCache;
 use super::write_cache::WriteCache;
+use crate::smr::{Band, Cleaning, Shingles};
 use crate::{Completion, Drive, Nanos, Operation, Request, Statistics};
 
 /// The latest time at which a request can come, 146 years: later ones count as this
@@ -26,6 +27,10 @@ pub(super) enum Work {
     Write(Command),
     /// A step of the destage.
     Destage,
+    /// A shingled drive's cleaning of a band.
+    Clean(Band, Cleaning),
+    /// A shingled drive's writing of its map.
+    FlushMap,
 }
 
 /// A hard disk.
@@ -41,6 +46,11 @@ pub(super) enum Work {
 /// where it is larger than the cache, when they are on the medium. Zeroing
 /// completes on the medium. Discarding is nothing to such a drive: it takes its
 /// overhead and completes.
+///
+/// With shingled recording, a translation layer says where data lie and what else
+/// the medium has to do; see [`crate::smr`]. Inside, sectors are counted from the
+/// beginning of the medium, which is where the host's first sector lies unless
+/// something lies before it.
 #[derive(Debug)]
 pub struct HardDisk {
     pub(super) arm: Arm,
@@ -53,7 +63,11 @@ pub struct HardDisk {
     pub(super) admission: VecDeque<Command>,
     /// Requests beyond the queue's depth, which the drive has not seen.
     backlog: VecDeque<Command>,
-    outstanding: u64,
+    pub(super) outstanding: u64,
+    /// The translation layer of a shingled drive.
+    pub(super) shingles: Option<Box<Shingles>>,
+    /// Sectors of the medium before the host's first.
+    origin: u64,
     /// Writes past the cache that were admitted and are not on the medium.
     pub(super) uncached: u64,
     controller_free: u64,
@@ -81,18 +95,33 @@ impl HardDisk {
     /// angle at time 0 follows from `seed`. The parameters must have passed
     /// [`Parameters::check`], as those of drive files have.
     pub fn new(parameters: &Parameters, seed: u64) -> Self {
+        Self::with_recording(parameters, 0, seed, |_| None)
+    }
+
+    /// A drive whose host sees what lies behind the first `origin` sectors of the
+    /// medium, and whose recording is made for that medium.
+    pub(super) fn with_recording(
+        parameters: &Parameters,
+        origin: u64,
+        seed: u64,
+        recording: impl FnOnce(&Geometry) -> Option<Box<Shingles>>,
+    ) -> Self {
+        let arm = Arm::new(parameters, seed);
+        let shingles = recording(&arm.geometry);
         let sectors = parameters.visible / SECTOR;
         let segment = parameters.segment_size / SECTOR;
         Self {
-            arm: Arm::new(parameters, seed),
+            arm,
             link: Link::new(parameters.link_rate),
-            reads: ReadCache::new(parameters.segments, segment, sectors),
+            reads: ReadCache::new(parameters.segments, segment, origin + sectors),
             writes: WriteCache::new(parameters),
             queue: Queue::new(parameters.ncq_quality, parameters.queue_age),
             events: Events::default(),
             admission: VecDeque::new(),
             backlog: VecDeque::new(),
             outstanding: 0,
+            shingles,
+            origin,
             uncached: 0,
             controller_free: 0,
             work: None,
@@ -129,12 +158,16 @@ impl HardDisk {
                 self.writes.fill(command.sector, command.end(), now, &self.arm);
                 self.complete(now, &command);
             }
+            Event::Passed(start, end) => self.writes.fill(start, end, now, &self.arm),
             Event::Writable(command) => self.enqueue_write(command),
             Event::Sent(command) => self.complete(now, &command),
             Event::MediumDone => self.medium_done(now),
             Event::Wake => {
                 if self.wake.is_some_and(|wake| wake <= now) {
                     self.wake = None;
+                }
+                if self.shingles.is_some() {
+                    self.admit(now);
                 }
             }
         }
@@ -155,6 +188,7 @@ impl HardDisk {
             self.counts.refused += 1;
             return self.end(now, &command);
         }
+        let command = command.later_by(self.origin);
         match command.operation {
             Operation::Flush => self.admission.push_back(command),
             Operation::Discard => return self.complete(now, &command),
@@ -170,7 +204,7 @@ impl HardDisk {
         while let Some(&command) = self.admission.front() {
             match command.operation {
                 Operation::Flush => {
-                    if !self.writes.is_drained() || self.uncached > 0 {
+                    if !self.writes.is_drained() || self.uncached > 0 || !self.is_committed(now) {
                         return;
                     }
                     self.complete(now, &command);
@@ -179,8 +213,17 @@ impl HardDisk {
                     if !self.writes.reserve(command.sectors) {
                         return;
                     }
+                    if let Some(shingles) = &mut self.shingles {
+                        shingles.note_write(command.sector, command.end(), now, command.arrived);
+                    }
                     let (_, received) = self.link.write(now, command.bytes());
                     self.events.push(received, Event::Received(command));
+                }
+                _ if self.shingles.is_some() => {
+                    if !self.pass_through(now, &command) {
+                        return;
+                    }
+                    self.complete(now, &command);
                 }
                 _ => self.admit_uncached(now, command),
             }
@@ -204,6 +247,11 @@ impl HardDisk {
         self.events.push(from, Event::Writable(command));
     }
 
+    /// The last sector that the host can reach, counted on the medium.
+    pub(super) fn last_sector(&self) -> u64 {
+        self.origin + self.sectors - 1
+    }
+
     pub(super) fn complete(&mut self, now: u64, command: &Command) {
         match command.operation {
             Operation::Read => self.counts.reads += 1,
@@ -218,6 +266,9 @@ impl HardDisk {
     fn end(&mut self, now: u64, command: &Command) {
         self.done.push(Completion { id: command.id, at: Nanos(now) });
         self.outstanding -= 1;
+        if let Some(shingles) = &mut self.shingles {
+            shingles.active = now;
+        }
         if let Some(next) = self.backlog.pop_front() {
             self.begin(now, next);
         }
@@ -245,7 +296,11 @@ impl Drive for HardDisk {
     }
 
     fn statistics(&self) -> Statistics {
-        Statistics { dirty_bytes: self.writes.waiting_sectors() * SECTOR, ..self.counts }
+        Statistics {
+            dirty_bytes: self.writes.waiting_sectors() * SECTOR,
+            shingled: self.shingles.as_ref().map(|s| s.statistics()).unwrap_or_default(),
+            ..self.counts
+        }
     }
 
     fn sectors(&self) -> u64 {

@@ -12,6 +12,8 @@ pub(crate) enum Event {
     Decoded(Command),
     /// A cached write's data are in the drive's memory.
     Received(Command),
+    /// A part of a write past the cache, `start..end`, is in the drive's memory.
+    Passed(u64, u64),
     /// An uncached write may begin on the medium.
     Writable(Command),
     /// A read's last byte has reached the host.

@@ -3,6 +3,7 @@
 use super::parameters::Parameters;
 use super::seek::SeekCurve;
 use super::zones::zone_shares;
+use crate::smr::Stretch;
 
 /// Bytes of the sectors in which everything is counted.
 pub(crate) const SECTOR: u64 = 512;
@@ -220,6 +221,16 @@ impl Geometry {
         let within = (((offset.min(self.turn) + 1) * length).div_ceil(self.turn) - 1).min(length);
         let track = band * self.leg * self.heads + head * leg + step;
         zone.first_sector + track * length + within
+    }
+
+    /// The zones as stretches of equally long tracks.
+    pub(crate) fn stretches(&self) -> Vec<Stretch> {
+        let stretch = |zone: &Zone| Stretch {
+            first: zone.first_sector,
+            end: zone.first_sector + zone.cylinders * self.heads * zone.sectors_per_track,
+            track: zone.sectors_per_track,
+        };
+        self.zones.iter().map(stretch).collect()
     }
 
     /// Sectors on the track of a sector.

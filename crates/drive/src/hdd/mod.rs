@@ -20,9 +20,12 @@ mod read_cache;
 mod rotation;
 mod seek;
 mod service;
+mod shingled;
 mod write_cache;
 mod zones;
 
 pub use disk::HardDisk;
+pub(crate) use geometry::SECTOR;
 pub use parameters::{Fault, Parameters, SectorFormat, SeekTimes};
 pub(crate) use read::read;
+pub(crate) use write_cache::WriteCache;

@@ -67,7 +67,7 @@ impl Queue {
         let position = reads.position(&arm.geometry, now);
         let way = |waiting: &Waiting| {
             position
-                .filter(|_| !waiting.writes)
+                .filter(|_| !waiting.writes && reads.reaches(waiting.end))
                 .and_then(|position| reads.ride(&arm.geometry, now, position, waiting.start))
                 .map_or_else(
                     || Way::Position(now + arm.positioning(now, &waiting.place, waiting.writes)),

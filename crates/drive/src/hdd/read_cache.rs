@@ -17,12 +17,18 @@ const EMPTY: Segment = Segment { start: 0, end: 0, next: u64::MAX, used: 0 };
 
 /// Reading ahead: since `time`, the pass over the sectors goes on from `pass`,
 /// until `limit`. While `time` lies in the future, the arm is on its way.
+///
+/// What passes under the head are the sectors `shift` below those that the host
+/// asks for, and only up to `fence`, where others follow: on a conventional drive 0,
+/// and the end of the medium.
 #[derive(Debug, Clone, Copy)]
 struct Stream {
     segment: usize,
     time: u64,
     pass: u64,
     limit: u64,
+    shift: u64,
+    fence: u64,
 }
 
 /// The read segments. After a read the drive reads on into its segment until that
@@ -54,7 +60,7 @@ impl ReadCache {
     pub(crate) fn position(&self, geometry: &Geometry, now: u64) -> Option<u64> {
         let stream = self.stream?;
         let pass = stream.pass + now.saturating_sub(stream.time);
-        Some(geometry.sector_at(pass).min(stream.limit))
+        Some(geometry.sector_at(pass).wrapping_add(stream.shift).min(stream.limit))
     }
 
     /// The end of what is held from `sector` on, if it is held.
@@ -101,7 +107,7 @@ impl ReadCache {
             segment.end = segment.end.max(position);
             segment.start = segment.start.max(segment.end.saturating_sub(self.size));
             if position < stream.limit {
-                stream.limit = stream.limit.max((end + self.size).min(self.sectors));
+                stream.limit = stream.limit.max((end + self.size).min(stream.fence));
                 return None;
             }
         } else if let (Some(stream), Some(position)) = (self.stream, position)
@@ -120,7 +126,31 @@ impl ReadCache {
             return;
         };
         let limit = (self.segments[segment].next + self.size).min(self.sectors);
-        self.stream = Some(Stream { segment, time, pass: place.pass, limit });
+        let fence = self.sectors;
+        self.stream = Some(Stream { segment, time, pass: place.pass, limit, shift: 0, fence });
+    }
+
+    /// Says what passes under the head while the drive reads ahead, just after that
+    /// began: sectors `shift` below those that the host asks for, and only up to
+    /// `fence`. A shingled drive's data lie so.
+    pub(crate) fn confine(&mut self, shift: u64, fence: u64) {
+        let Some(stream) = &mut self.stream else { return };
+        (stream.shift, stream.fence) = (shift, fence.min(self.sectors));
+        stream.limit = stream.limit.min(stream.fence);
+        if stream.limit <= self.segments[stream.segment].end {
+            self.stream = None;
+        }
+    }
+
+    /// Whether the stream of read-ahead can come by all sectors before `end`.
+    pub(crate) fn reaches(&self, end: u64) -> bool {
+        self.stream.is_some_and(|stream| end <= stream.fence)
+    }
+
+    /// What lies between the sectors under the head and those that they stand for:
+    /// see [`ReadCache::confine`].
+    pub(crate) fn shift(&self) -> u64 {
+        self.stream.map_or(0, |stream| stream.shift)
     }
 
     /// Where a read that must reach up to `start..end` finds the stream coming its
@@ -140,16 +170,18 @@ impl ReadCache {
         if start <= position {
             return Some(now);
         }
-        if start > position + geometry.track_length(position) {
+        if start > position + geometry.track_length(position.wrapping_sub(stream.shift)) {
             return None;
         }
-        Some((stream.time + (geometry.place(start).pass - stream.pass)).max(now))
+        let place = geometry.place(start.wrapping_sub(stream.shift));
+        Some((stream.time + (place.pass - stream.pass)).max(now))
     }
 
     /// When the stream has passed `end`; it will go on that far.
     pub(crate) fn ride_until(&mut self, geometry: &Geometry, end: u64) -> u64 {
         let Some(stream) = &mut self.stream else { return 0 };
-        stream.limit = stream.limit.max((end + self.size).min(self.sectors));
+        stream.limit = stream.limit.max((end + self.size).min(stream.fence));
+        let end = end.wrapping_sub(stream.shift);
         (stream.time + geometry.pass_of_end(end)).saturating_sub(stream.pass)
     }
 
@@ -190,6 +222,8 @@ impl ReadCache {
             time: now,
             pass,
             limit,
+            shift: 0,
+            fence: self.sectors,
         });
     }
 

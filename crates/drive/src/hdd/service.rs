@@ -8,7 +8,7 @@ use super::queue::{Waiting, Way};
 
 impl HardDisk {
     /// The end of what is in memory from `sector` on, without a gap, up to `end`.
-    fn held_until(&self, now: u64, sector: u64, end: u64) -> u64 {
+    pub(super) fn held_until(&self, now: u64, sector: u64, end: u64) -> u64 {
         let mut held = sector;
         while held < end {
             let written = self.writes.covered_until(held);
@@ -23,7 +23,7 @@ impl HardDisk {
 
     /// Whether writing `start..end` cuts a physical sector whose other part is not
     /// in memory, and must be read first.
-    fn is_partial(&self, now: u64, start: u64, end: u64) -> bool {
+    pub(super) fn is_partial(&self, now: u64, start: u64, end: u64) -> bool {
         let first = start - start % self.physical;
         let last = end.next_multiple_of(self.physical);
         self.held_until(now, first, start) < start || self.held_until(now, end, last) < last
@@ -43,7 +43,7 @@ impl HardDisk {
             command,
             start,
             end: end.next_multiple_of(self.physical),
-            place: self.arm.geometry.place(start),
+            place: self.arm.geometry.place(self.lies_at(start).0),
             writes: false,
         });
     }
@@ -58,9 +58,11 @@ impl HardDisk {
             && self.queue.is_empty()
         {
             self.leave_stream(now);
-            let place = self.arm.geometry.place(sector);
+            let (medium, until) = self.lies_at(sector);
+            let place = self.arm.geometry.place(medium);
             let time = now + self.arm.positioning(now, &place, false);
             self.reads.resume(&place, time, sector);
+            self.reads.confine(sector.wrapping_sub(medium), until);
             self.arm.stand(&place, false);
         }
     }
@@ -82,6 +84,9 @@ impl HardDisk {
     /// waits for them, the cache was switched off, or they are old. Then the two
     /// alternate, so that neither starves.
     pub(super) fn dispatch(&mut self, now: u64) {
+        if self.shingles.is_some() {
+            return self.dispatch_shingled(now);
+        }
         while self.work.is_none() {
             let dirty = self.writes.is_dirty();
             if self.queue.is_empty() && !dirty {
@@ -106,7 +111,7 @@ impl HardDisk {
         }
     }
 
-    fn carry_out_next(&mut self, now: u64) {
+    pub(super) fn carry_out_next(&mut self, now: u64) {
         self.follow_stream(now);
         let Some((waiting, way)) = self.queue.take(now, &self.arm, &self.reads) else { return };
         let Waiting { command, start, end, place, writes } = waiting;
@@ -124,6 +129,9 @@ impl HardDisk {
             }
             Way::Position(since) => {
                 self.reads.stop(&self.arm.geometry, now);
+                if self.shingles.is_some() {
+                    return self.read_pieces(now, command, start, end);
+                }
                 let mut begun = since;
                 if writes && self.is_partial(now, start, end) {
                     self.counts.partial_writes += 1;
@@ -162,14 +170,14 @@ impl HardDisk {
 
     /// Moves the arm through a transfer that begins at `place` at `begun`; gives
     /// when it has passed all before `end`.
-    fn pass(&mut self, begun: u64, place: &Place, end: u64, writes: bool) -> u64 {
+    pub(super) fn pass(&mut self, begun: u64, place: &Place, end: u64, writes: bool) -> u64 {
         self.counts.seeks += u64::from(self.arm.must_seek(place));
         let last = self.arm.geometry.place(end - 1);
         self.arm.stand(&last, writes);
         begun + (self.arm.geometry.pass_of_end(end) - place.pass)
     }
 
-    fn work(&mut self, now: u64, done: u64, work: Work) {
+    pub(super) fn work(&mut self, now: u64, done: u64, work: Work) {
         self.counts.medium_operations += 1;
         self.counts.busy += done - now;
         self.work = Some(work);
@@ -179,13 +187,13 @@ impl HardDisk {
     /// Puts the arm where reading ahead has brought it.
     fn follow_stream(&mut self, now: u64) {
         if let Some(position) = self.reads.position(&self.arm.geometry, now) {
-            let sector = position.min(self.sectors - 1);
+            let sector = position.wrapping_sub(self.reads.shift()).min(self.last_sector());
             let place = self.arm.geometry.place(sector);
             self.arm.stand(&place, false);
         }
     }
 
-    fn leave_stream(&mut self, now: u64) {
+    pub(super) fn leave_stream(&mut self, now: u64) {
         self.follow_stream(now);
         self.reads.stop(&self.arm.geometry, now);
     }
@@ -197,8 +205,10 @@ impl HardDisk {
                 if rides {
                     self.reads.rode(&self.arm.geometry, now, command.end());
                 } else {
-                    let pass = self.arm.geometry.pass_of_end(end);
+                    let (last, until) = self.lies_at(end - 1);
+                    let pass = self.arm.geometry.pass_of_end(last + 1);
                     self.reads.enter(start, end, command.end(), now, pass);
+                    self.reads.confine((end - 1).wrapping_sub(last), until);
                 }
                 let sent = self.link.read(since.min(now), now, command.bytes());
                 self.events.push(sent, Event::Sent(command));
@@ -212,6 +222,8 @@ impl HardDisk {
                 self.writes.end_destage();
                 self.admit(now);
             }
+            Some(Work::Clean(band, how)) => self.cleaned(band, how),
+            Some(Work::FlushMap) => {}
             None => {}
         }
     }

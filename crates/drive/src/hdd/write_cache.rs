@@ -58,6 +58,11 @@ impl WriteCache {
         sectors <= self.limit
     }
 
+    /// The most sectors that may wait.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
+    }
+
     /// Reserves space for a write, if there is any.
     pub(crate) fn reserve(&mut self, sectors: u64) -> bool {
         let used = self.waiting_sectors() + self.reserved_sectors;
@@ -155,6 +160,22 @@ impl WriteCache {
         self.dirty_sectors -= end - start;
         self.destaging = Some((start, end));
         Some((start, end, place))
+    }
+
+    /// What could be destaged, in the order of sectors, from `sector` on and around.
+    pub(crate) fn waiting_from(&self, sector: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let index = self.dirty.partition_point(|extent| extent.end <= sector);
+        let (before, behind) = self.dirty.split_at(index);
+        let cut = behind.first().filter(|extent| extent.start < sector);
+        let behind = behind.iter().map(move |extent| (extent.start.max(sector), extent.end));
+        let before = before.iter().map(|extent| (extent.start, extent.end));
+        behind.chain(before).chain(cut.map(|extent| (extent.start, sector)))
+    }
+
+    /// Begins to destage `start..end`, all of which waits.
+    pub(crate) fn begin_destage_of(&mut self, start: u64, end: u64, arm: &Arm) {
+        self.destaging = Some((start, end));
+        self.supersede(start, end, arm);
     }
 
     /// Ends the destage begun last.

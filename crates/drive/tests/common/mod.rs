@@ -12,9 +12,9 @@ pub const GIB: u64 = 1 << 30;
 pub fn drives() -> Vec<(&'static str, Parameters)> {
     SHIPPED
         .iter()
-        .map(|(id, _)| {
-            let Kind::Hdd(parameters) = shipped(id).expect("all shipped drives load").kind;
-            (*id, parameters)
+        .filter_map(|(id, _)| match shipped(id).expect("all shipped drives load").kind {
+            Kind::Hdd(parameters) => Some((*id, parameters)),
+            _ => None,
         })
         .collect()
 }
