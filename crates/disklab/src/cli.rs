@@ -1,6 +1,7 @@
 //! The command line: one definition for the parser, the help, the man pages and
 //! the shell completions.
 
+mod compare;
 mod filebench;
 mod fio;
 mod lab;
@@ -16,6 +17,7 @@ use disklab_units::Bytes;
 use crate::exit::Failure;
 use crate::on::On;
 
+pub use compare::CompareArgs;
 pub use filebench::FilebenchArgs;
 pub use fio::FioArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
@@ -52,6 +54,7 @@ pub enum Command {
     Plan(PlanArgs),
     /// Write the report of a run.
     Report(ReportArgs),
+    Compare(CompareArgs),
     /// List what disklab knows.
     List {
         /// What to list.

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod compare;
 mod doctor;
 mod filebench;
 mod fio;
@@ -20,6 +21,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Run(args) => run::run(args, json),
         Command::Plan(args) => plan::plan(&args, json),
         Command::Report(args) => report::report(&args),
+        Command::Compare(args) => compare::compare(&args, json),
         Command::List { what } => list::list(what, json),
         Command::Doctor => doctor::doctor(json),
         Command::Fio(args) => fio::fio(&args, json),
