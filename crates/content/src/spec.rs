@@ -5,10 +5,11 @@ use crate::Share;
 /// Bytes of a page: the unit in which file systems and stores look at data.
 pub(crate) const PAGE: usize = 4096;
 
-/// Blocks in the pool of [`Spec::pool`]: 16 MiB of pages, which lie beyond the
-/// window of every compressor in a Linux file system (Btrfs and ZFS compress
-/// records of 128 KiB to 16 MiB, each by itself).
-pub const POOL_BLOCKS: u64 = 4096;
+/// Blocks in the pool of [`Spec::pool`]: 4 MiB of pages. A compressor finds none of them
+/// twice: Btrfs compresses 128 KiB by itself (`BTRFS_MAX_UNCOMPRESSED`), ZFS a record of
+/// 128 KiB to 1 MiB as it is usually set. And what writes and keeps them goes through the
+/// processor's cache with them, not through its memory.
+pub const POOL_BLOCKS: u64 = 1024;
 
 /// What data shall be like.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -126,7 +127,7 @@ impl Spec {
 
     /// Pages that do not compress, drawn in turn from a pool of
     /// [`POOL_BLOCKS`] that all streams share: a store that keeps equal blocks once,
-    /// such as the lab's, needs 16 MiB for any amount of them.
+    /// such as the lab's, needs 4 MiB for any amount of them.
     pub fn pool() -> Self {
         let repeats = Repeats::Pool { blocks: POOL_BLOCKS };
         Self::random().with_duplicates(Share::ALL, PAGE, repeats)

@@ -24,6 +24,7 @@ mod priority;
 mod report;
 mod series;
 mod session;
+mod sink;
 mod tally;
 mod text;
 mod usage;

@@ -71,7 +71,7 @@ pub struct Options {
 /// What is written into files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ContentKind {
-    /// Pages that do not compress, drawn in turn from 16 MiB of them: a store that
+    /// Pages that do not compress, drawn in turn from 4 MiB of them: a store that
     /// keeps equal blocks once, such as the lab's, needs no more. Costs nothing to
     /// make, and is the same for every size.
     #[default]

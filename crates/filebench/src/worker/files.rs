@@ -41,7 +41,7 @@ impl<'env> Worker<'_, 'env> {
                     let length = u64::try_from(stat.st_size).unwrap_or_default();
                     set.length(entry).fetch_max(length, Ordering::AcqRel);
                 }
-                self.put(slot, fd, id, entry);
+                self.put(slot, fd, id, entry, files.how.direct);
                 set.release(Kind::File, entry, true);
                 Ok(())
             }
@@ -65,7 +65,7 @@ impl<'env> Worker<'_, 'env> {
         match self.open_entry(set, entry, files.how, OFlags::CREATE) {
             Ok(fd) => {
                 set.length(entry).store(0, Ordering::Release);
-                self.put(slot, fd, id, entry);
+                self.put(slot, fd, id, entry, files.how.direct);
                 set.release(Kind::File, entry, true);
                 self.count(flowop, 0);
                 Ok(())

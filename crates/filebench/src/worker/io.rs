@@ -10,11 +10,9 @@ use disklab_wml::{Files, Flowop, Io};
 
 use super::{Done, End, Worker};
 use crate::fileset::Set;
-use crate::filler::{Part, retry};
-use crate::memory::Aligned;
+use crate::filler::Part;
+use crate::sink::{LONGEST_READ, Sink};
 
-/// Reads of more are split: no thread needs more memory than this.
-const LONGEST_READ: u64 = 16 << 20;
 const PAGE: u64 = 4096;
 
 /// What an operation works on, for a moment.
@@ -24,6 +22,7 @@ struct Target<'env> {
     entry: usize,
     fd: Arc<OwnedFd>,
     position: u64,
+    direct: bool,
 }
 
 impl<'env> Worker<'_, 'env> {
@@ -49,6 +48,7 @@ impl<'env> Worker<'_, 'env> {
             entry: open.entry,
             fd: Arc::clone(&open.fd),
             position: open.position,
+            direct: open.direct,
         })
     }
 
@@ -125,7 +125,7 @@ impl<'env> Worker<'_, 'env> {
             // Filebench reads 0 bytes at the end, and counts that.
             if !strict && target.position >= length { 0 } else { target.position }
         };
-        let got = read_at(&target.fd, &mut self.buffer, size, place, true)
+        let got = read_at(&target, &mut self.sink, size, place, true)
             .map_err(|error| Self::refused(flowop, "read", &error))?;
         if !io.random {
             self.go_to(target.slot, if got == 0 { 0 } else { place + got });
@@ -142,7 +142,7 @@ impl<'env> Worker<'_, 'env> {
         };
         let mut place = 0;
         loop {
-            let got = read_at(&target.fd, &mut self.buffer, size, place, false)
+            let got = read_at(&target, &mut self.sink, size, place, false)
                 .map_err(|error| Self::refused(flowop, "read", &error))?;
             place += got;
             // A short read is the end; Filebench reads once more.
@@ -278,8 +278,8 @@ impl<'env> Worker<'_, 'env> {
 /// Reads up to `size` bytes at `place`. With `whole`, what is longer than one read
 /// can be is read in several.
 fn read_at(
-    fd: &OwnedFd,
-    buffer: &mut Aligned,
+    target: &Target<'_>,
+    sink: &mut Sink,
     size: u64,
     place: u64,
     whole: bool,
@@ -287,9 +287,9 @@ fn read_at(
     let mut done = 0;
     loop {
         let length = (size - done).min(LONGEST_READ);
+        let place = place.saturating_add(done);
         // At most LONGEST_READ, which fits.
-        let memory = buffer.at_least(length as usize);
-        let got = retry(|| rustix::io::pread(fd, &mut *memory, place.saturating_add(done)))? as u64;
+        let got = sink.read(&target.fd, length as usize, place, target.direct)? as u64;
         done += got;
         if got < length || done >= size || !whole {
             return Ok(done);

@@ -17,9 +17,9 @@ use crate::aio::{Aio, Owner};
 use crate::fileset::Set;
 use crate::filler::{Filler, Scratch};
 use crate::gate::{Cause, Gate, Signal};
-use crate::memory::Aligned;
 use crate::pace::Events;
 use crate::series;
+use crate::sink::Sink;
 use crate::tally::{Counted, Tally};
 use crate::{Options, Progress};
 
@@ -103,7 +103,7 @@ pub(crate) struct Worker<'scope, 'env> {
     /// By flowop: what it remembers from turn to turn.
     memories: Vec<Memory>,
     path: String,
-    buffer: Aligned,
+    sink: Sink,
     scratch: Scratch,
     owner: Arc<Owner>,
     /// Writes of whole pages so far.
@@ -129,7 +129,7 @@ impl<'scope, 'env> Worker<'scope, 'env> {
             next_entries: vec![0; shared.sets.len()],
             memories: vec![Memory::default(); shared.flowops],
             path: String::with_capacity(256),
-            buffer: Aligned::new(0),
+            sink: Sink::new(),
             scratch: shared.filler.scratch(place.number as u64),
             owner: Arc::default(),
             writes: 0,

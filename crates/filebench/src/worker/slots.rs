@@ -27,6 +27,8 @@ pub(super) struct Open {
     pub position: u64,
     /// Whether this thread has removed it meanwhile.
     pub removed: bool,
+    /// Whether it is read and written past the page cache.
+    pub direct: bool,
 }
 
 impl<'env> Worker<'_, 'env> {
@@ -61,9 +63,16 @@ impl<'env> Worker<'_, 'env> {
     }
 
     /// Puts an open file into an empty slot. The entry counts as open.
-    pub(super) fn put(&mut self, slot: usize, fd: OwnedFd, set: FilesetId, entry: usize) {
+    pub(super) fn put(
+        &mut self,
+        slot: usize,
+        fd: OwnedFd,
+        set: FilesetId,
+        entry: usize,
+        direct: bool,
+    ) {
         self.shared.sets[set].opens(entry).fetch_add(1, Ordering::AcqRel);
-        let open = Open { fd: Arc::new(fd), set, entry, position: 0, removed: false };
+        let open = Open { fd: Arc::new(fd), set, entry, position: 0, removed: false, direct };
         self.slots[slot] = Slot { open: Some(open), last: Some((set, entry)) };
     }
 

@@ -9,7 +9,7 @@ use crate::Cost;
 /// What a pool of content takes (`disklab_content::POOL_BLOCKS` pages), and what a
 /// file's last page takes besides, on average: it is a part of a page of the pool,
 /// which is like no other.
-const POOL: Bytes = Bytes::mib(16);
+const POOL: Bytes = Bytes::mib(4);
 const LAST_PAGE: u64 = 2048;
 /// What appends add to files until they are deleted: at most this share in the
 /// shipped personalities, but for a margin.
