@@ -89,6 +89,7 @@ pub fn measure(
         if let Some(two) = side_by_side(options)? {
             all.side_by_side.push(two.labs);
             all.pairs.push(two.pairs);
+            all.loops.push(two.loops);
         }
     }
     Ok(all.figures())
@@ -122,6 +123,7 @@ struct Figures {
     zeros_read: Vec<f64>,
     side_by_side: Vec<f64>,
     pairs: Vec<f64>,
+    loops: Vec<f64>,
     boot: Vec<f64>,
 }
 
@@ -186,6 +188,7 @@ impl Figures {
             at("zeros_read", "zeros read", "GB/s", None, self.zeros_read),
             at("side_by_side", "two labs by one", "", Some(AtLeast(1.8)), self.side_by_side),
             at("pairs_side_by_side", "two plain pairs by one", "", None, self.pairs),
+            at("loops_side_by_side", "two plain loops by one", "", None, self.loops),
             at("boot", "boot and power-off, 1 GiB, 4 drives", "ms", None, self.boot),
         ];
         all.into_iter().filter(|figure| !figure.values.is_empty()).collect()

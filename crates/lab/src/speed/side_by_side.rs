@@ -1,16 +1,26 @@
-//! Two labs at once, one on each of two processors; and two pairs of plain processes,
-//! which tell what two processors of this machine are worth.
+//! Two labs at once, one on each of two processors; and, to tell what two processors of
+//! this machine are worth, two pairs of plain processes and two plain loops.
 
+use std::hint::black_box;
 use std::thread;
+use std::time::Instant;
 
 use super::guests::Guest;
 use super::job::Job;
 use super::measure::{READS, guest};
 use super::{SpeedOptions, round_trip};
 use crate::LabError;
+use crate::pinned::Pinned;
 
 /// Round trips of a plain pair: as long as the labs' reads take, about.
 const ROUNDS: u32 = 100_000;
+/// Steps of a loop that computes: a second's work, about.
+const STEPS: u64 = 150_000_000;
+/// Steps after which it looks whether it shall end.
+const STEPS_A_LOOK: u64 = 10_000_000;
+/// Numbers that each step goes on with. One alone would leave most of a core idle while
+/// it waits for itself, and two halves of a core would look like two cores.
+const NUMBERS: usize = 8;
 
 /// How many times as much two do in the same time as one.
 #[derive(Debug, Clone, Copy)]
@@ -19,19 +29,24 @@ pub(super) struct SideBySide {
     pub labs: f64,
     /// Pairs of processes that send each other 16 bytes.
     pub pairs: f64,
+    /// Loops that only compute. Pairs of processes mostly wait for one another, and a
+    /// processor that waits leaves the other one what they share.
+    pub loops: f64,
 }
 
-/// Measures both, the pairs before and after the labs, so that a load that comes or goes
-/// is seen by both. `None` where there is no second processor.
+/// Measures all, the pairs and loops before and after the labs, so that a load that comes
+/// or goes is seen by all. `None` where there is no second processor.
 pub(super) fn side_by_side(options: &SpeedOptions) -> Result<Option<SideBySide>, LabError> {
     let Some(other) = options.other_core else { return Ok(None) };
     let cores = [options.core, other];
     let pair = |core| pair(options, core);
     let lab = |core| lab(options, core);
-    let before = gain(cores, &pair)?;
+    let computing = |core| computing(options, core);
+    let before = [gain(cores, &pair)?, gain(cores, &computing)?];
     let labs = gain(cores, &lab)?;
-    let after = gain(cores, &pair)?;
-    Ok(Some(SideBySide { labs, pairs: (before + after) / 2.0 }))
+    let after = [gain(cores, &pair)?, gain(cores, &computing)?];
+    let mean = |of: usize| (before[of] + after[of]) / 2.0;
+    Ok(Some(SideBySide { labs, pairs: mean(0), loops: mean(1) }))
 }
 
 /// What `speed` is on both processors at the same time, by the mean of what it is on
@@ -65,6 +80,23 @@ fn lab(options: &SpeedOptions, core: usize) -> Result<f64, LabError> {
 fn pair(options: &SpeedOptions, core: usize) -> Result<f64, LabError> {
     options.interrupt.check().map_err(|_| LabError::Interrupted)?;
     Ok(1.0 / round_trip(Some(core), ROUNDS)?.as_secs_f64())
+}
+
+/// Steps per second of a loop on a processor, which stays in registers.
+fn computing(options: &SpeedOptions, core: usize) -> Result<f64, LabError> {
+    let _pinned = Pinned::to(Some(core))?;
+    let began = Instant::now();
+    let mut numbers = black_box([1_u64; NUMBERS]);
+    for _ in 0..STEPS / STEPS_A_LOOK {
+        options.interrupt.check().map_err(|_| LabError::Interrupted)?;
+        for _ in 0..STEPS_A_LOOK {
+            for number in &mut numbers {
+                *number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            }
+        }
+        numbers = black_box(numbers);
+    }
+    Ok(STEPS as f64 / began.elapsed().as_secs_f64())
 }
 
 #[cfg(test)]
