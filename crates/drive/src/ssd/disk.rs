@@ -189,9 +189,9 @@ impl SolidState {
             Operation::Discard => {}
         }
         match request.operation {
-            Operation::Flush => return self.flush(now),
-            _ if begin == end => return now,
-            Operation::Read => return self.read(now, begin, end),
+            Operation::Flush => self.flush(now),
+            _ if begin == end => now,
+            Operation::Read => self.read(now, begin, end),
             Operation::Write => {
                 let pieces = (end - begin).div_ceil(SMALL);
                 let overhead = self.interface.write_overhead;
