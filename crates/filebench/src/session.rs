@@ -11,7 +11,7 @@ use disklab_wml::{Command, Fileset, Personality, RunTime, SystemStep};
 use rustix::fs::{CWD, Mode, OFlags};
 
 use crate::clock::{Clock, nanoseconds};
-use crate::fileset::{Kind, Made, Maker, Set};
+use crate::fileset::{Kind, Made, Maker, Set, check_room};
 use crate::filler::{Filler, retry};
 use crate::pace::Events;
 use crate::{FilebenchError, Options, Report, Site};
@@ -219,6 +219,8 @@ impl Session {
         if self.made {
             return Ok(());
         }
+        let bytes = self.sets.iter().map(Set::bytes_to_make).fold(0, u64::saturating_add);
+        check_room(&self.site.directory, bytes, self.options.content)?;
         let filler = Filler::new(self.options.content, self.site.seed);
         let maker = Maker {
             filler: &filler,

@@ -329,3 +329,13 @@ fn threads_that_share_a_file_wait_for_it() {
         run(&personality, &site(folder.path()), &options).unwrap_or_else(|e| panic!("{e}"));
     }
 }
+
+#[test]
+fn files_that_cannot_fit_are_refused_before_any_is_made() {
+    let folder = folder();
+    let text = "define fileset name=s,path=/x,entries=1000,size=1000g,dirwidth=20,prealloc=50\n\
+        define process name=p { thread name=t { flowop statfile name=o,filesetname=s } }\nrun 1";
+    let error = run_in(folder.path(), text, &Options::default()).expect_err("no room");
+    assert!(error.to_string().contains("make fewer or smaller ones"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
+}

@@ -40,6 +40,16 @@ pub(crate) struct Made {
 }
 
 impl Set {
+    /// Bytes that [`make`](Self::make) will write. Of a tree that is there already and is
+    /// to be reused, 0: nobody has looked yet what it lacks.
+    pub fn bytes_to_make(&self) -> u64 {
+        if self.trusted || (self.reuse && self.paths.root().exists()) {
+            return 0;
+        }
+        let sizes = self.order.0.iter().map(|file| self.size(*file as usize));
+        sizes.fold(0, u64::saturating_add)
+    }
+
     /// Makes the directories, and the files that exist before a run.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 mod make;
 mod paths;
+mod room;
 
 use std::ffi::CStr;
 use std::io;
@@ -16,6 +17,7 @@ use rustix::fs::OFlags;
 
 pub(crate) use make::{Made, Maker};
 use paths::Paths;
+pub(crate) use room::check as check_room;
 
 /// What a number is the number of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
