@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use disklab_source::Source;
-use disklab_wml::{Action, Dialect, Overrides, Personality, Quit, Value};
+use disklab_wml::{Action, Command, Dialect, Overrides, Personality, Quit, Value};
 
 /// A workload's name, a script with its constructs, and its dialect.
 const SCRIPTS: &[(&str, &str, Dialect)] = &[
@@ -224,6 +224,71 @@ const SCRIPTS: &[(&str, &str, Dialect)] = &[
          enable lathist\ncreate files\nsystem \"sync\"\nsystem \"echo 3 > /proc/sys/vm/drop_caches\"\npsrun -10 60",
         Dialect::V15,
     ),
+    (
+        "fileserver-new: a variable that is set anew after it has been used",
+        "set $nfiles=10000\nset $runtime=5\n\
+         define fileset name=big,path=/tmp,size=128k,entries=$nfiles,dirwidth=20,prealloc=80\n\
+         define process name=p,instances=1 { thread name=t,memsize=10m {\n\
+           flowop statfile name=s,filesetname=big } }\n\
+         set $nfiles=1000\necho \"    \\$nfiles=$nfiles\"\nrun $runtime",
+        Dialect::V15,
+    ),
+    (
+        "singlestreamwrite: a file without a size",
+        "define file name=large,path=/tmp,prealloc\n\
+         define process name=p { thread name=t,memsize=10m {\n\
+           flowop write name=w,filename=large,iosize=1m,directio } }",
+        Dialect::V15,
+    ),
+    (
+        "netsfs of 1.5: tables set as variables, with a row of no share; composites without variables",
+        "set $filesize = randvar(type=tabular, min=1k, round=1k, randtable =\n\
+         {{ 0,   1k,    7k},\n {92,   1k,   1k},\n {08,  11k,   21k}\n})\n\
+         set $fileidx = randvar(type=gamma, min=0, gamma=100)\neventgen rate=10\n\
+         define fileset name=big,path=/tmp,size=$filesize,entries=100,dirwidth=20,prealloc=60\n\
+         define flowop name=appnd\n{\n\
+           flowop openfile name=o6,filesetname=big,indexed=$fileidx,fd=6\n\
+           flowop appendfilerand name=a6,iosize=$filesize,fd=6\n  flowop closefile name=c6,fd=6\n}\n\
+         define process name=p { thread name=t,memsize=10m {\n\
+           flowop appnd name=appnd1, iters=3\n\
+           flowop statfile name=s1,filesetname=big,indexed=$fileidx\n\
+           flowop eventlimit name=ratecontrol } }\nrun 60",
+        Dialect::V15,
+    ),
+    (
+        "tpcso: many flowops of one name, comments among them, names with dots and dashes",
+        "set $usermode=20000\ndebug 1\neventgen rate=0\n\
+         define file name=aux.df,path=/tmp,size=251m,reuse,prealloc,paralloc\n\
+         define file name=log_1_1,path=/tmp,size=1021m,reuse,prealloc,paralloc\n\
+         define process name=lgwr { thread name=lgwr,memsize=1m,useism\n  {\n\
+           flowop write name=lg-write,filename=log_1_1,\n\
+               iosize=256k,workingset=1g,random,dsync,directio\n\
+         #   flowop delay name=lg-delay,value=1\n\
+           flowop semblock name=lg-block,value=320,highwater=1000\n  }\n}\n\
+         define process name=shadow,instances=2 { thread name=shadow,memsize=1m,useism\n  {\n\
+         \tflowop read name=shadowread-aux.df,filename=aux.df,\n\
+                 iosize=2k,workingset=10g,random,dsync,directio\n\
+           flowop hog name=shadowhog,value=$usermode\n\
+           flowop read name=shadowread-log_1_1,filename=log_1_1,iosize=2k,random\n\
+           flowop hog name=shadowhog,value=$usermode\n\
+         \tflowop sempost name=post,value=1,target=lg-block,blocking } }",
+        Dialect::V15,
+    ),
+    (
+        "scripts of 2005: dollar signs of a version control, what is not set in usage lines, a slot of deletefile",
+        "set $nfiles=100\n\
+         define randvar name=$iosize, type=gamma, min=1k, mean=5632, gamma=1500\n\
+         define fileset name=big,path=/tmp,size=16k,entries=$nfiles,dirwidth=100,prealloc=100,cached=$cached\n\
+         define process name=p,instances=1 { thread name=t,memsize=10m,instances=16 {\n\
+           flowop appendfile name=a1,filesetname=big,iosize=$iosize,fd=1\n\
+           flowop closefile name=c1,fd=1\n\
+           flowop deletefile name=d1,filesetname=big,fd=1\n  flowop opslimit name=limit } }\n\
+         echo  \"Deletes Version $Revision: 1.7 $ $Date: 2005/06/14 19:36:36 $ is loaded\"\n\
+         usage \"       set \\$filesize=<size>    defaults to $filesize\"\n\
+         usage \"       set \\$iosize.type=<type>   defaults to $iosize.type\"\n\
+         usage \"(mean width, see log (width, nfiles)\"\nusage \" \"",
+        Dialect::V149,
+    ),
 ];
 
 fn read(name: &str, text: &str) -> Personality {
@@ -296,4 +361,29 @@ fn values_mean_what_they_mean_there() {
     let io = old.flowops().into_iter().find_map(|f| f.action.io()).expect("an append").clone();
     // 80 % around 2.5 KiB, 15 % around 10 KiB, 5 % around 40 KiB.
     assert_eq!(io.size.mean(), 5632.0);
+}
+
+#[test]
+fn a_variable_has_its_value_of_the_run() {
+    let personality = script("fileserver-new");
+    assert_eq!(personality.filesets[0].entries.fixed(), Some(1000));
+    let told = personality.commands.iter().find_map(|command| match command {
+        Command::Echo(text) => Some(text.trim()),
+        _ => None,
+    });
+    assert_eq!(told, Some("$nfiles=1000"));
+}
+
+#[test]
+fn what_is_left_out_has_the_value_it_has_there() {
+    // `define file` without a size: parser_gram.y takes 1 KiB.
+    assert_eq!(script("singlestreamwrite").filesets[0].size.fixed(), Some(1024));
+    // A row of 0 % is never drawn: 92 % of 1 KiB, 8 % around 16 KiB.
+    let Value::Random(size) = script("netsfs of 1.5").filesets[0].size.clone() else {
+        panic!("a random size")
+    };
+    assert_eq!(Value::Random(size).mean(), 0.92 * 1024.0 + 0.08 * 16_384.0);
+    let hogs = script("tpcso");
+    assert_eq!(hogs.flowops().iter().filter(|f| f.name == "shadowhog").count(), 2);
+    assert_eq!(hogs.rows.iter().filter(|row| *row == "shadowhog").count(), 1);
 }
