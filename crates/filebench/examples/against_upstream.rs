@@ -1,16 +1,17 @@
 //! Operations per second against Filebench itself, in paired, interleaved runs.
 //!
 //! ```sh
-//! cargo run --release -p disklab-filebench --example against_upstream -- PATH-TO-FILEBENCH
+//! cargo run --release -p disklab-filebench --example against_upstream -- \
+//!     [PATH-TO-FILEBENCH [BLOCKS [SECONDS [FILES]]]]
 //! ```
 //!
 //! Filebench 1.5-alpha3 works only without address randomisation: build it with
-//! `CFLAGS="-O2 -fno-pie" LDFLAGS=-no-pie`, and install it (`make install`).
-//! Without a path only our own figures are measured.
+//! `CFLAGS="-O2 -fno-pie" LDFLAGS=-no-pie`, and install it (`make install`); it is run
+//! by `setarch -R`. Without a path only our own figures are measured.
 //!
 //! Each block runs every workload and number of threads with both programs, in
-//! random order, on a fresh tree of 10,000 files in /dev/shm. The ratio has the
-//! interval of the blocks' logarithms (Student's t).
+//! random order, on a fresh tree of 10,000 files in /dev/shm; both write zeros. The
+//! ratio has the interval of the blocks' logarithms (Student's t).
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use disklab_exec::Interrupt;
-use disklab_filebench::{Measured, Options, Progress, Site, run};
+use disklab_filebench::{ContentKind, Measured, Options, Progress, Site, run};
 use disklab_stats::{CONFIDENCE, median_ranks, paired_ratio};
 use disklab_wml::output::parse_summary;
 use disklab_wml::random::{Rng, Uniform};
@@ -26,9 +27,6 @@ use disklab_wml::{Overrides, Personality, find_personality};
 
 /// Memory, so that the programs count and not a disk.
 const PLACE: &str = "/dev/shm";
-const FILES: &str = "10000";
-const SECONDS: u64 = 10;
-const BLOCKS: usize = 6;
 /// Workload, threads, and how many times as fast ours shall be.
 const CASES: [(&str, u64, Option<f64>); 6] = [
     ("fileserver", 1, None),
@@ -39,9 +37,29 @@ const CASES: [(&str, u64, Option<f64>); 6] = [
     ("varmail", 50, None),
 ];
 
+/// What is compared, and how long.
+struct Plan {
+    filebench: Option<PathBuf>,
+    blocks: usize,
+    seconds: u64,
+    files: u64,
+}
+
+impl Plan {
+    fn from_args() -> Result<Self, Box<dyn Error>> {
+        let mut args = std::env::args_os().skip(1);
+        let filebench = args.next().map(PathBuf::from);
+        let mut number = |otherwise: u64| match args.next() {
+            Some(arg) => arg.to_string_lossy().parse().map_err(|e| format!("{arg:?}: {e}")),
+            None => Ok(otherwise),
+        };
+        let blocks = usize::try_from(number(6)?)?.max(1);
+        Ok(Self { filebench, blocks, seconds: number(10)?, files: number(10_000)? })
+    }
+}
+
 fn main() -> ExitCode {
-    let program = std::env::args_os().nth(1).map(PathBuf::from);
-    match compare(program.as_deref()) {
+    match Plan::from_args().and_then(|plan| compare(&plan)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("against_upstream: {error}");
@@ -50,11 +68,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn compare(program: Option<&Path>) -> Result<(), Box<dyn Error>> {
+fn compare(plan: &Plan) -> Result<(), Box<dyn Error>> {
+    let program = plan.filebench.as_deref();
     // By case and block: ours, theirs.
-    let mut rates = vec![Vec::with_capacity(BLOCKS); CASES.len()];
+    let mut rates = vec![Vec::with_capacity(plan.blocks); CASES.len()];
     let mut rng = Rng::stream(1, 0);
-    for block in 0..BLOCKS {
+    for block in 0..plan.blocks {
         let mut now = [(0.0, 0.0); CASES.len()];
         let mut order: Vec<(usize, Option<&Path>)> =
             (0..CASES.len()).map(|case| (case, None)).collect();
@@ -67,19 +86,19 @@ fn compare(program: Option<&Path>) -> Result<(), Box<dyn Error>> {
             let folder = tempfile::tempdir_in(PLACE)?;
             let pair = &mut now[case];
             match theirs {
-                Some(program) => pair.1 = upstream(program, name, threads, folder.path())?,
-                None => pair.0 = ours(name, threads, folder.path(), block as u64)?,
+                Some(program) => pair.1 = upstream(program, plan, name, threads, folder.path())?,
+                None => pair.0 = ours(plan, name, threads, folder.path(), block as u64)?,
             }
         }
         rates.iter_mut().zip(now).for_each(|(rates, pair)| rates.push(pair));
-        println!("block {} of {BLOCKS}", block + 1);
+        println!("block {} of {}", block + 1, plan.blocks);
     }
     for ((name, threads, wanted), pairs) in CASES.iter().zip(&rates) {
         let mut own: Vec<f64> = pairs.iter().map(|pair| pair.0).collect();
         own.sort_by(f64::total_cmp);
         // The interval of the median: its k-th smallest and largest value.
-        let k = median_ranks(BLOCKS, CONFIDENCE).map_or(1, |ranks| ranks.k).clamp(1, BLOCKS);
-        let (low, high) = (own[k - 1], own[BLOCKS - k]);
+        let k = median_ranks(own.len(), CONFIDENCE).map_or(1, |ranks| ranks.k).clamp(1, own.len());
+        let (low, high) = (own[k - 1], own[own.len() - k]);
         print!("{name:<11} {threads:>3} threads: {low:.0} to {high:.0} operations/s");
         if let Some(ratio) = paired_ratio(pairs) {
             let interval = ratio.interval.map_or((f64::NAN, f64::NAN), |i| (i.low, i.high));
@@ -96,12 +115,18 @@ fn compare(program: Option<&Path>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn ours(name: &str, threads: u64, folder: &Path, seed: u64) -> Result<f64, Box<dyn Error>> {
+fn ours(
+    plan: &Plan,
+    name: &str,
+    threads: u64,
+    folder: &Path,
+    seed: u64,
+) -> Result<f64, Box<dyn Error>> {
     let built_in = find_personality(name).ok_or("no such personality")?;
-    let variables = [("nfiles", FILES.to_owned()), ("nthreads", threads.to_string())];
+    let variables = [("nfiles", plan.files.to_string()), ("nthreads", threads.to_string())];
     let overrides = Overrides {
         variables: variables.map(|(name, value)| (name.to_owned(), value)).to_vec(),
-        run_time: Some(Duration::from_secs(SECONDS)),
+        run_time: Some(Duration::from_secs(plan.seconds)),
     };
     let personality = Personality::read(&built_in.source(), &overrides)?;
     let site = Site {
@@ -110,13 +135,15 @@ fn ours(name: &str, threads: u64, folder: &Path, seed: u64) -> Result<f64, Box<d
         interrupt: Interrupt::new(),
         progress: Progress::silent(),
     };
-    let report = run(&personality, &site, &Options::default())?;
+    let options = Options { content: ContentKind::Zeros, ..Options::default() };
+    let report = run(&personality, &site, &options)?;
     Ok(report.runs.first().map_or(0.0, Measured::operations_per_second))
 }
 
 /// The same script, with its variables set in it: Filebench takes none from outside.
 fn upstream(
     program: &Path,
+    plan: &Plan,
     name: &str,
     threads: u64,
     folder: &Path,
@@ -126,9 +153,9 @@ fn upstream(
         let variable = line.strip_prefix("set $").and_then(|rest| rest.split_once('='));
         match variable.map(|(name, _)| name) {
             Some("dir") => format!("set $dir={}", folder.display()),
-            Some("nfiles") => format!("set $nfiles={FILES}"),
+            Some("nfiles") => format!("set $nfiles={}", plan.files),
             Some("nthreads") => format!("set $nthreads={threads}"),
-            Some("runtime") => format!("set $runtime={SECONDS}"),
+            Some("runtime") => format!("set $runtime={}", plan.seconds),
             _ => line.to_owned(),
         }
     };
@@ -136,9 +163,13 @@ fn upstream(
     let script = folder.join("script.f");
     std::fs::write(&script, text.join("\n") + "\n")?;
     // In a namespace of its own it cannot change the machine's limit of shared memory.
-    let output =
-        Command::new("unshare").arg("--ipc").arg(program).arg("-f").arg(&script).output()?;
+    let mut command = Command::new("unshare");
+    command.args(["--ipc", "setarch", "-R"]).arg(program).arg("-f").arg(&script);
+    let output = command.output()?;
     let said = String::from_utf8_lossy(&output.stdout);
-    let summary = said.lines().find_map(parse_summary);
-    Ok(summary.ok_or_else(|| format!("Filebench gave no summary:\n{said}"))?.per_second)
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    // Filebench ends with 0 also where it has stopped before its time.
+    let whole = output.status.success() && !complaints.contains("stopped early");
+    let summary = said.lines().find_map(parse_summary).filter(|_| whole);
+    Ok(summary.ok_or_else(|| format!("Filebench failed:\n{said}{complaints}"))?.per_second)
 }
