@@ -17,6 +17,7 @@ use rustix::process::{
 
 use crate::confinement;
 use crate::console::{PANIC, tail};
+use crate::guest;
 use crate::guest_memory::{self, GuestMemory};
 use crate::options::LabOptions;
 use crate::{LabError, Sockets};
@@ -182,6 +183,11 @@ fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
     for disk in 0..options.disks.len() {
         words.push(format!("virtio_uml.device={}:{VIRTIO_ID_BLOCK}", Sockets::disk(disk)));
     }
+    let still = options.disks.iter().zip(0..).filter(|(disk, _)| !disk.rotates);
+    let still: Vec<String> = still.map(|(_, index)| guest::disk_name(index)).collect();
+    if !still.is_empty() {
+        words.push(format!("{}{}", guest::NON_ROTATING, still.join(",")));
+    }
     words.extend(options.kernel_arguments.iter().cloned());
     // Through the host's /proc, which the root shows, and our folder: the kernel
     // mixes its command line into its randomness, so that no path that may differ
@@ -233,6 +239,25 @@ fn die_with_us(command: &mut Command, rules: RulesetCreated, inherited: Option<R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DiskOptions;
+
+    #[test]
+    fn the_guest_is_told_which_disks_do_not_turn() {
+        let mut options = LabOptions::new("/k", "/f", "/bin/sh");
+        let disk = |rotates| {
+            let drive = Box::new(crate::steady::Steady::new(1 << 20, 1));
+            DiskOptions { rotates, ..DiskOptions::new(drive, "S") }
+        };
+        options.disks = [true, true].map(disk).into();
+        let told = |options: &LabOptions| {
+            let words = arguments(options, false);
+            words.iter().find_map(|word| word.strip_prefix(guest::NON_ROTATING).map(str::to_owned))
+        };
+        assert_eq!(told(&options), None);
+        options.disks = (0..28).map(|index| disk(index == 0)).collect();
+        let told = told(&options).unwrap();
+        assert!(told.starts_with("vdb,vdc,") && told.ends_with(",vdz,vdaa,vdab"), "{told}");
+    }
 
     #[test]
     fn a_kernel_that_is_not_there_is_told() {

@@ -50,6 +50,38 @@ pub fn arguments() -> Option<Vec<String>> {
 /// guest's first program, knows itself by.
 pub const GUEST: &str = "guest";
 
+/// A word on the kernel's command line, for [`begin`]: names of disks that do not
+/// turn, with commas between. The kernel takes no notice of it (it ignores
+/// parameters of modules that it does not know).
+pub(crate) const NON_ROTATING: &str = "disklab.non_rotating=";
+
+/// The kernel's name for the lab's disk with this index (`drivers/block/virtio_blk.c`,
+/// `virtblk_name_format`): `vda`, …, `vdz`, `vdaa`, ….
+pub(crate) fn disk_name(mut index: usize) -> String {
+    let mut letters = Vec::new();
+    loop {
+        // Less than 26.
+        letters.push(b'a' + (index % 26) as u8);
+        match (index / 26).checked_sub(1) {
+            Some(next) => index = next,
+            None => break,
+        }
+    }
+    std::iter::once("vd".to_owned())
+        .chain(letters.iter().rev().map(|letter| char::from(*letter).to_string()))
+        .collect()
+}
+
+/// Tells the kernel which disks do not turn: to virtio all do, and file systems and
+/// schedulers treat such disks otherwise.
+fn set_rotational() {
+    let Ok(line) = fs::read_to_string("/proc/cmdline") else { return };
+    let names = line.split_whitespace().find_map(|word| word.strip_prefix(NON_ROTATING));
+    for name in names.into_iter().flat_map(|names| names.split(',')) {
+        let _ = fs::write(format!("/sys/block/{name}/queue/rotational"), "0");
+    }
+}
+
 /// Makes the guest a place to work in: mounts what programs expect, and the lab's
 /// folder at [`LAB_FOLDER`].
 ///
@@ -84,6 +116,7 @@ pub fn begin() -> io::Result<()> {
     // So that what runs out of memory ends with a word on the console that tells.
     let _ = fs::write("/proc/sys/vm/panic_on_oom", "1");
     let _ = sethostname(b"lab");
+    set_rotational();
     mount_host(&folder?, Path::new(LAB_FOLDER))
 }
 

@@ -19,6 +19,9 @@ pub struct DiskOptions {
     pub discard: bool,
     /// Whether the guest may have zeros written without sending them.
     pub write_zeroes: bool,
+    /// Whether the guest takes it for a drive that turns. virtio says so of every
+    /// disk; [`crate::guest::begin`] sets it right.
+    pub rotates: bool,
 }
 
 impl std::fmt::Debug for DiskOptions {
@@ -41,17 +44,25 @@ impl DiskOptions {
             physical_bytes: 4096,
             discard: false,
             write_zeroes: false,
+            rotates: true,
         }
     }
 
-    /// A disk of this model, with its sectors. Those with the same seed are alike to
+    /// A disk of this model, with its sectors and what it can do. Those with the same seed are alike to
     /// the last turn.
     pub fn of(model: &DriveFile, seed: u64, serial: impl Into<String>) -> Self {
         let (logical, physical) = model.sector_sizes();
         // 512 or 4096; what is not is refused when the lab starts.
         let bytes = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
         let disk = Self::new(model.build(seed), serial);
-        Self { logical_bytes: bytes(logical), physical_bytes: bytes(physical), ..disk }
+        Self {
+            logical_bytes: bytes(logical),
+            physical_bytes: bytes(physical),
+            discard: model.takes_discards(),
+            write_zeroes: model.takes_write_zeroes(),
+            rotates: model.rotates(),
+            ..disk
+        }
     }
 
     /// What the guest is told.
