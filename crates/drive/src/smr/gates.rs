@@ -140,8 +140,8 @@ pub fn cliff(parameters: &Parameters, chunk: u64, total: u64, places: Places) ->
 }
 
 /// Finds where the rate broke in: there the windows before and those behind are each
-/// most alike (least squares of the time that a byte takes), and differ by a tenth
-/// at least.
+/// most alike (least squares of the time that a byte takes), and their medians differ
+/// by a tenth at least. (One window in which the map was written is no cliff.)
 fn summary(chunk: u64, windows: Vec<Window>, counts: ShingledStatistics) -> Cliff {
     let times: Vec<f64> = windows.iter().map(|window| 1e9 / window.rate).collect();
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
@@ -152,7 +152,7 @@ fn summary(chunk: u64, windows: Vec<Window>, counts: ShingledStatistics) -> Clif
     let error = |cut: usize| spread(&times[..cut]) + spread(&times[cut..]);
     let cut = (1..times.len()).min_by(|a, b| error(*a).total_cmp(&error(*b))).unwrap_or(0);
     let (before, after) = times.split_at(cut);
-    let breaks = cut > 0 && mean(after) > 1.1 * mean(before);
+    let breaks = cut > 0 && median(after) > 1.1 * median(before);
     let (before, after) = if breaks { (before, after) } else { (&times[..], &times[..]) };
     Cliff {
         chunk,
@@ -162,6 +162,12 @@ fn summary(chunk: u64, windows: Vec<Window>, counts: ShingledStatistics) -> Clif
         windows,
         counts,
     }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// A sequential write of `total` bytes without a flush, `depth` requests at a time,
