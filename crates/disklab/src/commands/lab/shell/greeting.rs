@@ -79,7 +79,7 @@ mod tests {
         {
             assert!(text.contains(expected), "{expected} in {text}");
         }
-        assert!(text.contains("modelled as conventional"), "a drive's note is told: {text}");
+        assert!(text.contains("This drive is shingled"), "a drive's note is told: {text}");
         assert!(text.contains("--raid-devices 5 --assume-clean /dev/vd[a-e]"), "{text}");
         let one = greeting(&drives(&["hgst-10tb".into()]).expect("drives"));
         assert!(!one.contains("mdadm") && one.contains("mkfs.ext4 /dev/vda"), "{one}");
