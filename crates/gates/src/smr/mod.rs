@@ -1,0 +1,4 @@
+//! Gates of shingled hard disks.
+
+pub(crate) mod cliff;
+pub(crate) mod sequential;

@@ -1,0 +1,69 @@
+//! Every shipped drive passes its gates.
+
+use disklab_drive::{Kind, shipped};
+use disklab_gates::{GATES, Outcome, check};
+
+use super::all;
+
+#[test]
+fn no_shipped_drive_misses_a_figure() {
+    let mut missed = Vec::new();
+    for drive in all() {
+        let id = &drive.file.id;
+        assert!(!drive.checked.is_empty(), "{id} has no gates");
+        for checked in &drive.checked {
+            missed.extend(checked.missed().map(|figure| format!("{id}: {figure:?}")));
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn the_same_again_gives_the_same() {
+    let file = shipped("st3500418as").expect("a shipped drive");
+    let before = all().iter().find(|drive| drive.file == file).expect("it is there");
+    assert_eq!(check(&file), before.checked);
+}
+
+#[test]
+fn gates_have_names_of_their_own_and_say_what_they_do() {
+    let mut seen = std::collections::BTreeSet::new();
+    for gate in GATES {
+        assert!(seen.insert(gate.id), "'{}' is the name of two gates", gate.id);
+        assert!(gate.id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", gate.id);
+        assert!(gate.about.ends_with('.') && gate.title.len() > 3, "{}", gate.id);
+    }
+}
+
+fn outcome(id: &str, drive: &str) -> Outcome {
+    let file = shipped(drive).expect("a shipped drive");
+    let gate = GATES.iter().find(|gate| gate.id == id).expect("a gate");
+    (gate.run)(&file).expect("a hard disk")
+}
+
+#[test]
+fn charts_have_names_of_their_own() {
+    for drive in all() {
+        let mut seen = std::collections::BTreeSet::new();
+        for chart in drive.checked.iter().flat_map(|checked| &checked.outcome.charts) {
+            assert!(seen.insert(chart.id), "{} has two charts '{}'", drive.file.id, chart.id);
+        }
+    }
+}
+
+/// A gate that cannot be missed is none: a drive that is not what its file says is
+/// found out.
+#[test]
+fn a_wrong_model_is_caught() {
+    let file = shipped("md04aca400").expect("a shipped drive");
+    let mechanics = file.mechanics().expect("a hard disk").clone();
+    let right = outcome("seek", "md04aca400");
+    for figure in &right.figures {
+        assert!(figure.is_met(), "{figure:?}");
+    }
+    let slower = disklab_drive::hdd::Parameters { rpm: 5400, ..mechanics };
+    let slower = disklab_drive::DriveFile { kind: Kind::Hdd(slower), ..file };
+    let wrong = (GATES[0].run)(&slower).expect("a hard disk");
+    let beside = right.figures.iter().zip(&wrong.figures);
+    assert!(beside.filter(|(r, w)| r.unit == "IOPS" && w.model < 0.95 * r.model).count() > 0);
+}
