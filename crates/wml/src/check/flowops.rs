@@ -123,7 +123,7 @@ impl Builder<'_> {
         super::fields::no_locals(source, &syntax.attributes)?;
         for attribute in fields.list() {
             let key = attribute.key.value.as_str();
-            if !matches!(key, "name" | "iters") && !kind.uses.contains(&key) {
+            if !matches!(key, "name" | "iters") && !kind.uses.iter().any(|set| set.contains(&key)) {
                 let at = fields.at(&attribute.key.span);
                 self.binder.note(&at, format!("'{key}' has no effect on '{word}'"));
             }

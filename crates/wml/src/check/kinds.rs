@@ -9,46 +9,24 @@ use crate::{Action, Finish, Io, PerInstance};
 pub(super) struct Kind {
     /// Its word.
     pub word: &'static str,
-    /// Attributes that mean something to it, besides `name` and `iters`.
-    pub uses: &'static [&'static str],
+    /// Attributes that mean something to it, in sets, besides `name` and `iters`.
+    pub uses: &'static [&'static [&'static str]],
     /// Reads them.
     pub read: fn(&mut Building<'_, '_>) -> Result<Action, SourceError>,
 }
 
-const FILES: &[&str] =
+/// Which file, and how it is opened.
+const FILE: &[&str] =
     &["filename", "filesetname", "fd", "opennext", "indexed", "dsync", "directio", "noreadahead"];
-const IO: &[&str] = &[
-    "filename",
-    "filesetname",
-    "fd",
-    "opennext",
-    "indexed",
-    "dsync",
-    "directio",
-    "noreadahead",
-    "iosize",
-    "random",
-    "workingset",
-    "possetname",
-];
-const WRITE_WHOLE: &[&str] = &[
-    "filename",
-    "filesetname",
-    "fd",
-    "opennext",
-    "indexed",
-    "dsync",
-    "directio",
-    "noreadahead",
-    "iosize",
-    "random",
-    "workingset",
-    "possetname",
-    "srcfd",
-];
-const VALUE: &[&str] = &["value"];
-const VALUE_TARGET: &[&str] = &["value", "target"];
-const TARGET: &[&str] = &["target"];
+/// How much is read or written, and where.
+const PLACE: &[&str] = &["iosize", "random", "workingset", "possetname"];
+
+const FILES: &[&[&str]] = &[FILE];
+const IO: &[&[&str]] = &[FILE, PLACE];
+const WRITE_WHOLE: &[&[&str]] = &[FILE, PLACE, &["srcfd"]];
+const VALUE: &[&[&str]] = &[&["value"]];
+const VALUE_TARGET: &[&[&str]] = &[&["value", "target"]];
+const TARGET: &[&[&str]] = &[&["target"]];
 
 /// All types (`flowoplib_funcs` of `flowop_library.c`, `fb_lfs_flowops` of
 /// `fb_localfs.c`).
@@ -153,14 +131,14 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         word: "semblock",
-        uses: &["value", "highwater"],
+        uses: &[&["value", "highwater"]],
         read: |b| {
             Ok(Action::SemBlock { value: b.value("value")?, highwater: b.number("highwater", 1)? })
         },
     },
     Kind {
         word: "sempost",
-        uses: &["value", "target", "blocking"],
+        uses: &[&["value", "target", "blocking"]],
         read: |b| {
             let target = b.target(true)?.unwrap_or_default();
             Ok(Action::SemPost {
