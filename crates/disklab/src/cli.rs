@@ -1,6 +1,7 @@
 //! The command line: one definition for the parser, the help, the man pages and
 //! the shell completions.
 
+mod drive;
 mod compare;
 mod filebench;
 mod fio;
@@ -17,6 +18,7 @@ use disklab_units::Bytes;
 use crate::exit::Failure;
 use crate::on::On;
 
+pub use drive::DriveArgs;
 pub use compare::CompareArgs;
 pub use filebench::FilebenchArgs;
 pub use fio::FioArgs;
@@ -63,6 +65,7 @@ pub enum Command {
     /// Say what this machine can do, what is missing and how to get it; take
     /// down what a killed run left behind.
     Doctor,
+    Drive(DriveArgs),
     Fio(FioArgs),
     /// Run a Filebench personality in a directory, without Filebench.
     Filebench(FilebenchArgs),

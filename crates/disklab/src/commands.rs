@@ -2,6 +2,7 @@
 
 mod compare;
 mod doctor;
+mod drive;
 mod filebench;
 mod fio;
 mod generate;
@@ -24,6 +25,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Compare(args) => compare::compare(&args, json),
         Command::List { what } => list::list(what, json),
         Command::Doctor => doctor::doctor(json),
+        Command::Drive(args) => drive::drive(&args, json),
         Command::Fio(args) => fio::fio(&args, json),
         Command::Filebench(args) => filebench::filebench(&args, json),
         Command::Lab(command) => lab::dispatch(&command, json),

@@ -1,0 +1,112 @@
+//! `disklab drive`: what a drive model does, beside theory.
+
+use std::path::Path;
+
+use disklab_bench::find_model;
+use disklab_drive::{DriveFile, SHIPPED, shipped};
+use disklab_gates::{Checked, check, page};
+use serde_json::json;
+
+use super::{print, print_json};
+use crate::cli::DriveArgs;
+use crate::exit::{DONE, FAILED, Failure};
+
+/// A drive, and the text of its file.
+struct Described {
+    file: DriveFile,
+    text: String,
+}
+
+/// Carries out the command.
+pub fn drive(args: &DriveArgs, as_json: bool) -> Result<u8, Failure> {
+    let mut checked = Vec::new();
+    for described in described(args.drive.as_deref())? {
+        let outcome = check(&described.file);
+        checked.push((described, outcome));
+    }
+    if let Some(folder) = &args.svg {
+        for (_, outcome) in &checked {
+            for (path, text) in page::pictures(outcome).map_err(Failure::failed)? {
+                write(folder, &path, &text)?;
+            }
+        }
+    }
+    if let Some(folder) = &args.pages {
+        write_pages(folder, &checked, args.drive.is_none())?;
+    }
+    if as_json {
+        let drives: Vec<_> = checked.iter().map(|(d, outcome)| as_value(d, outcome)).collect();
+        match drives.as_slice() {
+            [one] if args.drive.is_some() => print_json(one)?,
+            all => print_json(&all)?,
+        }
+    } else {
+        let texts: Vec<String> = checked.iter().map(|(d, o)| page::plain(&d.file, o)).collect();
+        print(&texts.join("\n"))?;
+    }
+    let missed = checked.iter().flat_map(|(_, outcome)| outcome).flat_map(Checked::missed).count();
+    Ok(if missed > 0 { FAILED } else { DONE })
+}
+
+/// The drive of this name or file, or all that come with disklab.
+fn described(name: Option<&str>) -> Result<Vec<Described>, Failure> {
+    let Some(name) = name else {
+        let all = SHIPPED.iter().filter_map(|(id, text)| {
+            Some(Described { file: shipped(id)?, text: (*text).to_owned() })
+        });
+        return Ok(all.collect());
+    };
+    let file = find_model(name, Path::new("")).map_err(Failure::wrong_use)?;
+    let known = SHIPPED.iter().find(|(id, _)| shipped(id).as_ref() == Some(&file));
+    let text = match known {
+        Some((_, text)) => (*text).to_owned(),
+        None => std::fs::read_to_string(name)
+            .map_err(|e| Failure::wrong_use(format!("cannot read the drive file '{name}': {e}")))?,
+    };
+    Ok(vec![Described { file, text }])
+}
+
+fn write_pages(
+    folder: &Path,
+    checked: &[(Described, Vec<Checked>)],
+    all: bool,
+) -> Result<(), Failure> {
+    for (described, outcome) in checked {
+        let documents = page::documents(&described.file, &described.text, outcome);
+        for document in documents.map_err(Failure::failed)? {
+            write(folder, &document.path, &document.text)?;
+        }
+    }
+    // The table of all drives stands in a text that people write.
+    let readme = folder.join(page::README);
+    if all && let Ok(text) = std::fs::read_to_string(&readme) {
+        let drives: Vec<(&DriveFile, &[Checked])> =
+            checked.iter().map(|(d, outcome)| (&d.file, outcome.as_slice())).collect();
+        if let Some(renewed) = page::with_index(&text, &drives) {
+            write(folder, page::README, &renewed)?;
+        }
+    }
+    Ok(())
+}
+
+fn write(folder: &Path, path: &str, text: &str) -> Result<(), Failure> {
+    let path = folder.join(path);
+    let written = path
+        .parent()
+        .map_or(Ok(()), std::fs::create_dir_all)
+        .and_then(|()| std::fs::write(&path, text));
+    written.map_err(|e| Failure::wrong_use(format!("cannot write '{}': {e}", path.display())))
+}
+
+fn as_value(described: &Described, outcome: &[Checked]) -> serde_json::Value {
+    let file = &described.file;
+    json!({
+        "id": file.id,
+        "name": file.name,
+        "kind": file.kind.word(),
+        "capacity": file.capacity(),
+        "note": file.note,
+        "parameters": disklab_gates::values(&described.text),
+        "gates": outcome,
+    })
+}
