@@ -57,6 +57,8 @@ fn wrong_use_ends_with_2_and_touches_nothing() {
         (&["run", "--resume", "--out", "nowhere"], "is no run"),
         (&["report", "nowhere"], "is no run"),
         (&["plan", "tiny.toml", "--drive-size", "big"], "is not a size"),
+        (&["plan", "nas", "--processor", "atom-d2701"], "did you mean 'atom-d2700'"),
+        (&["plan", "nas", "--processor", "./no.toml"], "cannot read the processor file"),
         (&["list", "potatoes"], "potatoes"),
         (&["frobnicate"], "frobnicate"),
     ];
@@ -142,4 +144,19 @@ fn doctor_names_what_is_missing_and_its_package() {
     let fio = needs.iter().find(|n| n["name"] == "fio").expect("fio is asked for");
     assert!(fio["here"].is_boolean());
     assert_eq!(fio["remedy"], "apt-get install fio");
+}
+
+#[test]
+fn a_plan_says_whose_work_is_charged() {
+    let temp = tempfile::tempdir().expect("temp");
+    let said = |words: &[&str]| {
+        let output = disklab(temp.path()).args(["plan", "nas"]).args(words).output();
+        String::from_utf8_lossy(&output.expect("it runs").stdout).into_owned()
+    };
+    assert!(said(&[]).contains("the processor's work takes no time"), "{}", said(&[]));
+    let charged = said(&["--processor", "atom-d2700"]);
+    assert!(
+        charged.contains("charged as on Intel Atom D2700, 2.13 GHz (2 processors)"),
+        "{charged}"
+    );
 }
