@@ -55,3 +55,85 @@ fn commit(log: &mut Fields<'_>) -> Result<Vec<CommitPoint>, StudyError> {
     };
     sizes.items().iter().zip(times.items()).map(point).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Kind, SHIPPED, load};
+    use proptest::prelude::*;
+
+    fn text() -> &'static str {
+        SHIPPED.iter().find(|(id, _)| *id == "st8000as0002").unwrap().1
+    }
+
+    /// The shipped drive with another value of the last field of this name.
+    fn with(name: &str, value: &str) -> (usize, String) {
+        let lines: Vec<&str> = text().lines().collect();
+        let place = lines.iter().rposition(|l| l.starts_with(&format!("{name} = "))).unwrap();
+        let new = format!("{name} = {value}");
+        let changed: Vec<&str> =
+            lines.iter().enumerate().map(|(n, l)| if n == place { &*new } else { *l }).collect();
+        (place + 1, changed.join("\n"))
+    }
+
+    #[test]
+    fn impossible_numbers_are_refused_at_their_place() {
+        for (field, value, expected) in [
+            ("padding", "\"820 KB\"", "multiple of 4096 B"),
+            ("padding", "\"2 GiB\"", "from 0 B to 1 GiB"),
+            ("map-entries", "3", "from 16 to"),
+            ("map-flush-every", "0", "from 1 to"),
+            ("map-flush", "\"2000000 s\"", "expected a time"),
+            ("map-flush", "\"4000 s\"", "at most an hour"),
+            ("commit-sizes", "[\"1 MiB\", \"2 MiB\"]", "one for each of `commit-sizes`"),
+            ("commit-times", "\"1 ms\"", "one for each of `commit-sizes`"),
+            ("tracks", "0", "from 1 to 10000"),
+            ("stream-after", "\"1 B\"", "multiple of 4096 B"),
+            ("idle-delay", "\"soon\"", "expected a time"),
+        ] {
+            let (line, text) = with(field, value);
+            let message = load("d.toml", &text).unwrap_err().to_string();
+            assert!(message.contains(expected), "{field} = {value}: {message}");
+            let near = ["commit-times", "commit-sizes"].contains(&field);
+            assert!(near || message.starts_with(&format!("d.toml:{line}:")), "{message}");
+        }
+        let small = text().replacen("size = \"31.5 GiB\"", "size = \"200 MiB\"", 1);
+        assert!(load("d.toml", &small).unwrap_err().to_string().contains("`size`: expected"));
+        let (_, falling) = with(
+            "commit-times",
+            "[\"9 ms\", \"8 ms\", \"10 ms\", \"11 ms\", \"12 ms\", \"13 ms\", \"14 ms\"]",
+        );
+        assert!(load("d.toml", &falling).unwrap_err().to_string().contains("that rise"));
+        let (_, missing) = with("idle-delay", "\"1 s\"\ncolour = 3");
+        assert!(load("d.toml", &missing).unwrap_err().to_string().contains("'colour'"));
+    }
+
+    #[test]
+    fn a_shingled_drive_can_be_limited() {
+        let file = load("d.toml", text()).unwrap();
+        let limited = file.limited_to(200 << 30).unwrap();
+        assert_eq!(
+            (limited.capacity(), limited.build(1).sectors()),
+            (200 << 30, (200 << 30) / 512)
+        );
+        assert_eq!(limited.sector_sizes(), (512, 4096));
+        assert_eq!(limited.mechanics().map(|p| p.heads), file.mechanics().map(|p| p.heads));
+        assert!(file.limited_to(9_000_000_000_000).unwrap_err().contains("cannot show 9 TB"));
+        assert!(matches!(file.kind, Kind::Smr(_)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_number_panics(line in 0_usize..90, value in "-?[0-9]{1,20}|\"[0-9.]{1,9} ?(ms|s|TB|GiB|MiB|B)\"|\\[\"1 ms\", \"2 MiB\"\\]|\\[\\]|nan|inf") {
+            let changed: Vec<String> = text().lines().enumerate().map(|(number, text)| {
+                match text.split_once(" = ") {
+                    Some((key, _)) if number == line => format!("{key} = {value}"),
+                    _ => text.to_owned(),
+                }
+            }).collect();
+            match load("d.toml", &changed.join("\n")) {
+                Ok(file) => prop_assert!(file.build(0).sectors() > 0),
+                Err(error) => prop_assert!(error.to_string().starts_with("d.toml:")),
+            }
+        }
+    }
+}
