@@ -19,6 +19,7 @@ mod parameters;
 mod ranks;
 mod read;
 mod reclaim;
+mod requests;
 
 pub use disk::SolidState;
 pub use ftl::Wear;
