@@ -6,7 +6,7 @@
 
 mod support;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use disklab_exec::find_program;
 use support::{Outcome, kernel, run, steady};
@@ -26,15 +26,15 @@ fn timed(prepare: &str, work: &str) -> String {
 }
 
 /// Boots a guest with three disks that runs a script under these charges.
-fn boot(kernel: &PathBuf, script: &str, charges: &[&str]) -> Outcome {
-    run(kernel.clone(), script, steady(3, 1 << 10, LATENCY), |options| {
+fn boot(kernel: &Path, script: &str, charges: &[&str]) -> Outcome {
+    run(kernel.to_path_buf(), script, steady(3, 1 << 10, LATENCY), |options| {
         options.memory_bytes = 512 << 20;
         options.kernel_arguments.extend(charges.iter().map(|c| format!("charge.{c}")));
     })
 }
 
 /// How much longer the work takes under these charges, in ns.
-fn extra(kernel: &PathBuf, prepare: &str, work: &str, charges: &[&str]) -> f64 {
+fn extra(kernel: &Path, prepare: &str, work: &str, charges: &[&str]) -> f64 {
     let script = timed(prepare, work);
     let free = boot(kernel, &script, &[]).number("elapsed");
     boot(kernel, &script, charges).number("elapsed") - free
