@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{carry_out, drives, next_completion, rate, request};
+use common::{carry_out, drives, next_completion, random_iops, rate, request};
 use disklab_drive::Operation::{Discard, Flush, Read, Write, WriteZeroes};
 use disklab_drive::hdd::{HardDisk, Parameters, SectorFormat};
 use disklab_drive::{Completion, Drive, Nanos, Operation};
@@ -266,5 +266,56 @@ fn a_drive_whose_cache_is_switched_off_and_on_has_forgotten() {
         let read = carry_out(&mut drive, held, Read, 1 << 20, 256);
         assert!(read - held > held - flushed, "{id}: from the medium, {} ns", read - held);
         assert!(drive.write_cache());
+    }
+}
+
+#[test]
+fn the_write_cache_sorts_random_writes() {
+    for (id, p) in drives() {
+        let mut with = HardDisk::new(&p, 1);
+        let cached = random_iops(&mut with, Write, 1, p.capacity, 10_000);
+        let mut without = HardDisk::new(&Parameters { write_cache: false, ..p.clone() }, 1);
+        let uncached = random_iops(&mut without, Write, 1, p.capacity, 2000);
+        assert!(cached > 3.0 * uncached, "{id}: {cached} and {uncached}");
+        assert_eq!(without.statistics().bytes_to_medium % 4096, 0, "{id}");
+    }
+}
+
+#[test]
+fn a_better_queue_gains_more() {
+    for (id, p) in drives() {
+        let iops = [0.0, 0.5, 1.0].map(|ncq_quality| {
+            let mut drive = HardDisk::new(&Parameters { ncq_quality, ..p.clone() }, 1);
+            random_iops(&mut drive, Read, 32, p.capacity, 6000)
+        });
+        assert!(iops[0] < iops[1] && iops[1] < iops[2], "{id}: {iops:?}");
+    }
+}
+
+#[test]
+fn writes_seek_by_their_own_curve_and_reads_by_theirs() {
+    let (_, p) = drives().swap_remove(0);
+    let p = Parameters { write_cache: false, ..p };
+    let mut slower = p.clone();
+    slower.write_seek = slower.write_seek.later_by(2 * MS);
+    let per = |p: &Parameters, operation| {
+        1e9 / random_iops(&mut HardDisk::new(p, 1), operation, 1, p.capacity, 4000)
+    };
+    assert!(near(per(&slower, Write) - per(&p, Write), 2e6, 0.1));
+    // The skew between tracks is another, so reads are not the same to the ns.
+    assert!(near(per(&slower, Read), per(&p, Read), 0.02));
+}
+
+#[test]
+fn a_hit_is_as_fast_as_the_link() {
+    for (id, p) in drives() {
+        for (_, payload) in disklab_drive::SATA_LINKS {
+            let p = Parameters { link_rate: payload, ..p.clone() };
+            let mut drive = HardDisk::new(&p, 5);
+            let written = carry_out(&mut drive, 0, Write, 80_000, 256);
+            let read = carry_out(&mut drive, written, Read, 80_000, 256) - written;
+            let expected = p.read_overhead as f64 + f64::from(256 * 512) / payload * 1e9;
+            assert!(near(read as f64, expected, 0.001), "{id}: {read} at {payload}");
+        }
     }
 }
