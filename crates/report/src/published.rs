@@ -6,6 +6,7 @@ use disklab_study::Study;
 use disklab_verdict::Analysis;
 
 use crate::ReportError;
+use crate::view::is_simulated;
 
 /// The bench's option that names the processor whose work is charged for.
 const PROCESSOR: &str = "processor";
@@ -23,7 +24,6 @@ pub(crate) fn beside(
         return Ok(None);
     }
     let fates: Vec<CellFate> = cells.iter().map(fate).collect();
-    let processor = info.options.get(PROCESSOR).map(String::as_str);
     Ok(compare(
         &catalogue,
         &Measured {
@@ -31,10 +31,19 @@ pub(crate) fn beside(
             groups: &analysis.groups,
             cells: &fates,
             left_out: &info.left_out,
-            processor_charged: processor.is_some_and(|p| p != "none"),
+            processor_charged: is_charged(info, study),
             scale: info.scale,
         },
     ))
+}
+
+/// Whether the processor's work took time: only the lab can leave that out, and it
+/// charges where the command line or else the study names a processor.
+fn is_charged(info: &RunInfo, study: &Study) -> bool {
+    match info.options.get(PROCESSOR).map(String::as_str) {
+        Some(word) => word != "none",
+        None => is_simulated(&info.bench) && study.processor.is_some(),
+    }
 }
 
 fn fate(record: &CellRecord) -> CellFate {
