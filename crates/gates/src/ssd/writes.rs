@@ -100,7 +100,7 @@ fn steady(p: &Parameters) -> Option<(Parameters, Vec<RatePoint>)> {
     let capacity = (p.capacity / 400 / MIB).max(1) * MIB;
     let mut small = Parameters { capacity, visible: capacity, slc_cache: None, ..p.clone() };
     // Lines as long as the large drive's would be too few: blocks shrink with it.
-    small.flash.block_pages = (p.flash.block_pages / 32).max(4);
+    small.flash.block_pages = (p.flash.block_pages / 32).max(8);
     small.check().ok()?;
     let points = random_write_rates(&small, Traffic::Random, 32, capacity / 8, 16);
     Some((small, points))

@@ -18,6 +18,20 @@ fn no_shipped_drive_misses_a_figure() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
+/// A load that a drive is too small for leaves no chart; those that ship are not.
+#[test]
+fn every_kind_of_drive_has_all_its_charts() {
+    for drive in all() {
+        let wanted: &[&str] = match drive.file.kind {
+            Kind::Hdd(_) => &["seek", "position", "depth", "span", "destage"],
+            Kind::Smr(_) => &["seek", "position", "depth", "span", "cliff", "chunks", "sequential"],
+            Kind::Ssd(_) => &["amplification", "flash-depth", "flash-sequential", "flash-random"],
+        };
+        let charts = drive.checked.iter().flat_map(|checked| &checked.outcome.charts);
+        assert_eq!(charts.map(|chart| chart.id).collect::<Vec<_>>(), wanted, "{}", drive.file.id);
+    }
+}
+
 #[test]
 fn the_same_again_gives_the_same() {
     let file = shipped("st3500418as").expect("a shipped drive");
