@@ -1,11 +1,17 @@
 //! Drive files.
 
+mod plausible;
+mod setting;
+
 use std::sync::Arc;
 
-use disklab_study::{Fields, Node, Source, StudyError};
+use disklab_study::{Fields, Node, Setting, Source, StudyError};
 
 use crate::values::choice;
 use crate::{Drive, hdd, smr, ssd};
+
+pub use plausible::Plausible;
+pub use setting::Change;
 
 /// A drive's description, as a file in `drives/` gives it.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +29,10 @@ pub struct DriveFile {
     pub note: String,
     /// What kind of drive it is, and its data.
     pub kind: Kind,
+    /// Fields whose value is not certain, and between what it may lie.
+    pub plausible: Vec<Plausible>,
+    /// What is otherwise here than in its file; empty for the file's own drive.
+    pub changes: Vec<Change>,
 }
 
 /// The kinds of drives that are modelled.
@@ -130,18 +140,49 @@ impl DriveFile {
 /// Where the text is no TOML, a field is missing or unknown, or the numbers
 /// cannot belong to a drive; the error shows the place and what was expected.
 pub fn load(name: &str, text: &str) -> Result<DriveFile, StudyError> {
+    load_with(name, text, &[])
+}
+
+/// Reads a drive file, and gives some of its fields other values; of several settings
+/// of a field the last counts.
+///
+/// # Errors
+/// As for [`load`], and where there is no such field or such a drive cannot be; the
+/// error then shows where it was set.
+pub fn load_with(name: &str, text: &str, set: &[Setting]) -> Result<DriveFile, StudyError> {
     let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
     let root = Node::parse(&source)?;
-    let mut fields = Fields::new(&root, "the drive")?;
+    let (own, ranges) = read(&root)?;
+    let plausible =
+        ranges.map_or_else(|| Ok(Vec::new()), |ranges| plausible::read(&root, ranges))?;
+    if set.is_empty() {
+        return Ok(DriveFile { plausible, ..own });
+    }
+    let mut changed = root.clone();
+    let mut changes: Vec<Change> = Vec::new();
+    for setting in set {
+        let change = setting::apply(&root, &mut changed, setting)?;
+        changes.retain(|c| c.field != change.field);
+        changes.push(change);
+    }
+    let (file, _) = read(&changed).map_err(|e| setting::blame(e, name, &own, set))?;
+    Ok(DriveFile { plausible, changes, ..file })
+}
+
+/// The drive, and the table of what is plausible.
+fn read(root: &Node) -> Result<(DriveFile, Option<&Node>), StudyError> {
+    let mut fields = Fields::new(root, "the drive")?;
     let id = fields.require_text("id")?;
     let aliases = fields.texts("aliases")?.unwrap_or_default();
     let name = fields.require_text("name")?;
     let model = fields.require_text("model")?;
     let note = fields.text("note")?.unwrap_or_default().trim().to_owned();
     let read = choice(&mut fields, "kind", &KINDS)?;
-    let kind = read(&root, &mut fields)?;
+    let kind = read(root, &mut fields)?;
+    let ranges = fields.take("plausible");
     fields.finish()?;
-    Ok(DriveFile { id, aliases, name, model, note, kind })
+    let (plausible, changes) = (Vec::new(), Vec::new());
+    Ok((DriveFile { id, aliases, name, model, note, kind, plausible, changes }, ranges))
 }
 
 #[cfg(test)]
@@ -199,7 +240,9 @@ mod tests {
 
     /// The first drive with another value of a field, `None` for no such line.
     fn changed(name: &str, value: Option<&str>) -> hdd::Parameters {
-        let text = TEXT.lines().filter_map(|line| {
+        // What is plausible is so for the drive as it is.
+        let own = TEXT.lines().take_while(|line| *line != "[plausible]");
+        let text = own.filter_map(|line| {
             if !line.starts_with(&format!("{name} = ")) {
                 return Some(line.to_owned());
             }

@@ -19,7 +19,7 @@ mod testing;
 mod values;
 
 pub use drive::{Completion, Drive, Nanos, Operation, Request};
-pub use file::{DriveFile, Kind, load};
+pub use file::{Change, DriveFile, Kind, Plausible, load, load_with};
 pub use shipped::{SHIPPED, by_name, shipped};
 pub use statistics::{ShingledStatistics, Statistics};
 pub use values::SATA_LINKS;

@@ -71,7 +71,7 @@ pub(crate) fn rate(fields: &mut Fields<'_>, name: &str) -> Result<f64, StudyErro
     })
 }
 
-fn parse_rate(text: &str) -> Option<f64> {
+pub(crate) fn parse_rate(text: &str) -> Option<f64> {
     let size = text.trim().strip_suffix("/s")?;
     size.trim().parse::<Bytes>().ok().map(|bytes| bytes.0 as f64)
 }

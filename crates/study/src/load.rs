@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::expand::{excluded, stacks, workloads};
 use crate::{
-    Chart, DriveSpec, Fields, Measure, Node, Part, Question, Source, StackSpec, Study, StudyError,
-    WorkloadSpec, matches,
+    Chart, DriveSpec, Fields, Measure, Node, Part, Question, Setting, Source, StackSpec, Study,
+    StudyError, WorkloadSpec, matches,
 };
 
 /// Reads a study. `name` is the file's name as the user gave it.
@@ -103,6 +103,7 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, StudyError> {
         let name = fields.text("name")?.unwrap_or_else(|| model.clone());
         let count = fields.integer("count", 1..=64)?.unwrap_or(1);
         let size = fields.require_bytes("size")?;
+        let set = fields.take("set").map_or_else(|| Ok(Vec::new()), Setting::read)?;
         fields.finish()?;
         if !(Bytes::mib(16)..=Bytes(100_000_000_000_000)).contains(&size) {
             return Err(item.error(format!("a drive of {size}? expected 16 MiB to 100 TB")));
@@ -114,7 +115,7 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, StudyError> {
                     "there is a drive '{name}' already; give this one another `name`"
                 )));
             }
-            drives.push(DriveSpec { name, model: model.clone(), size });
+            drives.push(DriveSpec { name, model: model.clone(), size, set: set.clone() });
         }
     }
     if drives.is_empty() {

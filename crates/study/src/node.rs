@@ -80,6 +80,18 @@ impl Node {
         }
     }
 
+    /// The value in words, lists and tables too.
+    pub fn words(&self) -> String {
+        match &self.value {
+            Value::List(items) => items.iter().map(Self::words).collect::<Vec<_>>().join(", "),
+            Value::Table(entries) => {
+                let entries = entries.iter().map(|(k, v)| format!("{} = {}", k.name, v.words()));
+                entries.collect::<Vec<_>>().join(", ")
+            }
+            _ => self.as_text().unwrap_or_default(),
+        }
+    }
+
     /// What kind of value it is, with its article.
     pub fn kind(&self) -> &'static str {
         match self.value {

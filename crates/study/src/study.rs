@@ -5,7 +5,7 @@ use std::sync::Arc;
 use disklab_units::Bytes;
 use indexmap::IndexMap;
 
-use crate::{LayerSpec, Node, Place, Source};
+use crate::{LayerSpec, Node, Place, Setting, Source};
 
 /// A study: stacks × workloads, the repeats, the questions.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ pub struct Study {
 }
 
 /// One drive that a study stands on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DriveSpec {
     /// Its name in the study, such as `hgst-1`.
     pub name: String,
@@ -53,6 +53,8 @@ pub struct DriveSpec {
     pub model: String,
     /// Capacity.
     pub size: Bytes,
+    /// What of the model is to be otherwise than in its file.
+    pub set: Vec<Setting>,
 }
 
 /// One stack: the layers, bottom-up, that turn drives into a directory.
