@@ -8,6 +8,7 @@
 //! [`SHIPPED`]. The kinds of drives are a table in [`Kind`].
 
 mod drive;
+mod fault;
 mod file;
 pub mod hdd;
 mod shipped;
@@ -19,6 +20,7 @@ mod testing;
 mod values;
 
 pub use drive::{Completion, Drive, Nanos, Operation, Request};
+pub use fault::Fault;
 pub use file::{Change, DriveFile, Kind, Plausible, load, load_with};
 pub use shipped::{SHIPPED, by_name, shipped};
 pub use statistics::{ShingledStatistics, Statistics};

@@ -1,6 +1,8 @@
 //! What holds whatever is asked of a drive.
 
 mod common;
+#[path = "common/script.rs"]
+mod script;
 
 use std::collections::HashMap;
 
@@ -8,22 +10,10 @@ use common::drives;
 use disklab_drive::hdd::{HardDisk, Parameters, SectorFormat};
 use disklab_drive::{Completion, Drive, Nanos, Operation, Request};
 use proptest::prelude::*;
-
-/// A request, and how long after the last one it comes, ns.
-type Script = Vec<(u64, Request)>;
-
-fn operation() -> impl Strategy<Value = Operation> {
-    prop_oneof![
-        6 => Just(Operation::Read),
-        6 => Just(Operation::Write),
-        2 => Just(Operation::Flush),
-        1 => Just(Operation::Discard),
-        1 => Just(Operation::WriteZeroes),
-    ]
-}
+use script::{Script, at_each_flush, awaited, operation};
 
 /// Bursts and pauses, sequential and random, large and small, near and far.
-fn script() -> impl Strategy<Value = Script> {
+fn scripts() -> impl Strategy<Value = Script> {
     let pause = prop_oneof![
         4 => Just(0),
         4 => 0..1_000_000_u64,
@@ -36,14 +26,7 @@ fn script() -> impl Strategy<Value = Script> {
         2 => (0..900_000_000_u64).prop_map(|n| n & !7),
     ];
     let length = prop_oneof![4 => Just(8_u64), 2 => 1..64_u64, 1 => 1..9000_u64, 1 => Just(0)];
-    let one =
-        (pause, operation(), place, length).prop_map(|(pause, operation, sector, sectors)| {
-            (pause, Request { id: 0, operation, sector, sectors })
-        });
-    prop::collection::vec(one, 1..120).prop_map(|mut script| {
-        script.iter_mut().zip(0..).for_each(|((_, request), id)| request.id = id);
-        script
-    })
+    script::script(pause, operation(6, 6), place, length)
 }
 
 fn parameters() -> impl Strategy<Value = Parameters> {
@@ -101,7 +84,7 @@ proptest! {
 
     #[test]
     fn every_request_completes_once_in_order_and_not_too_soon(
-        p in parameters(), script in script(),
+        p in parameters(), script in scripts(),
     ) {
         p.check().unwrap();
         let (done, drive) = run(&p, &script, None);
@@ -128,7 +111,7 @@ proptest! {
 
     #[test]
     fn steps_of_any_size_give_the_same_times(
-        p in parameters(), script in script(), step in 30_000..50_000_000_u64,
+        p in parameters(), script in scripts(), step in 30_000..50_000_000_u64,
     ) {
         let (events, one) = run(&p, &script, None);
         let (again, _) = run(&p, &script, None);
@@ -142,38 +125,15 @@ proptest! {
 
     #[test]
     fn a_flush_completes_after_all_earlier_writes_are_on_the_medium(
-        p in parameters(), script in script(),
+        p in parameters(), script in scripts(),
     ) {
         let mut drive = HardDisk::new(&p, 7);
-        let mut now = 0;
-        let mut open: Vec<Request> = Vec::new();
-        let mut done = Vec::new();
-        let mut script = script.into_iter();
-        loop {
-            let next = script.next();
-            let until = next.as_ref().map_or(u64::MAX, |(pause, _)| now + pause);
-            while let Some(event) = drive.next_event().filter(|event| event.0 <= until) {
-                drive.advance(event, &mut done);
-                for completion in done.drain(..) {
-                    let index = open.iter().position(|r| r.id == completion.id).unwrap();
-                    let request = open.remove(index);
-                    if request.operation != Operation::Flush {
-                        continue;
-                    }
-                    let writes = |r: &Request| matches!(
-                        r.operation, Operation::Write | Operation::WriteZeroes | Operation::Flush
-                    );
-                    prop_assert!(!open.iter().any(|r| writes(r) && r.id < request.id));
-                    // Later writes are blocked, so the cache is empty at this time.
-                    prop_assert_eq!(drive.statistics().dirty_bytes, 0);
-                }
-            }
-            let Some((pause, request)) = next else { break };
-            now += pause;
-            drive.submit(Nanos(now), request);
-            open.push(request);
-        }
-        prop_assert!(open.is_empty());
+        at_each_flush(&mut drive, script, |drive, flush, open| {
+            prop_assert!(!open.iter().any(|r| awaited(r, flush)));
+            // Later writes are blocked, so the cache is empty at this time.
+            prop_assert_eq!(drive.statistics().dirty_bytes, 0);
+            Ok(())
+        })?;
     }
 
     #[test]
@@ -198,7 +158,7 @@ proptest! {
     fn no_request_panics(
         p in parameters(),
         requests in prop::collection::vec(
-            (any::<u64>(), operation(), any::<u64>(), any::<u64>(), any::<bool>()), 1..40,
+            (any::<u64>(), operation(6, 6), any::<u64>(), any::<u64>(), any::<bool>()), 1..40,
         ),
     ) {
         let mut drive = HardDisk::new(&p, u64::MAX);

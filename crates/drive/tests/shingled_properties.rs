@@ -1,27 +1,18 @@
 //! What holds whatever is asked of a shingled drive.
 
+#[path = "common/script.rs"]
+mod script;
+
 use disklab_drive::hdd::{self, HardDisk};
 use disklab_drive::smr::{CommitPoint, Parameters};
 use disklab_drive::{Completion, Drive, Kind, Nanos, Operation, Request, shipped};
 use proptest::prelude::*;
-
-/// A request, and how long after the last one it comes, ns.
-type Script = Vec<(u64, Request)>;
+use script::{Script, at_each_flush, awaited, operation};
 
 const MIB: u64 = 1 << 20;
 
-fn operation() -> impl Strategy<Value = Operation> {
-    prop_oneof![
-        5 => Just(Operation::Read),
-        9 => Just(Operation::Write),
-        2 => Just(Operation::Flush),
-        1 => Just(Operation::Discard),
-        1 => Just(Operation::WriteZeroes),
-    ]
-}
-
 /// Bursts and pauses, sequential and random, small and longer than a band.
-fn script() -> impl Strategy<Value = Script> {
+fn scripts() -> impl Strategy<Value = Script> {
     let pause = prop_oneof![
         6 => Just(0),
         4 => 0..40_000_000_u64,
@@ -33,14 +24,7 @@ fn script() -> impl Strategy<Value = Script> {
         1 => (0..900_000_000_u64).prop_map(|n| n & !7),
     ];
     let length = prop_oneof![4 => Just(8_u64), 3 => 1..3000_u64, 1 => 1..12_000_u64, 1 => Just(0)];
-    let one =
-        (pause, operation(), place, length).prop_map(|(pause, operation, sector, sectors)| {
-            (pause, Request { id: 0, operation, sector, sectors })
-        });
-    prop::collection::vec(one, 1..120).prop_map(|mut script| {
-        script.iter_mut().zip(0..).for_each(|((_, request), id)| request.id = id);
-        script
-    })
+    script::script(pause, operation(5, 9), place, length)
 }
 
 /// Drives so small in everything that scripts reach their bounds.
@@ -120,7 +104,7 @@ proptest! {
 
     #[test]
     fn every_request_completes_once_in_order_and_in_the_end_all_is_at_home(
-        p in parameters(), script in script(),
+        p in parameters(), script in scripts(),
     ) {
         p.check().unwrap();
         let (done, drive) = run(&p, &script, false);
@@ -145,46 +129,23 @@ proptest! {
 
     #[test]
     fn a_flush_completes_after_all_earlier_writes_are_on_the_medium(
-        p in parameters(), script in script(),
+        p in parameters(), script in scripts(),
     ) {
         let mut drive = HardDisk::shingled(&p, 7);
-        let mut now = 0;
-        let mut open: Vec<Request> = Vec::new();
-        let mut done = Vec::new();
-        let mut script = script.into_iter();
-        loop {
-            let next = script.next();
-            let until = next.as_ref().map_or(u64::MAX, |(pause, _)| now + pause);
-            while let Some(event) = drive.next_event().filter(|event| event.0 <= until) {
-                drive.advance(event, &mut done);
-                for completion in done.drain(..) {
-                    let index = open.iter().position(|r| r.id == completion.id).unwrap();
-                    let request = open.remove(index);
-                    if request.operation != Operation::Flush {
-                        continue;
-                    }
-                    let writes = |r: &Request| matches!(
-                        r.operation, Operation::Write | Operation::WriteZeroes | Operation::Flush
-                    ) && r.sectors > 0;
-                    prop_assert!(!open.iter().any(|r| writes(r) && r.id < request.id));
-                    // A zeroing behind it needs no data, and so begins in that instant.
-                    let zeroes = open.iter().any(|r| r.operation == Operation::WriteZeroes);
-                    prop_assert!(zeroes || drive.statistics().dirty_bytes == 0);
-                }
-            }
-            let Some((pause, request)) = next else { break };
-            now += pause;
-            drive.submit(Nanos(now), request);
-            open.push(request);
-        }
-        prop_assert!(open.is_empty());
+        at_each_flush(&mut drive, script, |drive, flush, open| {
+            prop_assert!(!open.iter().any(|r| awaited(r, flush)));
+            // A zeroing behind it needs no data, and so begins in that instant.
+            let zeroes = open.iter().any(|r| r.operation == Operation::WriteZeroes);
+            prop_assert!(zeroes || drive.statistics().dirty_bytes == 0);
+            Ok(())
+        })?;
     }
 
     #[test]
     fn no_request_panics(
         p in parameters(),
         requests in prop::collection::vec(
-            (any::<u64>(), operation(), any::<u64>(), any::<u64>(), any::<bool>()), 1..40,
+            (any::<u64>(), operation(5, 9), any::<u64>(), any::<u64>(), any::<bool>()), 1..40,
         ),
     ) {
         let mut drive = HardDisk::shingled(&p, u64::MAX);

@@ -3,7 +3,8 @@
 use disklab_units::{Bytes, BytesPerSecond, show_nanoseconds};
 
 use super::geometry::Geometry;
-use super::parameters::{Fault, Parameters, SeekTimes};
+use super::parameters::{Parameters, SeekTimes};
+use crate::fault::{self, Fault};
 
 /// The largest capacity that is accepted: twice that of today's largest drives.
 pub(crate) const LARGEST: u64 = 40_000_000_000_000;
@@ -26,7 +27,7 @@ impl Parameters {
         self.check_cache()?;
         let zones = Geometry::new(self).shortest_zone();
         if zones < 2 {
-            return Err(fault(
+            return Err(Fault::new(
                 ("geometry", "zones"),
                 format!(
                     "{} zones are too many for {} on {} heads: the shortest would have {zones} \
@@ -43,7 +44,7 @@ impl Parameters {
     fn check_sizes(&self) -> Result<(), Fault> {
         let field = ("", "capacity");
         if !(SMALLEST..=LARGEST).contains(&self.capacity) {
-            return Err(fault(
+            return Err(Fault::new(
                 field,
                 format!(
                     "a hard disk of {} cannot be modelled; expected from {} to {}",
@@ -55,29 +56,12 @@ impl Parameters {
         }
         let physical = self.sectors.physical();
         if !self.capacity.is_multiple_of(physical) {
-            return Err(fault(
+            return Err(Fault::new(
                 field,
                 format!("a capacity must be a multiple of the drive's sectors of {physical} B"),
             ));
         }
-        if self.visible == 0 || self.visible > self.capacity {
-            return Err(fault(
-                field,
-                format!(
-                    "the drive has {}; it cannot show {}",
-                    Bytes(self.capacity).si(),
-                    Bytes(self.visible).si()
-                ),
-            ));
-        }
-        let logical = self.sectors.logical();
-        if !self.visible.is_multiple_of(logical) {
-            return Err(fault(
-                field,
-                format!("a size must be a multiple of the drive's sectors of {logical} B"),
-            ));
-        }
-        Ok(())
+        fault::visible(self.visible, self.capacity, self.sectors)
     }
 
     fn check_ranges(&self) -> Result<(), Fault> {
@@ -92,12 +76,7 @@ impl Parameters {
             ("cache", "dirty-extents", self.dirty_extents, 1, 4096),
         ];
         for (table, field, value, low, high) in ranges {
-            if !(low..=high).contains(&value) {
-                return Err(fault(
-                    (table, field),
-                    format!("`{field}`: expected from {low} to {high}, found {value}"),
-                ));
-            }
+            fault::number((table, field), value, low, high)?;
         }
         let times = [
             ("seek", "single-track", self.read_seek.single_track, 1),
@@ -112,15 +91,7 @@ impl Parameters {
             ("interface", "write-overhead", self.write_overhead, 1),
         ];
         for (table, field, value, low) in times {
-            if !(low..=SECOND).contains(&value) {
-                return Err(fault(
-                    (table, field),
-                    format!(
-                        "`{field}`: expected a time from {low} ns to 1 s, found {}",
-                        show_nanoseconds(value as f64)
-                    ),
-                ));
-            }
+            fault::time((table, field), value, low, SECOND)?;
         }
         let waits = [
             ("interface", "queue-age", self.queue_age),
@@ -129,16 +100,13 @@ impl Parameters {
         ];
         for (table, field, value) in waits {
             if value > 3600 * SECOND {
-                return Err(fault((table, field), format!("`{field}`: expected at most an hour")));
+                return Err(Fault::new(
+                    (table, field),
+                    format!("`{field}`: expected at most an hour"),
+                ));
             }
         }
-        if !(0.0..=1.0).contains(&self.ncq_quality) {
-            return Err(fault(
-                ("interface", "ncq-quality"),
-                format!("`ncq-quality`: expected from 0 to 1, found {}", self.ncq_quality),
-            ));
-        }
-        Ok(())
+        fault::share(("interface", "ncq-quality"), self.ncq_quality, 1.0)
     }
 
     fn check_rates(&self) -> Result<(), Fault> {
@@ -148,18 +116,10 @@ impl Parameters {
             ("interface", "link", self.link_rate),
         ];
         for (table, field, rate) in rates {
-            if !(1e6..=1e10).contains(&rate) {
-                return Err(fault(
-                    (table, field),
-                    format!(
-                        "`{field}`: expected a rate from 1 MB/s to 10 GB/s, found {}",
-                        BytesPerSecond(rate).si()
-                    ),
-                ));
-            }
+            fault::rate((table, field), rate, 1e10)?;
         }
         if self.inner_rate > self.outer_rate {
-            return Err(fault(
+            return Err(Fault::new(
                 ("geometry", "inner-rate"),
                 format!(
                     "the inner edge cannot be faster ({}) than the outer edge ({}): a turn is \
@@ -181,21 +141,11 @@ impl Parameters {
             ("destage-step", self.destage_step, least, 1 << 30),
         ];
         for (field, value, low, high) in sizes {
-            if !(low..=high).contains(&value) || !value.is_multiple_of(least) {
-                return Err(fault(
-                    ("cache", field),
-                    format!(
-                        "`{field}`: expected a multiple of {least} B from {} to {}, found {}",
-                        Bytes(low).iec(),
-                        Bytes(high).iec(),
-                        Bytes(value).iec()
-                    ),
-                ));
-            }
+            fault::bytes(("cache", field), value, low, high, least)?;
         }
         let read = self.segments * self.segment_size;
         if read + self.dirty_limit > self.cache {
-            return Err(fault(
+            return Err(Fault::new(
                 ("cache", "size"),
                 format!(
                     "{} segments of {} and {} of waiting writes do not fit into a memory of {}",
@@ -217,7 +167,7 @@ fn check_seeks(times: SeekTimes, names: [&'static str; 3]) -> Result<(), Fault> 
         [times.single_track, times.average, times.full].map(|time| time as f64);
     let show = show_nanoseconds;
     if average > full || first > average {
-        return Err(fault(
+        return Err(Fault::new(
             ("seek", if average > full { names[1] } else { names[0] }),
             format!(
                 "seek times must rise from the single track ({}) over the average ({}) to the \
@@ -230,7 +180,7 @@ fn check_seeks(times: SeekTimes, names: [&'static str; 3]) -> Result<(), Fault> 
     }
     let (low, high) = ((2.0 * first + full) / 3.0, (7.0 * first + 8.0 * full) / 15.0);
     if !(low..=high).contains(&average) {
-        return Err(fault(
+        return Err(Fault::new(
             ("seek", names[1]),
             format!(
                 "no rising seek curve of the usual form a·√d + b·d + c goes through these \
@@ -245,8 +195,4 @@ fn check_seeks(times: SeekTimes, names: [&'static str; 3]) -> Result<(), Fault> 
         ));
     }
     Ok(())
-}
-
-fn fault(field: (&'static str, &'static str), message: String) -> Fault {
-    Fault { field, message }
 }

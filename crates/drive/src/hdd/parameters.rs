@@ -135,12 +135,3 @@ impl Parameters {
         Ok(limited)
     }
 }
-
-/// Why parameters are impossible.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// The field that the message is about, as drive files name it, with its table.
-    pub field: (&'static str, &'static str),
-    /// What is wrong and what was expected.
-    pub message: String,
-}

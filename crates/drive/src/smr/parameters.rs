@@ -2,7 +2,8 @@
 
 use disklab_units::{Bytes, show_nanoseconds};
 
-use crate::hdd::{self, Fault};
+use crate::fault::{self, Fault};
+use crate::hdd;
 
 /// The longest time that any one parameter may give, ns: an hour.
 const HOUR: u64 = 3_600_000_000_000;
@@ -65,12 +66,7 @@ impl Parameters {
             ("bands", "tracks", self.band_tracks, 1, 10_000),
         ];
         for (table, field, value, low, high) in counts {
-            if !(low..=high).contains(&value) {
-                return Err(fault(
-                    (table, field),
-                    format!("`{field}`: expected from {low} to {high}, found {value}"),
-                ));
-            }
+            fault::number((table, field), value, low, high)?;
         }
         let times = [
             ("persistent-cache", "map-flush", self.map_flush),
@@ -80,7 +76,10 @@ impl Parameters {
         ];
         for (table, field, value) in times {
             if value > HOUR {
-                return Err(fault((table, field), format!("`{field}`: expected at most an hour")));
+                return Err(Fault::new(
+                    (table, field),
+                    format!("`{field}`: expected at most an hour"),
+                ));
             }
         }
         Ok(())
@@ -98,17 +97,7 @@ impl Parameters {
             ("bands", "small-extent", self.small_extent, 0, 1 << 30),
         ];
         for (table, field, value, low, high) in sizes {
-            if !(low..=high).contains(&value) || !value.is_multiple_of(unit) {
-                return Err(fault(
-                    (table, field),
-                    format!(
-                        "`{field}`: expected a multiple of {unit} B from {} to {}, found {}",
-                        Bytes(low).iec(),
-                        Bytes(high).iec(),
-                        Bytes(value).iec()
-                    ),
-                ));
-            }
+            fault::bytes((table, field), value, low, high, unit)?;
         }
         Ok(())
     }
@@ -116,16 +105,16 @@ impl Parameters {
     fn check_commit(&self) -> Result<(), Fault> {
         let field = ("persistent-cache", "commit-times");
         if self.commit.len() < 2 {
-            return Err(fault(
+            return Err(Fault::new(
                 field,
-                "`commit-times`: expected two or more, one for each of `commit-sizes`".to_owned(),
+                "`commit-times`: expected two or more, one for each of `commit-sizes`",
             ));
         }
         let rises = |pair: &[CommitPoint]| {
             pair[0].size < pair[1].size && pair[0].time <= pair[1].time && pair[1].time <= HOUR
         };
         match self.commit.windows(2).find(|pair| !rises(pair)) {
-            Some(pair) => Err(fault(
+            Some(pair) => Err(Fault::new(
                 field,
                 format!(
                     "`commit-times`: expected sizes and times that rise, to an hour at most; found \
@@ -152,8 +141,4 @@ impl Parameters {
     pub(crate) fn medium(&self) -> hdd::Parameters {
         hdd::Parameters { capacity: self.disk.capacity + self.log_size, ..self.disk.clone() }
     }
-}
-
-fn fault(field: (&'static str, &'static str), message: String) -> Fault {
-    Fault { field, message }
 }

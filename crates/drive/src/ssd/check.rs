@@ -1,10 +1,10 @@
 //! Which parameters can belong to a solid-state drive.
 
-use disklab_units::{Bytes, BytesPerSecond, show_nanoseconds};
+use disklab_units::Bytes;
 
 use super::layout::SPARE_LINES;
 use super::parameters::Parameters;
-use crate::hdd::Fault;
+use crate::fault::{self, Fault, bytes};
 
 /// The largest capacity that is accepted: its map still has 32-bit entries for 16 KiB
 /// each.
@@ -19,8 +19,6 @@ const MOST_UNITS: u64 = u32::MAX as u64 - 1;
 
 /// The most lines that are accepted; each takes some memory.
 const MOST_LINES: u64 = 1 << 20;
-
-type Field = (&'static str, &'static str);
 
 impl Parameters {
     /// Whether the numbers go together.
@@ -38,23 +36,7 @@ impl Parameters {
     fn check_sizes(&self) -> Result<(), Fault> {
         let field = ("", "capacity");
         bytes(field, self.capacity, SMALLEST, LARGEST, self.sectors.physical())?;
-        if self.visible == 0 || self.visible > self.capacity {
-            return Err(fault(
-                field,
-                format!(
-                    "the drive has {}; it cannot show {}",
-                    Bytes(self.capacity).si(),
-                    Bytes(self.visible).si()
-                ),
-            ));
-        }
-        let logical = self.sectors.logical();
-        if !self.visible.is_multiple_of(logical) {
-            return Err(fault(
-                field,
-                format!("a size must be a multiple of the drive's sectors of {logical} B"),
-            ));
-        }
+        fault::visible(self.visible, self.capacity, self.sectors)?;
         let flash = &self.flash;
         bytes(("flash", "map-unit"), flash.map_unit, 4096, 1 << 20, 4096)?;
         bytes(("flash", "page"), flash.page, flash.map_unit, 4 << 20, flash.map_unit)?;
@@ -74,26 +56,16 @@ impl Parameters {
             (("flash", "block-pages"), flash.block_pages, 8, 1 << 16),
             (("interface", "queue-depth"), self.interface.queue_depth, 1, 1 << 16),
         ] {
-            if !(low..=high).contains(&value) {
-                let (_, name) = field;
-                let what = format!("`{name}`: expected from {low} to {high}, found {value}");
-                return Err(fault(field, what));
-            }
+            fault::number(field, value, low, high)?;
         }
         let share = self.slc_cache.as_ref().map_or(0.0, |cache| cache.fold_share);
         for (field, value, high) in
             [(("flash", "spare"), flash.spare, 10.0), (("slc-cache", "fold-share"), share, 0.9)]
         {
-            if !(0.0..=high).contains(&value) {
-                let (_, name) = field;
-                return Err(fault(
-                    field,
-                    format!("`{name}`: expected from 0 to {high}, found {value}"),
-                ));
-            }
+            fault::share(field, value, high)?;
         }
         if flash.cell_bits == 1 && self.slc_cache.is_some() {
-            return Err(fault(
+            return Err(Fault::new(
                 ("flash", "cell-bits"),
                 "cells of one bit need no cache of such cells; expected no table 'slc-cache'"
                     .to_owned(),
@@ -125,19 +97,7 @@ impl Parameters {
             times.push((("slc-cache", "fold-delay"), cache.fold_delay, 1, 86_400 * SECOND));
         }
         for (field, value, low, high) in times {
-            if !(low..=high).contains(&value) {
-                let (_, name) = field;
-                let show = |time: u64| show_nanoseconds(time as f64);
-                return Err(fault(
-                    field,
-                    format!(
-                        "`{name}`: expected a time from {} to {}, found {}",
-                        show(low),
-                        show(high),
-                        show(value)
-                    ),
-                ));
-            }
+            fault::time(field, value, low, high)?;
         }
         Ok(())
     }
@@ -147,16 +107,7 @@ impl Parameters {
             (("flash", "channel-rate"), self.flash.channel_rate),
             (("interface", "link"), self.interface.link_rate),
         ] {
-            if !(1e6..=1e12).contains(&rate) {
-                let (_, name) = field;
-                return Err(fault(
-                    field,
-                    format!(
-                        "`{name}`: expected a rate from 1 MB/s to 1 TB/s, found {}",
-                        BytesPerSecond(rate).si()
-                    ),
-                ));
-            }
+            fault::rate(field, rate, 1e12)?;
         }
         Ok(())
     }
@@ -167,7 +118,7 @@ impl Parameters {
         let line = self.all_dies() * self.flash.block_pages * self.flash.page;
         let units = u128::from(lines) * u128::from(line / self.flash.map_unit);
         if units > u128::from(MOST_UNITS) {
-            return Err(fault(
+            return Err(Fault::new(
                 ("flash", "map-unit"),
                 format!(
                     "a map of {} in units of {} has more than 2³² entries; expected larger units",
@@ -177,7 +128,7 @@ impl Parameters {
             ));
         }
         if lines > MOST_LINES {
-            return Err(fault(
+            return Err(Fault::new(
                 ("flash", "block-pages"),
                 format!(
                     "the flash would have {lines} lines of {} (a block of each die): more than \
@@ -187,7 +138,7 @@ impl Parameters {
             ));
         }
         if !self.layout().is_sound() {
-            return Err(fault(
+            return Err(Fault::new(
                 ("flash", "spare"),
                 format!(
                     "the flash has {lines} lines of {} (a block of each die); beside what the \
@@ -199,25 +150,4 @@ impl Parameters {
         }
         Ok(())
     }
-}
-
-/// A size within a range that is a multiple of a unit.
-fn bytes(field: Field, value: u64, low: u64, high: u64, unit: u64) -> Result<(), Fault> {
-    if (low..=high).contains(&value) && value.is_multiple_of(unit) {
-        return Ok(());
-    }
-    let (_, name) = field;
-    Err(fault(
-        field,
-        format!(
-            "`{name}`: expected a multiple of {unit} B from {} to {}, found {}",
-            Bytes(low).iec(),
-            Bytes(high).iec(),
-            Bytes(value).iec()
-        ),
-    ))
-}
-
-fn fault(field: Field, message: String) -> Fault {
-    Fault { field, message }
 }
