@@ -119,7 +119,7 @@ mod tests {
             ("spare", "nan", "from 0 to 10"),
             ("map-unit", "\"512 B\"", "expected a multiple of 4096 B"),
             ("read-4k", "\"0 s\"", "from 1 ns to 1 s"),
-            ("read-spread", "\"70 µs\"", "from 0 ns to 60.0 µs"),
+            ("read-spread", "\"70 µs\"", "from 0 ns to 60 µs"),
             ("program", "\"2 s\"", "from 1 ns to 1 s"),
             ("program", "\"soon\"", "expected a time such as"),
             ("channel-rate", "\"8 kB/s\"", "from 1 MB/s"),
