@@ -16,9 +16,12 @@ pub(super) const FIO_START_SECONDS: f64 = 0.5;
 /// way there: a hard disk of 200 MB/s reads 1 MiB in 5 ms, about one seek.
 const LARGE_BLOCK: Bytes = Bytes::kib(256);
 
-/// What the jobs will cost, where each step takes `start` seconds by itself. A job that ends by its time (`time_based`) is
-/// counted with its time, and with the bytes of one pass, since how many it will
-/// write depends on the drives: its bytes are a lower bound.
+/// What the jobs will cost, where each step takes `start` seconds by itself.
+///
+/// A job that ends by its time (`time_based`) is counted with its time. Held to a rate,
+/// it writes no more than that in its time, and is counted so; without one it is counted
+/// with the bytes of one pass, since how many it will write depends on the drives: its
+/// bytes are a lower bound then.
 pub(super) fn cost(parts: &[Part], steps: &[Step], prewrite: Prewrite, start: f64) -> Cost {
     let works = || parts.iter().map(|part| &part.work);
     let written: Bytes = if prewrite == Prewrite::None {
@@ -32,6 +35,7 @@ pub(super) fn cost(parts: &[Part], steps: &[Step], prewrite: Prewrite, start: f6
         Prewrite::Random => written,
         Prewrite::Zeros | Prewrite::None => Bytes::ZERO,
     };
+    let content = works().map(rewritten).fold(content, |sum, more| sum + more);
     let mut cost = Cost {
         space,
         content,
@@ -55,9 +59,23 @@ pub(super) fn cost(parts: &[Part], steps: &[Step], prewrite: Prewrite, start: f6
     cost
 }
 
+/// What a job writes over what it wrote before, where that is known.
+///
+/// A file system that copies on write (Btrfs, NILFS2, ZFS) writes it to another place,
+/// and a hard disk is never told that the old copy is not needed. So a store of content
+/// keeps both, until the old one's place is used again, which such file systems put off.
+/// Those that write in place need less. Buffers that are all the same are kept once.
+fn rewritten(work: &Work) -> Bytes {
+    let files: Bytes = work.files.iter().map(|(_, size)| *size).sum();
+    match work.paced {
+        Some(paced) if !work.repeats && !work.same_buffer => paced.saturating_sub(files),
+        _ => Bytes::ZERO,
+    }
+}
+
 fn add(cost: &mut Cost, work: &Work) {
     let read = Bytes((work.bytes.0 as f64 * work.read_share) as u64).min(work.bytes);
-    let written = work.bytes.saturating_sub(read);
+    let written = work.paced.unwrap_or(work.bytes.saturating_sub(read));
     let operations = |bytes: Bytes| bytes.0.div_ceil(work.block.0.max(1));
     if work.only_names {
         cost.seeks = cost.seeks.saturating_add(work.operations());

@@ -383,6 +383,23 @@ fn costs_tell_sequential_from_random() {
 }
 
 #[test]
+fn what_a_held_rate_writes_again_is_content() {
+    let cost = |more: &str| {
+        let body = "rw = 'write'\nsize = '64m'\ntime_based = 1\nruntime = 60\n";
+        read("fio", &format!("{body}{more}"), 1.0).expect(more).cost()
+    };
+    let fresh = cost("refill_buffers = 1\nrate = '50m'");
+    assert_eq!((fresh.space, fresh.content), (Bytes::mib(64), Bytes::mib(3000)));
+    assert_eq!((fresh.sequential_write, fresh.fixed_seconds), (Bytes::mib(3000), 60.0));
+    let slow = cost("refill_buffers = 1\nrate = '1m'");
+    assert_eq!((slow.content, slow.sequential_write), (Bytes::mib(64), Bytes::mib(60)));
+    // A store keeps buffers that repeat once.
+    assert_eq!(cost("rate = '50m'").content, Bytes::mib(64));
+    assert_eq!(cost("zero_buffers = 1\nrate = '50m'").content, Bytes::ZERO);
+    assert_eq!(cost("refill_buffers = 1").content, Bytes::mib(64), "it depends on the drives");
+}
+
+#[test]
 fn an_interrupt_stops_the_jobs() {
     for engine in engines() {
         let folder = tempfile::tempdir().expect("temp");

@@ -28,6 +28,9 @@ pub(super) struct Work {
     pub limit: Option<f64>,
     /// Whether it goes on until the limit, however often it has done all.
     pub time_based: bool,
+    /// What all clones write at most in that time, where they are held to a rate
+    /// (`rate`, `rate_iops`) and go on until the limit.
+    pub paced: Option<Bytes>,
     /// After how many writes it waits for the disk.
     pub sync_every: Option<u64>,
     /// Whether it writes the same random buffer again and again.
@@ -88,6 +91,7 @@ impl Work {
             needs_files: engine != "filecreate" && (access.reads || job.opening.overwrite),
             limit: job.timing.runtime.map(|limit| limit.as_secs_f64() + ramp),
             time_based: job.timing.time_based,
+            paced: paced(job).filter(|_| access.writes && !only_names),
             sync_every: sync_every(job),
             same_buffer: access.writes
                 && !job.buffers.refill
@@ -116,6 +120,16 @@ fn largest(job: &Job) -> disklab_jobfile::Files {
         *min = *max;
     }
     files
+}
+
+/// What all clones write at most until the time limit, at their rate.
+fn paced(job: &Job) -> Option<Bytes> {
+    let runtime = job.timing.runtime.filter(|_| job.timing.time_based)?;
+    let seconds = (runtime + job.timing.ramp).as_secs_f64();
+    let by_operations = job.pace.rate_iops.write.map(|n| n.saturating_mul(job.blocks.max()));
+    let rate = job.pace.rate.write.into_iter().chain(by_operations).min()?;
+    // A rate beyond 2^64 bytes comes to the largest number.
+    Some(Bytes((rate as f64 * seconds) as u64).saturating_mul(u64::from(job.process.clones)))
 }
 
 fn sync_every(job: &Job) -> Option<u64> {
@@ -188,6 +202,25 @@ mod tests {
         assert_eq!(write.sync_every, Some(1));
         assert!(work("size=1m\nrw=write\noverwrite=1").expect("valid").needs_files);
         assert!(work("size=1m\nrw=write\nzero_buffers").expect("valid").repeats);
+    }
+
+    #[test]
+    fn a_rate_and_a_time_say_what_is_written() {
+        for (options, bytes) in [
+            ("rw=write\nrate=50m", Some(600 << 20)),
+            ("rw=write\nrate=50m\nnumjobs=3", Some(1800 << 20)),
+            ("rw=write\nrate=50m\nramp_time=8", Some(1000 << 20)),
+            ("rw=randwrite\nbs=8k\nrate_iops=100", Some((12 * 100) << 13)),
+            ("rw=write\nrate=100m\nrate_process=poisson", Some(1200 << 20)),
+            ("rw=randrw\nrate=50m,1m", Some(12 << 20)),
+            ("rw=write", None),
+            ("rw=read\nrate=50m", None),
+        ] {
+            let options = format!("size=1m\ntime_based\nruntime=12\n{options}");
+            assert_eq!(work(&options).expect(&options).paced, bytes.map(Bytes), "{options}");
+        }
+        let passes = work("size=1m\nrw=write\nrate=50m\nruntime=12").expect("valid");
+        assert_eq!(passes.paced, None, "it ends after its megabyte");
     }
 
     #[test]
