@@ -64,11 +64,11 @@ pub(super) fn cost(parts: &[Part], steps: &[Step], prewrite: Prewrite, start: f6
 /// A file system that copies on write (Btrfs, NILFS2, ZFS) writes it to another place,
 /// and a hard disk is never told that the old copy is not needed. So a store of content
 /// keeps both, until the old one's place is used again, which such file systems put off.
-/// Those that write in place need less. Buffers that are all the same are kept once.
+/// Those that write in place need less. Blocks that repeat are kept once.
 fn rewritten(work: &Work) -> Bytes {
     let files: Bytes = work.files.iter().map(|(_, size)| *size).sum();
     match work.paced {
-        Some(paced) if !work.repeats && !work.same_buffer => paced.saturating_sub(files),
+        Some(paced) if work.fresh => paced.saturating_sub(files),
         _ => Bytes::ZERO,
     }
 }

@@ -35,6 +35,9 @@ pub(super) struct Work {
     pub sync_every: Option<u64>,
     /// Whether it writes the same random buffer again and again.
     pub same_buffer: bool,
+    /// Whether each block that it writes is another than those before, be it by a few
+    /// bytes: a store that keeps the same once keeps each of them.
+    pub fresh: bool,
     /// Whether what it writes is a pattern or zeros, which nobody need keep.
     pub repeats: bool,
     /// Whether it only makes, looks up or removes files, one per operation. fio
@@ -98,6 +101,8 @@ impl Work {
                 && job.buffers.filling == Filling::Random
                 && job.buffers.compress.is_none()
                 && job.buffers.dedupe.is_none(),
+            fresh: access.writes
+                && (job.buffers.refill || job.buffers.scramble || job.buffers.compress.is_some()),
             repeats: job.buffers.filling != Filling::Random && job.buffers.compress.is_none(),
             only_names,
         })
@@ -197,11 +202,14 @@ mod tests {
         assert!(randrw.writes && randrw.random && randrw.needs_files);
         assert!((randrw.read_share - 0.7).abs() < 1e-9 && randrw.same_buffer);
         assert_eq!(randrw.sync_every, Some(16));
+        assert!(randrw.fresh, "fio scrambles unless told not to");
+        assert!(!work("size=1m\nrw=write\nscramble_buffers=0").expect("valid").fresh);
         let write = work("size=1m\nrw=write\nsync=dsync\nrefill_buffers").expect("valid");
         assert!(!write.needs_files && !write.same_buffer && !write.repeats);
         assert_eq!(write.sync_every, Some(1));
         assert!(work("size=1m\nrw=write\noverwrite=1").expect("valid").needs_files);
-        assert!(work("size=1m\nrw=write\nzero_buffers").expect("valid").repeats);
+        let zeros = work("size=1m\nrw=write\nzero_buffers").expect("valid");
+        assert!(zeros.repeats && !zeros.fresh);
     }
 
     #[test]
