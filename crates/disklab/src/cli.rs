@@ -6,6 +6,7 @@ mod compare;
 mod filebench;
 mod fio;
 mod lab;
+mod sensitivity;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,6 +24,7 @@ pub use compare::CompareArgs;
 pub use filebench::FilebenchArgs;
 pub use fio::FioArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
+pub use sensitivity::SensitivityArgs;
 
 const EXIT_CODES: &str = "Exit codes:
   0    done
@@ -57,6 +59,7 @@ pub enum Command {
     /// Write the report of a run.
     Report(ReportArgs),
     Compare(CompareArgs),
+    Sensitivity(SensitivityArgs),
     /// List what disklab knows.
     List {
         /// What to list.
@@ -86,8 +89,8 @@ pub enum Command {
     },
 }
 
-/// What a campaign is, for `run` and `plan` alike.
-#[derive(Debug, Args)]
+/// What a campaign is, for `run`, `plan` and `sensitivity` alike.
+#[derive(Debug, Clone, Args)]
 pub struct CampaignArgs {
     /// Where to run: lab (modelled drives under a real kernel, in virtual time; no
     /// root), loop (files of this machine as disks), dir:PATH (a mounted directory;
@@ -123,6 +126,11 @@ pub struct CampaignArgs {
     /// none]
     #[arg(long, value_name = "PROCESSOR")]
     pub processor: Option<String>,
+    /// In the lab: give a field of a drive model another value than its file has, such
+    /// as 'hgst-10tb:cache.dirty-limit=32 MiB'; may be given several times. The run and
+    /// its report say so.
+    #[arg(long, value_name = "MODEL:TABLE.FIELD=VALUE")]
+    pub set_drive: Vec<String>,
     /// In the lab: how many cells run side by side; one on each processor if
     /// absent. Results do not depend on it.
     #[arg(long, value_name = "N")]
@@ -181,6 +189,12 @@ impl CampaignArgs {
             memory: then("memory").and_then(|text| text.parse().ok()),
             // That it is the same is seen by the bench's description.
             processor: self.processor.clone().or_else(|| then("processor").cloned()),
+            set_drive: if self.set_drive.is_empty() {
+                let words = then("set-drive").map(|text| shell_words::split(text));
+                words.transpose().map_err(Failure::wrong_use)?.unwrap_or_default()
+            } else {
+                self.set_drive.clone()
+            },
             at_once: self.at_once,
             cell_limit: self.cell_limit,
             scratch: then("scratch").map(PathBuf::from),

@@ -11,6 +11,7 @@ mod list;
 mod plan;
 mod report;
 mod run;
+mod sensitivity;
 
 use crate::cli::{Cli, Command};
 use crate::exit::Failure;
@@ -23,6 +24,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Plan(args) => plan::plan(&args, json),
         Command::Report(args) => report::report(&args),
         Command::Compare(args) => compare::compare(&args, json),
+        Command::Sensitivity(args) => sensitivity::sensitivity_command(&args, json),
         Command::List { what } => list::list(what, json),
         Command::Doctor => doctor::doctor(json),
         Command::Drive(args) => drive::drive(&args, json),

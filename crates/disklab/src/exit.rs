@@ -30,6 +30,12 @@ impl Failure {
         Self { code: FAILED, message: message.to_string() }
     }
 
+    /// The same, with a further line.
+    pub fn with(mut self, line: &str) -> Self {
+        self.message = format!("{}\n{line}", self.message);
+        self
+    }
+
     /// The user asked to stop.
     pub fn interrupted(message: impl fmt::Display) -> Self {
         Self { code: INTERRUPTED, message: message.to_string() }

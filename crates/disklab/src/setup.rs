@@ -138,6 +138,12 @@ impl Setup {
         })
     }
 
+    /// Leaves out all cells but those of these pairs of stack and workload.
+    pub fn keep(&mut self, pairs: &std::collections::BTreeSet<(String, String)>) {
+        self.survey.pairs.retain(|pair| pairs.contains(pair));
+        self.cells = order(&self.survey.pairs, self.repeats, self.seed);
+    }
+
     /// What a cell will cost.
     pub fn cost(&self, cell: &Cell) -> Cost {
         self.campaign
@@ -242,12 +248,21 @@ fn bench(
     interrupt: &Interrupt,
 ) -> Result<Box<dyn Bench>, Failure> {
     let scratch = place.scratch;
+    if args.on() != On::Lab && !args.set_drive.is_empty() {
+        return Err(Failure::wrong_use(format!(
+            "--set-drive changes models of drives, which only the lab has; the bench is '{}'",
+            args.on()
+        )));
+    }
     let executor = Executor::new(interrupt.clone());
     let ledger = || Ledger::open(&ledger_folder()).map_err(Failure::failed);
     match &args.on() {
         On::Lab => {
             let (bench, memory) = lab::bench(args, campaign, place, ledger()?, executor)?;
             options.insert("memory".to_owned(), memory.short());
+            if !args.set_drive.is_empty() {
+                options.insert("set-drive".to_owned(), shell_words::join(&args.set_drive));
+            }
             if let Some(processor) = &args.processor {
                 options.insert("processor".to_owned(), processor.clone());
             }

@@ -1,5 +1,6 @@
 //! Each row, judged.
 
+use disklab_study::Study;
 use serde::Serialize;
 
 use crate::ours::Summed;
@@ -65,6 +66,9 @@ pub struct Comparison {
     pub study: String,
     /// Whether the processor's work took time in the lab.
     pub processor_charged: bool,
+    /// What of the drives' models was otherwise than in their files, as
+    /// `hgst-10tb: cache.dirty-limit = 32 MiB`: the figures are not those of the models.
+    pub changed_drives: Vec<String>,
     /// By how much sizes were scaled.
     pub scale: f64,
     /// The counts.
@@ -84,10 +88,25 @@ pub fn compare(catalogue: &Catalogue, measured: &Measured<'_>) -> Option<Compari
     Some(Comparison {
         study: study.clone(),
         processor_charged: measured.processor_charged,
+        changed_drives: changed_drives(measured.study),
         scale: measured.scale,
         tally: Tally::of(&rows),
         rows,
     })
+}
+
+/// What the study itself sets of its drives' models, each once.
+fn changed_drives(study: &Study) -> Vec<String> {
+    let mut changed: Vec<String> = Vec::new();
+    for drive in &study.drives {
+        for setting in &drive.set {
+            let words = format!("{}: {}", drive.model, setting.words());
+            if !changed.contains(&words) {
+                changed.push(words);
+            }
+        }
+    }
+    changed
 }
 
 /// What was looked up for a row.

@@ -13,6 +13,7 @@ mod finding;
 mod ours;
 mod row;
 mod rule;
+mod sensitivity;
 mod tally;
 #[cfg(test)]
 mod testing;
@@ -24,4 +25,5 @@ pub use finding::Finding;
 pub use ours::{CellFate, Measured};
 pub use row::{Kind, Row};
 pub use rule::{Measurement, Rule, Target};
+pub use sensitivity::{End, Moved, MovedRow, NO_EFFECT, Parameter, Sensitivity, sensitivity};
 pub use tally::Tally;

@@ -10,6 +10,8 @@ use crate::view::is_simulated;
 
 /// The bench's option that names the processor whose work is charged for.
 const PROCESSOR: &str = "processor";
+/// The bench's option that gives drive models other values than their files have.
+const SET_DRIVE: &str = "set-drive";
 
 /// What was published about the run's study, beside what the run measured; none where
 /// nothing was.
@@ -24,7 +26,7 @@ pub(crate) fn beside(
         return Ok(None);
     }
     let fates: Vec<CellFate> = cells.iter().map(fate).collect();
-    Ok(compare(
+    let mut comparison = compare(
         &catalogue,
         &Measured {
             study,
@@ -34,7 +36,11 @@ pub(crate) fn beside(
             processor_charged: is_charged(info, study),
             scale: info.scale,
         },
-    ))
+    );
+    if let (Some(comparison), Some(words)) = (&mut comparison, info.options.get(SET_DRIVE)) {
+        comparison.changed_drives.push(words.clone());
+    }
+    Ok(comparison)
 }
 
 /// Whether the processor's work took time: only the lab can leave that out, and it

@@ -9,7 +9,7 @@ use disklab_lab::kernel::ZFS_CONFIGURATION;
 use disklab_measure::{Environment, environment};
 use disklab_processor::Processor;
 use disklab_stack::{Ledger, Machine, Need, Undo};
-use disklab_study::Cell;
+use disklab_study::{Cell, ModelSetting};
 use disklab_units::Bytes;
 
 use super::crew::Crew;
@@ -52,9 +52,21 @@ pub struct LabSettings {
     pub folder: PathBuf,
     /// What the processor's work costs; free where absent.
     pub processor: Option<Processor>,
+    /// What the command line sets of the drives' models, as it was given.
+    pub set_drive: Vec<String>,
 }
 
 impl LabSettings {
+    /// What is set of the drives' sizes, which guests see. All else is the host's: what
+    /// a guest reads takes memory, and would show in the figures.
+    pub(super) fn set_sizes(&self) -> Vec<String> {
+        let is_size = |text: &&String| {
+            let set = ModelSetting::parse("--set-drive", text);
+            set.is_ok_and(|set| ["capacity", "sectors"].contains(&set.setting.field.as_str()))
+        };
+        self.set_drive.iter().filter(is_size).cloned().collect()
+    }
+
     /// Words for the guest's kernel: what the processor's work costs.
     pub(super) fn charges(&self) -> Vec<String> {
         self.processor.as_ref().map(Processor::kernel_arguments).unwrap_or_default()

@@ -145,6 +145,7 @@ impl<'s, 'a> Shift<'s, 'a> {
             raw: raw.clone(),
             fio: self.fio.clone(),
             programs: crew.kernel.programs.clone(),
+            set_drive: crew.settings.set_sizes(),
             charges: crew.settings.charges(),
         };
         prepare(&folder, &job)?;

@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_drive::{DriveFile, Nanos};
+use disklab_drive::{Change, DriveFile, Nanos};
 use disklab_exec::Executor;
 use disklab_lab::DiskOptions;
 use disklab_measure::{Note, SystemRoot};
 use disklab_stack::{Ledger, Need};
-use disklab_study::Study;
+use disklab_study::{ModelSetting, Study, one_of};
 use disklab_units::Bytes;
 
-use super::model::find_model;
+use super::model::find_model_with;
 use super::serial::SerialNumbers;
 use crate::drives::Ready;
 use crate::{BenchError, Drives, Medium, ReadyDrive};
@@ -37,25 +37,44 @@ pub struct ModelledDrives {
 
 impl ModelledDrives {
     /// Finds the model of each of the study's drives: a shipped one by its id, any
-    /// other by its file, against `folder`.
+    /// other by its file, against `folder`; each with what the study sets, and `over`
+    /// that.
     ///
     /// # Errors
-    /// Where there is no such model, a drive file is wrong, or the study wants a
-    /// drive larger than its model; in words.
-    pub fn new(study: &Study, folder: &Path) -> Result<Self, String> {
+    /// Where there is no such model, a drive file or a setting is wrong, a setting is
+    /// for no drive of the study, or the study wants a drive larger than its model; in
+    /// words.
+    pub fn new(study: &Study, folder: &Path, over: &[ModelSetting]) -> Result<Self, String> {
         let mut serials = SerialNumbers::default();
+        let mut used = vec![false; over.len()];
         let drives = study
             .drives
             .iter()
             .map(|spec| {
-                let file = find_model(&spec.model, folder)
-                    .and_then(|file| sized(file, spec.size))
+                let (file, meant) = find_model_with(&spec.model, folder, &spec.set, over)
+                    .and_then(|(file, meant)| Ok((sized(file, spec.size)?, meant)))
                     .map_err(|why| format!("drive '{}' of the study: {why}", spec.name))?;
+                used.iter_mut().zip(meant).for_each(|(used, meant)| *used |= meant);
                 let serial = serials.next(&file.id);
                 Ok(Modelled { name: spec.name.clone(), file, serial })
             })
-            .collect::<Result<_, String>>()?;
+            .collect::<Result<Vec<_>, String>>()?;
+        if let Some((set, _)) = over.iter().zip(used).find(|(_, used)| !used) {
+            let mut models: Vec<&str> = study.drives.iter().map(|d| d.model.as_str()).collect();
+            models.dedup();
+            let error = set.place.error(format!(
+                "the study has no drive of the model '{}'; it has {}",
+                set.model,
+                one_of(models.iter().copied())
+            ));
+            return Err(error.to_string());
+        }
         Ok(Self { drives })
+    }
+
+    /// The model of each of the study's drives, by the same index.
+    pub fn models(&self) -> impl Iterator<Item = &DriveFile> {
+        self.drives.iter().map(|drive| &drive.file)
     }
 
     /// The disks of a guest, new: those of the study's drives with these indices, in
@@ -84,6 +103,19 @@ impl ModelledDrives {
     /// What readers must know of the models, each remark once.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks: Vec<String> = Vec::new();
+        for drive in &self.drives {
+            for change in &drive.file.changes {
+                let from = change.from.as_deref().unwrap_or("nothing");
+                let remark = format!(
+                    "{}: {} instead of its file's {from}; the figures are not the model's own",
+                    drive.file.name,
+                    change.words(),
+                );
+                if !remarks.contains(&remark) {
+                    remarks.push(remark);
+                }
+            }
+        }
         for drive in self.drives.iter().filter(|d| !d.file.note.is_empty()) {
             // A note is a paragraph in its file.
             let note: Vec<&str> = drive.file.note.split_whitespace().collect();
@@ -110,7 +142,14 @@ impl ModelledDrives {
                 let size = Bytes(file.capacity()).si().to_string();
                 // Most names say it themselves.
                 let size = if file.name.contains(&size) { "" } else { &format!(" ({size})") };
-                format!("{count} × {}{size}", file.name)
+                // A figure of a changed drive is none of the model's.
+                let changes: Vec<String> = file.changes.iter().map(Change::words).collect();
+                let changes = if changes.is_empty() {
+                    String::new()
+                } else {
+                    format!(" (changed: {})", changes.join(", "))
+                };
+                format!("{count} × {}{size}{changes}", file.name)
             })
             .collect();
         words.join(", ")

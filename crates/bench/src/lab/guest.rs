@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab::guest::{LAB_FOLDER, PLACE, mount_host, set_environment};
 use disklab_stack::Ledger;
-use disklab_study::{Cell, load};
+use disklab_study::{Cell, ModelSetting, load};
 use disklab_workload::Context;
 
 use super::drives::ModelledDrives;
@@ -63,7 +63,9 @@ fn cell(job: &Job, folder: &Path, sink: &mut GuestSink) -> Result<(), String> {
     let study = load(&job.study_file, &job.study_text).map_err(|e| e.to_string())?;
     let context = Context { scale: job.scale, folder: folder.to_owned() };
     let campaign = Campaign::new(study, &context).map_err(|e| e.to_string())?;
-    let drives = ModelledDrives::new(&campaign.study, folder)?;
+    let over = job.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));
+    let over = over.collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
+    let drives = ModelledDrives::new(&campaign.study, folder, &over)?;
     let place = Path::new(PLACE);
     let ledger = Ledger::open(&place.join("ledger")).map_err(|e| e.to_string())?;
     let executor = Executor::new(Interrupt::new());

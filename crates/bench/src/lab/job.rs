@@ -37,6 +37,9 @@ pub(super) struct Job {
     pub fio: Option<String>,
     /// A further folder of programs, on the host.
     pub programs: Option<PathBuf>,
+    /// What the command line sets of the drives' sizes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_drive: Vec<String>,
     /// What of the kernel's command line says what the processor's work costs.
     pub charges: Vec<String>,
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use disklab_drive::{DriveFile, SHIPPED, by_name, load};
-use disklab_study::{did_you_mean, one_of};
+use disklab_drive::{DriveFile, SHIPPED, by_name, load, load_with};
+use disklab_study::{ModelSetting, Setting, did_you_mean, one_of};
 
 /// A drive file is some kilobytes; one larger than this is none.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -14,8 +14,45 @@ const LARGEST_FILE: u64 = 1 << 20;
 /// # Errors
 /// Where there is none, or its file is wrong; in words.
 pub fn find_model(name: &str, folder: &Path) -> Result<DriveFile, String> {
+    find(name, folder).map(|found| found.file)
+}
+
+/// The same model, with what a study's drive (`own`) and then the command line (`over`)
+/// set. Says too which of `over` belong to it: they name it as the study does, by its id
+/// or by another of its names.
+///
+/// # Errors
+/// As for [`find_model`], and where something cannot be set; in words.
+pub(super) fn find_model_with(
+    name: &str,
+    folder: &Path,
+    own: &[Setting],
+    over: &[ModelSetting],
+) -> Result<(DriveFile, Vec<bool>), String> {
+    let Found { file, path, text } = find(name, folder)?;
+    let is_meant = |model: &str| {
+        let names = file.aliases.iter().chain([&file.id]);
+        model == name || names.into_iter().any(|known| known.eq_ignore_ascii_case(model))
+    };
+    let meant: Vec<bool> = over.iter().map(|set| is_meant(&set.model)).collect();
+    let further = over.iter().zip(&meant).filter(|(_, meant)| **meant).map(|(set, _)| &set.setting);
+    let set: Vec<Setting> = own.iter().chain(further).cloned().collect();
+    let file = load_with(&path, &text, &set).map_err(|e| e.to_string())?;
+    Ok((file, meant))
+}
+
+/// A model, and the file that it came from.
+struct Found {
+    file: DriveFile,
+    path: String,
+    text: String,
+}
+
+fn find(name: &str, folder: &Path) -> Result<Found, String> {
     if let Some(file) = by_name(name) {
-        return Ok(file);
+        let text = SHIPPED.iter().find(|(id, _)| *id == file.id).map(|(_, text)| *text);
+        let path = format!("drives/{}.toml", file.id);
+        return Ok(Found { file, path, text: text.unwrap_or_default().to_owned() });
     }
     if name.contains('/') || name.ends_with(".toml") {
         return read(&folder.join(name));
@@ -30,14 +67,16 @@ pub fn find_model(name: &str, folder: &Path) -> Result<DriveFile, String> {
     ))
 }
 
-fn read(path: &Path) -> Result<DriveFile, String> {
+fn read(path: &Path) -> Result<Found, String> {
     let cannot =
         |e: std::io::Error| format!("cannot read the drive file '{}': {e}", path.display());
     if path.metadata().map_err(cannot)?.len() > LARGEST_FILE {
         return Err(format!("'{}' is too large for a drive file", path.display()));
     }
     let text = std::fs::read_to_string(path).map_err(cannot)?;
-    load(&path.display().to_string(), &text).map_err(|e| e.to_string())
+    let path = path.display().to_string();
+    let file = load(&path, &text).map_err(|e| e.to_string())?;
+    Ok(Found { file, path, text })
 }
 
 #[cfg(test)]

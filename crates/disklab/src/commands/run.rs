@@ -1,5 +1,6 @@
 //! `disklab run`: a study, carried out.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use disklab_bench::BenchError;
@@ -24,8 +25,14 @@ use crate::{signals, studies};
 /// Carries out a study, or goes on with one.
 pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
     let interrupt = signals::interrupt()?;
-    let (setup, mut run, cells) =
-        if args.resume { resume(&args, &interrupt)? } else { begin(&args, &interrupt)? };
+    let (setup, mut run, cells) = if args.resume {
+        resume(&args, &interrupt)?
+    } else {
+        let name = args.study.as_deref().ok_or_else(|| {
+            Failure::wrong_use("which study? `disklab list studies` shows those that are shipped")
+        })?;
+        begin(&args, studies::find(name)?, &How::Told, &interrupt)?
+    };
     // A run whose cells are all done needs no bench, only its report.
     let Some(mut setup) = setup else { return finish(&run, 0, as_json) };
     run.begin_session(&session()).map_err(Failure::failed)?;
@@ -48,6 +55,43 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
     }
 }
 
+/// Pairs of a stack and a workload, by their ids.
+pub type Pairs = BTreeSet<(String, String)>;
+
+/// How a run begins.
+pub enum How<'a> {
+    /// With all cells, and its plan is told.
+    Told,
+    /// With these cells alone; who asks for it tells what there is to tell.
+    Quietly(&'a Pairs),
+}
+
+/// Carries out a run, or goes on with it, until its cells are done; writes no report.
+/// Says how many cells failed in it.
+pub fn until_done(
+    args: &RunArgs,
+    found: Option<Found>,
+    how: &How<'_>,
+    interrupt: &Interrupt,
+) -> Result<(Run, usize), Failure> {
+    let (setup, mut run, cells) = match found.filter(|_| !args.resume) {
+        Some(found) => begin(args, found, how, interrupt)?,
+        None => resume(args, interrupt)?,
+    };
+    if let Some(mut setup) = setup {
+        run.begin_session(&session()).map_err(Failure::failed)?;
+        carry_out(&mut setup, &mut run, &cells).map_err(|error| match error {
+            BenchError::Program(ExecError::Interrupted) => {
+                Failure::interrupted("interrupted; everything that was made has been taken down")
+            }
+            error => Failure::failed(format!("{error}\nWhat was measured is kept.")),
+        })?;
+    }
+    let records = run.cells().map_err(Failure::failed)?;
+    let failed = records.iter().filter(|record| record.state == CellState::Failed).count();
+    Ok((run, failed))
+}
+
 /// How to go on with a run. What it made itself needs no consent to be erased.
 fn go_on(run: &Run, setup: &Setup) -> String {
     let folder = run.folder().to_string_lossy().into_owned();
@@ -67,11 +111,12 @@ fn get_ready(setup: &mut Setup) -> Result<(), Failure> {
     })
 }
 
-fn begin(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
-    let name = args.study.as_deref().ok_or_else(|| {
-        Failure::wrong_use("which study? `disklab list studies` shows those that are shipped")
-    })?;
-    let found = studies::find(name)?;
+fn begin(
+    args: &RunArgs,
+    found: Found,
+    how: &How<'_>,
+    interrupt: &Interrupt,
+) -> Result<Started, Failure> {
     let folder = args.out.clone().unwrap_or_else(|| new_run_folder(&found.study.id));
     if folder.join("run.sqlite").exists() {
         return Err(Failure::wrong_use(format!(
@@ -86,10 +131,15 @@ fn begin(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
         eprintln!("left by a killed run: {line}");
     }
     let mut setup = Setup::new(found, &args.campaign, &scratch, Mode::Run, interrupt)?;
+    if let How::Quietly(pairs) = how {
+        setup.keep(pairs);
+    }
     setup.check()?;
     setup.look()?;
-    let prediction = setup.predict(&setup.cells);
-    eprint!("{}", plan::words(&setup, &prediction, false));
+    if matches!(how, How::Told) {
+        let prediction = setup.predict(&setup.cells);
+        eprint!("{}", plan::words(&setup, &prediction, false));
+    }
     setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
     get_ready(&mut setup)?;
     setup.make_scratch()?;
@@ -112,7 +162,9 @@ fn begin(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
         environment: setup.bench.environment(),
     };
     let run = Run::create(&folder, &info, &setup.cells).map_err(Failure::wrong_use)?;
-    eprintln!("  folder        {}", folder.display());
+    if matches!(how, How::Told) {
+        eprintln!("  folder        {}", folder.display());
+    }
     let cells = setup.cells.clone();
     Ok((Some(setup), run, cells))
 }
@@ -164,7 +216,7 @@ fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
 
 /// A study's own files lie beside it. A shipped study has none, and its file's name is
 /// no path of this machine.
-fn study_folder(file: &str) -> PathBuf {
+pub(super) fn study_folder(file: &str) -> PathBuf {
     if studies::is_shipped(file) && !Path::new(file).exists() {
         return PathBuf::from(".");
     }

@@ -11,6 +11,7 @@ use disklab_exec::{ExecError, Executor, Interrupt};
 use disklab_lab::speed::processors;
 use disklab_lab::{ContentLimits, kernel};
 use disklab_stack::Ledger;
+use disklab_study::ModelSetting;
 use disklab_units::Bytes;
 
 use super::{Place, existing_ancestor};
@@ -35,7 +36,10 @@ pub fn bench(
     ledger: Ledger,
     executor: Executor,
 ) -> Result<(LabBench, Bytes), Failure> {
-    let drives = ModelledDrives::new(&campaign.study, place.study).map_err(Failure::wrong_use)?;
+    let over = args.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));
+    let over = over.collect::<Result<Vec<_>, _>>().map_err(Failure::wrong_use)?;
+    let drives =
+        ModelledDrives::new(&campaign.study, place.study, &over).map_err(Failure::wrong_use)?;
     let memory = args.memory.or(campaign.study.lab_memory).unwrap_or(MEMORY);
     let most = machine_memory();
     if memory < LEAST_MEMORY || memory > most {
@@ -69,6 +73,7 @@ pub fn bench(
         cell_limit: args.cell_limit.unwrap_or(CELL_LIMIT),
         folder: place.study.to_owned(),
         processor,
+        set_drive: args.set_drive.clone(),
     };
     let kernels = Box::new(move |zfs| kernel_for(zfs, &interrupt));
     Ok((LabBench::new(drives, settings, kernels, ledger, executor), memory))

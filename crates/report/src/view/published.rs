@@ -130,6 +130,12 @@ pub(crate) fn remarks(comparison: &Comparison) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if !comparison.changed_drives.is_empty() {
+        remarks.push(format!(
+            "Drive models were changed ({}): the figures are not those of the shipped models.",
+            comparison.changed_drives.join("; ")
+        ));
+    }
     if comparison.scale != 1.0 {
         remarks.push(format!(
             "Sizes were scaled by {}: this is not the work that the authors measured.",

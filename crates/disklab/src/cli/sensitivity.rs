@@ -1,0 +1,38 @@
+//! The command line of `disklab sensitivity`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::CampaignArgs;
+
+/// Ask which published claims about a study hang on a value of a drive model that is
+/// not certain.
+///
+/// Runs the study's published cells in the lab as shipped, and once more with each
+/// uncertain parameter at each end of its plausible range (the table [plausible] of the
+/// drive's file), one at a time; then writes which figures move, and which claims turn
+/// or are met and are not any more. Broken off, it goes on with --resume.
+#[derive(Debug, Args)]
+pub struct SensitivityArgs {
+    /// A shipped study's id or a file. May be left out with --resume.
+    #[arg(required_unless_present = "resume")]
+    pub study: Option<String>,
+    #[command(flatten)]
+    pub campaign: CampaignArgs,
+    /// Only parameters of this drive model; may be given several times.
+    #[arg(long, value_name = "MODEL", conflicts_with = "resume")]
+    pub drive: Vec<String>,
+    /// Only parameters that match, such as 'seek.*'; may be given several times.
+    #[arg(long, value_name = "PATTERN", conflicts_with = "resume")]
+    pub field: Vec<String>,
+    /// Say which runs there would be and how long they would take, and stop.
+    #[arg(long, conflicts_with = "resume")]
+    pub plan: bool,
+    /// The folder for the runs and the page; named after the study and the time if absent.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Go on in the folder given by --out.
+    #[arg(long, requires = "out")]
+    pub resume: bool,
+}

@@ -1,0 +1,221 @@
+//! `disklab sensitivity`: which claims hang on a value that is not certain.
+
+mod cells;
+mod page;
+mod variation;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use disklab_published::{Catalogue, Comparison, Moved, sensitivity};
+use disklab_report::Report;
+use disklab_store::Run;
+use disklab_study::load;
+use disklab_units::show_duration;
+use serde_json::json;
+
+use self::cells::Claims;
+use self::variation::Plan;
+use super::report::write;
+use super::run::{How, Pairs, study_folder, until_done};
+use super::{print, print_json};
+use crate::cli::{CampaignArgs, RunArgs, SensitivityArgs};
+use crate::exit::{DONE, FAILED, Failure};
+use crate::on::On;
+use crate::places::new_run_folder;
+use crate::setup::{Mode, Setup};
+use crate::studies::Found;
+use crate::{signals, studies};
+
+/// The version of the JSON's schema: raised when a field changes its meaning or goes.
+const VERSION: u32 = 1;
+/// The folder of the run that nothing was moved in.
+const SHIPPED: &str = "as-shipped";
+
+/// Carries out the runs that are left, and writes the page.
+pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, Failure> {
+    let interrupt = signals::interrupt()?;
+    if args.campaign.on() != On::Lab {
+        return Err(Failure::wrong_use(
+            "only the lab has models of drives whose parameters can be moved; leave --on out",
+        ));
+    }
+    let (found, folder, plan) = if args.resume { resumed(args)? } else { begun(args)? };
+    let study = found.study.id.clone();
+    let catalogue = Catalogue::shipped().map_err(Failure::failed)?;
+    let scratch = folder.join("scratch");
+    let setup = |campaign: &CampaignArgs| {
+        let found = Found { study: found.study.clone(), folder: found.folder.clone() };
+        Setup::new(found, campaign, &scratch, Mode::Look, &interrupt)
+    };
+    // What was begun says what belongs to it.
+    let campaign = begun_campaign(&args.campaign, &folder.join(SHIPPED))?;
+    let first = setup(&campaign)?;
+    let claims = Claims::of(&catalogue, &first)?;
+    let models = variation::models(&first.campaign.study, &found.folder, &campaign)?;
+    let plan = match plan {
+        Some(plan) => plan,
+        None => Plan::new(&study, &models, &claims, &args.drive, &args.field)?,
+    };
+    // All that is wrong is found before the first run.
+    for variation in &plan.variations {
+        setup(&variation.campaign(&campaign))?;
+    }
+    let campaign = CampaignArgs { seed: Some(first.seed), ..campaign };
+    let pairs: Vec<Pairs> =
+        plan.variations.iter().map(|v| claims.pairs(&models, &v.drive)).collect();
+    let seconds = |pairs: &Pairs| -> f64 {
+        let cells =
+            first.cells.iter().filter(|c| pairs.contains(&(c.stack.clone(), c.workload.clone())));
+        first.predict(cells).seconds
+    };
+    let all = claims.all();
+    let total = seconds(&all) + pairs.iter().map(seconds).sum::<f64>();
+    eprintln!(
+        "{} ({study})\n  claims        {}\n  runs          {}: as shipped with {} cells, and {} \
+         parameters at {} ends of their ranges\n  time          about {}",
+        first.campaign.study.title,
+        claims.count(),
+        plan.variations.len() + 1,
+        all.len() as u32 * first.repeats,
+        plan.parameters(),
+        plan.variations.len(),
+        show_duration(Duration::from_secs_f64(total)),
+    );
+    if args.plan {
+        return plan.print(as_json);
+    }
+    if !args.resume {
+        plan.save(&folder)?;
+    }
+    eprintln!("  folder        {}", folder.display());
+
+    let one = |campaign: &CampaignArgs, folder: PathBuf, pairs: &Pairs| {
+        let found = Found { study: found.study.clone(), folder: found.folder.clone() };
+        let is_begun = folder.join("run.sqlite").exists();
+        let campaign = if is_begun { without_choices(campaign) } else { campaign.clone() };
+        let args = RunArgs {
+            study: None,
+            campaign,
+            out: Some(folder),
+            resume: is_begun,
+            retry_failed: false,
+            yes: false,
+        };
+        let (run, failed) = until_done(&args, Some(found), &How::Quietly(pairs), &interrupt)?;
+        Ok::<_, Failure>((beside(&run)?, failed))
+    };
+    let again = |failure: Failure| {
+        let out = folder.to_string_lossy();
+        let words = shell_words::join(["disklab", "sensitivity", "--resume", "--out", &*out]);
+        failure.with(&format!("Go on with: {words}"))
+    };
+    let began = Instant::now();
+    eprintln!("[1/{}] as shipped", plan.variations.len() + 1);
+    let (shipped, mut failed) = one(&campaign, folder.join(SHIPPED), &all).map_err(again)?;
+    let mut moved: Vec<Moved> = Vec::new();
+    for (index, (variation, pairs)) in plan.variations.iter().zip(&pairs).enumerate() {
+        eprintln!(
+            "[{}/{}] {} ({} so far)",
+            index + 2,
+            plan.variations.len() + 1,
+            variation.words(),
+            show_duration(began.elapsed())
+        );
+        let folder = folder.join(variation.folder());
+        let (comparison, cells) =
+            one(&variation.campaign(&campaign), folder, pairs).map_err(again)?;
+        failed += cells;
+        moved.push(variation.moved(comparison));
+    }
+    let found = sensitivity(&shipped, &moved);
+    let value = json!({
+        "schema": "disklab-sensitivity",
+        "version": VERSION,
+        "repeats": first.repeats,
+        "seed": first.seed,
+        "failed_cells": failed,
+        "sensitivity": found,
+    });
+    let text = serde_json::to_string_pretty(&value).map_err(Failure::failed)? + "\n";
+    write(&folder.join("sensitivity.json"), &text)?;
+    let page = page::text(&found, first.repeats, failed);
+    write(&folder.join("sensitivity.md"), &page)?;
+    if as_json {
+        print_json(&value)?;
+    } else {
+        print(&format!(
+            "{}Page: {}\n",
+            page::summary(&found, failed),
+            folder.join("sensitivity.md").display()
+        ))?;
+    }
+    Ok(if failed > 0 { FAILED } else { DONE })
+}
+
+type Started = (Found, PathBuf, Option<Plan>);
+
+fn begun(args: &SensitivityArgs) -> Result<Started, Failure> {
+    let found = studies::find(args.study.as_deref().unwrap_or_default())?;
+    let named = || new_run_folder(&format!("{}-sensitivity", found.study.id));
+    let folder = args.out.clone().unwrap_or_else(named);
+    if Plan::path(&folder).exists() {
+        return Err(Failure::wrong_use(format!(
+            "{} holds an analysis already; choose another folder with --out, or go on with it by \
+             --resume",
+            folder.display()
+        )));
+    }
+    Ok((found, folder, None))
+}
+
+fn resumed(args: &SensitivityArgs) -> Result<Started, Failure> {
+    let folder = args.out.clone().unwrap_or_default();
+    let plan = Plan::open(&folder)?;
+    let begun = folder.join(SHIPPED);
+    if !begun.join("run.sqlite").exists() {
+        return Err(Failure::wrong_use(format!(
+            "nothing was run in {} yet; begin it again in another folder",
+            folder.display()
+        )));
+    }
+    let info = Run::open(&begun).and_then(|run| run.info()).map_err(Failure::wrong_use)?;
+    let study = load(&info.study_file, &info.study_text).map_err(Failure::wrong_use)?;
+    if let Some(name) = &args.study
+        && studies::find(name)?.study.digest != study.digest
+    {
+        return Err(Failure::wrong_use(format!(
+            "what is in {} was begun with another '{name}' than there is now; leave the study's \
+             name out to go on with the one it was begun with",
+            folder.display()
+        )));
+    }
+    Ok((Found { study, folder: study_folder(&info.study_file) }, folder, Some(plan)))
+}
+
+/// What the runs have in common: as the first was begun, where it was.
+fn begun_campaign(args: &CampaignArgs, shipped: &Path) -> Result<CampaignArgs, Failure> {
+    if !shipped.join("run.sqlite").exists() {
+        return Ok(args.clone());
+    }
+    let info = Run::open(shipped).and_then(|run| run.info()).map_err(Failure::wrong_use)?;
+    let patterns = |name: &str| -> Vec<String> {
+        let words = info.options.get(name);
+        words.map(|w| w.split(' ').map(str::to_owned).collect()).unwrap_or_default()
+    };
+    Ok(CampaignArgs {
+        only: patterns("only"),
+        without: patterns("without"),
+        ..args.as_begun(&info)?
+    })
+}
+
+/// For a run that was begun, whose cells are fixed.
+fn without_choices(campaign: &CampaignArgs) -> CampaignArgs {
+    CampaignArgs { only: Vec::new(), without: Vec::new(), ..campaign.clone() }
+}
+
+fn beside(run: &Run) -> Result<Comparison, Failure> {
+    let report = Report::gather(run).map_err(Failure::failed)?;
+    report.published.ok_or_else(|| Failure::failed("nothing was published about this study"))
+}

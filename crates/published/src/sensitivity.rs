@@ -1,0 +1,292 @@
+//! Which claims hang on a value that is not certain.
+
+use serde::Serialize;
+
+use crate::{Comparison, Judged, Kind, Row, SAME_TOLERANCE, Standing};
+
+/// A change of a figure by less than this share is none: other timing alone may give it.
+pub const NO_EFFECT: f64 = 0.005;
+
+/// A run in which one uncertain parameter had another value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moved {
+    /// The drive model's id.
+    pub drive: String,
+    /// The parameter, such as `cache.dirty-limit`.
+    pub field: String,
+    /// Its value in the drive's file.
+    pub own: String,
+    /// Its value in this run.
+    pub value: String,
+    /// The run, held against what was published.
+    pub comparison: Comparison,
+}
+
+/// A figure as shipped, and with a parameter moved.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MovedRow {
+    /// The row's id.
+    pub row: String,
+    /// Ours as shipped.
+    pub shipped: f64,
+    /// Ours with the parameter moved.
+    pub moved: f64,
+    /// Where the row stands as shipped.
+    pub was: Standing,
+    /// Where it stands with the parameter moved.
+    pub is: Standing,
+    /// Whether the claim points elsewhere: above, below, or level.
+    pub turns: bool,
+}
+
+impl MovedRow {
+    /// By what share the figure changes; 0.1 is a tenth more.
+    pub fn change(&self) -> f64 {
+        if self.shipped == self.moved { 0.0 } else { self.moved / self.shipped - 1.0 }
+    }
+
+    /// Whether the claim turns, or is met and is not any more, or the other way round.
+    pub fn is_changed(&self) -> bool {
+        self.turns || self.was != self.is
+    }
+}
+
+/// One end of a parameter's range.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct End {
+    /// The parameter's value.
+    pub value: String,
+    /// The figures that hang on the drive, in the order in which they were published.
+    pub rows: Vec<MovedRow>,
+}
+
+impl End {
+    /// The row whose figure changes most.
+    pub fn most(&self) -> Option<&MovedRow> {
+        self.rows.iter().max_by(|a, b| distance(a).total_cmp(&distance(b)))
+    }
+}
+
+/// A parameter, moved to the ends of its range.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Parameter {
+    /// The drive model's id.
+    pub drive: String,
+    /// The parameter, such as `cache.dirty-limit`.
+    pub field: String,
+    /// Its value in the drive's file.
+    pub own: String,
+    /// The ends.
+    pub ends: Vec<End>,
+    /// The largest change of any figure at any end, up or down; 1 is twofold or half.
+    pub effect: f64,
+}
+
+impl Parameter {
+    /// Whether any figure changes by more than [`NO_EFFECT`].
+    pub fn has_effect(&self) -> bool {
+        self.effect > NO_EFFECT
+    }
+
+    /// The claims that change, and where.
+    pub fn changed(&self) -> impl Iterator<Item = (&End, &MovedRow)> {
+        self.ends.iter().flat_map(|end| {
+            end.rows.iter().filter(|row| row.is_changed()).map(move |row| (end, row))
+        })
+    }
+}
+
+/// What the claims about a study hang on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sensitivity {
+    /// The study's id.
+    pub study: String,
+    /// The rows as shipped: those that are counted and have a figure.
+    pub rows: Vec<Judged>,
+    /// The parameters, that with the largest effect first.
+    pub parameters: Vec<Parameter>,
+}
+
+/// How far a figure moves, the same up as down: twofold and half are 1.
+fn distance(row: &MovedRow) -> f64 {
+    let factor = row.moved / row.shipped;
+    // From or to nothing: as far as there is.
+    if row.shipped == row.moved {
+        0.0
+    } else if factor > 0.0 && factor.is_finite() {
+        factor.max(1.0 / factor) - 1.0
+    } else {
+        f64::MAX
+    }
+}
+
+/// Where a claim points: above 1, below it, or neither. What was published as level is
+/// so within its tolerance. A value points nowhere.
+fn direction(row: &Row, figure: f64) -> i8 {
+    let tolerance = match row.kind {
+        Kind::Value => return 0,
+        Kind::Order if row.value == Some(0.0) => SAME_TOLERANCE,
+        Kind::Order | Kind::Ratio => 0.0,
+    };
+    if figure > 1.0 + tolerance {
+        1
+    } else if figure < 1.0 - tolerance {
+        -1
+    } else {
+        0
+    }
+}
+
+/// Holds runs with one parameter moved each against the run as shipped.
+pub fn sensitivity(shipped: &Comparison, moved: &[Moved]) -> Sensitivity {
+    let rows: Vec<Judged> =
+        shipped.rows.iter().filter(|j| j.counts && j.ours.is_some()).cloned().collect();
+    let mut parameters: Vec<Parameter> = Vec::new();
+    for run in moved {
+        let end = End { value: run.value.clone(), rows: moved_rows(&rows, &run.comparison) };
+        let effect = end.rows.iter().map(distance).fold(0.0, f64::max);
+        let known = parameters.iter_mut().find(|p| p.drive == run.drive && p.field == run.field);
+        match known {
+            Some(parameter) => {
+                parameter.effect = parameter.effect.max(effect);
+                parameter.ends.push(end);
+            }
+            None => parameters.push(Parameter {
+                drive: run.drive.clone(),
+                field: run.field.clone(),
+                own: run.own.clone(),
+                ends: vec![end],
+                effect,
+            }),
+        }
+    }
+    parameters.sort_by(|a, b| b.effect.total_cmp(&a.effect));
+    Sensitivity { study: shipped.study.clone(), rows, parameters }
+}
+
+/// The rows that both have: a run measures only what hangs on its drive.
+fn moved_rows(rows: &[Judged], other: &Comparison) -> Vec<MovedRow> {
+    rows.iter()
+        .filter_map(|judged| {
+            let there = other.rows.iter().find(|j| j.row.id == judged.row.id)?;
+            let (was, is) = (judged.ours?.centre, there.ours?.centre);
+            Some(MovedRow {
+                row: judged.row.id.clone(),
+                shipped: was,
+                moved: is,
+                was: judged.standing,
+                is: there.standing,
+                turns: direction(&judged.row, was) != direction(&judged.row, is),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::row;
+    use crate::{Band, Ours, Tally};
+
+    fn comparison(rows: &[(Row, f64)]) -> Comparison {
+        let rows = rows
+            .iter()
+            .enumerate()
+            .map(|(index, (row, centre))| {
+                let row = Row { id: format!("r{index}"), ..row.clone() };
+                let accepted = Band::of(&row);
+                let holds = accepted.is_some_and(|band| band.holds(*centre));
+                Judged {
+                    accepted,
+                    ours: Some(Ours { centre: *centre, interval: None, n: 1 }),
+                    quotient: None,
+                    standing: if holds { Standing::Met } else { Standing::Missed },
+                    is_certain: None,
+                    counts: true,
+                    read_unit: row.unit.clone(),
+                    remark: None,
+                    finding: None,
+                    row,
+                }
+            })
+            .collect();
+        Comparison {
+            study: "s".to_owned(),
+            processor_charged: false,
+            changed_drives: Vec::new(),
+            scale: 1.0,
+            tally: Tally::default(),
+            rows,
+        }
+    }
+
+    fn moved(field: &str, value: &str, comparison: Comparison) -> Moved {
+        let [drive, own] = ["d", "5 ms"].map(str::to_owned);
+        let (field, value) = (field.to_owned(), value.to_owned());
+        Moved { drive, field, own, value, comparison }
+    }
+
+    #[test]
+    fn parameters_stand_by_effect_and_claims_that_change_are_told() {
+        let order = |x| (row(Kind::Order, 1.0), x);
+        let level = |x| (row(Kind::Order, 0.0), x);
+        let value = |x| (row(Kind::Value, 100.0), x);
+        let shipped = comparison(&[order(1.2), level(1.05), value(100.0)]);
+        let found = sensitivity(
+            &shipped,
+            &[
+                moved("seek.average", "4 ms", comparison(&[order(1.3), level(1.0), value(110.0)])),
+                moved("seek.average", "6 ms", comparison(&[order(1.0), level(1.2), value(110.0)])),
+                moved("seek.full", "9 ms", comparison(&[order(1.2), level(1.05), value(50.0)])),
+                moved("cache.size", "9 MiB", comparison(&[order(1.2), level(1.05), value(100.4)])),
+            ],
+        );
+        let fields: Vec<&str> = found.parameters.iter().map(|p| p.field.as_str()).collect();
+        assert_eq!(fields, ["seek.full", "seek.average", "cache.size"]);
+        let changed = |p: &Parameter| -> Vec<(String, String, bool)> {
+            p.changed().map(|(e, r)| (e.value.clone(), r.row.clone(), r.turns)).collect()
+        };
+        let own = |end: &str, row: &str, turns| (end.to_owned(), row.to_owned(), turns);
+        assert_eq!(changed(&found.parameters[0]), [own("9 ms", "r2", false)]);
+        assert_eq!(
+            changed(&found.parameters[1]),
+            [own("6 ms", "r0", true), own("6 ms", "r1", true)]
+        );
+        assert_eq!(found.parameters[0].effect, 1.0);
+        assert!(!found.parameters[2].has_effect());
+        assert_eq!(found.parameters[0].ends[0].most().map(|r| r.row.as_str()), Some("r2"));
+    }
+
+    #[test]
+    fn what_a_run_did_not_measure_is_as_shipped() {
+        let shipped = comparison(&[(row(Kind::Value, 10.0), 10.0), (row(Kind::Value, 20.0), 20.0)]);
+        let mut other = shipped.clone();
+        other.rows[0].ours = None;
+        let found = sensitivity(&shipped, &[moved("seek.full", "9 ms", other)]);
+        let rows = &found.parameters[0].ends[0].rows;
+        assert_eq!(rows.iter().map(|r| r.row.as_str()).collect::<Vec<_>>(), ["r1"]);
+        assert!(!found.parameters[0].has_effect());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_moves_where_nothing_differs(figures in prop::collection::vec(0.0_f64..1e9, 1..9)) {
+            let rows: Vec<_> = figures.iter().map(|f| (row(Kind::Ratio, 1.0), *f)).collect();
+            let shipped = comparison(&rows);
+            let found = sensitivity(&shipped, &[moved("a", "b", shipped.clone())]);
+            prop_assert!(!found.parameters[0].has_effect());
+            prop_assert_eq!(found.parameters[0].changed().count(), 0);
+        }
+
+        /// Twice as much and half as much are the same effect.
+        #[test]
+        fn effects_are_the_same_up_and_down(figure in 1e-3_f64..1e6, factor in 1.01_f64..100.0) {
+            let at = |x| comparison(&[(row(Kind::Value, 1.0), x)]);
+            let effect = |a, b| sensitivity(&at(a), &[moved("a", "b", at(b))]).parameters[0].effect;
+            let (up, down) = (effect(figure, figure * factor), effect(figure * factor, figure));
+            prop_assert!((up - down).abs() < 1e-9 * up, "{} {}", up, down);
+        }
+    }
+}
