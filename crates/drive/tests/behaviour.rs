@@ -356,6 +356,16 @@ fn a_better_queue_gains_more() {
 }
 
 #[test]
+fn what_waits_outside_of_the_queue_does_not_grow_old() {
+    for (id, p) in drives() {
+        let iops = |depth| random_iops(&mut HardDisk::new(&p, 1), Read, depth, p.capacity, 4000);
+        // A thousand wait for some 5 s, most of it where the drive does not see them.
+        let (full, over) = (iops(p.queue_depth), iops(1000));
+        assert!(near(over, full, 0.04), "{id}: {over}, and {full} with as many as it takes");
+    }
+}
+
+#[test]
 fn writes_seek_by_their_own_curve_and_reads_by_theirs() {
     let (_, p) = drives().swap_remove(0);
     let p = Parameters { write_cache: false, ..p };

@@ -4,7 +4,7 @@ use crate::{Operation, Request};
 
 use super::geometry::SECTOR;
 
-/// A request, and when it came.
+/// A request, and when it came into the drive's queue.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Command {
     pub(crate) id: u64,

@@ -174,8 +174,10 @@ impl HardDisk {
         self.dispatch(now);
     }
 
-    /// Lets the controller begin with a command.
+    /// Lets the controller begin with a command, which it sees from now on: one that
+    /// waited outside of the queue has no age.
     fn begin(&mut self, now: u64, command: Command) {
+        let command = Command { arrived: now, ..command };
         self.outstanding += 1;
         let reads = command.operation == Operation::Read;
         let overhead = if reads { self.read_overhead } else { self.write_overhead };
