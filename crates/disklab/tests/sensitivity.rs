@@ -1,26 +1,22 @@
 //! `--set-drive` and `disklab sensitivity`, as far as no guest is needed.
+#![allow(missing_docs)]
 
 use std::path::Path;
-use std::process::Command;
 
-use assert_cmd::cargo::CommandCargoExt as _;
+use assert_cmd::Command;
 
 /// Exit code, standard output and standard error.
 fn disklab(home: &Path, words: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::cargo_bin("disklab")
-        .unwrap()
-        .args(words)
-        .current_dir(home)
-        .env("XDG_STATE_HOME", home)
-        .output()
-        .unwrap();
+    let mut command = Command::cargo_bin("disklab").expect("the program is built");
+    command.args(words).current_dir(home).env("XDG_STATE_HOME", home);
+    let output = command.output().expect("the program runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
 fn a_changed_model_never_passes_as_the_shipped_one() {
-    let home = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().expect("temp");
     let set = "barracuda-500gb:seek.full=19 ms";
     let (code, plan, error) = disklab(home.path(), &["plan", "btrfs-raid1", "--set-drive", set]);
     assert_eq!(code, Some(0), "{error}");
@@ -32,14 +28,14 @@ fn a_changed_model_never_passes_as_the_shipped_one() {
 
 #[test]
 fn a_study_sets_fields_of_its_drives() {
-    let home = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().expect("temp");
     let study = |set: &str| {
         let text = format!(
             "id = 's'\ntitle = 's'\n[stacks]\na = {{ layers = 'ext4', drives = 1 }}\n\
              [[drives]]\nmodel = 'hgst-10tb'\nsize = '10 TB'\nset = {{ {set} }}\n\
              [[workloads]]\nid = 'w'\nhdparm = {{ device = true }}\n"
         );
-        std::fs::write(home.path().join("s.toml"), text).unwrap();
+        std::fs::write(home.path().join("s.toml"), text).expect("write");
         disklab(home.path(), &["plan", "s.toml"])
     };
     let (code, plan, error) = study("'cache.dirty-limit' = '32 MiB'");
@@ -52,7 +48,7 @@ fn a_study_sets_fields_of_its_drives() {
 
 #[test]
 fn wrong_use_is_told_before_anything_is_touched() {
-    let home = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().expect("temp");
     for (words, expected) in [
         (&["plan", "--set-drive", "st3500418as:seek.ful=1 ms"][..], "did you mean 'full'"),
         (&["plan", "--set-drive", "seek.full"], "expected MODEL:TABLE.FIELD=VALUE"),
@@ -78,7 +74,7 @@ fn wrong_use_is_told_before_anything_is_touched() {
 
 #[test]
 fn a_plan_names_every_run() {
-    let home = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().expect("temp");
     let words = ["sensitivity", "btrfs-raid1", "--plan", "--drive", "barracuda-500gb"];
     let (code, runs, error) =
         disklab(home.path(), &[&words[..], &["--field", "seek.full"]].concat());

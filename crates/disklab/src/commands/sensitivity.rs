@@ -69,13 +69,14 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
             first.cells.iter().filter(|c| pairs.contains(&(c.stack.clone(), c.workload.clone())));
         first.predict(cells).seconds
     };
-    let all = claims.all();
+    // What hangs on no drive of the plan stays as it is, and is not asked about.
+    let all: Pairs = pairs.iter().flatten().cloned().collect();
     let total = seconds(&all) + pairs.iter().map(seconds).sum::<f64>();
     eprintln!(
         "{} ({study})\n  claims        {}\n  runs          {}: as shipped with {} cells, and {} \
          parameters at {} ends of their ranges\n  time          about {}",
         first.campaign.study.title,
-        claims.count(),
+        claims.among(&all),
         plan.variations.len() + 1,
         all.len() as u32 * first.repeats,
         plan.parameters(),

@@ -61,18 +61,13 @@ impl Claims {
         Ok(Self { claims })
     }
 
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.claims.len()
+    /// How many of them have all their cells among these.
+    pub fn among(&self, pairs: &Pairs) -> usize {
+        self.claims.iter().filter(|claim| claim.pairs.is_subset(pairs)).count()
     }
 
-    /// All their cells.
-    pub fn all(&self) -> Pairs {
-        self.claims.iter().flat_map(|claim| claim.pairs.clone()).collect()
-    }
-
-    /// The cells of those that hang on drives of this model; `models` are the ids of the
-    /// models of the study's drives.
+    /// The cells of those that hang on drives of this model; `models` are those of
+    /// the study's drives.
     pub fn pairs(&self, models: &[disklab_drive::DriveFile], drive: &str) -> Pairs {
         let hangs = |claim: &&Claim| {
             claim.drives.iter().any(|index| models.get(*index).is_some_and(|m| m.id == drive))
