@@ -1,7 +1,6 @@
 //! Starting the kernel's process, and seeing that it ends.
 
 use std::fs::File;
-use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -20,12 +19,11 @@ use crate::console::{PANIC, tail};
 use crate::guest;
 use crate::guest_memory::{self, GuestMemory};
 use crate::options::LabOptions;
+use crate::place::Place;
 use crate::{LabError, Sockets};
 
 /// The virtio device number of a block device (`VIRTIO_ID_BLOCK`).
 const VIRTIO_ID_BLOCK: u32 = 2;
-/// The symbolic link to the guest's first program, in the lab's folder.
-const FIRST_PROGRAM: &str = "first-program";
 
 /// The kernel's process. It is killed when this goes.
 #[derive(Debug)]
@@ -35,6 +33,7 @@ pub(crate) struct Kernel {
     console: PathBuf,
     status: Option<ExitStatus>,
     memory: Option<GuestMemory>,
+    _place: Place,
 }
 
 impl Kernel {
@@ -44,20 +43,20 @@ impl Kernel {
         let failed = |source| LabError::Kernel { path: options.kernel.clone(), source };
         let kernel = options.kernel.canonicalize().map_err(failed)?;
         let arguments = arguments(options, line.is_some());
-        link_first_program(options)?;
+        guest_memory::sweep();
+        let place = Place::new(options)?;
         let mut command = Command::new(&kernel);
         // Nothing of this machine's environment may reach the guest.
         command
             .args(&arguments)
-            .current_dir(&options.folder)
+            .current_dir(place.path())
             .env_clear()
             .env("HOME", ".")
             .env(OWNER_VARIABLE, owner());
-        guest_memory::sweep();
         let memory = GuestMemory::new(options.memory_bytes);
         let memory_path = memory.as_ref().map_or(options.folder.as_path(), GuestMemory::path);
         command.env("TMPDIR", memory_path);
-        let mut writable = vec![options.folder.as_path(), memory_path];
+        let mut writable = vec![options.folder.as_path(), place.path(), memory_path];
         writable.extend(options.writable.iter().map(PathBuf::as_path));
         let rules = confinement::only(&writable)?;
         let console = options.folder.join("console");
@@ -70,14 +69,14 @@ impl Kernel {
         options.trace.push(TraceEntry {
             at_seconds: options.trace.now_seconds(),
             argv: std::iter::once(kernel.display().to_string()).chain(arguments).collect(),
-            cwd: Some(options.folder.display().to_string()),
+            cwd: Some(place.path().display().to_string()),
             status: "started".to_owned(),
             elapsed_seconds: 0.0,
         });
         let child = command.spawn().map_err(failed)?;
         let watched = process(&child).ok_or(Errno::SRCH);
         match watched.and_then(|pid| pidfd_open(pid, PidfdFlags::empty())) {
-            Ok(pidfd) => Ok(Self { child, pidfd, console, status: None, memory }),
+            Ok(pidfd) => Ok(Self { child, pidfd, console, status: None, memory, _place: place }),
             Err(e) => {
                 end(&child);
                 Err(LabError::system("watch the kernel's process")(e))
@@ -142,17 +141,6 @@ fn end(child: &Child) {
     }
 }
 
-/// Gives the guest's first program a name that is the same in every run.
-fn link_first_program(options: &LabOptions) -> Result<(), LabError> {
-    let link = options.folder.join(FIRST_PROGRAM);
-    let what = format!("make the link '{}'", link.display());
-    match std::fs::remove_file(&link) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(LabError::system(what)(e)),
-        _ => {}
-    }
-    std::os::unix::fs::symlink(&options.init, &link).map_err(LabError::system(what))
-}
-
 /// The kernel's command line.
 fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
     let mut words = vec![
@@ -189,10 +177,10 @@ fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
         words.push(format!("{}{}", guest::NON_ROTATING, still.join(",")));
     }
     words.extend(options.kernel_arguments.iter().cloned());
-    // Through the host's /proc, which the root shows, and our folder: the kernel
-    // mixes its command line into its randomness, so that no path that may differ
-    // between runs and machines can be on it.
-    words.push(format!("init=/proc/self/cwd/{FIRST_PROGRAM}"));
+    // Through the host's /proc, which the root shows: the kernel mixes its command line
+    // into its randomness, so that no path that may differ between runs and machines
+    // can be on it.
+    words.push(format!("init={}", Place::first_program()));
     if !options.init_arguments.is_empty() {
         words.push("--".to_owned());
         words.extend(options.init_arguments.iter().cloned());

@@ -14,6 +14,8 @@ use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::system::{RebootCommand, reboot, sethostname};
 
+use crate::place;
+
 /// Where things of the guest's own lie; a file system in its memory.
 pub const PLACE: &str = "/run/disklab";
 /// The lab's folder on the host, as [`begin`] mounts it: the guest may write there.
@@ -88,10 +90,6 @@ fn set_rotational() {
 /// # Errors
 /// Where something cannot be mounted.
 pub fn begin() -> io::Result<()> {
-    // The root still shows the host's own /proc, where this process is the kernel's:
-    // its working folder is the lab's. No word on the kernel's command line says so,
-    // because those count for its randomness.
-    let folder = fs::read_link("/proc/self/cwd");
     // Each page of memory that a program touches for the first time stops it and has
     // the kernel's process map it, some 25 µs; 16 MiB of data to be written are 4096
     // such stops. What this program takes from here on, it gets at once. Programs that
@@ -117,7 +115,15 @@ pub fn begin() -> io::Result<()> {
     let _ = fs::write("/proc/sys/vm/panic_on_oom", "1");
     let _ = sethostname(b"lab");
     set_rotational();
-    mount_host(&folder?, Path::new(LAB_FOLDER))
+    mount_host(&place::lab_folder(), Path::new(LAB_FOLDER))
+}
+
+/// Mounts one of [`crate::LabOptions::shown`] at `place`, which is made.
+///
+/// # Errors
+/// Where that fails.
+pub fn mount_shown(name: &str, place: &Path) -> io::Result<()> {
+    mount_host(&place::shown_folder(name), place)
 }
 
 /// Mounts a folder of the host at `place`, which is made.

@@ -16,6 +16,7 @@ mod content;
 mod disk;
 mod error;
 mod event_loop;
+mod first_program;
 pub mod guest;
 mod guest_memory;
 #[cfg(all(test, not(fuzzing)))]
@@ -27,6 +28,7 @@ pub mod kernel;
 mod lab;
 mod options;
 mod pinned;
+mod place;
 mod shared_memory;
 mod sockets;
 pub mod speed;

@@ -8,7 +8,7 @@ use disklab_exec::{Interrupt, Trace};
 
 use crate::console::Operator;
 use crate::content::ContentLimits;
-use crate::{DiskOptions, LabError};
+use crate::{DiskOptions, LabError, place};
 
 /// Seconds from 1970 to the guest's clock 0: 2026-01-01, 00:00 UTC. Always the
 /// same, so that what files record of the time is the same in every run.
@@ -39,6 +39,10 @@ pub struct LabOptions {
     /// Further folders of this machine that the guest may write to, where it mounts
     /// them (`mount -t hostfs -o /the/folder none /mnt`). All else it can only read.
     pub writable: Vec<PathBuf>,
+    /// Folders of this machine that the guest mounts by these names
+    /// ([`crate::guest::mount_shown`]): it never sees their paths, so that they do not
+    /// count.
+    pub shown: Vec<(&'static str, PathBuf)>,
     /// The guest's first program, as a path of this machine.
     pub init: PathBuf,
     /// Its arguments: no spaces and no quotes. They are mixed into the kernel's
@@ -84,6 +88,7 @@ impl LabOptions {
             kernel: kernel.into(),
             folder: folder.into(),
             writable: Vec::new(),
+            shown: Vec::new(),
             init: init.into(),
             init_arguments: Vec::new(),
             kernel_arguments: Vec::new(),
@@ -120,6 +125,12 @@ impl LabOptions {
                 "the guest's first program '{}' is not there",
                 self.init.display()
             ));
+        }
+        for (name, _) in &self.shown {
+            let plain = !name.is_empty() && name.len() < 40 && !name.contains(['/', '.']);
+            if !plain || place::is_taken(name) {
+                return bad(format!("'{name}' cannot be the name of a folder for the guest"));
+            }
         }
         for word in self.init_arguments.iter().chain(&self.kernel_arguments) {
             if word.is_empty() || !word.bytes().all(|b| b.is_ascii_graphic() && b != b'"') {

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::path::Path;
 use std::time::Duration;
 
 use disklab_drive::Nanos;
@@ -204,24 +205,29 @@ fn nothing_is_left_running() {
     let Some(kernel) = kernel() else { return };
     let folder = tempfile::tempdir().unwrap();
     let lab = Lab::start(LabOptions::new(kernel, folder.path(), "/bin/sh")).unwrap();
-    let mine = || {
-        let folder = folder.path().to_owned();
-        std::fs::read_dir("/proc").unwrap().flatten().filter(move |entry| {
-            std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder)
-        })
+    let running = |ours: &dyn Fn(&Path) -> bool| {
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        all.filter_map(|entry| std::fs::read_link(entry.path().join("cwd")).ok())
+            .find(|cwd| ours(cwd))
     };
-    // The kernel's process goes to its folder a moment after it was started, and
-    // the guest's processes end a moment after the kernel was killed.
-    let eventually = |expected: bool| {
+    let until = |what: &dyn Fn() -> bool| {
         let began = std::time::Instant::now();
-        while (mine().count() > 0) != expected {
-            assert!(began.elapsed() < Duration::from_secs(20), "processes: {}", mine().count());
+        while !what() {
+            assert!(began.elapsed() < Duration::from_secs(20));
             std::thread::sleep(Duration::from_millis(10));
         }
     };
-    eventually(true);
+    // The kernel's process goes to its working folder a moment after it was started, and
+    // the guest's processes end a moment after the kernel was killed.
+    let ours =
+        |cwd: &Path| std::fs::read_link(cwd.join("lab")).is_ok_and(|lab| lab == folder.path());
+    until(&|| running(&ours).is_some());
+    let working = running(&ours).unwrap();
     drop(lab);
-    eventually(false);
+    // The folder is gone by now, which the system tells behind its name.
+    let name = working.to_str().unwrap();
+    until(&|| running(&|cwd| cwd.to_string_lossy().starts_with(name)).is_none());
+    assert!(!working.exists());
     assert!(!folder.path().join("calendar").exists());
 }
 

@@ -12,7 +12,7 @@ use disklab_study::Cell;
 use super::CELL_JOB;
 use super::bench::{LabKernel, LabSettings};
 use super::drives::ModelledDrives;
-use super::job::{ANSWER, Answer, JOB, Job, read, write};
+use super::job::{ANSWER, Answer, JOB, Job, PROGRAMS, RAW, STUDY, read, write};
 use crate::{BenchError, CellError, CellOutcome};
 
 /// Real time after which a guest is stopped: a day.
@@ -23,6 +23,8 @@ pub(super) struct OneCell<'a> {
     pub drives: &'a ModelledDrives,
     pub settings: &'a LabSettings,
     pub kernel: &'a LabKernel,
+    /// For messages.
+    pub study_file: &'a str,
     pub indices: &'a [usize],
     pub write_cache: Option<bool>,
     /// This lab's own folder, which exists and holds the job.
@@ -67,6 +69,8 @@ impl OneCell<'_> {
         let settings = self.settings;
         let mut options = LabOptions::new(&self.kernel.program, &self.folder, &settings.program);
         options.writable = vec![self.raw.clone()];
+        options.shown = vec![(STUDY, settings.folder.clone()), (RAW, self.raw.clone())];
+        options.shown.extend(self.kernel.programs.iter().map(|p| (PROGRAMS, p.clone())));
         options.init_arguments = vec![GUEST.to_owned(), CELL_JOB.to_owned()];
         options.kernel_arguments.clone_from(&self.kernel.arguments);
         options.kernel_arguments.extend(settings.charges());
@@ -87,7 +91,7 @@ impl OneCell<'_> {
         let answer: Option<Answer> = read(&self.folder, ANSWER).map_err(|e| {
             CellError::Guest(format!("the guest's answer cannot be understood: {e}"))
         })?;
-        let Some(mut answer) = answer else {
+        let Some(mut answer) = answer.map(|answer| answer.named(self.study_file)) else {
             return Err(CellError::Guest(format!(
                 "the guest ended without an answer; the end of its console:\n{}",
                 console::tail(&self.folder.join("console"))

@@ -1,4 +1,4 @@
-//! A folder in `/dev/shm`, and those that killed labs left there.
+//! A folder of a lab's own, and those that killed labs left behind.
 
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -10,6 +10,8 @@ use rustix::process::getuid;
 
 /// A file system in memory.
 const SHARED: &str = "/dev/shm";
+/// Where those that are for the kernel's work may be, too.
+const TEMPORARY: &str = "/var/tmp";
 /// What the folders' names begin with.
 const NAME: &str = "disklab-";
 /// Held by whoever uses a folder, for as long as it does; the system lets go of it
@@ -19,7 +21,7 @@ const LOCK: &str = "lock";
 /// Making a folder and its lock takes far less.
 const MAKING: Duration = Duration::from_secs(3600);
 
-/// A folder for the guest's memory, which goes when this does.
+/// A folder for the guest's memory or its kernel's work, which goes when this does.
 #[derive(Debug)]
 pub(crate) struct NamedFolder {
     path: PathBuf,
@@ -32,7 +34,8 @@ impl NamedFolder {
         Self::within(Path::new(SHARED), bytes)
     }
 
-    fn within(parent: &Path, bytes: u64) -> Option<Self> {
+    /// The same in another folder.
+    pub fn within(parent: &Path, bytes: u64) -> Option<Self> {
         let space = rustix::fs::statvfs(parent).ok()?;
         if space.f_bavail.saturating_mul(space.f_frsize) < bytes {
             return None;
@@ -55,15 +58,17 @@ impl NamedFolder {
 
 impl Drop for NamedFolder {
     fn drop(&mut self) {
-        // The memory itself is a file without a name.
-        let _ = fs::remove_file(self.path.join(LOCK));
-        let _ = fs::remove_dir(&self.path);
+        // The guest's memory is a file without a name; a kernel's folder has links,
+        // which are not followed.
+        let _ = fs::remove_dir_all(&self.path);
     }
 }
 
 /// Removes the folders of labs that were killed.
 pub(crate) fn sweep() {
-    sweep_within(Path::new(SHARED));
+    for folder in [SHARED, TEMPORARY] {
+        sweep_within(Path::new(folder));
+    }
 }
 
 fn sweep_within(parent: &Path) {

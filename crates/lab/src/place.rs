@@ -1,0 +1,153 @@
+//! The kernel's working folder: from inside, it is the same in every run.
+//!
+//! The guest's kernel keeps the paths that it looks up, so that their lengths and depths
+//! count in its memory. All that it looks up on the host therefore has a short name in a
+//! folder whose own path has as many parts, as short, on any machine.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::StatVfsMountFlags;
+
+use crate::first_program::first_program;
+use crate::guest_memory::NamedFolder;
+use crate::options::LabOptions;
+use crate::{LabError, Sockets};
+
+/// Where it can be, both at the same depth; where neither will do, it is in the lab's
+/// folder, and figures that depend on each page of memory differ between folders.
+const PARENTS: [&str; 2] = ["/dev/shm", "/var/tmp"];
+/// The folder as the kernel sees it, and so whatever looks it up on the host for it.
+const HERE: &str = "/proc/self/cwd";
+/// The program that the kernel starts.
+const FIRST_PROGRAM: &str = "first-program";
+/// The link to the folder of the guest's first program, and where it is mounted.
+const PROGRAM_FOLDER: &str = "program-folder";
+const PROGRAM_PLACE: &str = "program";
+/// The link to that program: a program finds on its stack the path that it was started
+/// by, and a longer one moves all that follows.
+const NEXT_PROGRAM: &str = "next-program";
+/// The lab's folder.
+const LAB: &str = "lab";
+/// Links, a program of one page and the kernel's own files.
+const BYTES: u64 = 1 << 20;
+
+/// The folder. It goes when this does.
+#[derive(Debug)]
+pub(crate) struct Place(NamedFolder);
+
+impl Place {
+    /// Makes it for a lab.
+    pub fn new(options: &LabOptions) -> Result<Self, LabError> {
+        let folder = PARENTS
+            .iter()
+            .map(Path::new)
+            .filter(|parent| executes(parent))
+            .find_map(|parent| NamedFolder::within(parent, BYTES))
+            .or_else(|| NamedFolder::within(&options.folder, 0));
+        let what = "make a working folder for the kernel, in /dev/shm or /var/tmp";
+        let missing = || LabError::system(what)(io::Error::from(io::ErrorKind::PermissionDenied));
+        let place = Self(folder.ok_or_else(missing)?);
+        let what = format!("fill the kernel's working folder '{}'", place.path().display());
+        place.fill(options).map_err(LabError::system(what))?;
+        Ok(place)
+    }
+
+    /// Its path on the host.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// What the kernel is to start.
+    pub fn first_program() -> String {
+        format!("{HERE}/{FIRST_PROGRAM}")
+    }
+
+    fn fill(&self, options: &LabOptions) -> io::Result<()> {
+        let here = self.path();
+        let lab = options.folder.canonicalize()?;
+        let disks = (0..options.disks.len()).map(Sockets::disk);
+        for socket in disks.chain([Sockets::CALENDAR.to_owned()]) {
+            symlink(lab.join(&socket), here.join(&socket))?;
+        }
+        symlink(&lab, here.join(LAB))?;
+        for (name, folder) in &options.shown {
+            symlink(folder.canonicalize()?, here.join(name))?;
+        }
+        let program = options.init.canonicalize()?;
+        // It is a file, so it has both.
+        let (Some(folder), Some(name)) = (program.parent(), program.file_name()) else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        symlink(folder, here.join(PROGRAM_FOLDER))?;
+        fs::create_dir(here.join(PROGRAM_PLACE))?;
+        let place = format!("{HERE}/{PROGRAM_PLACE}");
+        // Relative: the guest follows it, to what it mounts there.
+        symlink(Path::new(PROGRAM_PLACE).join(name), here.join(NEXT_PROGRAM))?;
+        let next = format!("{HERE}/{NEXT_PROGRAM}");
+        let first = here.join(FIRST_PROGRAM);
+        fs::write(&first, first_program(&on_host(PROGRAM_FOLDER), &place, next.as_bytes()))?;
+        fs::set_permissions(first, Permissions::from_mode(0o755))
+    }
+}
+
+/// Whether programs can be executed there.
+fn executes(folder: &Path) -> bool {
+    rustix::fs::statvfs(folder).is_ok_and(|s| !s.f_flag.contains(StatVfsMountFlags::NOEXEC))
+}
+
+/// The path by which the host finds the folder that a link in the working folder names,
+/// for the guest's mounts.
+fn on_host(name: &str) -> String {
+    // Of the folder, not of the link.
+    format!("{HERE}/{name}/.")
+}
+
+/// The lab's folder, for the guest to mount.
+pub(crate) fn lab_folder() -> PathBuf {
+    on_host(LAB).into()
+}
+
+/// A folder of [`LabOptions::shown`], for the guest to mount.
+pub(crate) fn shown_folder(name: &str) -> PathBuf {
+    on_host(name).into()
+}
+
+/// Names in the working folder that are not for [`LabOptions::shown`].
+pub(crate) fn is_taken(name: &str) -> bool {
+    let ours = [FIRST_PROGRAM, NEXT_PROGRAM, PROGRAM_FOLDER, PROGRAM_PLACE, LAB];
+    // Of the kernel's own, and of whoever holds the folder.
+    let others = [Sockets::CALENDAR, "kernel", "lock"];
+    ours.contains(&name) || others.contains(&name) || name.starts_with("disk")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_has_a_short_name_at_a_path_of_one_shape() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = folder.path().join("a folder, with a name".repeat(8));
+        fs::create_dir(&long).unwrap();
+        let mut options = LabOptions::new("/k", &long, "/bin/sh");
+        options.shown = vec![("raw", long.clone())];
+        let place = Place::new(&options).unwrap();
+        let path = place.path().to_owned();
+        assert_eq!(fs::read_link(path.join("raw")).unwrap(), long.canonicalize().unwrap());
+        assert!(path.join(FIRST_PROGRAM).is_file());
+        // Names of up to 39 bytes lie in the kernel's own entries
+        // (`include/linux/dcache.h`, DNAME_INLINE_LEN).
+        let parts: Vec<usize> = path.components().map(|c| c.as_os_str().len()).collect();
+        if path.starts_with(&long) {
+            eprintln!("skipped: needs /dev/shm or /var/tmp, where programs can be executed");
+        } else {
+            assert!(parts.len() == 4 && parts.iter().all(|length| *length < 40), "{parts:?}");
+        }
+        drop(place);
+        assert!(!path.exists());
+        assert!(long.exists(), "links are not followed");
+    }
+}
