@@ -104,6 +104,22 @@ impl OneCell<'_> {
             add("virtual-seconds", format!("{seconds:.9}"));
             add("content-disk-bytes", report.content.disk_bytes.to_string());
             add("content-memory-bytes", report.content.memory_bytes.to_string());
+            // What shingled drives did behind the guest's back.
+            for (index, disk) in report.disks.iter().enumerate() {
+                let Some(drive) = disk.as_ref().map(|disk| disk.drive) else { continue };
+                let shingled = drive.shingled;
+                if shingled == Default::default() {
+                    continue;
+                }
+                for (name, count) in [
+                    ("cached-bytes", shingled.cached_bytes),
+                    ("bands-cleaned", shingled.bands_cleaned),
+                    ("bands-streamed", shingled.bands_streamed),
+                    ("map-flushes", shingled.map_flushes),
+                ] {
+                    add(&format!("disk{index}.{name}"), count.to_string());
+                }
+            }
         }
         Ok(answer)
     }
