@@ -137,14 +137,11 @@ impl<'s, 'a> Shift<'s, 'a> {
         std::fs::create_dir_all(&raw).map_err(BenchError::io("cannot make", &raw))?;
         let folder = lab_folder(crew.folder, cell);
         let job = Job {
-            study_file: study.source.name.clone(),
             study_text: study.source.text.clone(),
-            folder: crew.settings.folder.clone(),
             scale: crew.campaign.scale,
             cell: cell.clone(),
-            raw: raw.clone(),
             fio: self.fio.clone(),
-            programs: crew.kernel.programs.clone(),
+            programs: crew.kernel.programs.is_some(),
             set_drive: crew.settings.set_sizes(),
             charges: crew.settings.charges(),
         };
@@ -153,6 +150,7 @@ impl<'s, 'a> Shift<'s, 'a> {
             drives: crew.drives,
             settings: crew.settings,
             kernel: crew.kernel,
+            study_file: &study.source.name,
             indices: &study.stacks[stack].drives,
             write_cache: study.stacks[stack].write_cache,
             folder: folder.clone(),

@@ -5,13 +5,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::{Executor, Interrupt};
-use disklab_lab::guest::{LAB_FOLDER, PLACE, mount_host, set_environment};
+use disklab_lab::guest::{LAB_FOLDER, PLACE, mount_shown, set_environment};
 use disklab_stack::Ledger;
-use disklab_study::{Cell, ModelSetting, load};
+use disklab_study::{Cell, ModelSetting};
 use disklab_workload::Context;
 
 use super::drives::ModelledDrives;
-use super::job::{ANSWER, Answer, JOB, Job, PHASES, read, write};
+use super::job::{ANSWER, Answer, JOB, Job, PHASES, PROGRAMS, RAW, STUDY, read, write};
 use super::processor::check_charges;
 use crate::{Bench, Campaign, CellOutcome, DeviceBench, Phase, Sink};
 
@@ -26,28 +26,24 @@ pub fn carry_out_in_guest() -> Result<(), String> {
     let job: Job = read(lab, JOB)
         .map_err(|e| format!("cannot read the job: {e}"))?
         .ok_or("the host left no job")?;
-    // Other folders of the host may be hidden here, and their names differ between
-    // machines.
-    let host = |folder: &Path, name: &str| {
+    let host = |name: &str| {
         let place = Path::new(PLACE).join(name);
-        mount_host(folder, &place).map(|()| place).map_err(|e| e.to_string())
+        mount_shown(name, &place).map(|()| place).map_err(|e| e.to_string())
     };
     if let Err(why) = check_charges(&job.charges) {
         let answer = Answer { result: Err(why), trace: Vec::new() };
         return write(lab, ANSWER, &answer).map_err(|e| format!("cannot write the answer: {e}"));
     }
-    let programs = job.programs.as_deref().map(|folder| host(folder, "programs")).transpose()?;
+    let programs = job.programs.then(|| host(PROGRAMS)).transpose()?;
     set_environment(programs.as_deref());
-    let study = host(&job.folder, "study")?;
+    let study = host(STUDY)?;
     if let Some(version) = &job.fio {
         disklab_workload::assume_fio(version);
     }
     let phases = File::options().append(true).create(true).open(lab.join(PHASES));
-    let raw = Path::new(PLACE).join("raw");
+    let raw = Path::new(PLACE).join(RAW);
     let mut sink = GuestSink { phases: phases.ok(), raw: raw.clone(), answer: None };
-    let result = mount_host(&job.raw, &raw)
-        .map_err(|e| e.to_string())
-        .and_then(|()| cell(&job, &study, &mut sink));
+    let result = host(RAW).and_then(|_| cell(&job, &study, &mut sink));
     let answer = match (result, sink.answer) {
         // What could not be taken down may still matter to what was measured.
         (Err(why), answer) => {
@@ -60,7 +56,7 @@ pub fn carry_out_in_guest() -> Result<(), String> {
 }
 
 fn cell(job: &Job, folder: &Path, sink: &mut GuestSink) -> Result<(), String> {
-    let study = load(&job.study_file, &job.study_text).map_err(|e| e.to_string())?;
+    let study = job.study()?;
     let context = Context { scale: job.scale, folder: folder.to_owned() };
     let campaign = Campaign::new(study, &context).map_err(|e| e.to_string())?;
     let over = job.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));

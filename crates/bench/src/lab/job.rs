@@ -3,11 +3,11 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use disklab_exec::TraceEntry;
 use disklab_measure::Sample;
-use disklab_study::Cell;
+use disklab_study::{Cell, Study};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -18,30 +18,44 @@ pub(super) const PHASES: &str = "phases";
 /// The guest's [`Answer`].
 pub(super) const ANSWER: &str = "answer.json";
 
-/// What a guest is to do.
+/// The host's folder against which the study's files are found, as the guest mounts it.
+pub(super) const STUDY: &str = "study";
+/// The cell's folder for raw outputs.
+pub(super) const RAW: &str = "raw";
+/// A further folder of programs.
+pub(super) const PROGRAMS: &str = "programs";
+/// The study's file, in the guest's messages; no letter of any other text is like these.
+const FILE: &str = "\u{1}study\u{1}";
+
+/// What a guest is to do. No path of the host is in it: they differ between machines,
+/// and what is read takes memory.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Job {
-    /// The study's file name, for messages.
-    pub study_file: String,
     /// The study's whole text: the guest reads it as the host did.
     pub study_text: String,
-    /// Against which its files are found.
-    pub folder: PathBuf,
     /// By how much sizes are scaled.
     pub scale: f64,
     /// The cell to carry out.
     pub cell: Cell,
-    /// The cell's folder for raw outputs, on the host.
-    pub raw: PathBuf,
     /// What `fio --version` says, where it is here.
     pub fio: Option<String>,
-    /// A further folder of programs, on the host.
-    pub programs: Option<PathBuf>,
+    /// Whether there is a further folder of programs.
+    pub programs: bool,
     /// What the command line sets of the drives' sizes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_drive: Vec<String>,
     /// What of the kernel's command line says what the processor's work costs.
     pub charges: Vec<String>,
+}
+
+impl Job {
+    /// Reads the study, as the host did.
+    ///
+    /// # Errors
+    /// Those of the study, in which its file has a name that [`Answer::named`] knows.
+    pub fn study(&self) -> Result<Study, String> {
+        disklab_study::load(FILE, &self.study_text).map_err(|e| e.to_string())
+    }
 }
 
 /// What came of it.
@@ -51,6 +65,14 @@ pub(super) struct Answer {
     pub result: Result<Sample, String>,
     /// Every command that ran.
     pub trace: Vec<TraceEntry>,
+}
+
+impl Answer {
+    /// With the study's file in its error, where that speaks of it.
+    pub fn named(mut self, file: &str) -> Self {
+        self.result = self.result.map_err(|why| why.replace(FILE, file));
+        self
+    }
 }
 
 /// Writes a value where the other side will look for it, whole or not at all.
