@@ -1,8 +1,8 @@
 //! The command line: one definition for the parser, the help, the man pages and
 //! the shell completions.
 
-mod drive;
 mod compare;
+mod drive;
 mod filebench;
 mod fio;
 mod lab;
@@ -19,8 +19,8 @@ use disklab_units::Bytes;
 use crate::exit::Failure;
 use crate::on::On;
 
-pub use drive::DriveArgs;
 pub use compare::CompareArgs;
+pub use drive::DriveArgs;
 pub use filebench::FilebenchArgs;
 pub use fio::FioArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
