@@ -1,17 +1,13 @@
 //! The program as its users meet it: what it lists, what it refuses.
 #![allow(missing_docs)]
 
+mod command_support;
+
 use std::path::Path;
 
-use assert_cmd::Command;
+use command_support::disklab;
 use predicates::prelude::*;
 use predicates::str::contains;
-
-fn disklab(home: &Path) -> Command {
-    let mut command = Command::cargo_bin("disklab").expect("the program is built");
-    command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);
-    command
-}
 
 const TINY: &str = r#"
 id = "tiny"

@@ -1,9 +1,11 @@
 //! `disklab compare --published`, as a user meets it.
 #![allow(missing_docs)]
 
+mod command_support;
+
 use std::path::Path;
 
-use assert_cmd::Command;
+use command_support::disklab;
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -23,12 +25,6 @@ ext4 = "ext4"
 id = "dd-write-512"
 dd = { direction = "write", bs = "512", count = 8 }
 "#;
-
-fn disklab(home: &Path) -> Command {
-    let mut command = Command::cargo_bin("disklab").expect("the program is built");
-    command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);
-    command
-}
 
 fn run(home: &Path, study: &str, out: &str) {
     std::fs::write(home.join("study.toml"), study).expect("write");

@@ -1,15 +1,13 @@
 //! `--set-drive` and `disklab sensitivity`, as far as no guest is needed.
 #![allow(missing_docs)]
 
-use std::path::Path;
+mod command_support;
 
-use assert_cmd::Command;
+use std::path::Path;
 
 /// Exit code, standard output and standard error.
 fn disklab(home: &Path, words: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::cargo_bin("disklab").expect("the program is built");
-    command.args(words).current_dir(home).env("XDG_STATE_HOME", home);
-    let output = command.output().expect("the program runs");
+    let output = command_support::disklab(home).args(words).output().expect("the program runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
