@@ -82,7 +82,7 @@ fn repeats_are_as_many_as_asked_for_whatever_compresses() {
 
 #[test]
 fn a_pool_repeats_but_does_not_compress() {
-    let got = makeup(Spec::pool(), 64 << 20);
+    let got = makeup(Spec::pool(), 16 << 20);
     assert_eq!(got.distinct_share(4096), Some(0.25));
     assert_eq!(got.lz4_share, 1.0);
     assert_eq!(got.zero_share, 0.0);

@@ -3,7 +3,7 @@
 use disklab_drive::Operation::{Discard, Flush, Read, Write, WriteZeroes};
 use disklab_drive::smr::Parameters;
 use disklab_drive::smr::gates::Host;
-use disklab_drive::{Drive, Kind, Nanos, ShingledStatistics, shipped};
+use disklab_drive::{Drive, Kind, Nanos, Request, ShingledStatistics, shipped};
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
@@ -221,4 +221,23 @@ fn a_limited_drive_has_the_whole_cache() {
     assert_eq!(counts(&host).cached_bytes, MIB);
     host.carry_out(Read, 200 << 30, 4096);
     assert_eq!(host.drive.statistics().refused, 1);
+}
+
+/// A read that ends in the log has passed its beginning, which lies at home: what asks
+/// for that beginning while the log passes by comes after it, not far before the disk.
+#[test]
+fn what_was_read_at_home_is_there_while_the_log_passes() {
+    let mut host = Host::new(&drive(), 1);
+    host.write_synchronously(20_000 * 512, MIB);
+    drop_memory(&mut host);
+    let reads = [(16_000, 4001), (16_000, 8)];
+    for (id, (sector, sectors)) in (0..).zip(reads) {
+        let request = Request { id, operation: Read, sector, sectors };
+        host.drive.submit(Nanos(host.now), request);
+    }
+    let mut done = Vec::new();
+    host.drive.advance(Nanos(host.now + SECOND), &mut done);
+    assert_eq!(done.iter().map(|read| read.id).collect::<Vec<_>>(), [0, 1]);
+    // The second needs no medium: its data follow over the link.
+    assert!(done[1].at.0 - done[0].at.0 < MS, "{done:?}");
 }

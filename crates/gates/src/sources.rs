@@ -43,7 +43,8 @@ impl Value {
     }
 }
 
-/// The parameters of a drive file, in their order, without the drive's names. The
+/// The parameters of a drive file, in their order, without the drive's names and the
+/// ranges within which uncertain values may lie. The
 /// text need not be a drive file, nor TOML: what cannot be understood is left out.
 pub fn values(text: &str) -> Vec<Value> {
     let (mut table, mut values, mut in_text) = (String::new(), Vec::new(), false);
@@ -63,7 +64,8 @@ pub fn values(text: &str) -> Vec<Value> {
         let (assignment, source) = split_comment(line);
         let Some((name, value)) = assignment.split_once('=') else { continue };
         let (name, value) = (name.trim(), value.trim());
-        if name.is_empty() || (table.is_empty() && NAMES.contains(&name)) {
+        let ranges = table == "plausible";
+        if name.is_empty() || ranges || (table.is_empty() && NAMES.contains(&name)) {
             continue;
         }
         values.push(Value {

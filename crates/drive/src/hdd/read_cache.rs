@@ -182,6 +182,11 @@ impl ReadCache {
         let Some(stream) = &mut self.stream else { return 0 };
         stream.limit = stream.limit.max((end + self.size).min(stream.fence));
         let end = end.wrapping_sub(stream.shift);
+        if end > i64::MAX as u64 {
+            // Before the first sector of the medium: it did not come from here, but from
+            // where the read began that the stream goes on from, and is in memory.
+            return 0;
+        }
         (stream.time + geometry.pass_of_end(end)).saturating_sub(stream.pass)
     }
 
