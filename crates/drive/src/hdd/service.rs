@@ -101,13 +101,17 @@ impl HardDisk {
                 self.destaged_last = true;
                 self.destage(now);
             } else {
-                let wake = self.quiet_until.min(old);
-                if self.wake.is_none_or(|earlier| wake < earlier) {
-                    self.wake = Some(wake);
-                    self.events.push(wake, Event::Wake);
-                }
+                self.wake_at(self.quiet_until.min(old));
                 return;
             }
+        }
+    }
+
+    /// Sees to it that the drive looks again at `wake`, if it does not sooner.
+    pub(super) fn wake_at(&mut self, wake: u64) {
+        if self.wake.is_none_or(|earlier| wake < earlier) {
+            self.wake = Some(wake);
+            self.events.push(wake, Event::Wake);
         }
     }
 

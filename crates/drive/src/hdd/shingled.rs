@@ -116,13 +116,6 @@ impl HardDisk {
         }
     }
 
-    fn wake_at(&mut self, wake: u64) {
-        if self.wake.is_none_or(|earlier| wake < earlier) {
-            self.wake = Some(wake);
-            self.events.push(wake, Event::Wake);
-        }
-    }
-
     fn take(&mut self, now: u64, step: Step) {
         match step {
             Step::Stream { start, end } => self.stream_home(now, start, end),

@@ -54,15 +54,8 @@ fn run(file: &DriveFile) -> Option<Outcome> {
         steadiness(&ideal),
         at_most_ideal(&own, &ideal),
     ];
-    let mut curves = vec![
-        Curve::new("depth 1, theory", Mark::Dashes, 2, DEPTHS.map(|d| (d as f64, 1.0 / service))),
-        Curve::new("ideal choice", Mark::LineAndPoints, 0, ideal),
-        Curve::new(format!("ncq-quality {}", p.ncq_quality), Mark::LineAndPoints, 1, own),
-    ];
-    // Another model of the shipped drive, not of one that was made from its file.
-    let shipped = disklab_drive::shipped(&file.id).is_some_and(|s| s.mechanics() == Some(p));
-    let another = ANOTHER_MODEL.iter().find(|(id, _)| *id == file.id && shipped);
-    if let Some((_, others)) = another {
+    let mut curves = curves(p, service, ideal, own);
+    if let Some(others) = others(file, p, &ANOTHER_MODEL) {
         let points: Vec<(f64, f64)> =
             TOLERANCES.iter().zip(others).map(|((d, _), iops)| (*d as f64, *iops)).collect();
         for ((depth, tolerance), other) in TOLERANCES.into_iter().zip(others) {
@@ -84,6 +77,33 @@ fn run(file: &DriveFile) -> Option<Outcome> {
             curves,
         }],
     })
+}
+
+/// The IOPS over depth: in theory at depth 1, by a service time in seconds; by an ideal
+/// choice; and by this drive's own.
+pub(super) fn curves(
+    p: &Parameters,
+    service: f64,
+    ideal: [(f64, f64); 6],
+    own: [(f64, f64); 6],
+) -> Vec<Curve> {
+    vec![
+        Curve::new("depth 1, theory", Mark::Dashes, 2, DEPTHS.map(|d| (d as f64, 1.0 / service))),
+        Curve::new("ideal choice", Mark::LineAndPoints, 0, ideal),
+        Curve::new(format!("ncq-quality {}", p.ncq_quality), Mark::LineAndPoints, 1, own),
+    ]
+}
+
+/// What another model of this drive gives, by a table of drives' ids: of the shipped
+/// drive, not of one that was made from its file.
+pub(super) fn others<'a>(
+    file: &DriveFile,
+    p: &Parameters,
+    table: &'a [(&str, [f64; 3])],
+) -> Option<&'a [f64; 3]> {
+    let shipped = disklab_drive::shipped(&file.id).is_some_and(|s| s.mechanics() == Some(p));
+    let found = table.iter().find(|(id, _)| *id == file.id && shipped);
+    found.map(|(_, others)| others)
 }
 
 fn drive(p: &Parameters, ncq_quality: f64) -> HardDisk {

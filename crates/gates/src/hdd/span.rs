@@ -3,7 +3,7 @@
 use disklab_drive::DriveFile;
 use disklab_drive::hdd::Parameters;
 
-use super::depth::{DEPTHS, gain, over_depths, steadiness};
+use super::depth::{curves, gain, others, over_depths, steadiness};
 use crate::load::BLOCK;
 use crate::{Axis, Chart, Curve, Figure, Gate, Mark, Outcome, theory};
 
@@ -46,14 +46,8 @@ fn run(file: &DriveFile) -> Option<Outcome> {
         Figure::usual("gain of depth 32, this drive", "", gain(&own), (3.0, 7.0)),
         steadiness(&ideal),
     ];
-    let mut curves = vec![
-        Curve::new("depth 1, theory", Mark::Dashes, 2, DEPTHS.map(|d| (d as f64, 1.0 / service))),
-        Curve::new("ideal choice", Mark::LineAndPoints, 0, ideal),
-        Curve::new(format!("ncq-quality {}", p.ncq_quality), Mark::LineAndPoints, 1, own),
-    ];
-    let shipped = disklab_drive::shipped(&file.id).is_some_and(|s| s.mechanics() == Some(p));
-    let another = ANOTHER_MODEL.iter().find(|(id, _)| *id == file.id && shipped);
-    if let Some((_, others)) = another {
+    let mut curves = curves(p, service, ideal, own);
+    if let Some(others) = others(file, p, &ANOTHER_MODEL) {
         let points: Vec<(f64, f64)> = [1.0, 8.0, 32.0].into_iter().zip(*others).collect();
         let name = "depth 1, beside the throw-away model";
         figures.push(Figure::near(name, "IOPS", ideal[0].1, others[0], 0.02));

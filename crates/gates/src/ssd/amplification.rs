@@ -1,8 +1,8 @@
 //! Write amplification over over-provisioning.
 
-use disklab_drive::ssd::Layout;
 use disklab_drive::ssd::gates::{
-    Traffic, fifo_write_amplification, greedy_write_amplification, structure_write_amplification,
+    Traffic, fifo_write_amplification, greedy_write_amplification, spare_layout,
+    structure_write_amplification,
 };
 use disklab_drive::{DriveFile, Kind};
 
@@ -60,8 +60,12 @@ fn run(file: &DriveFile) -> Option<Outcome> {
         parts.fold(0.0, f64::max) * 100.0
     };
     let most = TOLERANCE * 100.0;
-    let sequential =
-        structure_write_amplification(layout(0.07, SMALL), Traffic::Sequential, 4.0, 1);
+    let sequential = structure_write_amplification(
+        spare_layout(0.07, SMALL.0, SMALL.1),
+        Traffic::Sequential,
+        4.0,
+        1,
+    );
     Some(Outcome {
         figures: vec![
             Figure::at_most(
@@ -88,20 +92,7 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     })
 }
 
-fn random(spare: f64, structure: (u32, u32)) -> f64 {
-    structure_write_amplification(layout(spare, structure), Traffic::Random, 4.0, 7)
+fn random(spare: f64, (lines, pages): (u32, u32)) -> f64 {
+    structure_write_amplification(spare_layout(spare, lines, pages), Traffic::Random, 4.0, 7)
         .unwrap_or(f64::NAN)
-}
-
-/// A structure of which the host does not see the part `spare`, beside the lines that
-/// are never free for data: those that are kept free and those that are being filled.
-fn layout(spare: f64, (lines, pages): (u32, u32)) -> Layout {
-    Layout {
-        units: (f64::from(lines * pages) * (1.0 - spare)) as u32,
-        page_units: 1,
-        line_pages: pages,
-        lines: lines + 4,
-        cache_line_pages: pages,
-        cache_lines: 0,
-    }
 }

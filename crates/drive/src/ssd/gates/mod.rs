@@ -13,4 +13,4 @@ pub use closed_forms::{
 pub use load::{
     RatePoint, random_iops, random_write_rates, sequential_write_rates, small_read_latency,
 };
-pub use structure::{Traffic, structure_write_amplification};
+pub use structure::{Traffic, spare_layout, structure_write_amplification};

@@ -27,6 +27,20 @@ impl Numbers {
     }
 }
 
+/// `lines` lines of `pages` pages of which the host does not see the part `spare`,
+/// beside the lines that are never free for data: those that are kept free and those
+/// that are being filled.
+pub fn spare_layout(spare: f64, lines: u32, pages: u32) -> Layout {
+    Layout {
+        units: (f64::from(lines * pages) * (1.0 - spare)) as u32,
+        page_units: 1,
+        line_pages: pages,
+        lines: lines + 4,
+        cache_line_pages: pages,
+        cache_lines: 0,
+    }
+}
+
 /// Write amplification of a drive that is written whole once and then `rounds` times
 /// its size with this traffic, over the last half of these writes. `None` where the
 /// layout has too few lines to work with.
@@ -67,24 +81,11 @@ mod tests {
     use super::*;
     use crate::ssd::gates::{fifo_write_amplification, greedy_write_amplification};
 
-    /// A layout of which the host does not see the part `spare`, but for what is never
-    /// free for data: the lines that are kept free and those that are half full.
-    fn layout(spare: f64, lines: u32, pages: u32) -> Layout {
-        Layout {
-            units: (f64::from(lines * pages) * (1.0 - spare)) as u32,
-            page_units: 1,
-            line_pages: pages,
-            lines: lines + 4,
-            cache_line_pages: pages,
-            cache_lines: 0,
-        }
-    }
-
     #[test]
     fn random_writes_are_amplified_as_the_closed_forms_say() {
         for spare in [0.07, 0.125, 0.231, 0.28] {
             let random = |lines, pages| {
-                let layout = layout(spare, lines, pages);
+                let layout = spare_layout(spare, lines, pages);
                 structure_write_amplification(layout, Traffic::Random, 4.0, 7).unwrap()
             };
             let (measured, formula) = (random(1024, 64), greedy_write_amplification(spare, 64));
@@ -100,14 +101,14 @@ mod tests {
 
     #[test]
     fn sequential_writes_are_not_amplified() {
-        let layout = layout(0.07, 256, 64);
+        let layout = spare_layout(0.07, 256, 64);
         let measured = structure_write_amplification(layout, Traffic::Sequential, 6.0, 1);
         assert_eq!(measured, Some(1.0));
     }
 
     #[test]
     fn too_few_lines_are_refused() {
-        let layout = Layout { lines: 10, ..layout(0.1, 20, 8) };
+        let layout = Layout { lines: 10, ..spare_layout(0.1, 20, 8) };
         assert_eq!(structure_write_amplification(layout, Traffic::Random, 1.0, 1), None);
     }
 }
