@@ -104,6 +104,15 @@ impl DriveFile {
         }
     }
 
+    /// How many commands it takes at a time; the host keeps the others.
+    pub fn queue_depth(&self) -> u64 {
+        match &self.kind {
+            Kind::Hdd(parameters) => parameters.queue_depth,
+            Kind::Smr(parameters) => parameters.disk.queue_depth,
+            Kind::Ssd(parameters) => parameters.interface.queue_depth,
+        }
+    }
+
     /// Whether it turns: the host's kernel and file systems treat such drives otherwise.
     pub fn rotates(&self) -> bool {
         self.mechanics().is_some()

@@ -20,6 +20,7 @@ use crate::guest;
 use crate::guest_memory::{self, GuestMemory};
 use crate::options::LabOptions;
 use crate::place::Place;
+use crate::vhost::RING_LIMIT;
 use crate::{LabError, Sockets};
 
 /// The virtio device number of a block device (`VIRTIO_ID_BLOCK`).
@@ -176,6 +177,7 @@ fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
     if !still.is_empty() {
         words.push(format!("{}{}", guest::NON_ROTATING, still.join(",")));
     }
+    words.extend(queue_depth(options).map(|depth| format!("virtio_blk.queue_depth={depth}")));
     words.extend(options.kernel_arguments.iter().cloned());
     // Through the host's /proc, which the root shows: the kernel mixes its command line
     // into its randomness, so that no path that may differ between runs and machines
@@ -186,6 +188,17 @@ fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
         words.extend(options.init_arguments.iter().cloned());
     }
     words
+}
+
+/// How many requests the kernel hands to a disk at a time, where that is fewer than
+/// the ring holds. A SATA drive takes 32 commands; what is more waits in the kernel,
+/// where the I/O scheduler sorts and merges it. virtio-blk knows one depth for all
+/// disks (`virtblk_queue_depth` in drivers/block/virtio_blk.c), so it is the deepest
+/// drive's, and the models of the others keep what is too much for them.
+fn queue_depth(options: &LabOptions) -> Option<u64> {
+    let depths = options.disks.iter().map(|disk| disk.queue_depth);
+    let deepest = depths.collect::<Option<Vec<u64>>>()?.into_iter().max()?;
+    (deepest < u64::from(RING_LIMIT)).then_some(deepest)
 }
 
 /// Has the kernel's process killed when this one dies, even by `kill -9`, gives it
@@ -245,6 +258,26 @@ mod tests {
         options.disks = (0..28).map(|index| disk(index == 0)).collect();
         let told = told(&options).unwrap();
         assert!(told.starts_with("vdb,vdc,") && told.ends_with(",vdz,vdaa,vdab"), "{told}");
+    }
+
+    #[test]
+    fn the_kernel_keeps_what_no_drive_can_take() {
+        let told = |depths: &[Option<u64>]| {
+            let mut options = LabOptions::new("/k", "/f", "/bin/sh");
+            let disk = |depth: &Option<u64>| {
+                let drive = Box::new(crate::steady::Steady::new(1 << 20, 1));
+                DiskOptions { queue_depth: *depth, ..DiskOptions::new(drive, "S") }
+            };
+            options.disks = depths.iter().map(disk).collect();
+            let words = arguments(&options, false);
+            words
+                .iter()
+                .find_map(|word| Some(word.strip_prefix("virtio_blk.queue_depth=")?.to_owned()))
+        };
+        assert_eq!(told(&[Some(32), Some(31)]).as_deref(), Some("32"));
+        assert_eq!(told(&[Some(32), Some(1024)]), None);
+        assert_eq!(told(&[Some(32), None]), None);
+        assert_eq!(told(&[]), None);
     }
 
     #[test]

@@ -52,7 +52,8 @@ pub struct LabOptions {
     pub kernel_arguments: Vec<String>,
     /// The guest's memory in bytes.
     pub memory_bytes: u64,
-    /// Its disks: `/dev/vda`, `/dev/vdb`, …
+    /// Its disks: `/dev/vda`, `/dev/vdb`, … Where each says how many requests it takes
+    /// at a time, the kernel keeps what is more than the most of them.
     pub disks: Vec<DiskOptions>,
     /// What their content may take.
     pub content: ContentLimits,

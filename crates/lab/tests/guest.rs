@@ -28,6 +28,21 @@ fn an_hour_of_sleep_takes_no_time() {
     assert!(report.real_time.as_secs() < 60, "{:?}", report.real_time);
 }
 
+/// The scheduler has twice the depth to sort among (`blk_mq_init_sched` in
+/// block/blk-mq-sched.c).
+#[test]
+fn the_kernel_keeps_what_a_drive_does_not_take() {
+    let Some(kernel) = kernel() else { return };
+    let script = "echo requests=$(cat /sys/block/vda/queue/nr_requests)";
+    let requests = |depth| {
+        let disk = |disk| DiskOptions { queue_depth: depth, ..disk };
+        let disks = steady(1, 64, 1_000_000).into_iter().map(disk).collect();
+        run(kernel.clone(), script, disks, |_| {}).number("requests")
+    };
+    assert_eq!(requests(None), 256.0);
+    assert_eq!(requests(Some(32)), 64.0);
+}
+
 #[test]
 fn a_disk_keeps_what_file_systems_write() {
     let Some(kernel) = kernel() else { return };

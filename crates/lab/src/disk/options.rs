@@ -22,6 +22,9 @@ pub struct DiskOptions {
     /// Whether the guest takes it for a drive that turns. virtio says so of every
     /// disk; [`crate::guest::begin`] sets it right.
     pub rotates: bool,
+    /// How many requests it is given at a time, where that is fewer than the ring
+    /// holds. virtio has no word for it: see [`crate::LabOptions::disks`].
+    pub queue_depth: Option<u64>,
 }
 
 impl std::fmt::Debug for DiskOptions {
@@ -45,6 +48,7 @@ impl DiskOptions {
             discard: false,
             write_zeroes: false,
             rotates: true,
+            queue_depth: None,
         }
     }
 
@@ -61,6 +65,7 @@ impl DiskOptions {
             discard: model.takes_discards(),
             write_zeroes: model.takes_write_zeroes(),
             rotates: model.rotates(),
+            queue_depth: Some(model.queue_depth()),
             ..disk
         }
     }
