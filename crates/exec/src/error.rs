@@ -27,7 +27,7 @@ pub enum ExecError {
         /// The end of what it wrote to its standard error.
         stderr: String,
     },
-    /// It took longer than allowed and was killed.
+    /// It took longer than allowed and was stopped.
     #[error("`{command}` was stopped after {} seconds", limit.as_secs())]
     TimedOut {
         /// The command line.

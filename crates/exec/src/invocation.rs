@@ -76,7 +76,8 @@ impl Invocation {
         self
     }
 
-    /// Kills it after this long.
+    /// Stops it after this long: it is asked to end, and killed with all that it started
+    /// where it does not within seconds.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = Some(limit);

@@ -2,11 +2,12 @@
 //!
 //! Every program that disklab starts goes through an [`Executor`]: its command
 //! line lands in the [`Trace`], its processor time is accounted, Ctrl-C stops
-//! it, and it dies with disklab. Nothing is ever passed through a shell.
+//! it and all that it started, and it dies with disklab. Nothing is ever passed through a shell.
 
 mod command_line;
 mod error;
 mod executor;
+mod family;
 mod interrupt;
 mod invocation;
 mod owner;
