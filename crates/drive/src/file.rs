@@ -113,6 +113,17 @@ impl DriveFile {
         }
     }
 
+    /// What its link carries, bytes of payload per second.
+    pub fn link_rate(&self) -> u64 {
+        let rate = match &self.kind {
+            Kind::Ssd(parameters) => parameters.interface.link_rate,
+            Kind::Hdd(parameters) => parameters.link_rate,
+            Kind::Smr(parameters) => parameters.disk.link_rate,
+        };
+        // Checked parameters lie far below 2^64.
+        rate as u64
+    }
+
     /// Whether it turns: the host's kernel and file systems treat such drives otherwise.
     pub fn rotates(&self) -> bool {
         self.mechanics().is_some()

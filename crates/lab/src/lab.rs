@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use disklab_drive::{Nanos, Statistics};
 
 use crate::boot::Kernel;
+use crate::bus;
 use crate::console::ConsoleLine;
 use crate::content::{Content, ContentUsage};
 use crate::event_loop::{EventLoop, Limits, Turns};
@@ -56,6 +57,9 @@ impl Lab {
     /// or socket cannot be made. Nothing is left running.
     pub fn start(mut options: LabOptions) -> Result<Self, LabError> {
         options.check()?;
+        if let Some(rate) = options.bus {
+            options.disks = bus::share(options.disks, rate)?;
+        }
         let began = Instant::now();
         let pinned = Pinned::to(options.core)?;
         let content = Content::new(&options.folder, options.disks.len(), options.content)?;

@@ -9,6 +9,7 @@
 
 mod block;
 mod boot;
+mod bus;
 mod calendar;
 mod confinement;
 pub mod console;
@@ -35,6 +36,7 @@ pub mod speed;
 mod steady;
 mod vhost;
 
+pub use bus::check_bus;
 pub use confinement::landlock_version;
 pub use content::{Content, ContentLimits, ContentUsage};
 pub use disk::DiskOptions;

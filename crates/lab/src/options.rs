@@ -55,6 +55,9 @@ pub struct LabOptions {
     /// Its disks: `/dev/vda`, `/dev/vdb`, … Where each says how many requests it takes
     /// at a time, the kernel keeps what is more than the most of them.
     pub disks: Vec<DiskOptions>,
+    /// Bytes per second of a bus that all disks share; each has its own where absent.
+    /// See [`crate::check_bus`] for what it can be.
+    pub bus: Option<u64>,
     /// What their content may take.
     pub content: ContentLimits,
     /// Where its console is.
@@ -95,6 +98,7 @@ impl LabOptions {
             kernel_arguments: Vec::new(),
             memory_bytes: 1 << 30,
             disks: Vec::new(),
+            bus: None,
             content: ContentLimits::default(),
             console: Console::default(),
             time_of_day_seconds: TIME_OF_DAY_SECONDS,

@@ -12,6 +12,8 @@ mod rate;
 
 pub use bit_rate::{BitsPerSecond, ParseBitRateError};
 pub use bytes::{Bytes, ParseBytesError};
-pub use duration::{ParseDurationError, parse_duration, show_duration, show_nanoseconds};
+pub use duration::{
+    ParseDurationError, parse_duration, parse_nanoseconds, show_duration, show_nanoseconds,
+};
 pub use number::significant;
-pub use rate::{BytesPerSecond, Iops};
+pub use rate::{BytesPerSecond, Iops, ParseRateError};

@@ -1,8 +1,11 @@
 //! Rates: throughput and operations per second.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
-use crate::significant;
+use crate::{Bytes, significant};
 
 /// Throughput in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
@@ -31,6 +34,29 @@ impl BytesPerSecond {
     }
 }
 
+/// Why a text is no throughput.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseRateError(String);
+
+impl fmt::Display for ParseRateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}' is no rate; expected a size per second, such as '415 MB/s'", self.0)
+    }
+}
+
+impl std::error::Error for ParseRateError {}
+
+impl FromStr for BytesPerSecond {
+    type Err = ParseRateError;
+
+    /// Reads a size and `/s`, such as `415 MB/s` or `1.5GiB/s`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let size = text.trim().strip_suffix("/s").and_then(|size| size.trim().parse().ok());
+        let error = || ParseRateError(text.chars().take(60).collect());
+        size.map(|Bytes(size)| Self(size as f64)).ok_or_else(error)
+    }
+}
+
 /// Input/output operations per second.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -54,5 +80,16 @@ mod tests {
         assert_eq!(rate.iec(), "108 MiB/s");
         assert_eq!(BytesPerSecond(999_900.0).si(), "1.00 MB/s");
         assert_eq!(Iops(188.4).show(), "188 IOPS");
+    }
+
+    #[test]
+    fn rates_are_read() {
+        for (text, rate) in [("415 MB/s", 415e6), (" 1.5GiB/s ", 1_610_612_736.0), ("0 B/s", 0.0)] {
+            assert_eq!(text.parse(), Ok(BytesPerSecond(rate)), "{text}");
+        }
+        for text in ["", "/s", "415", "415 MB", "415 Mb/s", "-1 MB/s", "4 MB/s/s", "MB/s"] {
+            let error = text.parse::<BytesPerSecond>().unwrap_err().to_string();
+            assert!(error.contains("such as '415 MB/s'"), "{text}: {error}");
+        }
     }
 }

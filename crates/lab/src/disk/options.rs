@@ -25,6 +25,9 @@ pub struct DiskOptions {
     /// How many requests it is given at a time, where that is fewer than the ring
     /// holds. virtio has no word for it: see [`crate::LabOptions::disks`].
     pub queue_depth: Option<u64>,
+    /// What its own link carries, bytes per second, where that is known: see
+    /// [`crate::LabOptions::bus`].
+    pub link_rate: Option<u64>,
 }
 
 impl std::fmt::Debug for DiskOptions {
@@ -49,6 +52,7 @@ impl DiskOptions {
             write_zeroes: false,
             rotates: true,
             queue_depth: None,
+            link_rate: None,
         }
     }
 
@@ -66,6 +70,7 @@ impl DiskOptions {
             write_zeroes: model.takes_write_zeroes(),
             rotates: model.rotates(),
             queue_depth: Some(model.queue_depth()),
+            link_rate: Some(model.link_rate()),
             ..disk
         }
     }
