@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use disklab_exec::{ExecError, Executor};
 use disklab_measure::{
-    Note, Sample, SystemRoot, Watched, cell_environment, close_cell_environment,
+    ConditionsWatch, DriveTraits, Note, Sample, SystemRoot, Watched, cell_environment,
+    close_cell_environment,
 };
 use disklab_stack::{Ledger, Site, Stack, Undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
@@ -74,6 +75,7 @@ impl DeviceCell<'_> {
             tell_smart: drives.tell_smart(),
             simulated: drives.are_simulated(),
             watched: &watched,
+            traits: drives.traits(&stack_spec.drives),
         };
         measure(self.spec, self.workload, self.cell, &place, executor, phase, &mut sample)?;
         drives.still_whole(&stack_spec.drives).map_err(CellError::Drives)?;
@@ -125,6 +127,8 @@ pub(crate) struct Place<'a> {
     pub tell_smart: bool,
     pub simulated: bool,
     pub watched: &'a [Watched],
+    /// What is known of the drives that they do not tell themselves.
+    pub traits: Vec<(String, DriveTraits)>,
 }
 
 /// Prepares and runs a workload, and fills in the sample.
@@ -141,6 +145,8 @@ pub(crate) fn measure(
     // SMART costs a second per drive, and loop devices have none.
     let smart = place.tell_smart.then_some(executor);
     let mut environment = cell_environment(&root, smart, Some(place.directory), place.watched);
+    let (directory, watched) = (Some(place.directory), place.watched);
+    let watch = ConditionsWatch::start(&root, smart, directory, watched, &place.traits);
     let mut site = WorkSite {
         executor,
         directory: place.directory,
@@ -167,6 +173,7 @@ pub(crate) fn measure(
     sample.overhead.caches_seconds = caches_seconds;
     close_cell_environment(&root, &mut environment);
     environment.foreign_bytes = foreign_bytes;
+    environment.conditions = Some(watch.finish(executor, directory, watched));
     sample.environment = environment;
     Ok(())
 }

@@ -71,6 +71,7 @@ impl Here<'_> {
             tell_smart: false,
             simulated: false,
             watched: self.watched,
+            traits: Vec::new(),
         };
         let spec = &campaign.study.workloads[work_index];
         let workload = campaign.workloads[work_index].as_ref();

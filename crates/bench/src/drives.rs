@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use disklab_exec::Executor;
-use disklab_measure::Note;
+use disklab_measure::{DriveTraits, Note};
 use disklab_stack::{Ledger, Need};
 use disklab_study::Study;
 use disklab_units::Bytes;
@@ -87,6 +87,13 @@ pub trait Drives {
     /// emptied.
     fn are_simulated(&self) -> bool {
         false
+    }
+
+    /// What is known of the drives with these indices that they do not tell
+    /// themselves, with their names in the study: evidence for audits.
+    fn traits(&self, indices: &[usize]) -> Vec<(String, DriveTraits)> {
+        let _ = indices;
+        Vec::new()
     }
 
     /// Makes the drives with these indices ready: empty, and free for use. What

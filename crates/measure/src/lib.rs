@@ -2,6 +2,7 @@
 //! environment, SMART. The [`Sample`] is the record that all later stages read.
 
 mod block;
+mod conditions;
 mod counters;
 mod drive_state;
 mod environment;
@@ -23,6 +24,10 @@ mod windows;
 mod write_cache;
 
 pub use block::{BlockDevice, btrfs_families, devices_under};
+pub use conditions::{
+    ArcActivity, ArrayState, Clock, Conditions, ConditionsWatch, DriveConditions, DriveTraits,
+    FileData, Link, MemoryActivity, Pool, Power, Space,
+};
 pub use counters::{Counters, SECTOR_BYTES, parse_diskstats};
 pub use drive_state::{Identity, drive_state, drive_state_with_smart, identity};
 pub use environment::{

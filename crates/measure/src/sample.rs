@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use disklab_exec::TraceEntry;
 use serde::{Deserialize, Serialize};
 
-use crate::Latency;
+use crate::{Conditions, Latency};
 
 /// All that one cell measured, raw.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -293,6 +293,9 @@ pub struct Environment {
     pub foreign_bytes: Option<u64>,
     /// Whatever else was found, by name.
     pub extra: BTreeMap<String, String>,
+    /// What held around a cell: evidence for audits. Runs of before had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Conditions>,
 }
 
 /// A program and its version.

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_drive::{Change, DriveFile, Nanos};
+use disklab_drive::{Change, DriveFile, Kind, Nanos};
 use disklab_exec::Executor;
 use disklab_lab::DiskOptions;
-use disklab_measure::{Note, SystemRoot};
+use disklab_measure::{DriveTraits, Note, SystemRoot};
 use disklab_stack::{Ledger, Need};
 use disklab_study::{ModelSetting, Study, one_of};
 use disklab_units::Bytes;
@@ -156,6 +156,24 @@ impl ModelledDrives {
     }
 }
 
+/// What audits must know of a model, which a guest's disk does not tell.
+fn traits_of(kind: &Kind) -> DriveTraits {
+    let disk = |disk: &disklab_drive::hdd::Parameters, staging| DriveTraits {
+        cache_bytes: Some(disk.cache),
+        staging_bytes: staging,
+        link_bytes_per_second: Some(disk.link_rate as u64),
+    };
+    match kind {
+        Kind::Hdd(parameters) => disk(parameters, None),
+        Kind::Smr(parameters) => disk(&parameters.disk, Some(parameters.log_size)),
+        Kind::Ssd(parameters) => DriveTraits {
+            cache_bytes: Some(parameters.buffer.size),
+            staging_bytes: parameters.slc_cache.as_ref().map(|cache| cache.size),
+            link_bytes_per_second: Some(parameters.interface.link_rate as u64),
+        },
+    }
+}
+
 /// The model with the study's size: the same drive, of which less is seen.
 fn sized(file: DriveFile, size: Bytes) -> Result<DriveFile, String> {
     let capacity = file.capacity() as f64;
@@ -204,6 +222,11 @@ impl Drives for ModelledDrives {
 
     fn are_simulated(&self) -> bool {
         true
+    }
+
+    fn traits(&self, indices: &[usize]) -> Vec<(String, DriveTraits)> {
+        let drives = indices.iter().filter_map(|index| self.drives.get(*index));
+        drives.map(|drive| (drive.name.clone(), traits_of(&drive.file.kind))).collect()
     }
 
     fn make_ready(

@@ -1,0 +1,117 @@
+//! Arrays over the drives, and whether they lack a member.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::BlockDevice;
+use crate::mounts::{Mount, mounts};
+use crate::{SystemRoot, Watched, btrfs_families};
+
+/// An array, a Btrfs of several devices, or a pool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrayState {
+    /// Its name, such as `md0`, or `btrfs` (whose UUID says nothing to people).
+    pub name: String,
+    /// What it is, such as `raid5`.
+    pub level: Option<String>,
+    /// Members that are missing or failed.
+    pub missing: u32,
+}
+
+/// The arrays that stand on the same drives as the watched ones, md and Btrfs.
+/// (Kernel: Documentation/admin-guide/md.rst, `degraded`;
+/// Documentation/ABI/testing/sysfs-fs-btrfs, `devinfo/DEVID/missing`.)
+pub(super) fn arrays(root: &SystemRoot, watched: &[Watched]) -> Vec<ArrayState> {
+    let mounts = mounts(root);
+    let ours: BTreeSet<String> = watched
+        .iter()
+        .filter_map(|drive| BlockDevice::at(root, &drive.device))
+        .flat_map(|device| bottoms(&device, &mounts))
+        .collect();
+    let concerns = |device: &BlockDevice| !bottoms(device, &mounts).is_disjoint(&ours);
+    let md = BlockDevice::all(root).into_iter().filter_map(|device| {
+        let missing = device.attribute("md/degraded")?.parse().ok()?;
+        let state = ArrayState {
+            name: device.name().to_owned(),
+            level: device.attribute("md/level"),
+            missing,
+        };
+        concerns(&device).then_some(state)
+    });
+    let btrfs = btrfs_families(root).into_iter().filter_map(|(uuid, devices)| {
+        let folder = format!("/sys/fs/btrfs/{uuid}/devinfo");
+        let numbers = root.names(&folder);
+        let missing = numbers.iter().filter(|number| {
+            root.value(format!("{folder}/{number}/missing")).as_deref() == Some("1")
+        });
+        let missing = u32::try_from(missing.count()).unwrap_or(u32::MAX);
+        let several = devices.len() > 1 || missing > 0;
+        (several && devices.iter().any(&concerns)).then(|| ArrayState {
+            name: "btrfs".to_owned(),
+            level: None,
+            missing,
+        })
+    });
+    md.chain(btrfs).collect()
+}
+
+/// The whole drives at the bottom of a device, itself included.
+fn bottoms(device: &BlockDevice, mounts: &[Mount]) -> BTreeSet<String> {
+    let below = device.bottom(mounts).unwrap_or_default();
+    let slaves = all_below(device);
+    below.iter().chain([device]).chain(&slaves).map(|d| d.whole().name().to_owned()).collect()
+}
+
+/// All devices that a device stands on, loop devices among them, which
+/// [`BlockDevice::bottom`] looks through.
+fn all_below(device: &BlockDevice) -> Vec<BlockDevice> {
+    let mut found: Vec<BlockDevice> = Vec::new();
+    let mut open = device.whole().slaves();
+    while let Some(next) = open.pop() {
+        if !found.contains(&next) {
+            open.extend(next.whole().slaves());
+            found.push(next);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabricated::Fabricated;
+
+    fn watched(device: &str) -> [Watched; 1] {
+        [Watched { name: "d1".to_owned(), device: device.into() }]
+    }
+
+    #[test]
+    fn a_missing_member_is_counted_where_it_concerns_the_drives() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        for (index, name) in ["sda", "sdb", "sdc"].into_iter().enumerate() {
+            tree.drive(name, (8, 16 * index as u32), name);
+        }
+        tree.stacked("md0", (9, 0), &["sda", "sdb"]);
+        tree.set("md0", "md/degraded", "1\n").set("md0", "md/level", "raid5\n");
+        let root = tree.root();
+        let found = arrays(&root, &watched("/dev/sda"));
+        let md0 = ArrayState { name: "md0".into(), level: Some("raid5".into()), missing: 1 };
+        assert_eq!(found, std::slice::from_ref(&md0));
+        assert_eq!(arrays(&root, &watched("/dev/md0")), [md0]);
+        assert_eq!(arrays(&root, &watched("/dev/sdc")), []);
+    }
+
+    #[test]
+    fn a_btrfs_tells_of_its_missing_devices() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sda", (8, 0), "A").drive("sdb", (8, 16), "B");
+        tree.btrfs("u-1", &["sda", "sdb"]);
+        tree.file("/sys/fs/btrfs/u-1/devinfo/1/missing", "0\n");
+        tree.file("/sys/fs/btrfs/u-1/devinfo/3/missing", "1\n");
+        let found = arrays(&tree.root(), &watched("/dev/sdb"));
+        assert_eq!(found, [ArrayState { name: "btrfs".into(), level: None, missing: 1 }]);
+    }
+}

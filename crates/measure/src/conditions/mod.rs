@@ -1,0 +1,179 @@
+//! Evidence for audits: what held around a cell's workload and may have set its
+//! figures instead of the drives. One kind of evidence is one file.
+
+mod arrays;
+mod background;
+mod beneath;
+mod clock;
+mod drives;
+mod limits;
+mod link;
+mod memory;
+mod pools;
+mod power;
+mod space;
+
+use std::path::Path;
+
+use disklab_exec::Executor;
+use serde::{Deserialize, Serialize};
+
+use crate::{SystemRoot, Watched};
+
+pub use arrays::ArrayState;
+pub use clock::Clock;
+pub use drives::{DriveConditions, DriveTraits};
+pub use link::Link;
+pub use memory::MemoryActivity;
+pub use pools::{ArcActivity, Pool};
+pub use power::Power;
+pub use space::{FileData, Space};
+
+use clock::ClockMark;
+
+/// What held around a cell's workload, its preparation included. What is absent was
+/// not to be had: it says nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Conditions {
+    /// The kernel's release, such as `6.12.1-amd64`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// The clock, and whether it was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
+    /// Swapping.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryActivity>,
+    /// Frequency, throttling, battery.
+    #[serde(skip_serializing_if = "Power::is_unknown")]
+    pub power: Power,
+    /// Whether the processor has instructions for AES.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aes: Option<bool>,
+    /// Limits of disklab's own control group, such as `io.max 8:0 rbps=1048576`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
+    /// Upkeep that ran as the workload started or when it had ended, such as
+    /// `resync of md0`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<String>,
+    /// Arrays over the drives.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arrays: Vec<ArrayState>,
+    /// What lies between the directory and the drives and changes what is measured:
+    /// `encryption`, `snapshot`, `network (nfs4)`, `memory (tmpfs)`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beneath: Vec<String>,
+    /// The file system's space, and what is in the workload's files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub space: Option<Space>,
+    /// ZFS pools.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<Pool>,
+    /// ZFS's cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arc: Option<ArcActivity>,
+    /// The drives, beyond [`crate::DriveState`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drives: Vec<DriveConditions>,
+}
+
+/// What must be read before a workload, to be told from what is read after it.
+#[derive(Debug)]
+pub struct ConditionsWatch {
+    root: SystemRoot,
+    conditions: Conditions,
+    clock: ClockMark,
+    memory: Option<memory::Counts>,
+    throttled: Option<u64>,
+    arc: Option<pools::ArcCounts>,
+}
+
+impl ConditionsWatch {
+    /// Reads what is to be had before the workload prepares its files. `traits` are
+    /// what a bench knows of its drives, by their names; of others, drives are asked
+    /// through `executor`, where one is given.
+    pub fn start(
+        root: &SystemRoot,
+        executor: Option<&Executor>,
+        directory: Option<&Path>,
+        watched: &[Watched],
+        traits: &[(String, DriveTraits)],
+    ) -> Self {
+        let conditions = Conditions {
+            kernel: Some(rustix::system::uname().release().to_string_lossy().into_owned()),
+            aes: power::has_aes(root),
+            limits: limits::limits(root),
+            background: background::background(root),
+            beneath: directory.map(|d| beneath::beneath(root, d)).unwrap_or_default(),
+            space: directory.and_then(Space::before),
+            drives: drives::conditions(root, executor, watched, traits),
+            ..Conditions::default()
+        };
+        Self {
+            root: root.clone(),
+            conditions,
+            clock: ClockMark::now(),
+            memory: memory::Counts::read(root),
+            throttled: power::throttled(root),
+            arc: pools::ArcCounts::read(root),
+        }
+    }
+
+    /// Reads what is to be had when the workload has ended and its files are still
+    /// there. ZFS is asked through `executor`.
+    pub fn finish(
+        mut self,
+        executor: &Executor,
+        directory: Option<&Path>,
+        watched: &[Watched],
+    ) -> Conditions {
+        let root = &self.root;
+        let found = &mut self.conditions;
+        found.clock = Some(self.clock.until_now(root));
+        found.memory = self.memory.and_then(|before| before.until_now(root));
+        found.power = Power::read(root, self.throttled);
+        for running in background::background(root) {
+            if !found.background.contains(&running) {
+                found.background.push(running);
+            }
+        }
+        found.arrays = arrays::arrays(root, watched);
+        if let (Some(space), Some(directory)) = (&mut found.space, directory) {
+            space.close(directory);
+        }
+        found.pools = pools::pools(root, executor);
+        found.arc = self.arc.and_then(|before| before.until_now(root));
+        self.conditions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_exec::Interrupt;
+
+    use super::*;
+
+    #[test]
+    fn this_machine_has_conditions_and_they_can_be_read_back() {
+        let folder = tempfile::tempdir().expect("temp");
+        let root = SystemRoot::here();
+        let watch = ConditionsWatch::start(&root, None, Some(folder.path()), &[], &[]);
+        std::fs::write(folder.path().join("file"), vec![7; 10_000]).expect("file");
+        let executor = Executor::new(Interrupt::new());
+        let found = watch.finish(&executor, Some(folder.path()), &[]);
+        assert!(found.kernel.as_deref().is_some_and(|release| !release.is_empty()));
+        let data = found.space.expect("space").files.expect("files");
+        assert_eq!((data.files, data.bytes), (1, 10_000));
+        let text = serde_json::to_string(&found).expect("json");
+        assert_eq!(serde_json::from_str::<Conditions>(&text).expect("back"), found);
+    }
+
+    #[test]
+    fn what_an_older_run_does_not_have_is_absent() {
+        let old: Conditions = serde_json::from_str("{}").expect("nothing");
+        assert_eq!(old, Conditions::default());
+        assert_eq!(serde_json::to_string(&old).expect("json"), "{}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Whether the processors ran as fast as they can: battery, throttling; and whether
+//! they have instructions for AES.
+
+use serde::{Deserialize, Serialize};
+
+use crate::SystemRoot;
+
+/// How the machine was powered and cooled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Power {
+    /// How often processors were slowed down for their heat meanwhile, all of them
+    /// together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<u64>,
+    /// Whether it ran on a battery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_battery: Option<bool>,
+}
+
+impl Power {
+    pub(super) fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) fn read(root: &SystemRoot, throttled_before: Option<u64>) -> Self {
+        let throttled = throttled(root).zip(throttled_before);
+        Self {
+            throttled: throttled.map(|(now, before)| now.saturating_sub(before)),
+            on_battery: on_battery(root),
+        }
+    }
+}
+
+/// How often processors were slowed down for their heat since boot, by the counters of
+/// x86 (kernel: arch/x86/kernel, `thermal_throttle`); none elsewhere.
+pub(super) fn throttled(root: &SystemRoot) -> Option<u64> {
+    let folder = "/sys/devices/system/cpu";
+    let counts = root.names(folder).into_iter().filter_map(|name| {
+        let file = format!("{folder}/{name}/thermal_throttle/core_throttle_count");
+        root.value(file)?.parse::<u64>().ok()
+    });
+    counts.fold(None, |sum: Option<u64>, count| Some(sum.unwrap_or(0).saturating_add(count)))
+}
+
+/// Whether a battery is being emptied and no mains adapter is on (Documentation/ABI/
+/// testing/sysfs-class-power); none without a battery.
+fn on_battery(root: &SystemRoot) -> Option<bool> {
+    let folder = "/sys/class/power_supply";
+    let (mut battery, mut emptied, mut mains) = (false, false, false);
+    for name in root.names(folder) {
+        let value = |file: &str| root.value(format!("{folder}/{name}/{file}")).unwrap_or_default();
+        // The batteries of mice and keyboards are none of the machine's.
+        if value("scope") == "Device" {
+            continue;
+        }
+        match value("type").as_str() {
+            "Battery" => {
+                battery = true;
+                emptied |= value("status") == "Discharging";
+            }
+            "Mains" | "USB" => mains |= value("online") == "1",
+            _ => {}
+        }
+    }
+    battery.then_some(emptied && !mains)
+}
+
+/// Whether the processor has instructions for AES; none where it does not tell.
+pub(super) fn has_aes(root: &SystemRoot) -> Option<bool> {
+    let cpuinfo = root.text("/proc/cpuinfo")?;
+    // x86 and 64-bit ARM.
+    let flags = cpuinfo.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        matches!(name.trim(), "flags" | "Features").then_some(value)
+    })?;
+    Some(flags.split_ascii_whitespace().any(|flag| flag == "aes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabricated::Fabricated;
+
+    fn made() -> (tempfile::TempDir, Fabricated) {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        (folder, tree)
+    }
+
+    #[test]
+    fn throttling_is_counted_over_all_processors() {
+        let (_folder, tree) = made();
+        assert!(Power::read(&tree.root(), throttled(&tree.root())).is_unknown());
+        let count = |cpu: u32, n: u64| {
+            let file = format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle");
+            tree.file(&format!("{file}/core_throttle_count"), &format!("{n}\n"));
+        };
+        count(0, 3);
+        count(1, 4);
+        let before = throttled(&tree.root());
+        assert_eq!(before, Some(7));
+        count(1, 9);
+        assert_eq!(Power::read(&tree.root(), before).throttled, Some(5));
+    }
+
+    #[test]
+    fn a_battery_counts_when_it_is_emptied() {
+        let (_folder, tree) = made();
+        let supply = |name: &str, file: &str, text: &str| {
+            tree.file(&format!("/sys/class/power_supply/{name}/{file}"), text);
+        };
+        assert_eq!(on_battery(&tree.root()), None);
+        supply("mouse", "type", "Battery\n");
+        supply("mouse", "scope", "Device\n");
+        supply("mouse", "status", "Discharging\n");
+        assert_eq!(on_battery(&tree.root()), None);
+        supply("BAT0", "type", "Battery\n");
+        supply("BAT0", "status", "Discharging\n");
+        supply("AC", "type", "Mains\n");
+        supply("AC", "online", "0\n");
+        assert_eq!(on_battery(&tree.root()), Some(true));
+        supply("AC", "online", "1\n");
+        assert_eq!(on_battery(&tree.root()), Some(false));
+    }
+
+    #[test]
+    fn aes_is_a_flag() {
+        let (_folder, tree) = made();
+        for (text, expected) in [
+            ("processor : 0\nflags\t\t: fpu aes lm\n", Some(true)),
+            ("Features\t: fp asimd crc32\n", Some(false)),
+            ("processor : 0\n", None),
+        ] {
+            tree.file("/proc/cpuinfo", text);
+            assert_eq!(has_aes(&tree.root()), expected);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! How full a file system is, and how much of the workload's files is data.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::fs::{SeekFrom, seek, statvfs};
+use serde::{Deserialize, Serialize};
+
+/// So many files are looked at, and so many runs of data in each: the rest is taken
+/// for data.
+const MOST_FILES: u64 = 10_000;
+const MOST_RUNS: u32 = 1_000;
+/// `st_blocks` counts these (stat(3type)).
+const BLOCK: u64 = 512;
+
+/// The space of a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Space {
+    /// All bytes.
+    pub bytes: u64,
+    /// Used bytes before the workload prepared its files.
+    pub used_before: u64,
+    /// Used bytes when it had ended, after its files were written back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_after: Option<u64>,
+    /// The files in its directory, when it had ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FileData>,
+}
+
+/// What is in a directory's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FileData {
+    /// Files, or the most that are looked at.
+    pub files: u64,
+    /// Their sizes.
+    pub bytes: u64,
+    /// Of these, bytes that are neither hole nor reserved and never written.
+    pub data: u64,
+    /// Bytes of blocks that the file system says it has given to them.
+    pub allocated: u64,
+    /// The largest of their sizes.
+    pub largest: u64,
+}
+
+impl Space {
+    /// As it is now.
+    pub(super) fn before(directory: &Path) -> Option<Self> {
+        let (bytes, used) = used(directory)?;
+        Some(Self { bytes, used_before: used, used_after: None, files: None })
+    }
+
+    /// Adds what the workload left.
+    pub(super) fn close(&mut self, directory: &Path) {
+        let files = files(directory);
+        // Blocks of what is still in memory are counted late.
+        if let Ok(folder) = File::open(directory) {
+            let _ = rustix::fs::syncfs(&folder);
+        }
+        self.files = Some(files);
+        self.used_after = used(directory).map(|(_, used)| used);
+    }
+}
+
+/// All and used bytes.
+fn used(directory: &Path) -> Option<(u64, u64)> {
+    let space = statvfs(directory).ok()?;
+    let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
+    let all = bytes(space.f_blocks);
+    (all > 0).then(|| (all, all.saturating_sub(bytes(space.f_bfree))))
+}
+
+fn files(directory: &Path) -> FileData {
+    let mut found = FileData::default();
+    let mut folders = vec![directory.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(folder) else { continue };
+        for entry in entries.flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() && found.files < MOST_FILES {
+                found.add(&entry.path());
+            }
+        }
+    }
+    found
+}
+
+impl FileData {
+    fn add(&mut self, path: &Path) {
+        let Ok(file) = File::open(path) else { return };
+        let Ok(metadata) = file.metadata() else { return };
+        let size = metadata.len();
+        self.files += 1;
+        self.bytes = self.bytes.saturating_add(size);
+        self.data = self.data.saturating_add(data(&file, size));
+        let allocated = metadata.blocks().saturating_mul(BLOCK);
+        self.allocated = self.allocated.saturating_add(allocated);
+        self.largest = self.largest.max(size);
+    }
+}
+
+/// Bytes that are neither hole nor unwritten, by SEEK_DATA and SEEK_HOLE (lseek(2));
+/// all, where the file system knows no holes.
+fn data(file: &File, size: u64) -> u64 {
+    let (mut at, mut data) = (0, 0_u64);
+    for _ in 0..MOST_RUNS {
+        // ENXIO: nothing but a hole is left.
+        let Ok(start) = seek(file, SeekFrom::Data(at)) else { return data };
+        let Ok(end) = seek(file, SeekFrom::Hole(start)) else { break };
+        if start >= size || end <= start {
+            return data;
+        }
+        data = data.saturating_add(end.min(size) - start);
+        at = end;
+        if at >= size {
+            return data;
+        }
+    }
+    data.saturating_add(size.saturating_sub(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+
+    #[test]
+    fn holes_are_no_data() {
+        let folder = tempfile::tempdir().expect("temp");
+        std::fs::create_dir(folder.path().join("inner")).expect("folder");
+        let sparse = File::create(folder.path().join("inner/sparse")).expect("file");
+        sparse.set_len(64 << 20).expect("size");
+        sparse.write_all_at(&[1; 4096], 32 << 20).expect("write");
+        std::fs::write(folder.path().join("full"), vec![1; 1 << 20]).expect("file");
+        std::fs::write(folder.path().join("empty"), "").expect("file");
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("cycle")).expect("link");
+        let mut space = Space::before(folder.path()).expect("space");
+        space.close(folder.path());
+        let found = space.files.expect("files");
+        assert_eq!((found.files, found.bytes), (3, 65 << 20));
+        assert_eq!(found.largest, 64 << 20);
+        // A file system that knows no holes takes all for data.
+        let mib = found.data >> 20;
+        assert!(mib == 1 || mib == 65, "{found:?}");
+        assert!(space.used_after.is_some_and(|used| used <= space.bytes));
+    }
+
+    #[test]
+    fn what_is_not_there_has_no_space() {
+        assert_eq!(Space::before(Path::new("/no/such/folder")), None);
+        assert_eq!(files(Path::new("/no/such/folder")), FileData::default());
+    }
+}
