@@ -86,7 +86,7 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
 fn t_interval(values: &[f64]) -> (f64, f64) {
     let (mean, deviation) = mean_and_deviation(values);
     let n = values.len();
-    (mean, multiplier(CONFIDENCE, n - 1) * deviation / (n as f64).sqrt())
+    (mean, multiplier(CONFIDENCE, n as f64 - 1.0) * deviation / (n as f64).sqrt())
 }
 
 /// The middle one, or the mean of the two in the middle.

@@ -45,11 +45,11 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
         return Some(Ratio { pairs: 1, centre, interval: None, p: None });
     }
     let error = deviation / (n as f64).sqrt();
-    let half = multiplier(CONFIDENCE, n - 1) * error;
+    let half = multiplier(CONFIDENCE, n as f64 - 1.0) * error;
     let p = match (error == 0.0, mean == 0.0) {
         (true, true) => 1.0,
         (true, false) => 0.0,
-        _ => two_sided_p(mean / error, n - 1),
+        _ => two_sided_p(mean / error, n as f64 - 1.0),
     };
     let interval =
         Interval { low: bounded(mean - half), high: bounded(mean + half), confidence: CONFIDENCE };

@@ -4,17 +4,17 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The two-sided multiplier of a t interval: what |t| exceeds with a
 /// probability of `1 - confidence`. Infinite for 0 degrees of freedom.
-pub(crate) fn multiplier(confidence: f64, freedom: usize) -> f64 {
-    let Ok(t) = StudentsT::new(0.0, 1.0, freedom as f64) else { return f64::INFINITY };
+pub(crate) fn multiplier(confidence: f64, freedom: f64) -> f64 {
+    let Ok(t) = StudentsT::new(0.0, 1.0, freedom) else { return f64::INFINITY };
     t.inverse_cdf((1.0 + confidence.clamp(0.0, 1.0)) / 2.0)
 }
 
 /// Probability that |t| is as large as this or larger.
-pub(crate) fn two_sided_p(t: f64, freedom: usize) -> f64 {
+pub(crate) fn two_sided_p(t: f64, freedom: f64) -> f64 {
     if t.is_infinite() {
         return 0.0;
     }
-    StudentsT::new(0.0, 1.0, freedom as f64)
+    StudentsT::new(0.0, 1.0, freedom)
         .map_or(1.0, |distribution| (2.0 * distribution.sf(t.abs())).clamp(0.0, 1.0))
 }
 
@@ -48,6 +48,7 @@ mod tests {
             (strict, 7, 6.3676),
             (strict, 11, 5.0386),
         ] {
+            let freedom = f64::from(freedom);
             let got = multiplier(confidence, freedom);
             assert!((got / expected - 1.0).abs() < 5e-5, "{confidence} {freedom}: {got}");
             let p = two_sided_p(got, freedom);
@@ -57,8 +58,8 @@ mod tests {
 
     #[test]
     fn the_ends_are_defined() {
-        assert_eq!(multiplier(0.95, 0), f64::INFINITY);
-        assert_eq!(two_sided_p(f64::INFINITY, 3), 0.0);
-        assert!((two_sided_p(0.0, 3) - 1.0).abs() < 1e-12);
+        assert_eq!(multiplier(0.95, 0.0), f64::INFINITY);
+        assert_eq!(two_sided_p(f64::INFINITY, 3.0), 0.0);
+        assert!((two_sided_p(0.0, 3.0) - 1.0).abs() < 1e-12);
     }
 }
