@@ -23,5 +23,5 @@ pub use drive::{Completion, Drive, Nanos, Operation, Request};
 pub use fault::Fault;
 pub use file::{Change, DriveFile, Kind, Plausible, load, load_with};
 pub use shipped::{SHIPPED, by_name, shipped};
-pub use statistics::{ShingledStatistics, Statistics};
+pub use statistics::{HostStatistics, ShingledStatistics, Statistics};
 pub use values::SATA_LINKS;

@@ -31,6 +31,21 @@ pub struct Statistics {
     pub dirty_bytes: u64,
     /// What a shingled drive did behind the host's back; zeros for others.
     pub shingled: ShingledStatistics,
+    /// What the host of a virtual disk did; zeros for a drive without one.
+    pub host: HostStatistics,
+}
+
+/// Counters of the host below a guest, since the lab began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HostStatistics {
+    /// Reads of the guest.
+    pub reads: u64,
+    /// Those that did not wait for the drive.
+    pub hits: u64,
+    /// Flushes given to the drive.
+    pub flushes: u64,
+    /// Bytes in the host's page cache that are not on the drive now.
+    pub dirty_bytes: u64,
 }
 
 /// Counters of a shingled drive's translation layer, since the lab began.

@@ -44,6 +44,23 @@ pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
     }
 }
 
+/// Reads a time such as `850 ns`, `7 us`, `12.5 µs`, `8.5 ms` or `1 s`, in nanoseconds;
+/// `None` where it is none, or over 11 days.
+pub fn parse_nanoseconds(text: &str) -> Option<u64> {
+    let trimmed = text.trim();
+    let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(split);
+    let factor = match unit.trim() {
+        "ns" => 1.0,
+        "µs" | "μs" | "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    let nanoseconds = number.parse::<f64>().ok()? * factor;
+    (0.0..=1e15).contains(&nanoseconds).then(|| nanoseconds.round() as u64)
+}
+
 /// For people: `3 h 05 min`, `4 min 10 s`, `12.3 s`, `450 ms`.
 pub fn show_duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
@@ -78,6 +95,16 @@ mod tests {
         assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
         for text in ["", "h", "3 weeks", "-1s", "1e400s", "9999999d"] {
             assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn reads_short_times() {
+        assert_eq!(parse_nanoseconds("7 us"), Some(7_000));
+        assert_eq!(parse_nanoseconds(" 12.5µs "), Some(12_500));
+        assert_eq!(parse_nanoseconds("0 ns"), Some(0));
+        for text in ["", "7", "us", "-1 us", "1 m", "1e400 s", "9999999999 s", "NaN s"] {
+            assert_eq!(parse_nanoseconds(text), None, "{text}");
         }
     }
 
