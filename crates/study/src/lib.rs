@@ -6,6 +6,7 @@
 
 mod expand;
 mod fields;
+mod lab;
 mod load;
 mod node;
 mod order;
@@ -20,6 +21,7 @@ mod study;
 pub use disklab_source::SourceError as StudyError;
 pub use disklab_source::{Place, Source, did_you_mean, one_of};
 pub use fields::Fields;
+pub use lab::bus;
 pub use load::load;
 pub use node::{Key, Node, Value};
 pub use order::{Cell, cell_seed, order};

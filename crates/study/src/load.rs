@@ -7,6 +7,7 @@ use disklab_units::Bytes;
 use sha2::{Digest, Sha256};
 
 use crate::expand::{excluded, stacks, workloads};
+use crate::lab::lab;
 use crate::{
     Chart, DriveSpec, Fields, Measure, Node, Part, Question, Setting, Source, StackSpec, Study,
     StudyError, WorkloadSpec, matches,
@@ -29,9 +30,10 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
     let drives = fields.take("drives").map_or_else(|| Ok(Vec::new()), drives)?;
     let loop_drive_size = size_of_bench(&mut fields, "loop", "drive-size")?;
-    let lab_memory = size_of_bench(&mut fields, "lab", "memory")?;
+    let lab = lab(&mut fields)?;
     let processor = fields.take("processor").cloned();
     let stacks = stacks(&mut fields, &drives)?;
+    lab.check(&stacks)?;
     let workloads = workloads(fields.require("workloads")?)?;
     let excluded = excluded(fields.take("exclude"), &stacks, &workloads)?;
     let baseline = fields.take("baseline").map(|node| known_stack(node, &stacks)).transpose()?;
@@ -50,7 +52,9 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
         drives,
         processor,
         loop_drive_size,
-        lab_memory,
+        lab_memory: lab.memory,
+        lab_bus: lab.bus,
+        lab_host: lab.host,
         stacks,
         workloads,
         excluded,

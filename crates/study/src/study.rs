@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use disklab_units::Bytes;
+use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
 
 use crate::{LayerSpec, Node, Place, Setting, Source};
@@ -30,6 +30,12 @@ pub struct Study {
     /// Memory of a guest in the lab, which is that of the machine that the study was
     /// made on; the bench's own default where absent.
     pub lab_memory: Option<Bytes>,
+    /// Throughput of a bus that all drives share in the lab, as behind a port
+    /// multiplier or a slow chipset; none where each has its own.
+    pub lab_bus: Option<BytesPerSecond>,
+    /// The host below the guest in the lab, a table; none where the guest stands on the
+    /// drives themselves.
+    pub lab_host: Option<Node>,
     /// The stacks, in the order of the file.
     pub stacks: Vec<StackSpec>,
     /// The workloads, expanded, in the order of the file.
@@ -72,6 +78,8 @@ pub struct StackSpec {
     pub drives: Vec<usize>,
     /// Whether the drives' write cache must be on or off; as it is where absent.
     pub write_cache: Option<bool>,
+    /// The cache mode of its virtual disks, where it is another than the host's.
+    pub host_cache: Option<String>,
     /// Where it is defined.
     pub place: Place,
 }

@@ -10,7 +10,7 @@ use disklab_measure::{Environment, environment};
 use disklab_processor::Processor;
 use disklab_stack::{Ledger, Machine, Need, Undo};
 use disklab_study::{Cell, ModelSetting};
-use disklab_units::Bytes;
+use disklab_units::{Bytes, BytesPerSecond};
 
 use super::crew::Crew;
 use super::drives::ModelledDrives;
@@ -52,6 +52,8 @@ pub struct LabSettings {
     pub folder: PathBuf,
     /// What the processor's work costs; free where absent.
     pub processor: Option<Processor>,
+    /// The bus that all drives share; each has its own where absent.
+    pub bus: Option<BytesPerSecond>,
     /// What the command line sets of the drives' models, as it was given.
     pub set_drive: Vec<String>,
 }
@@ -110,9 +112,11 @@ impl Bench for LabBench {
                 format!("the processor's work is charged as on {}", processor.about())
             }
         };
+        let bus = self.settings.bus.map(|rate| format!(" on one bus of {}", rate.si()));
         format!(
-            "{}, under a Linux kernel in virtual time with {} of memory; {work}",
+            "{}{}, under a Linux kernel in virtual time with {} of memory; {work}",
             self.drives.about(),
+            bus.unwrap_or_default(),
             self.settings.memory.iec()
         )
     }

@@ -25,6 +25,8 @@ pub(super) struct OneCell<'a> {
     pub kernel: &'a LabKernel,
     /// For messages.
     pub study_file: &'a str,
+    /// The stack's number in the study.
+    pub stack: usize,
     pub indices: &'a [usize],
     pub write_cache: Option<bool>,
     /// This lab's own folder, which exists and holds the job.
@@ -75,7 +77,9 @@ impl OneCell<'_> {
         options.kernel_arguments.clone_from(&self.kernel.arguments);
         options.kernel_arguments.extend(settings.charges());
         options.memory_bytes = settings.memory.0;
-        options.disks = self.drives.disks(self.indices, self.write_cache, self.cell.seed);
+        options.disks = self.drives.disks(self.stack, self.indices, self.write_cache, self.cell.seed);
+        // Whole bytes: `disklab_study::bus` reads no others.
+        options.bus = settings.bus.map(|rate| rate.0 as u64);
         options.content = settings.content;
         options.seed = self.cell.seed;
         options.core = Some(self.core);
@@ -107,7 +111,16 @@ impl OneCell<'_> {
             // What shingled drives did behind the guest's back.
             for (index, disk) in report.disks.iter().enumerate() {
                 let Some(drive) = disk.as_ref().map(|disk| disk.drive) else { continue };
-                let shingled = drive.shingled;
+                let (shingled, host) = (drive.shingled, drive.host);
+                if host != Default::default() {
+                    for (name, count) in [
+                        ("host-reads", host.reads),
+                        ("host-hits", host.hits),
+                        ("host-flushes", host.flushes),
+                    ] {
+                        add(&format!("disk{index}.{name}"), count.to_string());
+                    }
+                }
                 if shingled == Default::default() {
                     continue;
                 }

@@ -1,0 +1,107 @@
+//! What a study says of the lab: the table `[lab]`.
+
+use disklab_units::{Bytes, BytesPerSecond};
+
+use crate::{Fields, Node, StackSpec, StudyError};
+
+/// The slowest bus: drives behind a slower one would wait for minutes, which a kernel
+/// takes for a fault.
+const SLOWEST_BUS: BytesPerSecond = BytesPerSecond(1e6);
+
+/// What the lab is like that a study was made in.
+#[derive(Debug, Default)]
+pub(crate) struct Lab {
+    /// Memory of a guest.
+    pub memory: Option<Bytes>,
+    /// The bus that its drives share.
+    pub bus: Option<BytesPerSecond>,
+    /// The host below the guest, a table.
+    pub host: Option<Node>,
+}
+
+/// Reads the table, where it is there.
+///
+/// # Errors
+/// Where a field is unknown or wrong.
+pub(crate) fn lab(fields: &mut Fields<'_>) -> Result<Lab, StudyError> {
+    let Some(node) = fields.take("lab") else { return Ok(Lab::default()) };
+    let mut fields = Fields::new(node, "'lab'")?;
+    let memory = fields.bytes("memory")?;
+    let place = fields.take("bus");
+    let bus =
+        place.map(|node| bus(&node.as_text()?).map_err(|why| node.error(format!("`bus`: {why}"))));
+    let bus = bus.transpose()?;
+    let host = fields.take("host").cloned();
+    fields.finish()?;
+    Ok(Lab { memory, bus, host })
+}
+
+impl Lab {
+    /// # Errors
+    /// Where a stack has a host's cache mode, and there is no host.
+    pub fn check(&self, stacks: &[StackSpec]) -> Result<(), StudyError> {
+        match stacks.iter().find(|stack| stack.host_cache.is_some() && self.host.is_none()) {
+            None => Ok(()),
+            Some(stack) => Err(stack.place.error(format!(
+                "`host-cache` of '{}' needs a host: expected a table [lab.host] in the study",
+                stack.id
+            ))),
+        }
+    }
+}
+
+/// The rate of a bus that all drives share, such as `415 MB/s`: 1 MB/s at least.
+///
+/// # Errors
+/// Where it is none, or slower; in words.
+pub fn bus(text: &str) -> Result<BytesPerSecond, String> {
+    let rate: BytesPerSecond = text.parse().map_err(|e| format!("{e}"))?;
+    if rate.0 < SLOWEST_BUS.0 {
+        return Err(format!("'{text}' is too slow for a bus; use 1 MB/s and more"));
+    }
+    Ok(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Node;
+
+    fn read(text: &str) -> Result<Lab, String> {
+        let source = crate::Source { name: "s.toml".to_owned(), text: text.to_owned() };
+        let root = Node::parse(&std::sync::Arc::new(source)).map_err(|e| e.to_string())?;
+        let mut fields = Fields::new(&root, "the study").map_err(|e| e.to_string())?;
+        lab(&mut fields).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn memory_and_bus_are_read() {
+        let lab = read("[lab]\nmemory = '4 GiB'\nbus = '415 MB/s'").unwrap();
+        assert_eq!((lab.memory, lab.bus), (Some(Bytes::gib(4)), Some(BytesPerSecond(415e6))));
+        assert!(read("").unwrap().bus.is_none());
+    }
+
+    #[test]
+    fn a_wrong_bus_is_shown_where_it_stands() {
+        for (text, expected) in [
+            ("[lab]\nbus = '415'", "s.toml:2:7"),
+            ("[lab]\nbus = '415 Mb/s'", "such as '415 MB/s'"),
+            ("[lab]\nbus = '999 kB/s'", "1 MB/s and more"),
+            ("[lab]\nbuss = '415 MB/s'", "did you mean 'bus'"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_rate_panics(text in ".{0,20}|[0-9.]{1,30} ?[kMGTPE]?i?B/s") {
+            if let Ok(rate) = bus(&text) {
+                prop_assert!(rate.0 >= 1e6 && rate.0.is_finite());
+            }
+        }
+    }
+}
