@@ -1,6 +1,7 @@
 //! The command line: one definition for the parser, the help, the man pages and
 //! the shell completions.
 
+mod bus;
 mod compare;
 mod drive;
 mod filebench;
@@ -19,6 +20,7 @@ use disklab_units::Bytes;
 use crate::exit::Failure;
 use crate::on::On;
 
+pub use bus::Bus;
 pub use compare::CompareArgs;
 pub use drive::DriveArgs;
 pub use filebench::FilebenchArgs;
@@ -126,6 +128,11 @@ pub struct CampaignArgs {
     /// none]
     #[arg(long, value_name = "PROCESSOR")]
     pub processor: Option<String>,
+    /// In the lab: have all drives share a bus of this rate, such as '415 MB/s', as
+    /// behind a port multiplier, a dock or a slow chipset; 'none' for one each.
+    /// [default: the study's, or none]
+    #[arg(long, value_name = "RATE")]
+    pub bus: Option<Bus>,
     /// In the lab: give a field of a drive model another value than its file has, such
     /// as 'hgst-10tb:cache.dirty-limit=32 MiB'; may be given several times. The run and
     /// its report say so.
@@ -189,6 +196,10 @@ impl CampaignArgs {
             memory: then("memory").and_then(|text| text.parse().ok()),
             // That it is the same is seen by the bench's description.
             processor: self.processor.clone().or_else(|| then("processor").cloned()),
+            bus: match self.bus {
+                Some(bus) => Some(bus),
+                None => then("bus").and_then(|text| text.parse().ok()),
+            },
             set_drive: if self.set_drive.is_empty() {
                 let words = then("set-drive").map(|text| shell_words::split(text));
                 words.transpose().map_err(Failure::wrong_use)?.unwrap_or_default()

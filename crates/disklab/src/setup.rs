@@ -254,6 +254,12 @@ fn bench(
             args.on()
         )));
     }
+    if args.on() != On::Lab && args.bus.is_some() {
+        return Err(Failure::wrong_use(format!(
+            "--bus is between modelled drives, which only the lab has; the bench is '{}'",
+            args.on()
+        )));
+    }
     let executor = Executor::new(interrupt.clone());
     let ledger = || Ledger::open(&ledger_folder()).map_err(Failure::failed);
     match &args.on() {
@@ -265,6 +271,9 @@ fn bench(
             }
             if let Some(processor) = &args.processor {
                 options.insert("processor".to_owned(), processor.clone());
+            }
+            if let Some(bus) = &args.bus {
+                options.insert("bus".to_owned(), bus.to_string());
             }
             Ok(Box::new(bench))
         }

@@ -15,7 +15,7 @@ use disklab_study::ModelSetting;
 use disklab_units::Bytes;
 
 use super::{Place, existing_ancestor};
-use crate::cli::CampaignArgs;
+use crate::cli::{Bus, CampaignArgs};
 use crate::commands::lab::build;
 use crate::exit::{Failure, INTERRUPTED};
 
@@ -73,6 +73,7 @@ pub fn bench(
         cell_limit: args.cell_limit.unwrap_or(CELL_LIMIT),
         folder: place.study.to_owned(),
         processor,
+        bus: args.bus.unwrap_or(Bus(campaign.study.lab_bus)).0,
         set_drive: args.set_drive.clone(),
     };
     let kernels = Box::new(move |zfs| kernel_for(zfs, &interrupt));
