@@ -74,7 +74,7 @@ impl Hand<'_> {
     }
 
     fn create(&mut self) -> std::io::Result<File> {
-        OpenOptions::new().read(true).write(true).create(true).open(&self.names[self.missing])
+        OpenOptions::new().read(true).write(true).create_new(true).open(&self.names[self.missing])
     }
 
     fn delete(&mut self) -> std::io::Result<()> {
