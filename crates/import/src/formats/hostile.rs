@@ -1,0 +1,152 @@
+//! Hostile texts: none panics, and no figure is made up.
+
+use std::sync::Arc;
+
+use disklab_source::Source;
+use proptest::prelude::*;
+
+use super::{FORMATS, detect};
+
+/// A sound text of each format.
+const SOUND: [(&str, &str); 11] = [
+    (
+        "fio-json",
+        "{\"fio version\":\"fio-3.33\",\"jobs\":[{\"jobname\":\"a\",\"error\":0,\"job options\":{\"rw\":\"read\"},\
+         \"read\":{\"io_bytes\":8192,\"io_kbytes\":8,\"bw_bytes\":4096,\"bw\":4,\"iops\":1.5,\"runtime\":2000,\
+         \"total_ios\":2,\"clat_ns\":{\"min\":1,\"max\":9,\"mean\":5.0,\"stddev\":1.0,\"N\":2,\
+         \"percentile\":{\"50.000000\":5}}},\"usr_cpu\":1.0}]}\n",
+    ),
+    (
+        "hyperfine-json",
+        "{\"results\":[{\"command\":\"cp a b\",\"times\":[0.1,0.2],\"user\":0.1}]}\n",
+    ),
+    (
+        "phoronix",
+        "<PhoronixTestSuite><Result><Title>T</Title><Scale>MB/s</Scale><Data><Entry>\
+         <Identifier>a</Identifier><Value>1</Value><RawString>1:2</RawString></Entry></Data></Result>\
+         </PhoronixTestSuite>\n",
+    ),
+    (
+        "elbencho-csv",
+        "operation,time ms [first],time ms [last],IOPS [last],MiB/s [last],IO lat us [min]\nREAD,1,2,3,4,5\n",
+    ),
+    (
+        "bonnie++",
+        "1.97,1.97,nas,1,1,8G,,486,45,99,9,12,10,770,42,11,9,250.5,3,16,,,,,826,4,+++++,+++\n\
+         Version 1.97 ------Sequential Output------\nMachine Size K/sec %CP\n\
+         nas 300M 48 99 6224 75 1782 37 124 99 2874 26 100.4 5\nLatency 348ms 428ms\n",
+    ),
+    (
+        "diskmark",
+        "KDiskMark (3.0.0): x\n[Read]\nRandom 4 KiB (Q= 32, T= 1): 354.658 MB/s [ 88664.6 IOPS] < 352.37 us>\n\
+         Test: 1 GiB (x5)\n",
+    ),
+    (
+        "sysbench",
+        "sysbench 1.0.20\nBlock size 16KiB\nDoing random r/w test\nreads/s: 60.0\nwrites/s: 40.0\n\
+         read, MiB/s: 0.94\ntotal time: 2.0s\n",
+    ),
+    (
+        "filebench",
+        "1: File-server Version 3.0 personality successfully loaded\n\
+         a 10ops 1ops/s 0.1mb/s 1.0ms/op [0.1ms - 2.0ms]\n\
+         2: IO Summary: 10 ops 1.0 ops/s 1/2 rd/wr 0.1mb/s 1.0ms/op\n",
+    ),
+    ("hdparm", "/dev/sda:\n Timing cached reads: 500 MB in  3.00 seconds = 166.53 MB/sec\n"),
+    (
+        "dd",
+        "$ dd if=/dev/zero of=x bs=1M count=1\n1+0 records in\n1+0 records out\n\
+         1048576 bytes (1.0 MB) copied, 0.5 s, 2.1 MB/s\n",
+    ),
+    ("time", "\nreal\t0m9.500s\nuser\t0m0.250s\nsys\t0m1.500s\n"),
+];
+
+/// Reads a text in every format; what comes out holds whatever went in.
+fn check(text: &str) {
+    let source = Arc::new(Source { name: "x".to_owned(), text: text.to_owned() });
+    for format in FORMATS {
+        match format.read(&source) {
+            Ok(readings) => {
+                for reading in &readings {
+                    assert!(
+                        reading.failure.is_some() || !reading.steps.is_empty(),
+                        "{}",
+                        format.name
+                    );
+                    assert!(text.get(reading.place.span.clone()).is_some(), "{}", format.name);
+                    for figure in reading.steps.iter().flat_map(|s| &s.figures) {
+                        let rates = [figure.bytes_per_second, figure.operations_per_second];
+                        let sound = |rate: &f64| rate.is_finite() && *rate > 0.0;
+                        assert!(rates.iter().flatten().all(sound), "{}: {figure:?}", format.name);
+                    }
+                }
+            }
+            Err(error) => {
+                assert!(error.line >= 1 && error.column >= 1 && !error.message.is_empty());
+                assert!(!error.to_string().is_empty());
+            }
+        }
+    }
+    let _ = detect(text);
+}
+
+#[test]
+fn every_format_has_a_sound_text_that_is_detected() {
+    assert_eq!(
+        SOUND.map(|(name, _)| name).to_vec(),
+        FORMATS.iter().map(|f| f.name).collect::<Vec<_>>()
+    );
+    for (name, text) in SOUND {
+        assert_eq!(detect(text).map(|f| f.name), Some(name), "{text}");
+        let source = Arc::new(Source { name: "x".to_owned(), text: text.to_owned() });
+        let format = super::find_format(name).expect("it is listed");
+        let readings = format.read(&source).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(!readings.is_empty() && !readings[0].steps.is_empty(), "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_changed_character_or_a_cut_is_harmless(
+        which in 0..SOUND.len(), at in any::<prop::sample::Index>(), to in any::<char>(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let mut text: Vec<char> = SOUND[which].1.chars().collect();
+        let at = at.index(text.len());
+        text[at] = to;
+        check(&text.iter().collect::<String>());
+        text.truncate(cut.index(text.len()));
+        check(&text.iter().collect::<String>());
+    }
+
+    #[test]
+    fn a_changed_number_is_harmless(
+        which in 0..SOUND.len(), nth in any::<prop::sample::Index>(),
+        number in "-?[0-9]{0,25}([.,][0-9]{1,3})?(e-?[0-9]{1,4})?|nan|inf|\\+\\+\\+",
+    ) {
+        let text = SOUND[which].1;
+        let digits: Vec<usize> =
+            text.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(i, _)| i).collect();
+        let start = digits[nth.index(digits.len())];
+        let end = start + text[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+        check(&format!("{}{number}{}", &text[..start], &text[end..]));
+    }
+
+    #[test]
+    fn parts_of_all_formats_together_are_harmless(
+        parts in prop::collection::vec((0..SOUND.len(), any::<prop::sample::Index>()), 0..8)
+    ) {
+        let lines = parts.iter().map(|(which, line)| {
+            let lines: Vec<&str> = SOUND[*which].1.lines().collect();
+            format!("{}\n", lines[line.index(lines.len())])
+        });
+        check(&lines.collect::<String>());
+    }
+
+    #[test]
+    fn any_text_is_harmless(text in "(\\PC|\n|\r|\t|[0-9.,]|[{}<>\\[\\]\"=:/]){0,200}") {
+        check(&text);
+    }
+}

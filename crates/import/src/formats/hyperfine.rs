@@ -1,0 +1,133 @@
+//! hyperfine's `--export-json`: one command's runs, each of which is an observation.
+//!
+//! Fields: `src/benchmark/benchmark_result.rs` of hyperfine 1.15 to 1.19. Times are
+//! seconds.
+
+use std::sync::Arc;
+
+use disklab_measure::Cpu;
+use disklab_source::{Source, SourceError};
+
+use super::Format;
+use super::time::direction_of;
+use crate::json::{Json, Value, parse};
+use crate::reading::{Reading, Work, figure, id_of, nanoseconds, one_line, step};
+
+pub(super) const FORMAT: Format = Format {
+    name: "hyperfine-json",
+    about: "hyperfine: --export-json",
+    looks_like: |text| {
+        let start = text.trim_start();
+        let start = start.strip_prefix('{').unwrap_or_default().trim_start();
+        start.starts_with("\"results\"") && text.contains("\"times\"")
+    },
+    read,
+};
+
+fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
+    let (report, _) = parse(source, &source.text, 0)?;
+    let results = report.list("results")?;
+    if results.is_empty() {
+        return Err(report.place.error("there are no results of hyperfine here"));
+    }
+    let mut readings = Vec::new();
+    for result in results {
+        command(result, &mut readings)?;
+    }
+    Ok(readings)
+}
+
+fn command(result: &Json, readings: &mut Vec<Reading>) -> Result<(), SourceError> {
+    let Some(command) = result.text("command") else {
+        return Err(result.place.error("this result names no command"));
+    };
+    let times = result.list("times")?;
+    if times.is_empty() {
+        return Err(result.place.error(format!(
+            "'{}' has no `times`: without its single runs, nothing can be told from chance",
+            one_line(&command)
+        )));
+    }
+    let codes = result.list("exit_codes")?;
+    let (user, system) = (result.number("user")?, result.number("system")?);
+    let (direction, is_open) = direction_of(&command);
+    for (index, time) in times.iter().enumerate() {
+        let seconds = time.as_number("times")?;
+        if seconds <= 0.0 {
+            return Err(time.place.error("`times`: expected seconds above 0"));
+        }
+        let mut reading = Reading::new(work(result, &command), time.place.clone());
+        let mut step = step("command", vec![figure(direction, seconds)]);
+        step.cpu = Cpu {
+            // Means of all runs: hyperfine keeps no others.
+            user_ns: nanoseconds(user.unwrap_or(0.0)),
+            system_ns: nanoseconds(system.unwrap_or(0.0)),
+            ..Cpu::default()
+        };
+        reading.steps = vec![step];
+        reading.direction_is_open = is_open;
+        reading.command = Some(one_line(&command));
+        reading.notes.push("Processor time is hyperfine's mean over all runs.".to_owned());
+        if let Some(Value::Number(code)) = codes.get(index).map(|c| &c.value)
+            && code != "0"
+        {
+            reading.failure = Some(format!("'{}' ended with exit code {code}", one_line(&command)));
+        }
+        readings.push(reading);
+    }
+    Ok(())
+}
+
+fn work(result: &Json, command: &str) -> Work {
+    let mut fields = vec![("program", "hyperfine".to_owned()), ("command", one_line(command))];
+    let parameters = result.get("parameters").map_or(&[][..], Json::entries).iter();
+    let parameters: Vec<String> = parameters
+        .map(|(name, value)| {
+            format!("{}={}", one_line(name), one_line(&value.as_text().unwrap_or_default()))
+        })
+        .collect();
+    if !parameters.is_empty() {
+        fields.push(("parameters", parameters.join(" ")));
+    }
+    Work::unknown(&id_of(command), command, fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::Direction;
+
+    use super::*;
+    use crate::formats::testing::{fails, readings};
+
+    #[test]
+    fn each_run_is_an_observation() {
+        let text = r#"{ "results": [ { "command": "cp a b", "mean": 0.07, "user": 0.001,
+            "system": 0.017, "times": [0.102, 0.055, 0.052], "exit_codes": [0, 1, 0] },
+            { "command": "rm -f b", "times": [0.5], "parameters": { "n": "4" } } ] }"#;
+        let all = readings(&FORMAT, text);
+        assert_eq!(all.len(), 4);
+        assert_eq!(all[0].work.id, "cp-a-b");
+        assert_eq!(all[0].steps[0].figures[0].elapsed_ns, 102_000_000);
+        assert_eq!(all[0].steps[0].cpu.system_ns, 17_000_000);
+        assert_eq!(all[0].steps[0].figures[0].direction, Direction::Copy);
+        assert_eq!(all[3].steps[0].figures[0].direction, Direction::Remove);
+        assert!(all[3].work.fields.contains(&("parameters", "n=4".to_owned())));
+        assert!(all[1].failure.as_deref().is_some_and(|f| f.contains("exit code 1")));
+        assert_eq!(all.iter().filter(|r| r.failure.is_some()).count(), 1);
+        assert_eq!(&text[all[1].place.span.clone()], "0.055");
+    }
+
+    #[test]
+    fn results_without_runs_are_refused() {
+        for (text, said) in [
+            (r#"{"results": [{"command": "x", "times": []}]}"#, "without its single runs"),
+            (r#"{"results": [{"command": "x", "mean": 1.0}], "times": 0}"#, "has no `times`"),
+            (r#"{"results": [{"times": [1]}]}"#, "names no command"),
+            (r#"{"results": [{"command": "x", "times": [-1]}]}"#, "a number from 0"),
+            (r#"{"results": [{"command": "x", "times": [0]}]}"#, "above 0"),
+            (r#"{"results": [{"command": "x", "times": ["#, "cut off"),
+        ] {
+            assert!(fails(&FORMAT, text).to_string().contains(said), "{text}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The formats that can be imported: one file each, and one line in [`FORMATS`].
+
+mod bonnie;
+mod bonnie_table;
+mod csv_rows;
+mod dd;
+mod diskmark;
+mod elbencho;
+mod filebench;
+mod fio;
+mod hdparm;
+#[cfg(test)]
+mod hostile;
+mod hyperfine;
+mod phoronix;
+mod sysbench;
+#[cfg(test)]
+pub(crate) mod testing;
+mod time;
+
+use std::sync::Arc;
+
+use disklab_source::{Source, SourceError};
+
+use crate::reading::Reading;
+
+/// A format: the output of one program.
+#[derive(Debug)]
+pub struct Format {
+    /// Its name on the command line, such as `fio-json`.
+    pub name: &'static str,
+    /// Which programs and versions write it, in one line.
+    pub about: &'static str,
+    pub(crate) looks_like: fn(&str) -> bool,
+    pub(crate) read: fn(&Arc<Source>) -> Result<Vec<Reading>, SourceError>,
+}
+
+/// All formats. Where a text looks like several, the first counts: `time` stands last,
+/// because its lines often stand below another program's.
+pub static FORMATS: &[Format] = &[
+    fio::FORMAT,
+    hyperfine::FORMAT,
+    phoronix::FORMAT,
+    elbencho::FORMAT,
+    bonnie::FORMAT,
+    diskmark::FORMAT,
+    sysbench::FORMAT,
+    filebench::FORMAT,
+    hdparm::FORMAT,
+    dd::FORMAT,
+    time::FORMAT,
+];
+
+/// The format with this name.
+pub fn find_format(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+/// The format that a text looks like.
+pub fn detect(text: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| (format.looks_like)(text))
+}
+
+impl Format {
+    /// Reads a text of this format.
+    ///
+    /// # Errors
+    /// Where it is none, or a figure in it is none; the error shows the place.
+    pub fn read(&self, source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
+        (self.read)(source)
+    }
+}

@@ -1,0 +1,270 @@
+//! Result files of the Phoronix Test Suite: `composite.xml`.
+//!
+//! `PhoronixTestSuite/Result`: `Title`, `Description`, `Arguments`, `Scale` (the unit),
+//! `Proportion` (`HIB`: higher is better) and, for each system, `Data/Entry` with
+//! `Identifier`, `Value` and `RawString`, the single runs with colons between them
+//! (`pts-core/objects/pts_result_file.php`). What is told in no unit of data,
+//! operations or time is left out.
+
+use std::sync::Arc;
+
+use disklab_measure::{Direction, Figure, Tool};
+use disklab_source::{Place, Source, SourceError};
+use roxmltree::{Document, Node};
+
+use super::Format;
+use crate::reading::{Reading, Work, figure, id_of, one_line, step};
+use crate::text::{byte_unit, decimal, span};
+
+pub(super) const FORMAT: Format = Format {
+    name: "phoronix",
+    about: "Phoronix Test Suite: composite.xml",
+    looks_like: |text| {
+        text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
+            && text.contains("<PhoronixTestSuite")
+    },
+    read,
+};
+
+/// Words of a result that tell what is done.
+const DIRECTIONS: [(&str, Direction); 6] = [
+    ("read", Direction::Read),
+    ("write", Direction::Write),
+    ("delete", Direction::Remove),
+    ("unpack", Direction::Copy),
+    ("compile", Direction::Mixed),
+    ("create", Direction::Mixed),
+];
+
+fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
+    let whole = |start: usize, end: usize| span(source, start, end);
+    let document = Document::parse(&source.text).map_err(|error| {
+        let at = error.pos();
+        let before = source.text.lines().take(at.row.saturating_sub(1) as usize);
+        let line: usize = before.map(|l| l.len() + 1).sum();
+        whole(line + at.col.saturating_sub(1) as usize, line + at.col as usize)
+            .error(format!("not valid XML: {error}"))
+    })?;
+    let mut readings = Vec::new();
+    let results = document.root_element().children().filter(|n| n.has_tag_name("Result"));
+    let mut unknown = Vec::new();
+    for result in results {
+        let scale = text(result, "Scale").unwrap_or_default();
+        let Some(unit) = Unit::of(&scale) else {
+            unknown.push(scale);
+            continue;
+        };
+        let entries = result.descendants().filter(|n| n.has_tag_name("Entry"));
+        for entry in entries {
+            runs(source, result, entry, unit, &mut readings)?;
+        }
+    }
+    if readings.is_empty() {
+        unknown.dedup();
+        let found = if unknown.is_empty() {
+            "no results".to_owned()
+        } else {
+            format!("results in {}", disklab_source::one_of(unknown.iter().take(6)))
+        };
+        return Err(whole(0, 0).error(format!(
+            "there is no result here that can be imported; expected one in MB/s, IOPS, seconds or \
+             the like, found {found}"
+        )));
+    }
+    Ok(readings)
+}
+
+/// What a result is told in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Unit {
+    /// Bytes per second: how many one is.
+    Bytes(f64),
+    /// Operations per second.
+    Operations,
+    /// Seconds: how many one is.
+    Seconds(f64),
+}
+
+impl Unit {
+    fn of(scale: &str) -> Option<Self> {
+        match scale.trim().to_lowercase().as_str() {
+            "iops"
+            | "files/s"
+            | "files/sec"
+            | "files per second"
+            | "transactions per second"
+            | "tps"
+            | "ops/sec"
+            | "operations per second"
+            | "requests per second" => Some(Self::Operations),
+            "seconds" | "sec" | "s" => Some(Self::Seconds(1.0)),
+            "ms" | "milliseconds" => Some(Self::Seconds(1e-3)),
+            _ => {
+                let unit = scale
+                    .trim()
+                    .strip_suffix("/s")
+                    .or_else(|| scale.trim().strip_suffix("/sec"))?;
+                // 'KB/s' of its disk tests are what fio and others show as kB.
+                byte_unit(&unit.replace("KB", "kB")).map(Self::Bytes)
+            }
+        }
+    }
+
+    fn figure(self, direction: Direction, value: f64) -> Figure {
+        match self {
+            Self::Bytes(size) => {
+                Figure { bytes_per_second: Some(value * size), ..figure(direction, 0.0) }
+            }
+            Self::Operations => {
+                Figure { operations_per_second: Some(value), ..figure(direction, 0.0) }
+            }
+            Self::Seconds(size) => figure(direction, value * size),
+        }
+    }
+}
+
+fn text(node: Node<'_, '_>, name: &str) -> Option<String> {
+    let child = node.children().find(|n| n.has_tag_name(name))?;
+    child.text().map(one_line).filter(|t| !t.is_empty())
+}
+
+/// One reading for each run of an entry.
+fn runs(
+    source: &Arc<Source>,
+    result: Node<'_, '_>,
+    entry: Node<'_, '_>,
+    unit: Unit,
+    readings: &mut Vec<Reading>,
+) -> Result<(), SourceError> {
+    let range = entry.range();
+    let place = Place { source: Arc::clone(source), span: range };
+    let Some(system) = text(entry, "Identifier") else {
+        return Err(place.error("this entry has no Identifier: whose figures are they?"));
+    };
+    let raw = text(entry, "RawString").or_else(|| text(entry, "Value")).unwrap_or_default();
+    let described = [text(result, "Title"), text(result, "Description")];
+    let described = described.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let lower = described.to_lowercase();
+    let direction = DIRECTIONS.iter().find(|(word, _)| lower.contains(word)).map(|(_, d)| *d);
+    for value in raw.split([':', ',']).map(str::trim).filter(|v| !v.is_empty()) {
+        let value = decimal(value).filter(|v| *v > 0.0).ok_or_else(|| {
+            place.error(format!("{system}: expected figures above 0, found '{value}'"))
+        })?;
+        let mut reading = Reading::new(work(result, &described), place.clone());
+        reading.stack = Some(system.clone());
+        reading.direction_is_open = direction.is_none();
+        reading.steps =
+            vec![step("result", vec![unit.figure(direction.unwrap_or(Direction::Copy), value)])];
+        reading.tools = version(result);
+        reading.notes.push(
+            "Phoronix stops repeating when the deviation looks small, and its tests often fit into \
+             memory: mind what the figures stand on."
+                .to_owned(),
+        );
+        readings.push(reading);
+    }
+    Ok(())
+}
+
+fn work(result: Node<'_, '_>, described: &str) -> Work {
+    let mut fields = vec![("program", "phoronix".to_owned())];
+    for (tag, name) in
+        [("Identifier", "test"), ("Arguments", "arguments"), ("Description", "about")]
+    {
+        fields.extend(text(result, tag).map(|text| (name, text)));
+    }
+    Work::unknown(&id_of(described), described, fields)
+}
+
+fn version(result: Node<'_, '_>) -> Vec<Tool> {
+    let version = text(result, "AppVersion").or_else(|| text(result, "Version"));
+    let name = text(result, "Title");
+    name.zip(version).map(|(name, version)| Tool { name, version }).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::testing::{fails, readings};
+
+    const XML: &str = r#"<?xml version="1.0"?>
+<PhoronixTestSuite>
+  <System><Identifier>ext4</Identifier></System>
+  <Result>
+    <Identifier>pts/fio-2.1.0</Identifier>
+    <Title>Flexible IO Tester</Title>
+    <AppVersion>3.36</AppVersion>
+    <Arguments>randread libaio 0 1 4k</Arguments>
+    <Description>Type: Random Read - Block Size: 4KB</Description>
+    <Scale>MB/s</Scale>
+    <Proportion>HIB</Proportion>
+    <Data>
+      <Entry><Identifier>ext4</Identifier><Value>123</Value><RawString>120:123:126</RawString></Entry>
+      <Entry><Identifier>btrfs raid1</Identifier><Value>99.5</Value><RawString></RawString></Entry>
+    </Data>
+  </Result>
+  <Result>
+    <Title>Unpacking Linux</Title><Scale>Seconds</Scale>
+    <Data><Entry><Identifier>ext4</Identifier><Value>7.5</Value></Entry></Data>
+  </Result>
+  <Result>
+    <Title>Some game</Title><Scale>Frames Per Second</Scale>
+    <Data><Entry><Identifier>ext4</Identifier><Value>60</Value></Entry></Data>
+  </Result>
+</PhoronixTestSuite>
+"#;
+
+    #[test]
+    fn each_run_is_an_observation_and_each_system_a_stack() {
+        let all = readings(&FORMAT, XML);
+        assert_eq!(all.len(), 5);
+        assert_eq!(all[0].steps[0].figures[0].bytes_per_second, Some(120e6));
+        assert_eq!(all[0].steps[0].figures[0].direction, Direction::Read);
+        assert_eq!(all[0].work.id, "Flexible-IO-Tester-Type-Random-Read-Block-Size-4KB");
+        assert_eq!(all[3].stack.as_deref(), Some("btrfs raid1"));
+        assert_eq!(all[4].steps[0].figures[0].elapsed_ns, 7_500_000_000);
+        assert_eq!(all[4].steps[0].figures[0].direction, Direction::Copy);
+    }
+
+    #[test]
+    fn units_are_known_or_left_out() {
+        for (scale, unit) in [
+            ("MB/s", Some(Unit::Bytes(1e6))),
+            ("MiB/s", Some(Unit::Bytes(1_048_576.0))),
+            ("KB/s", Some(Unit::Bytes(1e3))),
+            ("IOPS", Some(Unit::Operations)),
+            ("ms", Some(Unit::Seconds(1e-3))),
+            ("Mb/s", None),
+            ("/s", None),
+            ("", None),
+        ] {
+            assert_eq!(Unit::of(scale), unit, "{scale}");
+        }
+    }
+
+    #[test]
+    fn odd_files_are_refused() {
+        for (text, line, said) in [
+            (XML.replace("120:123", "120:abc"), 13, "found 'abc'"),
+            (XML.replace("120:123", "0:123"), 13, "above 0"),
+            (
+                XML.replace("<Identifier>ext4</Identifier><Value>123", "<Value>123"),
+                13,
+                "no Identifier",
+            ),
+            (XML.replace("</Data>", ""), 16, "not valid XML"),
+            ("<PhoronixTestSuite/>".to_owned(), 1, "found no results"),
+            (XML.replace("MB/s", "x").replace("Seconds", "y"), 1, "'x', 'y' or 'Frames"),
+            (
+                "<!DOCTYPE a [<!ENTITY b \"c\">]><PhoronixTestSuite>&b;</PhoronixTestSuite>"
+                    .to_owned(),
+                1,
+                "XML",
+            ),
+        ] {
+            let error = fails(&FORMAT, &text);
+            assert!(error.to_string().contains(said), "{error}");
+            assert_eq!(error.line, line, "{error}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! sysbench's `fileio`: 0.4, 1.0 and 1.1.
+//!
+//! 1.0: `reads/s:`, `writes/s:`, `read, MiB/s:`, `written, MiB/s:`. 1.1: `read:
+//! IOPS=2621.66 40.96 MiB/s (42.95 MB/s)`. 0.4: `Operations performed: 6008 Read, 3997
+//! Write, …` and `total time:`; its Mb and Kb are powers of 1024 bytes. Latencies are of
+//! reads, writes and fsyncs together, in milliseconds.
+
+use std::sync::Arc;
+
+use disklab_measure::{Direction, Figure, Tool};
+use disklab_source::{Source, SourceError};
+use disklab_units::Bytes;
+
+use super::Format;
+use crate::reading::{Reading, Work, figure, id_of, one_line, step};
+use crate::text::{Line, agree, lines, quantities, span};
+
+pub(super) const FORMAT: Format = Format {
+    name: "sysbench",
+    about: "sysbench fileio 0.4, 1.0 and 1.1",
+    looks_like: |text| {
+        let has = |part: &str| text.contains(part);
+        has("reads/s:") && has("writes/s:")
+            || has("read:  IOPS=")
+            || has("read: IOPS=") && has("fsync: IOPS=")
+            || has("Operations performed:") && has("Requests/sec executed")
+    },
+    read,
+};
+
+/// What one run says.
+#[derive(Default)]
+struct Told {
+    start: usize,
+    version: Option<String>,
+    threads: Option<String>,
+    block: Option<Bytes>,
+    mode: Option<String>,
+    direct: Option<String>,
+    /// Operations per second of reads and writes.
+    rates: [Option<f64>; 2],
+    /// Operations of reads and writes.
+    counts: [Option<f64>; 2],
+    /// MiB/s of reads and writes, as shown.
+    speeds: [Option<f64>; 2],
+    seconds: Option<f64>,
+}
+
+fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
+    let mut readings = Vec::new();
+    let mut told = Told::default();
+    for line in lines(source) {
+        let text = line.text.trim();
+        if text.starts_with("sysbench ") && text.contains('.') {
+            told = Told { start: line.start, version: Some(one_line(text)), ..Told::default() };
+        }
+        take(&mut told, &line)?;
+        if let Some(rest) = line.after("total time") {
+            let number = rest.strip_suffix('s').unwrap_or(rest);
+            told.seconds = Some(line.number(number, "the total time")?);
+            let started = std::mem::take(&mut told);
+            let has_figures = started.rates.iter().chain(&started.counts).any(Option::is_some);
+            // sysbench has other tests, which end in the same way.
+            if has_figures {
+                let place = span(source, started.start, line.end());
+                readings.push(reading(&started, &line, place)?);
+            }
+            told = Told { start: line.end(), version: started.version, ..Told::default() };
+        }
+    }
+    if readings.is_empty() {
+        return Err(span(source, 0, 0).error(
+            "there is no result of sysbench fileio here; expected its 'File operations' and 'total \
+             time' (of the other tests nothing is taken)",
+        ));
+    }
+    Ok(readings)
+}
+
+const SIDES: [(&str, &str, &str); 2] =
+    [("reads/s", "read, MiB/s", "read"), ("writes/s", "written, MiB/s", "write")];
+
+fn take(told: &mut Told, line: &Line<'_>) -> Result<(), SourceError> {
+    for (side, (rate, speed, name)) in SIDES.iter().enumerate() {
+        if let Some(rest) = line.after(rate) {
+            told.rates[side] = Some(line.number(rest, rate)?);
+        }
+        if let Some(rest) = line.after(speed) {
+            told.speeds[side] = Some(line.number(rest, speed)?);
+        }
+        let new = line.after(name).and_then(|rest| rest.strip_prefix("IOPS="));
+        if let Some(rest) = new {
+            let words: Vec<&str> = rest.split_whitespace().collect();
+            let [iops, mib, "MiB/s", ..] = words.as_slice() else {
+                return Err(line.error("expected 'IOPS=NUMBER NUMBER MiB/s (NUMBER MB/s)'"));
+            };
+            told.rates[side] = Some(line.number(iops, "IOPS")?);
+            told.speeds[side] = Some(line.number(mib, "MiB/s")?);
+        }
+    }
+    if let Some(rest) = line.after("Operations performed") {
+        for (number, what) in quantities(rest) {
+            match what {
+                "Read" | "reads" => told.counts[0] = Some(line.number(number, "reads")?),
+                "Write" | "writes" => told.counts[1] = Some(line.number(number, "writes")?),
+                _ => {}
+            }
+        }
+    }
+    if let Some(rest) = line.after("Block size") {
+        // 0.4 writes Kb for what later versions call KiB.
+        let size = rest.replace("Kb", "KiB").replace("Mb", "MiB");
+        let size = size.parse().map_err(|e| line.place_of(rest).error(format!("Block size: {e}")));
+        told.block = Some(size?);
+    }
+    let text = line.text.trim();
+    if let Some(mode) = text.strip_prefix("Doing ").and_then(|t| t.strip_suffix(" test")) {
+        told.mode = Some(one_line(mode));
+    }
+    if let Some(threads) = line.after("Number of threads") {
+        told.threads = Some(one_line(threads));
+    }
+    if let Some(flags) = line.after("Extra file open flags") {
+        told.direct = Some(one_line(flags));
+    }
+    Ok(())
+}
+
+fn reading(
+    told: &Told,
+    line: &Line<'_>,
+    place: disklab_source::Place,
+) -> Result<Reading, SourceError> {
+    let Some(block) = told.block.filter(|block| block.0 > 0) else {
+        return Err(line.error(
+            "the run's 'Block size' is missing: without it, operations are no bytes; import the \
+             whole output of sysbench",
+        ));
+    };
+    let seconds = told
+        .seconds
+        .filter(|s| *s > 0.0)
+        .ok_or_else(|| line.error("expected a total time above 0"))?;
+    let mut figures: Vec<Figure> = Vec::new();
+    for (side, direction) in [Direction::Read, Direction::Write].into_iter().enumerate() {
+        let rate = told.counts[side].map(|n| n / seconds).or(told.rates[side]);
+        let Some(rate) = rate.filter(|rate| *rate > 0.0) else { continue };
+        let speed = rate * block.0 as f64;
+        let shown = told.speeds[side].map(|mib| mib * 1_048_576.0);
+        if shown.is_some_and(|shown| shown > 1e6 && !agree(speed, shown, 2)) {
+            return Err(line.error(format!(
+                "the run above says {rate} operations per second of {}, which are not its MiB/s: was \
+                 it changed?",
+                block.iec()
+            )));
+        }
+        let mut figure = figure(direction, seconds);
+        figure.operations_per_second = Some(rate);
+        figure.bytes_per_second = Some(speed);
+        figure.operations = Some((rate * seconds).round() as u64);
+        figure.bytes = (speed * seconds).round() as u64;
+        figures.push(figure);
+    }
+    if figures.is_empty() {
+        return Err(line.error("the run above read and wrote nothing"));
+    }
+    let mode = told.mode.clone().unwrap_or_else(|| "fileio".to_owned());
+    let id = format!("sysbench-{}-{}", mode.replace("r/w", "readwrite"), block.short());
+    let mut fields =
+        vec![("program", "sysbench".to_owned()), ("mode", mode.clone()), ("bs", block.short())];
+    fields.extend(told.threads.clone().map(|threads| ("threads", threads)));
+    fields.extend(told.direct.clone().map(|flags| ("open-flags", flags)));
+    let title = format!("sysbench fileio, {mode}, {}", block.iec());
+    let mut reading = Reading::new(Work::unknown(&id_of(&id), &title, fields), place);
+    reading.steps = vec![step("fileio", figures)];
+    reading.tools = told
+        .version
+        .iter()
+        .map(|version| Tool { name: "sysbench".to_owned(), version: version.clone() })
+        .collect();
+    reading.notes.push(
+        "sysbench tells latencies of reads, writes and fsyncs together; they were left out."
+            .to_owned(),
+    );
+    Ok(reading)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::testing::{fails, one, readings};
+
+    const V10: &str = "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\nNumber of threads: 1\n\
+        Extra file open flags: (none)\nBlock size 16KiB\nDoing random r/w test\nThreads started!\n\n\
+        File operations:\n    reads/s:    5970.80\n    writes/s:    3980.54\n    fsyncs/s:    398.55\n\n\
+        Throughput:\n    read, MiB/s:     93.29\n    written, MiB/s:    62.20\n\n\
+        General statistics:\n    total time:       2.0093s\n    total number of events:   20797\n";
+
+    #[test]
+    fn version_1_0() {
+        let reading = one(&FORMAT, V10);
+        assert_eq!(reading.work.id, "sysbench-random-readwrite-16k");
+        let [read, write] = reading.steps[0].figures.as_slice() else { panic!("two figures") };
+        assert_eq!(read.bytes_per_second, Some(5970.80 * 16384.0));
+        assert_eq!(
+            (write.direction, write.operations_per_second),
+            (Direction::Write, Some(3980.54))
+        );
+        assert_eq!(readings(&FORMAT, &V10.repeat(2)).len(), 2);
+    }
+
+    #[test]
+    fn versions_1_1_and_0_4() {
+        let new = "sysbench 1.1.0\nBlock size 16KiB\nDoing sequential read test\n\nThroughput:\n\
+             read:  IOPS=2621.66 40.96 MiB/s (42.95 MB/s)\n         write: IOPS=0.00 0.00 MiB/s (0.00 MB/s)\n\
+             fsync: IOPS=0.00\n\nLatency (ms):\n    total time:   10.0s\n";
+        let reading = one(&FORMAT, new);
+        assert_eq!(reading.steps[0].figures.len(), 1);
+        assert_eq!(reading.steps[0].figures[0].operations_per_second, Some(2621.66));
+        let old = "sysbench 0.4.12:  multi-threaded system evaluation benchmark\nBlock size 16Kb\n\
+             Doing random r/w test\nOperations performed:  6008 Read, 3997 Write, 12800 Other = 22805 Total\n\
+             Read 93.875Mb  Written 62.453Mb  Total transferred 156.33Mb  (2.9644Mb/sec)\n  189.72 Requests/sec executed\n\
+             \n    total time:       50.0s\n";
+        let figures = &one(&FORMAT, old).steps[0].figures;
+        assert_eq!(figures[0].operations_per_second, Some(6008.0 / 50.0));
+        assert_eq!(figures[1].bytes_per_second, Some(3997.0 / 50.0 * 16384.0));
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused() {
+        for (from, to, said) in [
+            ("93.29", "932.9", "not its MiB/s"),
+            ("Block size 16KiB\n", "", "'Block size' is missing"),
+            ("5970.80", "5,970.80", "expected a number"),
+            ("total time:       2.0093s", "total time: 0s", "above 0"),
+        ] {
+            let text = V10.replace(from, to);
+            assert!(fails(&FORMAT, &text).to_string().contains(said), "{to}");
+        }
+        assert!(fails(&FORMAT, "total time: 10s\n").to_string().contains("no result"));
+    }
+}

@@ -1,0 +1,425 @@
+//! From files to the cells of a run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use disklab_exec::TraceEntry;
+use disklab_measure::{Direction, Environment, Note, Sample};
+use disklab_source::{Place, Source, one_of};
+use disklab_study::{Cell, LeftOut, Study};
+use indexmap::IndexMap;
+
+use crate::formats::{FORMATS, Format, detect};
+use crate::mapping::{TABLE, Table};
+use crate::naming::{direction_in, stack_of};
+use crate::reading::{one_line, stack_id_of};
+use crate::study_text::{Outline, study};
+use crate::{ImportError, Mapping, Reading, Work};
+
+/// What is wanted.
+#[derive(Debug, Default)]
+pub struct Request {
+    /// The files, in the order of their repeats.
+    pub files: Vec<PathBuf>,
+    /// Their format; found out from each where absent.
+    pub format: Option<&'static Format>,
+    /// The stack of all files that no rule is about.
+    pub stack: Option<String>,
+    /// Rules, before those of the tables beside the files.
+    pub mappings: Vec<Mapping>,
+    /// What the figures become part of.
+    pub target: Target,
+}
+
+/// What the figures become part of.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// A study of their own with this id.
+    Made(String),
+    /// A study that exists: stacks and workloads must be its own.
+    Existing(Box<Study>),
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Self::Made("imported".to_owned())
+    }
+}
+
+/// What will be a run.
+#[derive(Debug)]
+pub struct Import {
+    /// The study.
+    pub study: Study,
+    /// The cells, block by block.
+    pub cells: Vec<ImportedCell>,
+    /// What was published or planned, and has no figure.
+    pub left_out: Vec<LeftOut>,
+    /// Where the figures come from, in a sentence's end: '3 files (fio-json)'.
+    pub about: String,
+    /// What the run's settings say, by name.
+    pub options: BTreeMap<String, String>,
+}
+
+/// A cell, and what a file tells of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportedCell {
+    /// The cell.
+    pub cell: Cell,
+    /// What was measured, or why it failed.
+    pub result: Result<Sample, String>,
+    /// The file, and the part of its text.
+    pub origin: Option<Place>,
+}
+
+/// Files larger than this are no results.
+const LARGEST: u64 = 256 << 20;
+
+/// A reading, and where it belongs.
+struct Placed {
+    reading: Reading,
+    stack: String,
+    workload: String,
+    file: String,
+    format: &'static str,
+}
+
+impl Import {
+    /// Reads all files. Writes nothing.
+    ///
+    /// # Errors
+    /// Where a file cannot be read or understood, where it is not told to which stack it
+    /// belongs, or where repeats did not do the same work.
+    pub fn read(request: &Request) -> Result<Self, ImportError> {
+        if request.files.is_empty() {
+            return Err(ImportError::Other("which files? name at least one".to_owned()));
+        }
+        let tables = tables(&request.files)?;
+        let mut placed = Vec::new();
+        for path in &request.files {
+            read_file(path, request, &tables, &mut placed)?;
+        }
+        let table = tables.values().flatten().next().cloned().unwrap_or_default();
+        let study = match &request.target {
+            Target::Existing(study) => {
+                placed.iter().try_for_each(|p| belongs(study, p))?;
+                (**study).clone()
+            }
+            Target::Made(id) => made(id, &table, &placed)?,
+        };
+        let formats = placed.iter().map(|p| p.format).collect::<indexmap::IndexSet<_>>();
+        let formats = formats.into_iter().collect::<Vec<_>>().join(", ");
+        let files = request.files.len();
+        let about = format!("{files} {} ({formats})", if files == 1 { "file" } else { "files" });
+        let options = BTreeMap::from([("files".to_owned(), files.to_string())]);
+        Ok(Self { cells: cells(&study, placed), study, left_out: Vec::new(), about, options })
+    }
+
+    /// How often each pair of stack and workload was measured, in the study's order.
+    pub fn counts(&self) -> Vec<(String, String, usize)> {
+        let mut counts: IndexMap<(String, String), usize> = IndexMap::new();
+        for cell in &self.cells {
+            *counts.entry((cell.cell.stack.clone(), cell.cell.workload.clone())).or_default() += 1;
+        }
+        counts.into_iter().map(|((stack, workload), n)| (stack, workload, n)).collect()
+    }
+}
+
+/// The tables beside the files, by folder.
+fn tables(files: &[PathBuf]) -> Result<IndexMap<PathBuf, Option<Table>>, ImportError> {
+    let mut tables = IndexMap::new();
+    for path in files {
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        if tables.contains_key(&folder) {
+            continue;
+        }
+        let path = folder.join(TABLE);
+        let table = if path.is_file() { Some(Table::read(&source(&path)?)?) } else { None };
+        tables.insert(folder, table);
+    }
+    Ok(tables)
+}
+
+/// A file's text. UTF-16 with its mark at the start is understood too.
+fn source(path: &Path) -> Result<Arc<Source>, ImportError> {
+    let wrong = |why: &dyn ToString| ImportError::file(path, why.to_string());
+    let length = path.metadata().map_err(|e| wrong(&e))?.len();
+    if length > LARGEST {
+        return Err(wrong(&format!("it has {length} bytes, and results have at most {LARGEST}")));
+    }
+    let bytes = std::fs::read(path).map_err(|e| wrong(&e))?;
+    let text = match bytes.as_slice() {
+        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).ok(),
+        _ => String::from_utf8(bytes).ok(),
+    };
+    let text = text.ok_or_else(|| wrong(&"it is no text (neither UTF-8 nor UTF-16)"))?;
+    Ok(Arc::new(Source { name: path.display().to_string(), text }))
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
+    if rest.is_empty() { String::from_utf16(&units).ok() } else { None }
+}
+
+fn read_file(
+    path: &Path,
+    request: &Request,
+    tables: &IndexMap<PathBuf, Option<Table>>,
+    placed: &mut Vec<Placed>,
+) -> Result<(), ImportError> {
+    let source = source(path)?;
+    let format = match request.format {
+        Some(format) => format,
+        None => detect(&source.text).ok_or_else(|| {
+            ImportError::file(
+                path,
+                format!(
+                    "it looks like the output of no program that is known; known are {}; name one \
+                     with --format to see what is missing",
+                    one_of(FORMATS.iter().map(|f| f.name))
+                ),
+            )
+        })?,
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let given = path.to_string_lossy();
+    let table = path.parent().and_then(|folder| tables.get(folder)).and_then(Option::as_ref);
+    let beside = table.map_or(&[][..], |t| &t.mappings);
+    let rules: Vec<&Mapping> =
+        request.mappings.iter().chain(beside).filter(|m| m.is_about(&given, &name)).collect();
+    let stack = rules.iter().find_map(|m| m.stack.clone()).or_else(|| request.stack.clone());
+    let workload = rules.iter().find_map(|m| m.workload.clone());
+    for mut reading in format.read(&source)? {
+        let workload = workload.clone().unwrap_or_else(|| reading.work.id.clone());
+        let by_output = || reading.stack.as_deref().map(stack_id_of);
+        let by_name = || stack_of(path, &reading.work.id, tables.len() > 1);
+        let stack = stack.clone().or_else(by_output).or_else(by_name).ok_or_else(|| {
+            ImportError::Other(format!(
+                "{}: which stack do these figures belong to? Neither the output nor the file's name \
+                 tells; say it with --as STACK, with --map '{name}=STACK', or in a table {TABLE} \
+                 beside the file",
+                path.display()
+            ))
+        })?;
+        if reading.direction_is_open {
+            open_direction(&mut reading, &workload, &name);
+        }
+        placed.push(Placed {
+            reading,
+            stack,
+            workload,
+            file: source.name.clone(),
+            format: format.name,
+        });
+    }
+    Ok(())
+}
+
+/// What the output leaves open, a name may tell.
+fn open_direction(reading: &mut Reading, workload: &str, file: &str) {
+    match direction_in(workload).or_else(|| direction_in(file)) {
+        Some(direction) => {
+            let figures = reading.steps.iter_mut().flat_map(|step| &mut step.figures);
+            figures.for_each(|figure| figure.direction = direction);
+        }
+        None if reading
+            .steps
+            .iter()
+            .flat_map(|s| &s.figures)
+            .any(|f| f.direction == Direction::Copy) =>
+        {
+            reading.notes.push(
+                "The output does not tell whether data were read or written; a workload's name with \
+                 'read' or 'write' in it would (--map)."
+                    .to_owned(),
+            );
+        }
+        None => {}
+    }
+}
+
+/// Whether a study has the stack and the workload.
+fn belongs(study: &Study, placed: &Placed) -> Result<(), ImportError> {
+    let Placed { stack, workload, file, .. } = placed;
+    let lacks = |what: &str, id: &str, known: Vec<&str>| {
+        let hint = disklab_source::did_you_mean(id, known.iter().copied());
+        ImportError::Other(format!(
+            "{file}: the study '{}' has no {what} '{id}'{hint}; it has {}. Say which with --map \
+             'PATTERN=STACK:WORKLOAD'",
+            study.id,
+            one_of(known.iter().take(12))
+        ))
+    };
+    if study.stack_index(stack).is_none() {
+        let known = study.stacks.iter().map(|s| s.id.as_str()).collect();
+        return Err(lacks("stack", stack, known));
+    }
+    if study.workload_index(workload).is_none() {
+        let known = study.workloads.iter().map(|w| w.id.as_str()).collect();
+        return Err(lacks("workload", workload, known));
+    }
+    Ok(())
+}
+
+/// A study of the figures' own.
+fn made(id: &str, table: &Table, placed: &[Placed]) -> Result<Study, ImportError> {
+    let mut stacks: Vec<String> = Vec::new();
+    let mut works: IndexMap<String, Work> = IndexMap::new();
+    let mut first: BTreeMap<&str, &Placed> = BTreeMap::new();
+    let mut counts: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    for one in placed {
+        if !stacks.contains(&one.stack) {
+            stacks.push(one.stack.clone());
+        }
+        match first.get(one.workload.as_str()) {
+            Some(other) => same_work(other, one)?,
+            None => {
+                first.insert(&one.workload, one);
+                works.insert(one.workload.clone(), one.reading.work.clone());
+            }
+        }
+        *counts.entry((&one.stack, &one.workload)).or_default() += 1;
+    }
+    let title = table.title.clone().unwrap_or_else(|| format!("Imported: {}", stacks.join(", ")));
+    let outline = Outline {
+        id,
+        title: &one_line(&title),
+        about: "What other programs measured, imported from their outputs. How the stacks were made, \
+                in which order they were measured, and what else the machine did is not known.",
+        repeats: counts.values().copied().max().unwrap_or(1),
+        baseline: table.baseline.as_deref(),
+        stacks: &stacks,
+        works: &works,
+    };
+    study(&outline)
+}
+
+/// Whether two readings of one workload did the same work, as far as they tell.
+fn same_work(a: &Placed, b: &Placed) -> Result<(), ImportError> {
+    let (one, other) = (&a.reading.work, &b.reading.work);
+    if one.kind == other.kind && one.fields == other.fields {
+        return Ok(());
+    }
+    let lines = |work: &Work| -> Vec<String> {
+        let fields = work.fields.iter().flat_map(|(name, value)| {
+            let single = !value.contains('\n');
+            let whole = single.then(|| format!("{name}={value}"));
+            let lines = value.lines().filter(move |_| !single).map(str::to_owned);
+            whole.into_iter().chain(lines).collect::<Vec<_>>()
+        });
+        fields.collect()
+    };
+    let (own, others) = (lines(one), lines(other));
+    let only = |these: &[String], those: &[String]| {
+        let mut left: Vec<String> =
+            these.iter().filter(|line| !those.contains(line)).take(4).cloned().collect();
+        if left.is_empty() {
+            left.push("nothing of that".to_owned());
+        }
+        one_line(&left.join(", "))
+    };
+    Err(ImportError::Other(format!(
+        "{} and {} both tell of a workload '{}', but did not do the same work: {} against {}. Give \
+         one of them another name with --map 'PATTERN=STACK:WORKLOAD', or leave it out",
+        a.file,
+        b.file,
+        a.workload,
+        only(&own, &others),
+        only(&others, &own)
+    )))
+}
+
+/// The cells: of each stack and workload, the first reading is of block 0, the second of
+/// block 1, and so on.
+fn cells(study: &Study, placed: Vec<Placed>) -> Vec<ImportedCell> {
+    let mut blocks: BTreeMap<(String, String), u32> = BTreeMap::new();
+    let mut cells: Vec<ImportedCell> = placed
+        .into_iter()
+        .map(|one| {
+            let next = blocks.entry((one.stack.clone(), one.workload.clone())).or_default();
+            let block = *next;
+            *next += 1;
+            let cell = Cell {
+                number: 0,
+                block,
+                stack: one.stack.clone(),
+                workload: one.workload.clone(),
+                seed: 0,
+            };
+            let origin = Some(one.reading.place.clone());
+            let result = match one.reading.failure.clone() {
+                Some(why) => Err(why),
+                None => Ok(sample(one)),
+            };
+            ImportedCell { cell, result, origin }
+        })
+        .collect();
+    let at = |id: &str| study.stack_index(id);
+    cells
+        .sort_by_key(|c| (c.cell.block, at(&c.cell.stack), study.workload_index(&c.cell.workload)));
+    number(&mut cells);
+    cells
+}
+
+/// Numbers cells in their order.
+pub(crate) fn number(cells: &mut [ImportedCell]) {
+    for (number, cell) in cells.iter_mut().enumerate() {
+        cell.cell.number = u32::try_from(number).unwrap_or(u32::MAX);
+    }
+}
+
+/// The sample of a reading: what is told, and what is not.
+fn sample(one: Placed) -> Sample {
+    let Placed { reading, file, format, .. } = one;
+    let when = reading.surroundings.get("measured at");
+    let when = when.map_or_else(String::new, |when| format!(", measured at {when}"));
+    let origin = format!("imported from {file}, format {format}{when}");
+    let untold = untold(&reading);
+    let note = |about: &str, text: String| Note { about: about.to_owned(), text };
+    let mut notes = vec![note("origin", origin)];
+    notes.extend(reading.notes.into_iter().map(|text| note(format, text)));
+    notes.push(note("not told by the source", untold));
+    let elapsed_seconds =
+        reading.steps.iter().map(|s| s.elapsed_ns).fold(0, u64::saturating_add) as f64 / 1e9;
+    let trace = reading.command.map(|command| TraceEntry {
+        at_seconds: 0.0,
+        // What the shell made of it is not known: it stays one text where it is none.
+        argv: shell_words::split(&command).unwrap_or_else(|_| vec![command]),
+        cwd: None,
+        status: "0".to_owned(),
+        elapsed_seconds,
+    });
+    Sample {
+        steps: reading.steps,
+        environment: Environment {
+            tools: reading.tools,
+            extra: reading.surroundings,
+            ..Environment::default()
+        },
+        notes,
+        trace: trace.into_iter().collect(),
+        ..Sample::default()
+    }
+}
+
+/// What a reading does not tell, so that nothing was audited by it.
+fn untold(reading: &Reading) -> String {
+    let steps = &reading.steps;
+    let mut untold = Vec::new();
+    if steps.iter().all(|s| s.drives.is_empty()) {
+        untold.push("what the drives really read and wrote (reads from memory and data that were compressed away would not be noticed)");
+    }
+    if steps.iter().all(|s| s.cpu.user_ns == 0 && s.cpu.system_ns == 0) {
+        untold.push("processor time");
+    }
+    untold.push("what else ran, the kernel, mount options, and the drives' state");
+    format!("{}.", untold.join("; "))
+}
+
+#[cfg(test)]
+#[path = "import_tests.rs"]
+mod tests;

@@ -1,0 +1,206 @@
+use std::fs;
+
+use disklab_store::{CellState, Session};
+use disklab_verdict::analyse;
+
+use super::*;
+
+fn fio(bs: &str, iops: f64) -> String {
+    let bytes = iops * 4096.0;
+    format!(
+        "{{\"fio version\":\"fio-3.33\",\"jobs\":[{{\"jobname\":\"randread\",\"error\":0,\
+         \"job options\":{{\"rw\":\"randread\",\"bs\":\"{bs}\",\"direct\":\"1\"}},\"read\":{{\
+         \"io_bytes\":{},\"io_kbytes\":1,\"bw_bytes\":{bytes},\"iops\":{iops},\"runtime\":10000,\
+         \"total_ios\":{}}}}}]}}",
+        (bytes * 10.0) as u64,
+        (iops * 10.0) as u64
+    )
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(&path, text).expect("a file");
+        path
+    }
+}
+
+fn session() -> Session {
+    Session {
+        began: jiff::Timestamp::UNIX_EPOCH,
+        command: vec!["disklab".to_owned()],
+        disklab: "0".to_owned(),
+        kernel: String::new(),
+    }
+}
+
+fn counts(import: &Import) -> Vec<(String, String, usize)> {
+    import.counts()
+}
+
+fn said(request: &Request) -> String {
+    Import::read(request).expect_err("refused").to_string()
+}
+
+#[test]
+fn repeats_of_two_stacks_become_a_run_with_a_comparison() {
+    let folder = Folder::new();
+    let mut files = Vec::new();
+    for (stack, rates) in [("ext4", [1000.0, 1010.0, 990.0]), ("btrfs", [500.0, 505.0, 495.0])] {
+        for (n, iops) in rates.iter().enumerate() {
+            files.push(folder.file(&format!("{stack}-randread-{n}.json"), fio("4k", *iops)));
+        }
+    }
+    let import = Import::read(&Request { files, ..Request::default() }).expect("imported");
+    assert_eq!(
+        counts(&import),
+        [
+            ("ext4".to_owned(), "randread".to_owned(), 3),
+            ("btrfs".to_owned(), "randread".to_owned(), 3)
+        ]
+    );
+    let run = import.write(&folder.0.path().join("run"), &session()).expect("written");
+    let analysis = analyse(&run).expect("analysed");
+    let comparison = &analysis.answers[0].comparisons[0];
+    assert_eq!((comparison.stack.as_str(), comparison.baseline.as_str()), ("btrfs", "ext4"));
+    let interval = comparison.interval.expect("an interval");
+    assert!((comparison.ratio - 0.5).abs() < 0.01 && interval.low < 0.5 && interval.high > 0.5);
+    assert_eq!(analysis.answers[0].question.ask, "How fast are 4 KiB random reads?");
+    let info = run.info().expect("info");
+    assert_eq!((info.bench.as_str(), info.repeats), ("import", 3));
+    let raw = fs::read_dir(folder.0.path().join("run/raw")).expect("raw outputs").count();
+    assert_eq!(raw, 6);
+}
+
+#[test]
+fn who_says_most_about_a_file_is_heard() {
+    let folder = Folder::new();
+    folder.file(
+        "import.toml",
+        "title = \"Mine\"\nbaseline = \"table\"\n[files]\n\"a*\" = \"table\"\n",
+    );
+    let files = vec![
+        folder.file("a1.json", fio("4k", 1.0)),
+        folder.file("b1.json", fio("4k", 1.0)),
+        folder.file("c1.json", fio("4k", 1.0)),
+    ];
+    let request = Request {
+        files: files.clone(),
+        stack: Some("flag".to_owned()),
+        mappings: vec![Mapping::parse("c1.*=mapped:other").expect("a mapping")],
+        ..Request::default()
+    };
+    let import = Import::read(&request).expect("imported");
+    let pairs: Vec<String> = counts(&import).iter().map(|(s, w, _)| format!("{s}:{w}")).collect();
+    assert_eq!(pairs, ["table:randread", "flag:randread", "mapped:other"]);
+    assert_eq!(
+        (import.study.title.as_str(), import.study.baseline.as_deref()),
+        ("Mine", Some("table"))
+    );
+    folder.file("import.toml", "baseline = \"nowhere\"\n[files]\n\"*\" = \"table\"\n");
+    assert!(said(&Request { files, ..Request::default() }).contains("no stack of this study"));
+}
+
+#[test]
+fn other_work_is_no_repeat() {
+    let folder = Folder::new();
+    let files =
+        vec![folder.file("ext4-1.json", fio("4k", 1.0)), folder.file("xfs-1.json", fio("8k", 1.0))];
+    let error = said(&Request { files: files.clone(), ..Request::default() });
+    assert!(error.contains("did not do the same work: bs=4k against bs=8k"), "{error}");
+    let mappings = vec![Mapping::parse("xfs*=xfs:randread-8k").expect("a mapping")];
+    assert_eq!(
+        counts(
+            &Import::read(&Request { files, mappings, ..Request::default() }).expect("imported")
+        )
+        .len(),
+        2
+    );
+}
+
+#[test]
+fn what_cannot_be_placed_is_refused() {
+    let folder = Folder::new();
+    let unknown = folder.file("x-1.txt", "hello\n");
+    let binary = folder.file("b-1.txt", [0xff, 0x00, 0x80]);
+    let failed = |files: Vec<PathBuf>| said(&Request { files, ..Request::default() });
+    assert!(failed(vec![unknown.clone()]).contains("known are 'fio-json'"));
+    assert!(failed(vec![binary]).contains("it is no text"));
+    assert!(failed(vec![folder.0.path().join("nowhere")]).contains("cannot read"));
+    assert!(failed(Vec::new()).contains("which files?"));
+    let request =
+        Request { files: vec![unknown], format: crate::find_format("dd"), ..Request::default() };
+    let error = said(&request);
+    assert!(error.contains("x-1.txt:1:1") && error.contains("no last line of dd"), "{error}");
+    let request = Request {
+        files: vec![folder.file("ext4.json", fio("4k", 1.0))],
+        stack: Some("a b".to_owned()),
+        ..Request::default()
+    };
+    assert!(said(&request).contains("no name for a stack"));
+}
+
+#[test]
+fn an_existing_study_takes_its_own_stacks_only() {
+    let folder = Folder::new();
+    let study = disklab_study::load(
+        "x.toml",
+        "id = \"x\"\ntitle = \"x\"\n[stacks]\next4 = \"ext4\"\n[[workloads]]\nid = \"reads\"\nfio = { rw = \"read\" }\n",
+    )
+    .expect("a study");
+    let mut request = Request {
+        files: vec![folder.file("ext4-1.json", fio("4k", 1.0))],
+        target: Target::Existing(Box::new(study)),
+        ..Request::default()
+    };
+    assert!(said(&request).contains("has no workload 'randread'"));
+    request.mappings = vec![Mapping::parse("*=ext5:reads").expect("a mapping")];
+    assert!(said(&request).contains("has no stack 'ext5' (did you mean 'ext4'?)"));
+    request.mappings = vec![Mapping::parse("*=ext4:reads").expect("a mapping")];
+    assert_eq!(Import::read(&request).expect("imported").study.id, "x");
+}
+
+#[test]
+fn names_tell_directions_and_failures_stay_failures() {
+    let folder = Folder::new();
+    let dd = "16+0 records in\n16+0 records out\n1048576 bytes (1.0 MB) copied, 0.5 s, 2.1 MB/s\n";
+    let files = vec![folder.file("ext4-dd-write.txt", dd), folder.file("ext4-2.txt", dd)];
+    let import = Import::read(&Request { files, ..Request::default() }).expect("imported");
+    let sample = |n: usize| import.cells[n].result.as_ref().expect("a sample");
+    assert_eq!(sample(0).steps[0].figures[0].direction, Direction::Write);
+    assert!(sample(1).notes.iter().any(|n| n.text.contains("whether data were read or written")));
+    assert!(sample(0).notes[0].text.ends_with("ext4-dd-write.txt, format dd"));
+
+    let failed = fio("4k", 1.0).replace("\"error\":0", "\"error\":28");
+    let files = vec![folder.file("xfs-1.json", failed), folder.file("xfs-2.json", fio("4k", 1.0))];
+    let import = Import::read(&Request { files, ..Request::default() }).expect("imported");
+    let run = import.write(&folder.0.path().join("run"), &session()).expect("written");
+    let states: Vec<_> = run.cells().expect("cells").iter().map(|c| c.state).collect();
+    assert_eq!(states, [CellState::Failed, CellState::Done]);
+    assert!(
+        import.write(&folder.0.path().join("run"), &session()).is_err(),
+        "a run is never overwritten"
+    );
+}
+
+#[test]
+fn texts_of_windows_are_read() {
+    let folder = Folder::new();
+    let text = "real 1.50\r\nuser 0.00\r\nsys 0.00\r\n";
+    let utf16: Vec<u8> =
+        [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let utf8 = [b"\xef\xbb\xbf".as_slice(), text.as_bytes()].concat();
+    for (name, bytes) in [("a.txt", utf16), ("b.txt", utf8)] {
+        let request = Request { files: vec![folder.file(name, bytes)], ..Request::default() };
+        let import = Import::read(&request).expect("imported");
+        let sample = import.cells[0].result.as_ref().expect("a sample");
+        assert_eq!(sample.steps[0].figures[0].elapsed_ns, 1_500_000_000);
+    }
+}

@@ -1,0 +1,27 @@
+//! What other programs measured, read from their outputs and kept as a run.
+//!
+//! [`Import::read`] finds out each file's format ([`FORMATS`]: one file and one line in
+//! a table each), reads it, and places every reading: stack, workload, repeat.
+//! [`Import::write`] makes a run of it, and [`Import::published`] one of the figures
+//! that were published about a study. A figure is taken as it stands or not at all:
+//! errors show the line and the column.
+
+mod error;
+mod formats;
+mod import;
+mod json;
+mod mapping;
+mod naming;
+mod published;
+mod reading;
+mod study_text;
+mod text;
+mod write;
+
+pub use error::ImportError;
+pub use formats::{FORMATS, Format, detect, find_format};
+pub use import::{Import, ImportedCell, Request, Target};
+pub use mapping::{Mapping, TABLE, Table};
+pub use published::PUBLISHED;
+pub use reading::{Reading, UNKNOWN_KIND, Work};
+pub use write::BENCH;

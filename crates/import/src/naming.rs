@@ -1,0 +1,122 @@
+//! What file names tell where nobody else does: the stack.
+
+use std::path::Path;
+
+use crate::reading::stack_id_of;
+
+/// Parts of a name that tell no stack: numbers of repeats, and the programs' own names.
+const WORDS: [&str; 24] = [
+    "fio",
+    "dd",
+    "hdparm",
+    "bonnie",
+    "bonnie++",
+    "sysbench",
+    "hyperfine",
+    "elbencho",
+    "filebench",
+    "crystaldiskmark",
+    "kdiskmark",
+    "phoronix",
+    "composite",
+    "time",
+    "bench",
+    "benchmark",
+    "result",
+    "results",
+    "output",
+    "out",
+    "log",
+    "test",
+    "run",
+    "rep",
+];
+
+/// The stack that a file's name tells. Where the files lie in several folders, these are
+/// the stacks; else what is left of the name without the workload, the number of a
+/// repeat and the program's name: `ext4-randread-2.json` is of `ext4`. None where
+/// nothing is left.
+pub(crate) fn stack_of(path: &Path, workload: &str, several_folders: bool) -> Option<String> {
+    let folder = || {
+        let name = path.parent()?.file_name()?.to_str()?;
+        Some(stack_id_of(name))
+    };
+    if several_folders && let Some(folder) = folder() {
+        return Some(folder);
+    }
+    let stem = path.file_stem()?.to_string_lossy().to_lowercase();
+    let workload = workload.to_lowercase();
+    let rest = match stem.find(&workload) {
+        Some(at) => format!("{} {}", &stem[..at], &stem[at + workload.len()..]),
+        None => stem,
+    };
+    let of_workload: Vec<&str> = workload.split(['-', '_', '+', '.']).collect();
+    let kept: Vec<&str> = rest
+        .split(|c: char| c.is_whitespace() || "-_.#()".contains(c))
+        .filter(|part| !part.is_empty() && !is_repeat(part) && !WORDS.contains(part))
+        .filter(|part| !of_workload.contains(part))
+        .collect();
+    if kept.is_empty() { folder() } else { Some(stack_id_of(&kept.join("-"))) }
+}
+
+/// `2`, `run2`, `r02`.
+fn is_repeat(part: &str) -> bool {
+    let digits = part.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let letters = &part[..part.len() - digits.len()];
+    !digits.is_empty()
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && ["", "r", "run", "rep", "repeat", "test", "n", "try"].contains(&letters)
+}
+
+/// Whether a name says that data were read, or that they were written; none where it
+/// says both or neither.
+pub(crate) fn direction_in(name: &str) -> Option<disklab_measure::Direction> {
+    let name = name.to_lowercase();
+    match (name.contains("read"), name.contains("write")) {
+        (true, false) => Some(disklab_measure::Direction::Read),
+        (false, true) => Some(disklab_measure::Direction::Write),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::Direction;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_without_the_workload_are_stacks() {
+        for (path, workload, several, stack) in [
+            ("ext4-randread-2.json", "randread", false, Some("ext4")),
+            ("results/btrfs_fio_run3.json", "randread", false, Some("btrfs")),
+            ("raid5-btrfs.1.txt", "dd-64k", false, Some("raid5-btrfs")),
+            ("ext4/randread-1.json", "randread", true, Some("ext4")),
+            ("ext4/fio-1.json", "randread", false, Some("ext4")),
+            ("a/xfs-1.json", "randread", true, Some("a")),
+            ("EXT4-seq-write-q8.txt", "seq-write-q8", false, Some("ext4")),
+            ("1.json", "randread", false, None),
+            ("fio.json", "fio", false, None),
+        ] {
+            assert_eq!(stack_of(Path::new(path), workload, several).as_deref(), stack, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_tell_directions() {
+        assert_eq!(direction_in("dd-Write-1M"), Some(Direction::Write));
+        assert_eq!(direction_in("read"), Some(Direction::Read));
+        assert_eq!(direction_in("readwrite"), None);
+        assert_eq!(direction_in("dd"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_gives_an_id_or_none(path in "\\PC{0,40}", workload in "\\PC{0,12}", several: bool) {
+            if let Some(stack) = stack_of(Path::new(&path), &workload, several) {
+                prop_assert!(!stack.is_empty() && stack.is_ascii());
+            }
+        }
+    }
+}

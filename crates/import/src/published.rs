@@ -1,0 +1,177 @@
+//! What was published about a study, as a run of it.
+
+use std::collections::BTreeMap;
+
+use disklab_measure::{Figure, Note, Sample};
+use disklab_published::{Catalogue, Kind, Measurement, Row, Target};
+use disklab_study::{Cell, LeftOut, Study, matches};
+use indexmap::IndexMap;
+
+use crate::import::number;
+use crate::reading::{figure, moments, nanoseconds, step};
+use crate::{Import, ImportError, ImportedCell};
+
+/// The option of a run that says that its figures are those that were published.
+pub const PUBLISHED: &str = "published";
+
+/// A figure's place: stack, workload, step, direction.
+type Key = (String, String, String, String);
+
+impl Import {
+    /// The published figures of a study: each was published once, whatever stood behind
+    /// it. Claims without a figure are left out by name.
+    ///
+    /// # Errors
+    /// Where nothing was published about the study, or no figure was.
+    pub fn published(catalogue: &Catalogue, study: Study) -> Result<Self, ImportError> {
+        if !catalogue.knows(&study.id) {
+            let known: indexmap::IndexSet<&str> =
+                catalogue.rows.iter().map(|row| row.study.as_str()).collect();
+            return Err(ImportError::Other(format!(
+                "nothing was published about '{}'; something was about {}",
+                study.id,
+                disklab_source::one_of(known)
+            )));
+        }
+        let mut figures: IndexMap<Key, Figure> = IndexMap::new();
+        let mut notes: BTreeMap<(String, String), Vec<Note>> = BTreeMap::new();
+        let mut left_out = Vec::new();
+        for row in catalogue.rows_of(&study.id) {
+            match place(catalogue, &study, row) {
+                Ok((key, target)) => {
+                    let cell = (key.0.clone(), key.1.clone());
+                    notes
+                        .entry(cell)
+                        .or_default()
+                        .push(Note { about: row.id.clone(), text: remark(row) });
+                    let direction = direction_of(&key.3);
+                    let entry = figures.entry(key).or_insert_with(|| figure(direction, 0.0));
+                    add(entry, row, target);
+                }
+                Err(why) => left_out.push(LeftOut {
+                    stack: Some(row.subject.clone()),
+                    workload: Some(row.workload.clone()),
+                    why,
+                }),
+            }
+        }
+        let cells = cells(&study, figures, notes);
+        if cells.is_empty() {
+            return Err(ImportError::Other(format!(
+                "of '{}', only comparisons were published, and no figure: `disklab compare RUN \
+                 --published` holds a run against them",
+                study.id
+            )));
+        }
+        let about = format!("what was published about '{}', each figure once", study.id);
+        let options = BTreeMap::from([(PUBLISHED.to_owned(), study.id.clone())]);
+        Ok(Self { study, cells, left_out, about, options })
+    }
+}
+
+/// Where a row's figure belongs.
+///
+/// # Errors
+/// Why it has none.
+fn place<'a>(
+    catalogue: &'a Catalogue,
+    study: &Study,
+    row: &Row,
+) -> Result<(Key, &'a Target), String> {
+    if row.kind != Kind::Value {
+        return Err("published as a comparison, without a figure of its own".to_owned());
+    }
+    if row.value.is_none() {
+        return Err("published as not measurable".to_owned());
+    }
+    let target = catalogue.target(row, &row.subject).map_err(str::to_owned)?;
+    let unit = target.unit.as_deref().unwrap_or(&row.unit);
+    if target.measure.unit_size(unit).is_none() {
+        return Err(format!("'{unit}' is no unit of the measurement"));
+    }
+    let stack = target.stack.clone().unwrap_or_else(|| row.subject.clone());
+    let stack_at = study.stack_index(&stack).ok_or("the study has no such stack")?;
+    let workload = study
+        .workloads
+        .iter()
+        .enumerate()
+        .find(|(at, w)| matches(&target.workload, &w.id) && !study.is_excluded(stack_at, *at))
+        .map(|(_, w)| w.id.clone())
+        .ok_or("the study has no such workload")?;
+    // A pattern for whatever a run calls it: the workload's own name will do.
+    let step = match target.step.as_str() {
+        "*" => workload.clone(),
+        pattern => pattern.replace('*', "device"),
+    };
+    Ok(((stack, workload, step, target.direction.clone()), target))
+}
+
+fn direction_of(pattern: &str) -> disklab_measure::Direction {
+    use disklab_measure::Direction as D;
+    let all = [D::Read, D::Write, D::Trim, D::Copy, D::Remove, D::Mixed];
+    all.into_iter().find(|d| d.word() == pattern).unwrap_or(D::Copy)
+}
+
+/// Puts a row's value into its figure.
+fn add(figure: &mut Figure, row: &Row, target: &Target) {
+    let unit = target.unit.as_deref().unwrap_or(&row.unit);
+    let (Some(value), Some(size)) = (row.value, target.measure.unit_size(unit)) else { return };
+    let value = value * size;
+    let mut latency = |mean: Option<f64>, worst: Option<f64>| {
+        let told = figure.latency.get_or_insert_with(|| moments(0.0, 0.0, 0.0, 0.0));
+        told.mean_ns = mean.unwrap_or(told.mean_ns);
+        told.max_ns = worst.map_or(told.max_ns, |ns| ns as u64);
+    };
+    match target.measure {
+        Measurement::Throughput => figure.bytes_per_second = Some(value),
+        Measurement::Iops => figure.operations_per_second = Some(value),
+        Measurement::Operations => figure.operations = Some(value as u64),
+        Measurement::MeanLatency => latency(Some(value), None),
+        Measurement::WorstLatency => latency(None, Some(value)),
+        Measurement::Elapsed => {
+            figure.elapsed_ns = nanoseconds(value);
+            figure.bytes = target.work_bytes.unwrap_or(figure.bytes);
+        }
+        // An order, which has no value.
+        Measurement::Completes => {}
+    }
+}
+
+/// What stands beside a value in the table.
+fn remark(row: &Row) -> String {
+    let range = match (row.low, row.high) {
+        (Some(low), Some(high)) => format!(", from {low} to {high}"),
+        _ => String::new(),
+    };
+    let note = if row.note.is_empty() { String::new() } else { format!("; {}", row.note) };
+    let value = row.value.unwrap_or_default();
+    format!("published as {} {value} {}{range}, for '{}'{note}", row.metric, row.unit, row.workload)
+}
+
+fn cells(
+    study: &Study,
+    figures: IndexMap<Key, Figure>,
+    mut notes: BTreeMap<(String, String), Vec<Note>>,
+) -> Vec<ImportedCell> {
+    let mut samples: IndexMap<(String, String), Sample> = IndexMap::new();
+    for ((stack, workload, name, _), figure) in figures {
+        let sample = samples.entry((stack, workload)).or_default();
+        match sample.steps.iter_mut().find(|s| s.name == name) {
+            Some(step) => step.figures.push(figure),
+            None => sample.steps.push(step(&name, vec![figure])),
+        }
+    }
+    let mut cells: Vec<ImportedCell> = samples
+        .into_iter()
+        .map(|((stack, workload), mut sample)| {
+            sample.notes = notes.remove(&(stack.clone(), workload.clone())).unwrap_or_default();
+            let cell = Cell { number: 0, block: 0, stack, workload, seed: 0 };
+            ImportedCell { cell, result: Ok(sample), origin: None }
+        })
+        .collect();
+    cells.sort_by_key(|c| {
+        (study.stack_index(&c.cell.stack), study.workload_index(&c.cell.workload))
+    });
+    number(&mut cells);
+    cells
+}

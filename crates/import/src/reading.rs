@@ -1,0 +1,187 @@
+//! What one run of a program gave, as its output tells it.
+
+use std::collections::BTreeMap;
+
+use disklab_measure::{Direction, Figure, Latency, LatencyHistogram, Step, Tool};
+use disklab_source::Place;
+
+/// What one run of a program gave: one observation of one workload on one stack.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// What was run.
+    pub work: Work,
+    /// On what, where the output tells it, such as a result file's identifier.
+    pub stack: Option<String>,
+    /// What came out, in order.
+    pub steps: Vec<Step>,
+    /// Whether the output leaves open if data were read or written; a name may tell.
+    pub direction_is_open: bool,
+    /// Why the program failed, where it did.
+    pub failure: Option<String>,
+    /// The program's version, and those of others.
+    pub tools: Vec<Tool>,
+    /// What else the output tells of the surroundings, by name.
+    pub surroundings: BTreeMap<String, String>,
+    /// What a reader of the figures should know.
+    pub notes: Vec<String>,
+    /// The command line, where it is known.
+    pub command: Option<String>,
+    /// The part of the text that this came from.
+    pub place: Place,
+}
+
+impl Reading {
+    /// One without steps.
+    pub(crate) fn new(work: Work, place: Place) -> Self {
+        Self {
+            work,
+            stack: None,
+            steps: Vec::new(),
+            direction_is_open: false,
+            failure: None,
+            tools: Vec::new(),
+            surroundings: BTreeMap::new(),
+            notes: Vec::new(),
+            command: None,
+            place,
+        }
+    }
+}
+
+/// What was run, as far as the output tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Work {
+    /// The id that the workload gets where nobody gives it another.
+    pub id: String,
+    /// For people.
+    pub title: String,
+    /// The kind of the workload in a study: that of a program whose whole work the
+    /// output tells, such as `fio`, else [`UNKNOWN_KIND`].
+    pub kind: &'static str,
+    /// The kind's fields. Where two readings differ in them, they are not repeats.
+    pub fields: Vec<(&'static str, String)>,
+}
+
+/// The kind of a workload of which the output does not tell all.
+pub const UNKNOWN_KIND: &str = "imported";
+
+impl Work {
+    /// Work of which not all is known: the program's name, and what else there is.
+    pub(crate) fn unknown(id: &str, title: &str, fields: Vec<(&'static str, String)>) -> Self {
+        Self { id: id_of(id), title: one_line(title), kind: UNKNOWN_KIND, fields }
+    }
+}
+
+/// The longest id that is made of a text.
+const LONGEST_ID: usize = 80;
+
+/// A text as an id of a study: letters, digits and `- _ . = +`. Never empty.
+pub(crate) fn id_of(text: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_.=+".contains(c);
+    joined(text, fits)
+}
+
+/// A text as a stack's id: visible ASCII without what patterns and quotes need.
+pub(crate) fn stack_id_of(text: &str) -> String {
+    joined(text, |c| c.is_ascii_graphic() && !"*?\"'\\:-".contains(c))
+}
+
+fn joined(text: &str, fits: impl Fn(char) -> bool) -> String {
+    let mut id = String::new();
+    for c in text.chars() {
+        if fits(c) {
+            id.push(c);
+        } else if !id.is_empty() && !id.ends_with('-') {
+            id.push('-');
+        }
+    }
+    id.truncate(LONGEST_ID);
+    let id = id.trim_matches('-').trim_start_matches('.');
+    if id.is_empty() { "unnamed".to_owned() } else { id.to_owned() }
+}
+
+/// A text in one line without control characters, of 200 characters at most.
+pub(crate) fn one_line(text: &str) -> String {
+    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    plain.take(200).collect::<String>().trim().to_owned()
+}
+
+/// A step of one figure, as long as the figure.
+pub(crate) fn step(name: &str, figures: Vec<Figure>) -> Step {
+    let elapsed_ns = figures.iter().map(|f| f.elapsed_ns).max().unwrap_or_default();
+    Step { name: one_line(name), figures, elapsed_ns, ..Step::default() }
+}
+
+/// A figure that knows nothing yet but how long it took, in seconds.
+pub(crate) fn figure(direction: Direction, seconds: f64) -> Figure {
+    Figure {
+        direction,
+        bytes: 0,
+        operations: None,
+        elapsed_ns: nanoseconds(seconds),
+        bytes_per_second: None,
+        operations_per_second: None,
+        latency: None,
+        missed: None,
+    }
+}
+
+/// Seconds as nanoseconds; what is no time counts as 0, and centuries as centuries.
+pub(crate) fn nanoseconds(seconds: f64) -> u64 {
+    // The cast saturates, and takes not-a-number for 0.
+    (seconds * 1e9).round().max(0.0) as u64
+}
+
+/// What is known of latencies where their distribution is not: the histogram is
+/// empty, so that no percentile is made up. All in nanoseconds.
+pub(crate) fn moments(min_ns: f64, mean_ns: f64, max_ns: f64, deviation_ns: f64) -> Latency {
+    Latency {
+        min_ns: min_ns.max(0.0) as u64,
+        max_ns: max_ns.max(0.0) as u64,
+        mean_ns,
+        deviation_ns,
+        histogram: LatencyHistogram::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_become_ids() {
+        for (text, id) in [
+            ("Random Read, 4 KB", "Random-Read-4-KB"),
+            ("..", "unnamed"),
+            ("", "unnamed"),
+            ("--a--", "a"),
+            ("bs=4k", "bs=4k"),
+            ("読む", "unnamed"),
+        ] {
+            assert_eq!(id_of(text), id, "{text}");
+        }
+        assert_eq!(stack_id_of("raid5/btrfs[csum] (4 disks)"), "raid5/btrfs[csum]-(4-disks)");
+    }
+
+    #[test]
+    fn times_never_wrap() {
+        assert_eq!(nanoseconds(1.5), 1_500_000_000);
+        assert_eq!(nanoseconds(f64::NAN), 0);
+        assert_eq!(nanoseconds(-1.0), 0);
+        assert_eq!(nanoseconds(1e300), u64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_gives_an_id_that_a_study_takes(text in "\\PC{0,120}") {
+            let (id, stack) = (id_of(&text), stack_id_of(&text));
+            let study = format!(
+                "id = \"x\"\ntitle = \"x\"\n[stacks]\n\"{stack}\" = \"ext4\"\n\
+                 [[workloads]]\nid = \"{id}\"\nimported = {{}}\n"
+            );
+            prop_assert!(disklab_study::load("x", &study).is_ok(), "{study}");
+        }
+    }
+}
