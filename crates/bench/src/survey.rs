@@ -47,6 +47,10 @@ pub(crate) fn survey_devices(
             leave_out("needs drives whose write cache can be switched".to_owned());
             continue;
         }
+        if spec.host_cache.is_some() && !drives.are_simulated() {
+            leave_out("needs the lab, where the host below a guest is a model".to_owned());
+            continue;
+        }
         let chosen: Option<Vec<Bytes>> =
             spec.drives.iter().map(|d| sizes.get(*d).copied().flatten()).collect();
         let Some(chosen) = chosen else {

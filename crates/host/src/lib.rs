@@ -20,4 +20,4 @@ mod writes;
 
 pub use cache_mode::CacheMode;
 pub use hosted::HostedDrive;
-pub use settings::{HostSettings, from_node};
+pub use settings::{HostSettings, from_node, with_cache};

@@ -49,8 +49,17 @@ pub struct HostSettings {
 /// # Errors
 /// Where a field is unknown, missing or impossible; the error shows the place.
 pub fn from_node(node: &Node) -> Result<HostSettings, StudyError> {
+    with_cache(node, None)
+}
+
+/// Reads a host from a table, with another cache mode than its own.
+///
+/// # Errors
+/// As for [`from_node`].
+pub fn with_cache(node: &Node, other: Option<CacheMode>) -> Result<HostSettings, StudyError> {
     let mut fields = Fields::new(node, "the host")?;
-    let cache = match fields.choice("cache", &CacheMode::ALL)? {
+    let own = fields.choice("cache", &CacheMode::ALL)?;
+    let cache = match other.or(own) {
         Some(cache) => cache,
         None => {
             let words = one_of(CacheMode::ALL.iter().map(|(word, _)| *word));

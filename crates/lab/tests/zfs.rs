@@ -81,6 +81,7 @@ fn parse(text: &str) -> Stack {
         layers,
         drives: (0..4).collect(),
         write_cache: None,
+        host_cache: None,
         place,
     };
     Stack::parse(&spec).unwrap()

@@ -19,6 +19,7 @@ pub(crate) fn spec(text: &str, drives: usize) -> Result<StackSpec, String> {
         layers,
         drives: (0..drives).collect(),
         write_cache: None,
+        host_cache: None,
         place,
     })
 }

@@ -18,6 +18,7 @@ struct Layout {
     layers: Vec<LayerSpec>,
     drives: Vec<usize>,
     write_cache: Option<bool>,
+    host_cache: Option<String>,
     key: Key,
 }
 
@@ -50,6 +51,7 @@ pub(crate) fn stacks(
                 layers: layout.layers.iter().chain(&file_system.layers).cloned().collect(),
                 drives: layout.drives.clone(),
                 write_cache: layout.write_cache,
+                host_cache: layout.host_cache.clone(),
                 place: layout.key.place.clone(),
             });
         }
@@ -66,6 +68,7 @@ pub(crate) fn stacks(
             layers: layout.layers,
             drives: layout.drives,
             write_cache: layout.write_cache,
+            host_cache: layout.host_cache,
             place: layout.key.place,
         });
     }
@@ -100,6 +103,7 @@ fn layout((key, node): &(Key, Node), drives: &[DriveSpec]) -> Result<Layout, Stu
             layers: parse_layers(node)?,
             drives: all(),
             write_cache: None,
+            host_cache: None,
             key: key.clone(),
         });
     }
@@ -107,8 +111,10 @@ fn layout((key, node): &(Key, Node), drives: &[DriveSpec]) -> Result<Layout, Stu
     let layers = fields.take("layers").map_or_else(|| Ok(Vec::new()), parse_layers)?;
     let chosen = fields.take("drives").map_or_else(|| Ok(all()), |n| choose(n, drives))?;
     let write_cache = fields.boolean("write-cache")?;
+    let host_cache = fields.text("host-cache")?;
     fields.finish()?;
-    Ok(Layout { id: key.name.clone(), layers, drives: chosen, write_cache, key: key.clone() })
+    let (id, key) = (key.name.clone(), key.clone());
+    Ok(Layout { id, layers, drives: chosen, write_cache, host_cache, key })
 }
 
 /// `drives = 2` means the first two; a list of names means those, where a name

@@ -151,6 +151,7 @@ impl<'s, 'a> Shift<'s, 'a> {
             settings: crew.settings,
             kernel: crew.kernel,
             study_file: &study.source.name,
+            stack,
             indices: &study.stacks[stack].drives,
             write_cache: study.stacks[stack].write_cache,
             folder: folder.clone(),

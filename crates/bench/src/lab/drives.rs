@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use disklab_drive::{Change, DriveFile, Kind, Nanos};
 use disklab_exec::Executor;
+use disklab_host::HostSettings;
 use disklab_lab::DiskOptions;
 use disklab_measure::{DriveTraits, Note, SystemRoot};
 use disklab_stack::{Ledger, Need};
 use disklab_study::{ModelSetting, Study, one_of};
 use disklab_units::Bytes;
 
+use super::host::{hosts, virtual_disk};
 use super::model::find_model_with;
 use super::serial::SerialNumbers;
 use crate::drives::Ready;
@@ -33,6 +35,8 @@ struct Modelled {
 #[derive(Debug, Clone)]
 pub struct ModelledDrives {
     drives: Vec<Modelled>,
+    /// Of each of the study's stacks: the host between the guest and its drives.
+    hosts: Vec<Option<HostSettings>>,
 }
 
 impl ModelledDrives {
@@ -42,8 +46,8 @@ impl ModelledDrives {
     ///
     /// # Errors
     /// Where there is no such model, a drive file or a setting is wrong, a setting is
-    /// for no drive of the study, or the study wants a drive larger than its model; in
-    /// words.
+    /// for no drive of the study, the study wants a drive larger than its model, or
+    /// describes a host that cannot be; in words.
     pub fn new(study: &Study, folder: &Path, over: &[ModelSetting]) -> Result<Self, String> {
         let mut serials = SerialNumbers::default();
         let mut used = vec![false; over.len()];
@@ -69,7 +73,7 @@ impl ModelledDrives {
             ));
             return Err(error.to_string());
         }
-        Ok(Self { drives })
+        Ok(Self { drives, hosts: hosts(study)? })
     }
 
     /// The model of each of the study's drives, by the same index.
@@ -78,9 +82,11 @@ impl ModelledDrives {
     }
 
     /// The disks of a guest, new: those of the study's drives with these indices, in
-    /// this order. Where their platters stand depends on the seed and the index.
+    /// this order, below the host that stack number `stack` has. Where their platters
+    /// stand depends on the seed and the index.
     pub fn disks(
         &self,
+        stack: usize,
         indices: &[usize],
         write_cache: Option<bool>,
         seed: u64,
@@ -95,7 +101,10 @@ impl ModelledDrives {
                 if let Some(on) = write_cache {
                     disk.drive.set_write_cache(Nanos(0), on);
                 }
-                disk
+                match self.hosts.get(stack).cloned().flatten() {
+                    Some(host) => virtual_disk(disk, host),
+                    None => disk,
+                }
             })
             .collect()
     }
@@ -125,6 +134,14 @@ impl ModelledDrives {
             }
         }
         remarks
+    }
+
+    /// What hosts stand on the drives, for a sentence; nothing where there is none.
+    fn below(&self) -> String {
+        let mut words: Vec<String> = self.hosts.iter().flatten().map(HostSettings::about).collect();
+        words.dedup();
+        let words = words.join(", or ");
+        if words.is_empty() { words } else { format!(" below {words}") }
     }
 
     /// `4 × HGST Ultrastar He10 10 TB`, for a sentence.
@@ -197,7 +214,7 @@ impl Drives for ModelledDrives {
     }
 
     fn about(&self) -> String {
-        format!("simulated drives: {}", self.words())
+        format!("simulated drives: {}{}", self.words(), self.below())
     }
 
     fn medium(&self) -> Medium {

@@ -6,6 +6,7 @@ mod bench;
 mod crew;
 mod drives;
 mod guest;
+mod host;
 mod job;
 mod model;
 mod one_cell;

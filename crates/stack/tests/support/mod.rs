@@ -39,6 +39,7 @@ pub fn spec(text: &str, drives: usize) -> Result<StackSpec, StudyError> {
         layers: parse_layers(&node)?,
         drives: (0..drives).collect(),
         write_cache: None,
+        host_cache: None,
         place,
     })
 }

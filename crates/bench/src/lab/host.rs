@@ -1,0 +1,88 @@
+//! The host between a guest and its drives, as the study has it.
+
+use disklab_host::{CacheMode, HostSettings, HostedDrive, with_cache};
+use disklab_lab::DiskOptions;
+use disklab_study::{StackSpec, Study, did_you_mean, one_of};
+
+/// Requests that QEMU's virtual disk takes (`queue-size` of virtio-blk: 128 until 4.2,
+/// 256 since then; the pool of threads has 64).
+const QUEUE: u64 = 128;
+/// What a drive takes that does not say.
+const DEPTH: u64 = 32;
+
+/// The host of each of the study's stacks; none where the study has none.
+///
+/// # Errors
+/// Where one is described wrongly; in words.
+pub(super) fn hosts(study: &Study) -> Result<Vec<Option<HostSettings>>, String> {
+    let Some(node) = &study.lab_host else { return Ok(vec![None; study.stacks.len()]) };
+    study
+        .stacks
+        .iter()
+        .map(|stack| {
+            let cache = own_cache(stack)?;
+            with_cache(node, cache).map(Some).map_err(|e| e.to_string())
+        })
+        .collect()
+}
+
+/// The cache mode that a stack has instead of the host's own.
+fn own_cache(stack: &StackSpec) -> Result<Option<CacheMode>, String> {
+    let Some(word) = &stack.host_cache else { return Ok(None) };
+    let known = || CacheMode::ALL.iter().map(|(word, _)| *word);
+    CacheMode::by_word(word).map(Some).ok_or_else(|| {
+        let hint = did_you_mean(word, known());
+        let expected = one_of(known());
+        let why = format!("`host-cache`: expected {expected}, found '{word}'{hint}");
+        stack.place.error(why).to_string()
+    })
+}
+
+/// A disk as the guest of such a host sees it: QEMU tells of sectors as small as the
+/// image allows, of a disk that turns, and takes no discards unless told to.
+pub(super) fn virtual_disk(disk: DiskOptions, host: HostSettings) -> DiskOptions {
+    let depth = disk.queue_depth.unwrap_or(DEPTH);
+    DiskOptions {
+        drive: Box::new(HostedDrive::new(disk.drive, depth, host)),
+        physical_bytes: disk.logical_bytes,
+        discard: false,
+        write_zeroes: false,
+        rotates: true,
+        queue_depth: Some(QUEUE),
+        ..disk
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_study::load;
+
+    use super::*;
+
+    fn read(host: &str, layout: &str) -> Result<Vec<Option<HostSettings>>, String> {
+        let text = format!(
+            "id = 's'\ntitle = 's'\n{host}\n[stacks]\na = {{ layers = 'ext4', drives = 1 }}\n\
+             b = {{ layers = 'ext4', drives = 1{layout} }}\n[[drives]]\nmodel = 'hgst-10tb'\n\
+             size = '10 TB'\n[[workloads]]\nid = 'w'\nhdparm = {{ device = true }}\n"
+        );
+        hosts(&load("s.toml", &text).map_err(|e| e.to_string())?)
+    }
+
+    #[test]
+    fn a_stack_has_the_hosts_cache_mode_or_its_own() {
+        assert_eq!(read("", "").unwrap(), [None, None]);
+        let host = "[lab.host]\ncache = 'none'\nmemory = '1 GiB'";
+        let both = read(host, ", host-cache = 'writeback'").unwrap();
+        let words: Vec<_> = both.iter().flatten().map(|host| host.cache.word).collect();
+        assert_eq!(words, ["none", "writeback"]);
+        for (host, layout, expected) in [
+            ("", ", host-cache = 'none'", "needs a host"),
+            (host, ", host-cache = 'write-back'", "did you mean 'writeback'"),
+            ("[lab.host]\ncache = 'none'", ", host-cache = 'writeback'", "'memory'"),
+            ("[lab.host]\ncaches = 'none'", "", "did you mean 'cache'"),
+        ] {
+            let error = read(host, layout).unwrap_err();
+            assert!(error.contains(expected) && error.starts_with("s.toml:"), "{error}");
+        }
+    }
+}
