@@ -52,24 +52,10 @@ impl Analyser {
 
     /// Adds a finished cell. Cells may come in any order.
     pub fn add(&mut self, record: &CellRecord, sample: Sample) {
-        let cell = &record.cell;
-        let own = sample.steps.iter().flat_map(|step| &step.drives);
-        let own_bytes = own
-            .flat_map(|drive| [drive.read_bytes, drive.write_bytes])
-            .fold(0, u64::saturating_add);
-        self.cells.push(CellFacts {
-            stack: cell.stack.clone(),
-            workload: cell.workload.clone(),
-            foreign_bytes: sample.environment.foreign_bytes,
-            own_bytes,
-        });
+        self.cells.push(CellFacts::of(record, &sample));
         for step in sample.steps {
             let observed = Observed::of(&step);
-            let detail = Detail {
-                program_seconds: seconds(step.cpu.user_ns.saturating_add(step.cpu.system_ns)),
-                step_seconds: seconds(step.elapsed_ns),
-                processors: step.cpu.processors,
-            };
+            let detail = Detail::of(&step);
             if self.wants_steady {
                 self.add_steady(record, &step, &observed, detail);
             }
@@ -167,7 +153,9 @@ impl Analyser {
 
     /// Works everything out.
     pub fn finish(self) -> Analysis {
-        let Self { study, info, groups, details, steps, cells, unfinished, unsteady, .. } = self;
+        let Self { study, info, groups, details, steps, mut cells, unfinished, unsteady, .. } =
+            self;
+        cells.sort_by_key(|cell| cell.number);
         let (groups, details) = in_study_order(&study, &steps, groups, details);
         // What is doubtful of a whole is so of its parts, which stand behind all wholes.
         let wholes = groups.iter().take_while(|g| g.key.part == Part::Whole).count();

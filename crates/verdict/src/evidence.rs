@@ -1,35 +1,15 @@
 //! What audits look at: more of each sample than a report shows.
 
+mod facts;
+
 use disklab_store::RunInfo;
 use disklab_study::{StackSpec, Study, WorkloadSpec};
+
+pub(crate) use facts::{CellFacts, Detail};
 
 use crate::describe::figure_id;
 use crate::nature::Nature;
 use crate::{Group, Observation};
-
-/// What an observation does not carry: processor time of its step.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Detail {
-    /// Seconds of processor time of the step's programs, kernel included.
-    pub program_seconds: f64,
-    /// Wall-clock seconds of the step.
-    pub step_seconds: f64,
-    /// Processors of the machine; 0 where unknown.
-    pub processors: u32,
-}
-
-/// A finished cell as a whole.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct CellFacts {
-    /// Stack id.
-    pub stack: String,
-    /// Workload id.
-    pub workload: String,
-    /// Bytes that block devices outside the stack moved meanwhile.
-    pub foreign_bytes: Option<u64>,
-    /// Bytes that the stack's own drives moved in all steps.
-    pub own_bytes: u64,
-}
 
 /// A cell without a sample.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +33,7 @@ pub(crate) struct Evidence<'a> {
     pub groups: &'a [Group],
     /// One list per group, one detail per observation.
     pub details: &'a [Vec<Detail>],
-    /// The finished cells.
+    /// The finished cells, by their numbers.
     pub cells: &'a [CellFacts],
     /// The others.
     pub unfinished: &'a [Unfinished],
@@ -108,6 +88,22 @@ impl<'a> Evidence<'a> {
     pub fn measures_memory(&self, group: &Group) -> bool {
         self.workload(group).is_some_and(|w| w.kind == "hdparm")
             && group.key.step.starts_with("cached")
+    }
+
+    /// The cell of an observation.
+    pub fn cell(&self, number: u32) -> Option<&'a CellFacts> {
+        let index = self.cells.binary_search_by_key(&number, |cell| cell.number).ok()?;
+        self.cells.get(index)
+    }
+
+    /// The cells of a group.
+    pub fn cells_of(&self, group: &Group) -> Vec<&'a CellFacts> {
+        group.observations.iter().filter_map(|o| self.cell(o.cell)).collect()
+    }
+
+    /// Whether drives and time are modelled.
+    pub fn is_lab(&self) -> bool {
+        self.info.bench == "lab"
     }
 
     /// Groups in which `measure` finds something, figure by figure in the

@@ -1,6 +1,8 @@
 //! Runs made up for unit tests.
 
-use disklab_measure::{Cpu, Direction, DriveTraffic, Environment, Figure, Sample, Step};
+use disklab_measure::{
+    Conditions, Cpu, Direction, DriveTraffic, Environment, Figure, Sample, Step,
+};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{Cell, Study};
 use jiff::Timestamp;
@@ -131,6 +133,20 @@ impl Bed {
         self.sample(stack, workload, block, vec![step]);
     }
 
+    /// Adds a cell like that of [`Bed::measured`] in these surroundings.
+    pub fn around(&mut self, stack: &str, workload: &str, block: u32, environment: Environment) {
+        self.measured(stack, workload, block, 1e6);
+        if let Some((_, Some(sample))) = self.cells.last_mut() {
+            sample.environment = environment;
+        }
+    }
+
+    /// Adds a cell like that of [`Bed::measured`] under these conditions.
+    pub fn under(&mut self, stack: &str, workload: &str, block: u32, conditions: Conditions) {
+        let conditions = Some(conditions);
+        self.around(stack, workload, block, Environment { conditions, ..Environment::default() });
+    }
+
     /// Adds one cell per rate, in blocks from 0.
     pub fn repeats(&mut self, stack: &str, workload: &str, rates: &[f64]) {
         for (block, rate) in rates.iter().enumerate() {
@@ -148,6 +164,11 @@ impl Bed {
             }
         }
         analyser.finish()
+    }
+
+    /// The texts of one audit's findings.
+    pub fn texts(&self, audit: &str) -> Vec<String> {
+        self.findings(audit).into_iter().map(|finding| finding.text).collect()
     }
 
     /// The findings of one audit.
@@ -189,4 +210,15 @@ pub(crate) fn on_drives(mut step: Step, traffic: &[(u64, u64)]) -> Step {
         })
         .collect();
     step
+}
+
+/// A program that ran.
+pub(crate) fn trace(argv: &[&str], status: &str) -> disklab_exec::TraceEntry {
+    disklab_exec::TraceEntry {
+        at_seconds: 0.0,
+        argv: argv.iter().map(|word| (*word).to_owned()).collect(),
+        cwd: None,
+        status: status.to_owned(),
+        elapsed_seconds: 0.0,
+    }
 }

@@ -1,6 +1,6 @@
 //! The processor, not the drives, set the pace.
 
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{Detail, Evidence, Suspects};
 use crate::words::per_cents;
 use crate::{Group, Severity};
@@ -9,6 +9,9 @@ pub(super) const AUDIT: Audit = Audit {
     name: "cpu-bound",
     severity: Severity::Warning,
     detects: "steps in which the machine's processors, or one of them, were busy all the time",
+    evidence: "processor time of the machine and of the workload's programs against the step's",
+    remedy: "measure without other programs, with several jobs; read the figures as this machine's",
+    reproducer: Reproducer::Lab("a fio job that computes more than it reads"),
     check,
 };
 

@@ -1,7 +1,7 @@
 //! Cells that failed.
 
 use crate::Severity;
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::{count, list};
 
@@ -9,6 +9,9 @@ pub(super) const AUDIT: Audit = Audit {
     name: "failed-cells",
     severity: Severity::Warning,
     detects: "cells that failed, whose figures are missing",
+    evidence: "the cells' errors",
+    remedy: "remove the cause and go on with --resume",
+    reproducer: Reproducer::Lab("a file larger than the drive"),
     check,
 };
 

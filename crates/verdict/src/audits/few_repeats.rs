@@ -1,7 +1,7 @@
 //! Figures with too few repeats for an interval that says much.
 
 use crate::Severity;
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::count;
 
@@ -9,6 +9,9 @@ pub(super) const AUDIT: Audit = Audit {
     name: "few-repeats",
     severity: Severity::Warning,
     detects: "figures measured once or twice",
+    evidence: "the number of repeats",
+    remedy: "at least three repeats, better six",
+    reproducer: Reproducer::Lab("one repeat"),
     check,
 };
 

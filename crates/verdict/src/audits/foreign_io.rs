@@ -3,7 +3,7 @@
 use disklab_units::Bytes;
 
 use crate::Severity;
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::{count, list};
 
@@ -11,6 +11,9 @@ pub(super) const AUDIT: Audit = Audit {
     name: "foreign-io",
     severity: Severity::Warning,
     detects: "input and output outside the stack while a cell ran",
+    evidence: "counters of all block devices less those of the stack's drives",
+    remedy: "stop other programs, or add repeats",
+    reproducer: Reproducer::MadeUp,
     check,
 };
 

@@ -3,16 +3,38 @@
 //! One audit is one file and one line in [`AUDITS`]. An audit looks at what was
 //! measured, never at what ought to be; it names its evidence and what to do.
 
+mod clock_stepped;
+mod coarse_clock;
+mod compressed_away;
+mod control_group;
 mod cpu_bound;
+mod degraded_array;
 mod failed_cells;
 mod few_repeats;
 mod foreign_io;
+mod holes;
+mod host_nearly_full;
+mod misaligned;
+mod nearly_full;
+mod not_on_drives;
+mod on_battery;
 mod one_mirror_read;
 mod read_from_cache;
 mod scaled;
 mod shared_spindle;
+mod slow_encryption;
+mod slow_governor;
+mod slow_link;
+mod smart_trouble;
+mod snapshot_present;
 mod still_in_memory;
+mod stolen_time;
+mod support;
+mod swapping;
+mod throttled;
+mod tool_failed;
 mod unfinished;
+mod upkeep_running;
 mod wide_interval;
 mod write_amplification;
 mod zeros_compressed;
@@ -29,7 +51,37 @@ pub struct Audit {
     pub severity: Severity,
     /// What it detects, in one line.
     pub detects: &'static str,
+    /// What of a sample it looks at.
+    pub evidence: &'static str,
+    /// What to do about it, in one line.
+    pub remedy: &'static str,
+    /// How a test makes it find something.
+    pub reproducer: Reproducer,
     pub(crate) check: fn(&Evidence<'_>) -> Vec<Found>,
+}
+
+/// How a test makes an audit find something. Each has unit tests besides, with a near
+/// miss that it does not tell of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reproducer {
+    /// A run in the lab, in which this mistake is made on purpose.
+    Lab(&'static str),
+    /// A run in a directory of this machine, in which this mistake is made on purpose.
+    Directory(&'static str),
+    /// Samples made up, and where sysfs or a program tells of it, such a tree or output
+    /// made up: it takes a machine that a test does not have.
+    MadeUp,
+}
+
+impl Reproducer {
+    /// In a few words.
+    pub fn words(self) -> String {
+        match self {
+            Self::Lab(what) => format!("a run in the lab: {what}"),
+            Self::Directory(what) => format!("a run in a directory: {what}"),
+            Self::MadeUp => "made-up samples".to_owned(),
+        }
+    }
 }
 
 /// What an audit found.
@@ -43,15 +95,36 @@ pub(crate) struct Found {
 
 /// All audits. Among findings of the same severity, the order is this one.
 pub static AUDITS: &[Audit] = &[
+    not_on_drives::AUDIT,
+    tool_failed::AUDIT,
+    degraded_array::AUDIT,
+    zeros_compressed::AUDIT,
+    compressed_away::AUDIT,
+    holes::AUDIT,
+    read_from_cache::AUDIT,
     shared_spindle::AUDIT,
     failed_cells::AUDIT,
-    zeros_compressed::AUDIT,
-    read_from_cache::AUDIT,
+    upkeep_running::AUDIT,
     still_in_memory::AUDIT,
     unfinished::AUDIT,
     few_repeats::AUDIT,
     foreign_io::AUDIT,
+    smart_trouble::AUDIT,
+    slow_link::AUDIT,
+    misaligned::AUDIT,
     cpu_bound::AUDIT,
+    stolen_time::AUDIT,
+    throttled::AUDIT,
+    on_battery::AUDIT,
+    slow_governor::AUDIT,
+    slow_encryption::AUDIT,
+    control_group::AUDIT,
+    swapping::AUDIT,
+    coarse_clock::AUDIT,
+    clock_stepped::AUDIT,
+    nearly_full::AUDIT,
+    host_nearly_full::AUDIT,
+    snapshot_present::AUDIT,
     wide_interval::AUDIT,
     scaled::AUDIT,
     one_mirror_read::AUDIT,

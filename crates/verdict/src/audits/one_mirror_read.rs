@@ -3,7 +3,7 @@
 use disklab_measure::Direction;
 use disklab_study::StackSpec;
 
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::per_cents;
 use crate::{Group, Severity};
@@ -12,6 +12,9 @@ pub(super) const AUDIT: Audit = Audit {
     name: "one-mirror-read",
     severity: Severity::Remark,
     detects: "mirrors whose reads came from one drive alone",
+    evidence: "bytes read from each drive",
+    remedy: "several readers at once (numjobs)",
+    reproducer: Reproducer::Lab("one reader on a mirror"),
     check,
 };
 

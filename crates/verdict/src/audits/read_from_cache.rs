@@ -3,7 +3,7 @@
 use disklab_measure::Direction;
 use disklab_study::Caches;
 
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::words::per_cents;
 use crate::{Group, Severity};
@@ -12,6 +12,11 @@ pub(super) const AUDIT: Audit = Audit {
     name: "read-from-cache",
     severity: Severity::Severe,
     detects: "reads of which the drives delivered less than half: the rest came from memory",
+    evidence: "bytes that the drives read against bytes that the workload read",
+    remedy: "files larger than the memory, caches = \"drop\", data that cannot be compressed",
+    reproducer: Reproducer::Lab(
+        "a file read again with the caches kept, on ext4 (Phoronix #417) and ZFS (KDiskMark #148); repeated data on a compressing pool (xpenology-2023)",
+    ),
     check,
 };
 

@@ -3,13 +3,16 @@
 use disklab_units::significant;
 
 use crate::Severity;
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "scaled",
     severity: Severity::Remark,
     detects: "sizes that were scaled to fit the bench",
+    evidence: "the run's scale",
+    remedy: "compare stacks with each other only",
+    reproducer: Reproducer::Lab("--scale"),
     check,
 };
 

@@ -1,7 +1,7 @@
 //! Several drives of a stack are files on one disk.
 
 use crate::Severity;
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::list;
 
@@ -9,6 +9,9 @@ pub(super) const AUDIT: Audit = Audit {
     name: "shared-spindle",
     severity: Severity::Remark,
     detects: "drives of one stack that are files on one disk, which work one after the other",
+    evidence: "the bench, and the drives' serial numbers",
+    remedy: "compare layouts on drives of their own, or in the lab",
+    reproducer: Reproducer::MadeUp,
     check,
 };
 

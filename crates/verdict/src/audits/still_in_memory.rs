@@ -4,7 +4,7 @@ use disklab_measure::Direction;
 
 use crate::Severity;
 use crate::audits::zeros_compressed::surely_written;
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::words::per_cents;
 
@@ -12,6 +12,9 @@ pub(super) const AUDIT: Audit = Audit {
     name: "still-in-memory",
     severity: Severity::Warning,
     detects: "buffered writes of which less than half had reached the drives when the clock stopped",
+    evidence: "bytes that the drives had been written when the clock stopped",
+    remedy: "end_fsync, conv = \"fsync\", or more data than memory",
+    reproducer: Reproducer::Lab("a buffered write without fsync"),
     check,
 };
 

@@ -1,7 +1,7 @@
 //! Cells that have not run.
 
 use crate::Severity;
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::count;
 
@@ -9,6 +9,9 @@ pub(super) const AUDIT: Audit = Audit {
     name: "unfinished",
     severity: Severity::Warning,
     detects: "a run that was interrupted before all its cells had run",
+    evidence: "cells without a sample",
+    remedy: "go on with --resume",
+    reproducer: Reproducer::MadeUp,
     check,
 };
 

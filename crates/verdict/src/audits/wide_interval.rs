@@ -3,7 +3,7 @@
 use disklab_stats::estimate;
 use disklab_study::{Chart, Measure};
 
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::describe::figure_id;
 use crate::evidence::Evidence;
 use crate::words::{measure, per_cent};
@@ -13,6 +13,9 @@ pub(super) const AUDIT: Audit = Audit {
     name: "wide-interval",
     severity: Severity::Warning,
     detects: "figures whose interval is wider than ±10 % in spite of three repeats or more",
+    evidence: "the intervals",
+    remedy: "more repeats, or longer steps",
+    reproducer: Reproducer::MadeUp,
     check,
 };
 

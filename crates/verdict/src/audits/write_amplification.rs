@@ -4,7 +4,7 @@ use disklab_measure::Direction;
 use disklab_units::significant;
 
 use crate::Severity;
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::words::list;
 
@@ -12,6 +12,9 @@ pub(super) const AUDIT: Audit = Audit {
     name: "write-amplification",
     severity: Severity::Remark,
     detects: "writes that cost the drives more than three times their bytes",
+    evidence: "bytes written to the drives against bytes asked for",
+    remedy: "larger or fewer synchronous writes",
+    reproducer: Reproducer::Lab("small synchronous writes on ext4"),
     check,
 };
 

@@ -3,7 +3,7 @@
 use disklab_measure::Direction;
 use disklab_study::StackSpec;
 
-use crate::audits::{Audit, Found};
+use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::words::per_cents;
 use crate::{Group, Severity};
@@ -13,6 +13,9 @@ pub(super) const AUDIT: Audit = Audit {
     severity: Severity::Severe,
     detects: "writes of which the drives saw less than half: compressed, deduplicated or never \
               written",
+    evidence: "bytes that the drives were written against bytes that the workload wrote",
+    remedy: "random data, or stacks that do not compress",
+    reproducer: Reproducer::Lab("zeros by dd on Btrfs with compression (synology-2018)"),
     check,
 };
 

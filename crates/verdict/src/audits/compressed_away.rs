@@ -1,0 +1,127 @@
+//! Data that a stack stores in much less than their size.
+
+use disklab_study::StackSpec;
+
+use crate::audits::{Audit, Found, Reproducer};
+use crate::evidence::{CellFacts, Evidence};
+use crate::words::list;
+use crate::{Group, Severity};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "compressed-away",
+    severity: Severity::Severe,
+    detects: "data that the stack stored in less than two thirds of their size: compressed or deduplicated",
+    evidence: "ZFS's compressratio; blocks that the file system used against bytes of data in the files",
+    remedy: "data that cannot be compressed, or as compressible as yours",
+    reproducer: Reproducer::Lab(
+        "a file of repeated data on ZFS with lz4 (xpenology-2023); zeros on Btrfs with compression (synology-2018)",
+    ),
+    check,
+};
+
+/// Bytes of data per byte stored from which the figure is another one.
+const RATIO: f64 = 1.5;
+/// Fewer bytes are not judged: file systems put small files into their metadata.
+const LEAST: u64 = 4 << 20;
+
+/// Whether the stack can compress or deduplicate. Of a directory nothing is known but
+/// its mount.
+fn may_compress(stack: Option<&StackSpec>, cell: &CellFacts) -> bool {
+    let mounted = cell.mount().is_some_and(|(kind, options)| {
+        let compresses = options.iter().any(|o| o.starts_with("compress") && !o.ends_with("=no"));
+        kind == "btrfs" && compresses || matches!(kind, "zfs" | "bcachefs" | "squashfs")
+    });
+    mounted || stack.is_some_and(|s| s.layers.iter().any(|l| l.name.starts_with("zfs")))
+}
+
+/// Bytes of data per byte stored.
+fn ratio(stack: Option<&StackSpec>, cell: &CellFacts) -> Option<f64> {
+    if !may_compress(stack, cell) {
+        return None;
+    }
+    let conditions = cell.conditions();
+    let by_zfs = conditions.pools.iter().filter_map(|pool| pool.compression).reduce(f64::max);
+    let by_space = conditions.space.and_then(|space| {
+        let files = space.files?;
+        let grown = space.used_after?.checked_sub(space.used_before)?;
+        (files.data >= LEAST).then(|| files.data as f64 / grown.max(1) as f64)
+    });
+    let ratio = by_zfs.into_iter().chain(by_space).reduce(f64::max)?;
+    (ratio >= RATIO).then_some(ratio)
+}
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let suspects = evidence.suspects(|_, group: &Group| {
+        if evidence.measures_memory(group) {
+            return None;
+        }
+        let stack = evidence.stack(group);
+        evidence.cells_of(group).into_iter().filter_map(|cell| ratio(stack, cell)).reduce(f64::max)
+    });
+    if suspects.is_empty() {
+        return Vec::new();
+    }
+    let most = suspects.iter().map(|s| s.range().1).fold(0.0, f64::max);
+    let told: Vec<String> =
+        suspects.iter().map(|s| format!("{} with {}", s.figure, s.stacks())).collect();
+    let most = if most > 1000.0 { "more than 1000".to_owned() } else { format!("{most:.1}") };
+    vec![Found {
+        severity: Severity::Severe,
+        text: format!(
+            "The stack stored the workload's data in a fraction of their size, at most {most} \
+             bytes in one: {}. The figures hold for data as compressible as these, and are no \
+             measure of the drives.",
+            list(told.iter().map(String::as_str), 6)
+        ),
+        advice: "Photos, films and archives cannot be compressed: measure with such data \
+                 (prewrite = \"random\", refill_buffers for fio, source = \"random\" for dd), or \
+                 with the content that yours has."
+            .to_owned(),
+        groups: suspects.iter().flat_map(|s| s.groups()).collect(),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::{Conditions, Environment, FileData, Pool, Space};
+
+    use super::*;
+    use crate::testing::Bed;
+
+    fn found(mount: &str, compression: f64, stored: u64) -> usize {
+        let mut bed = Bed::new("");
+        let data = 64 << 20;
+        let files = FileData { files: 1, bytes: data, data, allocated: data, largest: data };
+        let space = Space {
+            bytes: 1 << 40,
+            used_before: 1000,
+            used_after: Some(1000 + stored),
+            files: Some(files),
+        };
+        let pool = Pool { name: "p".into(), compression: Some(compression), ..Pool::default() };
+        let conditions =
+            Conditions { space: Some(space), pools: vec![pool], ..Conditions::default() };
+        let environment = Environment {
+            mounts: vec![format!("/dev/sda /mnt/a b {mount}")],
+            conditions: Some(conditions),
+            ..Environment::default()
+        };
+        bed.around("single/btrfs", "dd-4k", 0, environment);
+        bed.findings(AUDIT.name).len()
+    }
+
+    #[test]
+    fn what_takes_less_space_than_it_has_is_told() {
+        assert_eq!(found("btrfs rw,compress=zlib:3", 1.0, 2 << 20), 1);
+        assert_eq!(found("zfs rw,xattr", 3.9, 64 << 20), 1);
+    }
+
+    #[test]
+    fn what_takes_its_size_and_what_cannot_compress_is_clean() {
+        assert_eq!(found("btrfs rw,compress=zlib:3", 1.0, 64 << 20), 0);
+        assert_eq!(found("zfs rw,xattr", 1.02, 60 << 20), 0);
+        // Nothing else in this machine's pools concerns an ext4 on a disk.
+        assert_eq!(found("ext4 rw,relatime", 3.9, 1 << 20), 0);
+        assert_eq!(found("btrfs rw,relatime", 3.9, 1 << 20), 0);
+    }
+}

@@ -1,0 +1,185 @@
+//! A drive on a link that is slower than it must be, or that the workload fills.
+
+use disklab_units::BytesPerSecond;
+
+use crate::audits::support::afflicted;
+use crate::audits::{Audit, Found, Reproducer};
+use crate::evidence::{CellFacts, Evidence};
+use crate::words::per_cents;
+use crate::{Group, Severity};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "slow-link",
+    severity: Severity::Warning,
+    detects: "a link slower than drive and port allow, or one that the workload fills",
+    evidence: "the link's speed in sysfs and SMART; bytes that a drive moved in a step",
+    remedy: "another cable, port or slot; the figure is that of the link",
+    reproducer: Reproducer::MadeUp,
+    check,
+};
+
+/// Share of what a link carries from which it, not the drive, sets the pace: commands
+/// take the rest (SATA: some 550 of 600 MB/s are to be had).
+const FILLED: f64 = 0.88;
+/// Shorter steps are not judged.
+const SHORTEST_SECONDS: f64 = 0.1;
+
+/// `6.0 Gb/s` in Gbit/s.
+fn gigabits(text: &str) -> Option<f64> {
+    let mut words = text.split_ascii_whitespace();
+    let number: f64 = words.next()?.parse().ok()?;
+    (words.next()?.starts_with("Gb") && number > 0.0).then_some(number)
+}
+
+/// The name of a drive whose link is slower than both ends allow, with what it is and
+/// what it could be.
+fn slow(cell: &CellFacts) -> Option<(String, String)> {
+    let by_smart = cell.environment.drives.iter().find_map(|drive| {
+        let most = drive.smart.as_ref()?.get("link_speed_max")?.as_str()?;
+        let now = drive.link_speed.as_deref()?;
+        (gigabits(now)? < gigabits(most)? * 0.9)
+            .then(|| (drive.drive.clone(), format!("{now}, where the drive itself can do {most}")))
+    });
+    by_smart.or_else(|| {
+        cell.conditions().drives.iter().find_map(|drive| {
+            let link = drive.link.as_ref()?;
+            let most = link.most_bytes_per_second?;
+            // A SATA port may be faster than its drive, which SMART tells.
+            let narrow = link.kind == "PCIe" && (link.bytes_per_second as f64) < 0.9 * most as f64;
+            narrow.then(|| {
+                let most = BytesPerSecond(most as f64).si();
+                (
+                    drive.drive.clone(),
+                    format!("{} {}, where the drive itself can do {most}", link.kind, link.speed),
+                )
+            })
+        })
+    })
+}
+
+/// The share of its link that the busiest drive filled.
+fn filled(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f64> {
+    let slowest = evidence
+        .cells_of(group)
+        .iter()
+        .flat_map(|cell| &cell.conditions().drives)
+        .filter_map(|drive| {
+            drive.link.as_ref().map(|link| link.bytes_per_second).filter(|rate| *rate > 0)
+        })
+        .min()?;
+    let details = &evidence.details[index];
+    let long = details.iter().filter(|d| d.step_seconds >= SHORTEST_SECONDS);
+    let shares = long.map(|d| d.most_moved as f64 / d.step_seconds / slowest as f64);
+    crate::audits::support::median(shares.collect()).filter(|share| *share >= FILLED)
+}
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let mut all = Vec::new();
+    if let Some(cells) = afflicted(evidence, |cell| slow(cell).map(|_| 1.0))
+        && let Some((drive, link)) = slow(cells.worst().0)
+    {
+        all.push(Found {
+            severity: Severity::Warning,
+            text: format!("The link of {drive} runs at {link}, in {}.", cells.words()),
+            advice: "Try another cable, port or slot; a link that is slower than it was is an \
+                     early sign of a bad one."
+                .to_owned(),
+            groups: cells.groups,
+        });
+    }
+    let suspects = evidence.suspects(|index, group| filled(evidence, index, group));
+    all.extend(suspects.iter().map(|suspects| {
+        Found {
+            severity: Severity::Warning,
+            text: format!(
+                "{} with {}: a drive filled {} of what its link carries. The figure is that of the \
+             link, and faster drives would not be faster here.",
+                suspects.figure,
+                suspects.stacks(),
+                per_cents(suspects.range())
+            ),
+            advice:
+                "Compare with drives on faster links (PCIe instead of SATA or USB), or read the \
+                 figure as the link's."
+                    .to_owned(),
+            groups: suspects.groups(),
+        }
+    }));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::{
+        Conditions, Direction, DriveConditions, DriveState, Environment, Link, Sample,
+    };
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bed, figure, on_drives, step};
+
+    fn link(kind: &str, rate: u64, most: Option<u64>) -> Conditions {
+        let link = Link {
+            kind: kind.into(),
+            speed: "x2".into(),
+            bytes_per_second: rate,
+            most_bytes_per_second: most,
+        };
+        let drive =
+            DriveConditions { drive: "d-1".into(), link: Some(link), ..DriveConditions::default() };
+        Conditions { drives: vec![drive], ..Conditions::default() }
+    }
+
+    #[test]
+    fn a_negotiated_speed_below_the_drives_own_is_told() {
+        for (now, expected) in [("3.0 Gb/s", 1), ("6.0 Gb/s", 0)] {
+            let mut bed = Bed::new("");
+            let drive = DriveState {
+                drive: "d-1".into(),
+                link_speed: Some(now.into()),
+                smart: Some(json!({"link_speed_max": "6.0 Gb/s"})),
+                ..DriveState::default()
+            };
+            bed.around(
+                "single/ext4",
+                "dd-4k",
+                0,
+                Environment { drives: vec![drive], ..Environment::default() },
+            );
+            let texts = bed.texts(AUDIT.name);
+            assert_eq!(texts.len(), expected, "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_slot_is_told_and_a_fast_port_is_not() {
+        for (conditions, expected) in [
+            (link("PCIe", 2_000_000_000, Some(4_000_000_000)), 1),
+            (link("PCIe", 4_000_000_000, Some(4_000_000_000)), 0),
+            (link("SATA", 300_000_000, Some(600_000_000)), 0),
+        ] {
+            let mut bed = Bed::new("");
+            bed.under("single/ext4", "dd-4k", 0, conditions);
+            assert_eq!(bed.findings(AUDIT.name).len(), expected);
+        }
+    }
+
+    #[test]
+    fn a_filled_link_is_told() {
+        for (moved, expected) in [(560_000_000, 1), (400_000_000, 0)] {
+            let mut bed = Bed::new("");
+            let read = figure(Direction::Read, moved, 1.0);
+            let steps = vec![on_drives(step("s", vec![read]), &[(moved, 0)])];
+            let conditions = Some(link("SATA", 600_000_000, None));
+            let environment = Environment { conditions, ..Environment::default() };
+            bed.full_sample(
+                "single/ext4",
+                "fio",
+                0,
+                Sample { steps, environment, ..Sample::default() },
+            );
+            let texts = bed.texts(AUDIT.name);
+            assert_eq!(texts.len(), expected, "{texts:?}");
+        }
+    }
+}

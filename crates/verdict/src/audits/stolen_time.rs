@@ -1,0 +1,68 @@
+//! Processor time that a hypervisor gave to others.
+
+use crate::Severity;
+use crate::audits::{Audit, Found, Reproducer};
+use crate::evidence::Evidence;
+use crate::words::per_cents;
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "stolen-time",
+    severity: Severity::Warning,
+    detects: "processor time that a hypervisor gave to other machines during a step",
+    evidence: "steal of /proc/stat around the step",
+    remedy: "measure on a machine of its own, or when its neighbours are quiet",
+    reproducer: Reproducer::MadeUp,
+    check,
+};
+
+/// Share of one processor's time. A program waits for a processor so long, and its
+/// drives wait for it.
+const SHARE: f64 = 0.02;
+/// Shorter steps are not judged: the kernel counts in ticks of 10 ms.
+const SHORTEST_SECONDS: f64 = 0.5;
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let suspects = evidence.suspects(|index, _| {
+        let details = &evidence.details[index];
+        let steps: f64 = details.iter().map(|d| d.step_seconds).sum();
+        let stolen: f64 = details.iter().map(|d| d.stolen_seconds).sum();
+        let long = steps >= SHORTEST_SECONDS * details.len() as f64 && steps > 0.0;
+        long.then(|| stolen / steps).filter(|share| *share > SHARE)
+    });
+    let told = |suspects: &crate::evidence::Suspects<'_>| Found {
+        severity: Severity::Warning,
+        text: format!(
+            "{} with {}: the hypervisor gave {} of a processor's time to other machines.",
+            suspects.figure,
+            suspects.stacks(),
+            per_cents(suspects.range())
+        ),
+        advice: "Measure on a machine of its own, or when its neighbours are quiet; more repeats \
+                 show how much it matters."
+            .to_owned(),
+        groups: suspects.groups(),
+    };
+    suspects.iter().map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::Direction;
+
+    use super::*;
+    use crate::testing::{Bed, figure, step};
+
+    fn texts(stolen_ms: u64) -> Vec<String> {
+        let mut bed = Bed::new("");
+        let mut one = step("s", vec![figure(Direction::Write, 1 << 20, 1.0)]);
+        one.cpu.machine_steal_ns = stolen_ms * 1_000_000;
+        bed.sample("single/ext4", "dd-4k", 0, vec![one]);
+        bed.texts(AUDIT.name)
+    }
+
+    #[test]
+    fn stolen_time_is_told_and_a_tick_is_not() {
+        assert!(texts(250)[0].contains("gave 25 % of a processor's time"), "{:?}", texts(250));
+        assert!(texts(10).is_empty());
+    }
+}

@@ -1,0 +1,116 @@
+//! What several audits need: cells in which something holds, and stacks between which
+//! something differs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::evidence::{CellFacts, Evidence};
+use crate::words::{count, list};
+
+/// So many names are told before the rest is counted.
+const NAMES: usize = 4;
+
+/// Cells in which an audit finds something.
+pub(super) struct Afflicted<'a> {
+    /// The cells, each with what the audit measured; never empty.
+    pub cells: Vec<(&'a CellFacts, f64)>,
+    /// All finished cells.
+    all: usize,
+    /// Indices of the groups with an observation of one of the cells.
+    pub groups: Vec<usize>,
+}
+
+/// Cells in which `measure` finds something; none where there are none.
+pub(super) fn afflicted<'a>(
+    evidence: &Evidence<'a>,
+    measure: impl Fn(&'a CellFacts) -> Option<f64>,
+) -> Option<Afflicted<'a>> {
+    let cells: Vec<(&CellFacts, f64)> =
+        evidence.cells.iter().filter_map(|cell| Some((cell, measure(cell)?))).collect();
+    if cells.is_empty() {
+        return None;
+    }
+    let numbers: BTreeSet<u32> = cells.iter().map(|(cell, _)| cell.number).collect();
+    let groups = evidence.groups.iter().enumerate();
+    let groups = groups.filter(|(_, g)| g.observations.iter().any(|o| numbers.contains(&o.cell)));
+    let groups = groups.map(|(index, _)| index).collect();
+    Some(Afflicted { cells, all: evidence.cells.len(), groups })
+}
+
+impl Afflicted<'_> {
+    /// The cell with the largest value.
+    pub fn worst(&self) -> (&CellFacts, f64) {
+        let first = self.cells[0];
+        self.cells.iter().fold(first, |most, cell| if cell.1 > most.1 { *cell } else { most })
+    }
+
+    /// `all 12 cells`, or `3 of 12 cells (dd-4k with raid1/ext4, …)`.
+    pub fn words(&self) -> String {
+        if self.cells.len() == self.all {
+            return if self.all == 1 {
+                "the only cell".to_owned()
+            } else {
+                format!("all {} cells", self.all)
+            };
+        }
+        let mut names: Vec<String> =
+            self.cells.iter().map(|(c, _)| format!("{} with {}", c.workload, c.stack)).collect();
+        names.dedup();
+        let names = list(names.iter().map(String::as_str), NAMES);
+        format!("{} of {} ({names})", self.cells.len(), count(self.all, "cell"))
+    }
+}
+
+/// Stacks between which something differs.
+pub(super) struct Differing<'a> {
+    /// The values, each with the stacks that have it; two at least.
+    pub sides: BTreeMap<String, BTreeSet<&'a str>>,
+    /// Indices of the groups of all these stacks.
+    pub groups: Vec<usize>,
+}
+
+/// What `value` says of the stacks' cells, where that is not the same for all. Cells of
+/// which it says nothing do not count.
+pub(super) fn differing<'a>(
+    evidence: &Evidence<'a>,
+    value: impl Fn(&'a CellFacts) -> Option<String>,
+) -> Option<Differing<'a>> {
+    let mut sides: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for cell in evidence.cells {
+        if let Some(value) = value(cell) {
+            sides.entry(value).or_default().insert(&cell.stack);
+        }
+    }
+    if sides.len() < 2 {
+        return None;
+    }
+    let stacks: BTreeSet<&str> = sides.values().flatten().copied().collect();
+    let groups = evidence.groups.iter().enumerate();
+    let groups = groups.filter(|(_, group)| stacks.contains(group.key.stack.as_str()));
+    let groups = groups.map(|(index, _)| index).collect();
+    Some(Differing { sides, groups })
+}
+
+impl Differing<'_> {
+    /// `write back (raid1/ext4 and single/ext4); write through (raid5/ext4)`.
+    pub fn words(&self) -> String {
+        let side = |(value, stacks): (&String, &BTreeSet<&str>)| {
+            format!("{value} ({})", list(stacks.iter().copied(), NAMES))
+        };
+        self.sides.iter().map(side).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Whether no stack stands on two sides: then whatever differs between stacks may
+    /// come from it.
+    pub fn parts_stacks(&self) -> bool {
+        let told: usize = self.sides.values().map(BTreeSet::len).sum();
+        let stacks: BTreeSet<&&str> = self.sides.values().flatten().collect();
+        told == stacks.len()
+    }
+}
+
+/// The middle value; of an even number the lower one. None of none.
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.retain(|value| value.is_finite());
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? / 2).copied()
+}

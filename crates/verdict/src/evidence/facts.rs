@@ -1,0 +1,184 @@
+//! What is kept of steps and cells for audits.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use disklab_measure::{
+    Conditions, DriveSeries, DriveTraffic, Environment, Sample, Series, Steadiness, Step,
+};
+use disklab_stats::{Course, steadiness};
+use disklab_store::CellRecord;
+
+/// What an observation does not carry, of its step.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Detail {
+    /// Seconds of processor time of the step's programs, kernel included.
+    pub program_seconds: f64,
+    /// Wall-clock seconds of the step.
+    pub step_seconds: f64,
+    /// Processors of the machine; 0 where unknown.
+    pub processors: u32,
+    /// Seconds of processor time that a hypervisor gave to others.
+    pub stolen_seconds: f64,
+    /// Flushes that all drives completed.
+    pub flushes: u64,
+    /// Read requests that the drive with most of them completed.
+    pub most_reads: u64,
+    /// Bytes that the drive with most of them moved, read and written.
+    pub most_moved: u64,
+    /// How steady the work was by its own count.
+    pub steadiness: Option<Steadiness>,
+    /// How steady the drives' work was by theirs, second by second.
+    pub drives_course: Option<Change>,
+}
+
+/// How a rate changed within a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Change {
+    /// Share of the step after which it was steady; 1 where it was not.
+    pub from: f64,
+    /// Mean rate before, and after, in bytes per second.
+    pub rates: (f64, f64),
+}
+
+impl Detail {
+    /// What is kept of a step.
+    pub fn of(step: &Step) -> Self {
+        let most = |of: fn(&DriveTraffic) -> u64| step.drives.iter().map(of).max().unwrap_or(0);
+        Self {
+            program_seconds: seconds(step.cpu.user_ns.saturating_add(step.cpu.system_ns)),
+            step_seconds: seconds(step.elapsed_ns),
+            processors: step.cpu.processors,
+            stolen_seconds: seconds(step.cpu.machine_steal_ns),
+            flushes: step.drives.iter().fold(0, |sum, d| sum.saturating_add(d.flushes)),
+            most_reads: most(|d| d.reads),
+            most_moved: most(|d| d.read_bytes.saturating_add(d.write_bytes)),
+            steadiness: step.steadiness,
+            drives_course: change(&step.series),
+        }
+    }
+}
+
+/// The change within the drives' series, all of them together; none where it is flat or
+/// too short to say.
+fn change(series: &Series) -> Option<Change> {
+    let interval = seconds(series.interval_ns);
+    // The last interval is shorter than the others.
+    let length = series.drives.iter().map(|d| d.read_bytes.len().min(d.write_bytes.len())).min()?;
+    let whole = length.checked_sub(1).filter(|_| interval > 0.0)?;
+    let rates: Vec<f64> = (0..whole)
+        .map(|i| {
+            let moved = |d: &DriveSeries| d.read_bytes[i] as f64 + d.write_bytes[i] as f64;
+            series.drives.iter().map(moved).sum::<f64>() / interval
+        })
+        .collect();
+    let steadiness = steadiness(&rates)?;
+    let mean = |part: &[f64]| part.iter().map(|r| r / part.len() as f64).sum::<f64>();
+    let from = match steadiness.course {
+        Course::Flat => return None,
+        Course::NotSteady => {
+            return Some(Change { from: 1.0, rates: (mean(&rates), mean(&rates)) });
+        }
+        Course::Warmup | Course::Slowdown => steadiness.part.start,
+    };
+    let rates = (mean(&rates[..from]), mean(&rates[from..]));
+    Some(Change { from: from as f64 / whole as f64, rates })
+}
+
+fn seconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e9
+}
+
+/// A finished cell as a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CellFacts {
+    /// Its number in the run.
+    pub number: u32,
+    /// Stack id.
+    pub stack: String,
+    /// Workload id.
+    pub workload: String,
+    /// When it ended, in milliseconds since 1970, where that was recorded.
+    pub ended_ms: Option<i64>,
+    /// Bytes that block devices outside the stack moved meanwhile.
+    pub foreign_bytes: Option<u64>,
+    /// Bytes that the stack's own drives moved in all steps.
+    pub own_bytes: u64,
+    /// Bytes written to the drive that was written most, in all steps.
+    pub most_written: u64,
+    /// The surroundings, without what is the whole run's.
+    pub environment: Environment,
+    /// Remarks, each as `about: text`.
+    pub notes: Vec<String>,
+    /// Programs of the workload that ended with an error, as `fio: exit code 1`.
+    pub failed_programs: Vec<String>,
+}
+
+/// Programs whose exit status says whether the work was done. Others are asked for
+/// things that they may not know.
+const WORKERS: [&str; 17] = [
+    "fio",
+    "dd",
+    "cp",
+    "rm",
+    "tar",
+    "rsync",
+    "hdparm",
+    "filebench",
+    "elbencho",
+    "sysbench",
+    "bonnie++",
+    "iozone",
+    "borg",
+    "restic",
+    "pgbench",
+    "sqlite3",
+    "diskspd",
+];
+
+impl CellFacts {
+    /// What is kept of a cell.
+    pub fn of(record: &CellRecord, sample: &Sample) -> Self {
+        let drives = || sample.steps.iter().flat_map(|step| &step.drives);
+        let own = drives().flat_map(|d| [d.read_bytes, d.write_bytes]);
+        let mut written: BTreeMap<&str, u64> = BTreeMap::new();
+        for drive in drives() {
+            let sum = written.entry(&drive.drive).or_default();
+            *sum = sum.saturating_add(drive.write_bytes);
+        }
+        let failed = sample.trace.iter().filter_map(|entry| {
+            let program = entry.argv.first()?.rsplit('/').next()?;
+            // What disklab asks drives through hdparm is no work.
+            let asks = program == "hdparm" && entry.argv.iter().any(|a| a == "-I" || a == "-W");
+            let fails = entry.status != "0" && WORKERS.contains(&program) && !asks;
+            fails.then(|| format!("{program}: {}", entry.status))
+        });
+        let cell = &record.cell;
+        Self {
+            number: cell.number,
+            stack: cell.stack.clone(),
+            workload: cell.workload.clone(),
+            ended_ms: record.ended.map(|ended| ended.as_millisecond()),
+            foreign_bytes: sample.environment.foreign_bytes,
+            own_bytes: own.fold(0, u64::saturating_add),
+            most_written: written.into_values().max().unwrap_or(0),
+            environment: sample.environment.clone(),
+            notes: sample.notes.iter().map(|n| format!("{}: {}", n.about, n.text)).collect(),
+            failed_programs: failed.collect(),
+        }
+    }
+
+    /// What held around it; nothing is known of runs of before.
+    pub fn conditions(&self) -> &Conditions {
+        static NONE: LazyLock<Conditions> = LazyLock::new(Conditions::default);
+        self.environment.conditions.as_ref().unwrap_or(&NONE)
+    }
+
+    /// The type and the options of the file system that the workload's directory is on.
+    pub fn mount(&self) -> Option<(&str, Vec<&str>)> {
+        // `/dev/md0 /mnt ext4 rw,relatime`: the last two have no blanks.
+        let mut words = self.environment.mounts.first()?.rsplit(' ');
+        let options = words.next()?.split(',').collect();
+        Some((words.next()?, options))
+    }
+}
