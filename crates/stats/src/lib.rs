@@ -7,6 +7,7 @@
 mod anytime;
 mod autocorrelation;
 mod benjamini_hochberg;
+mod blocks;
 mod bootstrap;
 mod change_points;
 mod energy;
@@ -29,6 +30,7 @@ mod wilcoxon;
 pub use anytime::{mean_sequence_half_width, quantile_sequence_reach};
 pub use autocorrelation::{effective_observations, independent_batches, lag_1};
 pub use benjamini_hochberg::benjamini_hochberg;
+pub use blocks::{BlockTest, block_interval, block_ratio, fewest_despite_a_stall};
 pub use bootstrap::{Bootstrap, bootstrap, bootstrap_ratio};
 pub use change_points::{SegmentCost, change_points};
 pub use energy::{Split, best_split, e_divisive};
@@ -39,7 +41,9 @@ pub use holm::holm;
 pub use hunter::{LevelChange, level_changes};
 pub use interval::Interval;
 pub use paired::{Ratio, paired_ratio};
-pub use ranks::{MedianRanks, QuantileRanks, median_ranks, quantile_interval, quantile_ranks};
+pub use ranks::{
+    MedianRanks, QuantileRanks, median_interval, median_ranks, quantile_interval, quantile_ranks,
+};
 pub use repetition::{Levels, best_repeats, levels};
 pub use snia::{SNIA_ROUNDS, SniaWindow, snia_steady_from};
 pub use steady::{Course, Steadiness, steadiness};

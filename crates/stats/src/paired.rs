@@ -14,7 +14,8 @@ use crate::{CONFIDENCE, Interval};
 pub struct Ratio {
     /// Blocks in which both sides have a positive value.
     pub pairs: usize,
-    /// First ÷ second: the geometric mean of the blocks' ratios.
+    /// First ÷ second: the geometric mean of the blocks' ratios, or, where a function says
+    /// so, the centre by ranks.
     pub centre: f64,
     /// Its 95 % interval; none for one pair.
     pub interval: Option<Interval>,
@@ -29,12 +30,7 @@ pub struct Ratio {
 /// Where all blocks give exactly the same ratio, as in virtual time, the
 /// interval has no width, and p is 0, or 1 for a ratio of 1.
 pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
-    let usable = |x: f64| x > 0.0 && x.is_finite();
-    let logs: Vec<f64> = pairs
-        .iter()
-        .filter(|(a, b)| usable(*a) && usable(*b))
-        .map(|(a, b)| a.ln() - b.ln())
-        .collect();
+    let logs = logs_of(pairs);
     let n = logs.len();
     if n == 0 {
         return None;
@@ -56,8 +52,14 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
     Some(Ratio { pairs: n, centre, interval: Some(interval), p: Some(p) })
 }
 
+/// Logarithms of the usable pairs' ratios.
+pub(crate) fn logs_of(pairs: &[(f64, f64)]) -> Vec<f64> {
+    let usable = |x: f64| x > 0.0 && x.is_finite();
+    pairs.iter().filter(|(a, b)| usable(*a) && usable(*b)).map(|(a, b)| a.ln() - b.ln()).collect()
+}
+
 /// exp() that stays positive and finite.
-fn bounded(log: f64) -> f64 {
+pub(crate) fn bounded(log: f64) -> f64 {
     log.exp().clamp(f64::MIN_POSITIVE, f64::MAX)
 }
 

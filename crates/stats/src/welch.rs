@@ -5,6 +5,7 @@
 //! blocks to pair: what drifts between the two counts as noise here, or, between
 //! runs, as a difference.
 
+use crate::paired::bounded;
 use crate::student::{mean_and_deviation, multiplier, two_sided_p};
 use crate::{CONFIDENCE, Interval, Ratio};
 
@@ -74,11 +75,6 @@ pub(crate) fn welch_p(a: &[f64], b: &[f64]) -> f64 {
         (mean_and_deviation(a), mean_and_deviation(b));
     let (error, freedom) = error_and_freedom((deviation_a, a.len()), (deviation_b, b.len()));
     p_of(mean_a - mean_b, error, freedom)
-}
-
-/// exp() that stays positive and finite.
-fn bounded(log: f64) -> f64 {
-    log.exp().clamp(f64::MIN_POSITIVE, f64::MAX)
 }
 
 #[cfg(test)]

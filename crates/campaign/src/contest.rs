@@ -1,0 +1,63 @@
+//! One figure of all stacks.
+
+use disklab_stats::{Interval, block_interval};
+
+/// One figure of all stacks, with its values so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contest {
+    /// Whether more is better.
+    pub higher_is_better: bool,
+    /// By stack, then by block: what each block gave, none where the cell failed. As long
+    /// as the blocks that were carried out for the stack. Values that are not positive and
+    /// finite count as none.
+    pub values: Vec<Vec<Option<f64>>>,
+}
+
+impl Contest {
+    /// How many stacks take part.
+    pub fn stacks(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Blocks carried out for a stack.
+    pub(crate) fn blocks(&self, stack: usize) -> usize {
+        self.values[stack].len()
+    }
+
+    fn value(&self, stack: usize, block: usize) -> Option<f64> {
+        self.values[stack].get(block).copied().flatten().filter(|v| v.is_finite() && *v > 0.0)
+    }
+
+    /// Whether a stack has any value in the first `look` blocks.
+    pub(crate) fn has_values(&self, stack: usize, look: usize) -> bool {
+        (0..look).any(|block| self.value(stack, block).is_some())
+    }
+
+    /// How good a stack is in the first `look` blocks: the median logarithm, with its sign
+    /// turned where less is better. The lowest where it has no values.
+    pub(crate) fn score(&self, stack: usize, look: usize) -> f64 {
+        let mut logs: Vec<f64> =
+            (0..look).filter_map(|block| self.value(stack, block)).map(f64::ln).collect();
+        logs.sort_by(f64::total_cmp);
+        let Some(last) = logs.len().checked_sub(1) else { return f64::NEG_INFINITY };
+        let median = (logs[last / 2] + logs[last.div_ceil(2)]) / 2.0;
+        if self.higher_is_better { median } else { -median }
+    }
+
+    /// How many times as good `first` is as `second`, over the first `look` blocks that
+    /// both have; none where these are fewer than two.
+    pub(crate) fn ratio(
+        &self,
+        first: usize,
+        second: usize,
+        look: usize,
+        confidence: f64,
+    ) -> Option<(f64, Interval)> {
+        let pairs: Vec<(f64, f64)> = (0..look)
+            .filter_map(|block| Some((self.value(first, block)?, self.value(second, block)?)))
+            .map(|(a, b)| if self.higher_is_better { (a, b) } else { (b, a) })
+            .collect();
+        let (centre, interval) = block_interval(&pairs, confidence)?;
+        Some((centre, interval?))
+    }
+}
