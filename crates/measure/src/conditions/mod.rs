@@ -68,6 +68,9 @@ pub struct Conditions {
     /// The file system's space, and what is in the workload's files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub space: Option<Space>,
+    /// The version of ZFS's module.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zfs: Option<String>,
     /// ZFS pools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<Pool>,
@@ -143,6 +146,7 @@ impl ConditionsWatch {
         if let (Some(space), Some(directory)) = (&mut found.space, directory) {
             space.close(directory);
         }
+        found.zfs = root.value("/sys/module/zfs/version");
         found.pools = pools::pools(root, executor);
         found.arc = self.arc.and_then(|before| before.until_now(root));
         self.conditions

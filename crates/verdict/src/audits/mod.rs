@@ -3,40 +3,61 @@
 //! One audit is one file and one line in [`AUDITS`]. An audit looks at what was
 //! measured, never at what ought to be; it names its evidence and what to do.
 
+mod barriers_off;
 mod clock_stepped;
 mod coarse_clock;
 mod compressed_away;
 mod control_group;
+mod coordinated_omission;
 mod cpu_bound;
 mod degraded_array;
+mod different_work;
+mod direct_not_honoured;
+mod drive_cache;
+mod drives_differ;
 mod failed_cells;
+mod faster_than_drives;
+mod few_operations;
 mod few_repeats;
 mod foreign_io;
 mod holes;
 mod host_nearly_full;
+mod kernels_differ;
+mod memory_figure;
 mod misaligned;
+mod mount_options_differ;
 mod nearly_full;
+mod no_flushes;
 mod not_on_drives;
+mod not_steady;
 mod on_battery;
 mod one_mirror_read;
+mod order_and_time;
+mod outer_tracks;
+mod outlier;
 mod read_from_cache;
 mod scaled;
+mod schedulers_differ;
 mod shared_spindle;
 mod slow_encryption;
 mod slow_governor;
 mod slow_link;
 mod smart_trouble;
 mod snapshot_present;
+mod staging_area;
 mod still_in_memory;
 mod stolen_time;
 mod support;
 mod swapping;
 mod throttled;
+mod too_short;
 mod tool_failed;
 mod unfinished;
 mod upkeep_running;
+mod virtual_machine;
 mod wide_interval;
 mod write_amplification;
+mod write_caches_differ;
 mod zeros_compressed;
 
 use crate::evidence::Evidence;
@@ -97,21 +118,44 @@ pub(crate) struct Found {
 pub static AUDITS: &[Audit] = &[
     not_on_drives::AUDIT,
     tool_failed::AUDIT,
+    faster_than_drives::AUDIT,
     degraded_array::AUDIT,
     zeros_compressed::AUDIT,
     compressed_away::AUDIT,
     holes::AUDIT,
     read_from_cache::AUDIT,
     shared_spindle::AUDIT,
-    failed_cells::AUDIT,
+    barriers_off::AUDIT,
+    write_caches_differ::AUDIT,
+    different_work::AUDIT,
+    order_and_time::AUDIT,
     upkeep_running::AUDIT,
+    failed_cells::AUDIT,
+    direct_not_honoured::AUDIT,
     still_in_memory::AUDIT,
+    drive_cache::AUDIT,
+    staging_area::AUDIT,
+    no_flushes::AUDIT,
+    not_steady::AUDIT,
+    too_short::AUDIT,
+    few_operations::AUDIT,
+    coordinated_omission::AUDIT,
     unfinished::AUDIT,
     few_repeats::AUDIT,
+    wide_interval::AUDIT,
+    outlier::AUDIT,
     foreign_io::AUDIT,
+    swapping::AUDIT,
     smart_trouble::AUDIT,
     slow_link::AUDIT,
     misaligned::AUDIT,
+    nearly_full::AUDIT,
+    host_nearly_full::AUDIT,
+    snapshot_present::AUDIT,
+    drives_differ::AUDIT,
+    kernels_differ::AUDIT,
+    mount_options_differ::AUDIT,
+    schedulers_differ::AUDIT,
     cpu_bound::AUDIT,
     stolen_time::AUDIT,
     throttled::AUDIT,
@@ -119,14 +163,12 @@ pub static AUDITS: &[Audit] = &[
     slow_governor::AUDIT,
     slow_encryption::AUDIT,
     control_group::AUDIT,
-    swapping::AUDIT,
     coarse_clock::AUDIT,
     clock_stepped::AUDIT,
-    nearly_full::AUDIT,
-    host_nearly_full::AUDIT,
-    snapshot_present::AUDIT,
-    wide_interval::AUDIT,
     scaled::AUDIT,
+    outer_tracks::AUDIT,
+    memory_figure::AUDIT,
+    virtual_machine::AUDIT,
     one_mirror_read::AUDIT,
     write_amplification::AUDIT,
 ];

@@ -1,14 +1,19 @@
 //! Several drives of a stack are files on one disk.
 
+use std::collections::BTreeSet;
+
+use disklab_measure::DriveState;
+
 use crate::Severity;
+use crate::audits::support::afflicted;
 use crate::audits::{Audit, Found, Reproducer};
-use crate::evidence::Evidence;
+use crate::evidence::{CellFacts, Evidence};
 use crate::words::list;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "shared-spindle",
-    severity: Severity::Remark,
-    detects: "drives of one stack that are files on one disk, which work one after the other",
+    severity: Severity::Severe,
+    detects: "drives of one stack that are files or partitions on one disk, which work one after the other",
     evidence: "the bench, and the drives' serial numbers",
     remedy: "compare layouts on drives of their own, or in the lab",
     reproducer: Reproducer::MadeUp,
@@ -16,6 +21,35 @@ pub(super) const AUDIT: Audit = Audit {
 };
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let mut all = files_of_one_disk(evidence);
+    all.extend(one_disk(evidence));
+    all
+}
+
+/// Drives of a cell that are one disk by serial number or world-wide name.
+fn same(cell: &CellFacts) -> Option<f64> {
+    let drives = &cell.environment.drives;
+    let name = |drive: &DriveState| drive.wwid.clone().or_else(|| drive.serial.clone());
+    let names: Vec<String> = drives.iter().filter_map(name).collect();
+    let distinct: BTreeSet<&String> = names.iter().collect();
+    (distinct.len() < names.len()).then_some(names.len() as f64)
+}
+
+fn one_disk(evidence: &Evidence<'_>) -> Option<Found> {
+    let cells = afflicted(evidence, same)?;
+    Some(Found {
+        severity: Severity::Severe,
+        text: format!(
+            "Several drives of one stack are partitions of one disk in {}: its arm goes to and fro \
+             between them, and no layout gains from them what it gains from drives of their own.",
+            cells.words()
+        ),
+        advice: "Give each of a stack's drives a disk of its own.".to_owned(),
+        groups: cells.groups,
+    })
+}
+
+fn files_of_one_disk(evidence: &Evidence<'_>) -> Vec<Found> {
     if evidence.info.bench.split(':').next() != Some("loop") {
         return Vec::new();
     }
@@ -50,6 +84,9 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
+    use disklab_measure::Environment;
+
+    use super::*;
     use crate::testing::Bed;
 
     #[test]
@@ -65,5 +102,19 @@ mod tests {
         assert!(found[0].text.starts_with("The drives of raid1/ext4 are files"));
         bed.info.bench = "disks:/dev/disk/by-id/x".to_owned();
         assert_eq!(bed.findings("shared-spindle"), []);
+    }
+
+    #[test]
+    fn partitions_of_one_disk_are_severe() {
+        for (other, expected) in [("A", 1), ("B", 0)] {
+            let mut bed = Bed::new("");
+            let drive =
+                |serial: &str| DriveState { serial: Some(serial.into()), ..DriveState::default() };
+            let drives = vec![drive("A"), drive(other)];
+            bed.around("raid1/ext4", "dd-4k", 0, Environment { drives, ..Environment::default() });
+            let found = bed.findings("shared-spindle");
+            assert_eq!(found.len(), expected, "{other}");
+            assert!(found.iter().all(|f| f.severity == Severity::Severe));
+        }
     }
 }

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Severity;
+use crate::audits::Found;
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::{count, list};
 
@@ -106,6 +108,29 @@ impl Differing<'_> {
         let stacks: BTreeSet<&&str> = self.sides.values().flatten().collect();
         told == stacks.len()
     }
+}
+
+/// A finding about stacks between which something differs that is not their difference:
+/// what it is, why it matters, and what to do.
+pub(super) fn unlike<'a>(
+    evidence: &Evidence<'a>,
+    severity: Severity,
+    [what, why, advice]: [&str; 3],
+    value: impl Fn(&'a CellFacts) -> Option<String>,
+) -> Vec<Found> {
+    let found = differing(evidence, value).map(|differs| Found {
+        severity,
+        text: format!("{what} not the same for all stacks: {}. {why}", differs.words()),
+        advice: advice.to_owned(),
+        groups: differs.groups,
+    });
+    found.into_iter().collect()
+}
+
+/// Each word once, in order; none of none.
+pub(super) fn joined<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let words: BTreeSet<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    (!words.is_empty()).then(|| words.into_iter().collect::<Vec<_>>().join(" and "))
 }
 
 /// The middle value; of an even number the lower one. None of none.

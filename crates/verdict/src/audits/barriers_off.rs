@@ -1,0 +1,88 @@
+//! Mounts without barriers: the drives are never asked to make writes safe.
+
+use crate::Severity;
+use crate::audits::support::differing;
+use crate::audits::{Audit, Found, Reproducer};
+use crate::evidence::{CellFacts, Evidence};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "barriers-off",
+    severity: Severity::Severe,
+    detects: "barriers (cache flushes) switched off, on one side of a comparison or on all",
+    evidence: "the options of the mounts, as the kernel tells them, and ZFS's sync property",
+    remedy: "mount without nobarrier or barrier=0; sync=standard on ZFS",
+    reproducer: Reproducer::Lab("ext4 with nobarrier beside ext4"),
+    check,
+};
+
+/// `on` or `off`; none where the mount does not tell. (ext4(5), btrfs(5); XFS has no such
+/// option since Linux 4.19; zfsprops(7), `sync`.)
+fn barrier(cell: &CellFacts) -> Option<String> {
+    let (kind, options) = cell.mount()?;
+    let off = match kind {
+        "zfs" => cell.notes.iter().any(|n| n.starts_with("zfs") && n.contains("sync=disabled")),
+        // It knows no barriers.
+        "ext2" => return None,
+        _ => options.iter().any(|o| matches!(*o, "nobarrier" | "barrier=0" | "barrier=none")),
+    };
+    Some(if off { "off" } else { "on" }.to_owned())
+}
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    if let Some(differs) = differing(evidence, barrier) {
+        return vec![Found {
+            severity: Severity::Severe,
+            text: format!(
+                "Barriers were {}: without them the drive is never asked to make writes safe, so \
+                 the stacks did not do the same work.",
+                differs.words()
+            ),
+            advice: "Mount all alike, with barriers (no nobarrier or barrier=0; sync=standard on \
+                     ZFS), unless they are the question."
+                .to_owned(),
+            groups: differs.groups,
+        }];
+    }
+    if !evidence.cells.iter().any(|cell| barrier(cell).as_deref() == Some("off")) {
+        return Vec::new();
+    }
+    vec![Found {
+        severity: Severity::Warning,
+        text: "Barriers were off for all stacks: writes were called safe that a loss of power \
+               would lose."
+            .to_owned(),
+        advice: "Mount without nobarrier or barrier=0, and on ZFS with sync=standard, unless the \
+                 drives' caches outlast a loss of power."
+            .to_owned(),
+        groups: Vec::new(),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::Environment;
+
+    use super::*;
+    use crate::testing::Bed;
+
+    fn severities(first: &str, second: &str) -> Vec<Severity> {
+        let mut bed = Bed::new("");
+        for (stack, mount) in [("single/ext4", first), ("single/btrfs", second)] {
+            let mounts = vec![format!("/dev/sda /mnt/a b {mount}")];
+            bed.around(stack, "dd-4k", 0, Environment { mounts, ..Environment::default() });
+        }
+        bed.findings(AUDIT.name).into_iter().map(|f| f.severity).collect()
+    }
+
+    #[test]
+    fn one_side_is_severe_and_both_are_a_warning() {
+        assert_eq!(severities("ext4 rw,nobarrier", "btrfs rw"), [Severity::Severe]);
+        assert_eq!(severities("ext4 rw,barrier=0", "btrfs rw,nobarrier"), [Severity::Warning]);
+    }
+
+    #[test]
+    fn barriers_are_on_by_default() {
+        assert_eq!(severities("ext4 rw,relatime", "xfs rw,noatime"), []);
+        assert_eq!(severities("ext4 rw,barrier=1", "ext2 rw"), []);
+    }
+}

@@ -1,0 +1,89 @@
+//! Latencies of work that is to come at a rate, measured from when it was sent.
+
+use disklab_study::Measure;
+
+use crate::audits::{Audit, Found, Reproducer};
+use crate::evidence::Evidence;
+use crate::nature::fio_option;
+use crate::{Group, Severity};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "coordinated-omission",
+    severity: Severity::Warning,
+    detects: "latencies of rate-limited work that leave out how long requests waited to be sent",
+    evidence: "rate, rate_iops or thinktime of the job, and the longest latency against the pace",
+    remedy: "look at missed deadlines (streams), or let the work come without waiting (iodepth)",
+    reproducer: Reproducer::Lab("fio with rate_iops on a disk that is at times slower"),
+    check,
+};
+
+/// Stalls of so many requests' time leave as many out of the quantiles.
+const STALLED: f64 = 10.0;
+
+/// How many requests' time the longest took, where the work comes at a pace and waits.
+fn stalled(evidence: &Evidence<'_>, group: &Group) -> Option<f64> {
+    let workload = evidence.workload(group)?;
+    let option = |name: &str| fio_option(&workload.body, &group.key.step, name);
+    let paced = ["rate", "rate_iops", "thinktime"]
+        .iter()
+        .any(|name| option(name).is_some_and(|value| value != "0"));
+    let deep = option("iodepth").and_then(|n| n.parse::<u32>().ok()).is_some_and(|n| n > 16);
+    if workload.kind != "fio" || !paced || deep {
+        return None;
+    }
+    let stalls = group.observations.iter().filter_map(|o| {
+        let worst = o.value(Measure::Latency(999)).zip(o.mean_and_worst_latency)?.1[1] / 1e9;
+        Some(worst * o.iops?)
+    });
+    stalls.reduce(f64::max).filter(|requests| *requests > STALLED)
+}
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let suspects = evidence.suspects(|_, group| stalled(evidence, group));
+    let told = suspects.iter().map(|suspects| Found {
+        severity: Severity::Warning,
+        text: format!(
+            "{} with {}: the work was to come at a pace, and one request took the time of {:.0}. \
+             Those that should have been sent meanwhile waited uncounted, so the quantiles of \
+             latency are too good.",
+            suspects.figure,
+            suspects.stacks(),
+            suspects.range().1
+        ),
+        advice: "Count deadlines missed (the kind streams), or give the job an iodepth that lets \
+                 requests come while others wait."
+            .to_owned(),
+        groups: suspects.groups(),
+    });
+    told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::{Direction, Latency, LatencyHistogram};
+
+    use super::*;
+    use crate::testing::{Bed, figure, step};
+
+    fn found(job: &str, worst_ms: u64) -> usize {
+        let mut bed = Bed::new(&format!(
+            "[[workloads]]\nid = \"paced\"\nfio = {{ rw = \"randread\", {job} }}"
+        ));
+        let mut histogram = LatencyHistogram::new();
+        histogram.record(5_000_000, 990);
+        histogram.record(worst_ms * 1_000_000, 10);
+        let mut one = figure(Direction::Read, 4_096_000, 10.0);
+        one.operations = Some(1000);
+        one.latency = Some(Latency::from_histogram(histogram));
+        bed.sample("single/ext4", "paced", 0, vec![step("paced", vec![one])]);
+        bed.findings(AUDIT.name).len()
+    }
+
+    #[test]
+    fn stalls_of_paced_work_are_told() {
+        assert_eq!(found("rate_iops = 100", 800), 1);
+        assert_eq!(found("rate_iops = 100", 30), 0);
+        assert_eq!(found("iodepth = 1", 800), 0);
+        assert_eq!(found("rate_iops = 100, iodepth = 64", 800), 0);
+    }
+}

@@ -1,0 +1,49 @@
+//! A figure of the memory among those of the drives.
+
+use crate::Severity;
+use crate::audits::{Audit, Found, Reproducer};
+use crate::evidence::Evidence;
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "memory-figure",
+    severity: Severity::Remark,
+    detects: "hdparm -T, which measures the memory, beside figures of drives",
+    evidence: "the workload's step",
+    remedy: "do not read it as a drive's figure",
+    reproducer: Reproducer::Lab("hdparm with cached = true"),
+    check,
+};
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let suspects = evidence.suspects(|_, group| evidence.measures_memory(group).then_some(0.0));
+    let told = suspects.iter().map(|suspects| Found {
+        severity: Severity::Remark,
+        text: format!(
+            "{} (hdparm -T) is the speed of this machine's memory and processor: no drive takes \
+             part in it.",
+            suspects.figure
+        ),
+        advice: "Leave it out of comparisons of drives and stacks; hdparm -t reads the drive."
+            .to_owned(),
+        groups: suspects.groups(),
+    });
+    told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::Direction;
+
+    use super::*;
+    use crate::testing::{Bed, figure, step};
+
+    #[test]
+    fn cached_reads_are_told_and_those_of_the_device_are_not() {
+        for (name, expected) in [("cached", 1), ("device", 0)] {
+            let mut bed = Bed::new("");
+            let one = step(name, vec![figure(Direction::Read, 1 << 30, 1.0)]);
+            bed.sample("single/ext4", "hdparm", 0, vec![one]);
+            assert_eq!(bed.findings(AUDIT.name).len(), expected, "{name}");
+        }
+    }
+}

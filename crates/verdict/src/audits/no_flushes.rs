@@ -1,0 +1,91 @@
+//! Writes that were called safe though no drive was asked to make them so.
+
+use disklab_measure::Direction;
+
+use crate::audits::{Audit, Found, Reproducer};
+use crate::evidence::Evidence;
+use crate::{Group, Severity};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "no-flushes",
+    severity: Severity::Warning,
+    detects: "synchronous writes during which no drive with a write cache was asked to flush it",
+    evidence: "flush requests of each drive, and queue/write_cache",
+    remedy: "find the layer that swallows them: a mount option, a controller, a hypervisor",
+    reproducer: Reproducer::Lab("synchronous writes on ext4 with nobarrier"),
+    check,
+};
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let suspects = evidence.suspects(|index, group: &Group| {
+        let nature = evidence.nature(group);
+        // Direct synchronous writes are sent with FUA, which counts as no flush.
+        if group.key.direction != Direction::Write || !nature.synced || nature.direct {
+            return None;
+        }
+        let cells = evidence.cells_of(group);
+        let mut drives = cells.iter().flat_map(|cell| &cell.environment.drives).peekable();
+        let cached = drives.peek().is_some()
+            && drives.all(|drive| drive.write_cache.as_deref() == Some("write back"));
+        // Kernels before 5.5 count no flushes; then none is known, here and elsewhere.
+        let counted = evidence.details.iter().flatten().any(|detail| detail.flushes > 0);
+        let none = evidence.details[index].iter().all(|detail| detail.flushes == 0);
+        let written = group.observations.iter().all(|o| o.drive_write > 0);
+        let off = cells.iter().any(|cell| {
+            cell.mount().is_some_and(|(_, options)| {
+                options.iter().any(|o| matches!(*o, "nobarrier" | "barrier=0"))
+            })
+        });
+        (cached && none && written && (counted || off)).then_some(0.0)
+    });
+    let told = suspects.iter().map(|suspects| Found {
+        severity: Severity::Warning,
+        text: format!(
+            "{} with {}: the writes were to be safe, the drives have write caches, and none was \
+             asked to flush its own. A loss of power would have lost them.",
+            suspects.figure,
+            suspects.stacks()
+        ),
+        advice: "Look for the layer that swallows flushes: nobarrier, sync=disabled, a controller \
+                 or a hypervisor (cache=unsafe). Caches with a battery or capacitors need none."
+            .to_owned(),
+        groups: suspects.groups(),
+    });
+    told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::{DriveState, Environment, Sample};
+
+    use super::*;
+    use crate::testing::{Bed, figure, on_drives, step};
+
+    fn found(workload: &str, cache: &str, flushes: u64, others: u64) -> usize {
+        let mut bed = Bed::new("");
+        for (stack, flushes) in [("single/ext4", flushes), ("raid1/ext4", others)] {
+            let write = figure(Direction::Write, 1 << 20, 1.0);
+            let mut one = on_drives(step("s", vec![write]), &[(0, 1 << 20)]);
+            one.drives[0].flushes = flushes;
+            let drives =
+                vec![DriveState { write_cache: Some(cache.into()), ..DriveState::default() }];
+            let environment = Environment { drives, ..Environment::default() };
+            let sample = Sample { steps: vec![one], environment, ..Sample::default() };
+            bed.full_sample(stack, workload, 0, sample);
+        }
+        bed.findings(AUDIT.name).len()
+    }
+
+    #[test]
+    fn safe_writes_without_flushes_are_told() {
+        assert_eq!(found("dd-4k", "write back", 0, 64), 1);
+    }
+
+    #[test]
+    fn flushed_buffered_and_uncached_writes_and_old_kernels_are_clean() {
+        assert_eq!(found("dd-4k", "write back", 64, 64), 0);
+        assert_eq!(found("buffered", "write back", 0, 64), 0);
+        assert_eq!(found("dd-4k", "write through", 0, 64), 0);
+        assert_eq!(found("dd-4k", "write back", 0, 0), 0);
+    }
+}

@@ -1,0 +1,175 @@
+//! Work that did not become steady, or whose figures mix two states.
+
+use crate::audits::{Audit, Found, Reproducer};
+use crate::evidence::{Detail, Evidence};
+use crate::words::{list, per_cent};
+use crate::{Group, Severity};
+use disklab_measure::Course;
+use disklab_study::Part;
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "not-steady",
+    severity: Severity::Warning,
+    detects: "steps that did not become steady, or of which a warm-up or a filling cache is a part",
+    evidence: "the workload's own counts and the drives' series, by change points",
+    remedy: "longer steps, ramp_time, or part = \"steady\" in the question",
+    reproducer: Reproducer::Lab("writes without a flush that fill a drive's cache"),
+    check,
+};
+
+/// A start of less than this share hardly changes the whole's figure.
+const PART: f64 = 0.1;
+/// Rates before and after that differ by less hardly change it either.
+const LEVEL: f64 = 0.1;
+
+/// What became of a step.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Never,
+    Mixed,
+}
+
+/// What became of one step: by the workload's own count, or else by the drives'.
+fn way(detail: &Detail, same_work: bool) -> Option<Way> {
+    if let Some(steady) = detail.steadiness {
+        return match steady.course {
+            Course::Flat => None,
+            Course::NotSteady => Some(Way::Never),
+            Course::Warmup | Course::Slowdown => {
+                let whole = f64::from(steady.intervals) * steady.interval_ns as f64;
+                // Where the figures are those of the steady part, all is well.
+                let later = steady.steady_from_ns.saturating_sub(steady.used_from_ns) as f64;
+                (whole > 0.0 && later > PART * whole).then_some(Way::Mixed)
+            }
+        };
+    }
+    // Copying a tree is not the same work all along.
+    let change = detail.drives_course.filter(|_| same_work)?;
+    let (before, after) = change.rates;
+    let level = (before - after).abs() <= LEVEL * before.max(after);
+    if change.from >= 1.0 {
+        Some(Way::Never)
+    } else {
+        (change.from > PART && !level).then_some(Way::Mixed)
+    }
+}
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let asks_steady = evidence.study.questions.iter().any(|q| q.part == Part::Steady);
+    let found = |wanted: Way| {
+        evidence.suspects(|index, group: &Group| {
+            let same_work =
+                evidence.workload(group).is_some_and(|w| matches!(w.kind.as_str(), "fio" | "dd"));
+            let details = &evidence.details[index];
+            let many = details.iter().filter(|d| way(d, same_work) == Some(wanted)).count() as f64;
+            // One of many may have met something else.
+            (many * 2.0 > details.len() as f64).then(|| many / details.len() as f64)
+        })
+    };
+    let mut all = Vec::new();
+    for (wanted, words, advice) in [
+        (
+            Way::Never,
+            "did not become steady: rates went on changing until the end",
+            "Let it run longer, until the change points find a steady part; what a drive does \
+             after minutes is what it does for good.",
+        ),
+        (
+            Way::Mixed,
+            "had a start that was faster or slower than the rest, and the figure is of both",
+            "Ask for the steady part (part = \"steady\" in the question), let a ramp_time pass, \
+             or let it run much longer than its start.",
+        ),
+    ] {
+        if wanted == Way::Mixed && asks_steady {
+            continue;
+        }
+        let suspects = found(wanted);
+        if suspects.is_empty() {
+            continue;
+        }
+        let told: Vec<String> = suspects
+            .iter()
+            .map(|s| {
+                let share = if s.range().0 < 1.0 {
+                    format!(" ({} of the repeats)", per_cent(s.range().0))
+                } else {
+                    String::new()
+                };
+                format!("{} with {}{share}", s.figure, s.stacks())
+            })
+            .collect();
+        all.push(Found {
+            severity: Severity::Warning,
+            text: format!("Some work {words}: {}.", list(told.iter().map(String::as_str), 6)),
+            advice: advice.to_owned(),
+            groups: suspects.iter().flat_map(|s| s.groups()).collect(),
+        });
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::{Direction, DriveSeries, Series, Steadiness};
+
+    use super::*;
+    use crate::testing::{Bed, figure, step};
+
+    fn steadiness(course: Course, steady_from: u64, used_from: u64) -> Steadiness {
+        Steadiness {
+            interval_ns: 1_000_000_000,
+            intervals: 60,
+            course,
+            steady_from_ns: steady_from * 1_000_000_000,
+            snia_from_ns: None,
+            used_from_ns: used_from * 1_000_000_000,
+        }
+    }
+
+    fn texts(more: &str, steady: Steadiness) -> Vec<String> {
+        let mut bed = Bed::new(more);
+        let mut one = step("fio", vec![figure(Direction::Write, 1 << 20, 1.0)]);
+        one.steadiness = Some(steady);
+        bed.sample("single/ext4", "fio", 0, vec![one]);
+        bed.texts(AUDIT.name)
+    }
+
+    #[test]
+    fn what_never_settles_and_what_mixes_are_told() {
+        let never = texts("", steadiness(Course::NotSteady, 0, 0));
+        assert!(never[0].contains("did not become steady"), "{never:?}");
+        let mixed = texts("", steadiness(Course::Slowdown, 20, 0));
+        assert!(mixed[0].ends_with("is of both: fio with single/ext4."), "{mixed:?}");
+    }
+
+    #[test]
+    fn steady_work_short_starts_and_steady_figures_are_clean() {
+        assert!(texts("", steadiness(Course::Flat, 0, 0)).is_empty());
+        assert!(texts("", steadiness(Course::Warmup, 4, 0)).is_empty());
+        assert!(texts("", steadiness(Course::Slowdown, 20, 20)).is_empty());
+        let asks = "[[questions]]\nask = \"?\"\nworkloads = \"fio\"\npart = \"steady\"";
+        assert!(texts(asks, steadiness(Course::Slowdown, 20, 0)).is_empty());
+    }
+
+    fn by_drives(workload: &str, before: u64, after: u64) -> usize {
+        let mut bed = Bed::new("");
+        let mut one = step("s", vec![figure(Direction::Write, 1 << 30, 60.0)]);
+        let rate = |i: u64| (if i < 20 { before } else { after }) * (1000 + i % 7);
+        let write_bytes: Vec<u64> = (0..61).map(rate).collect();
+        let read_bytes = vec![0; write_bytes.len()];
+        one.series = Series {
+            interval_ns: 1_000_000_000,
+            drives: vec![DriveSeries { write_bytes, read_bytes, ..DriveSeries::default() }],
+        };
+        bed.sample("single/ext4", workload, 0, vec![one]);
+        bed.findings(AUDIT.name).len()
+    }
+
+    #[test]
+    fn a_change_midway_is_seen_by_the_drives_too() {
+        assert_eq!(by_drives("dd-4k", 200, 100), 1);
+        assert_eq!(by_drives("dd-4k", 105, 100), 0);
+        assert_eq!(by_drives("copy", 200, 100), 0);
+    }
+}

@@ -1,0 +1,204 @@
+//! Order confounded with time, and drift.
+
+use std::collections::BTreeMap;
+
+use disklab_study::{Chart, Measure};
+
+use crate::audits::support::median;
+use crate::audits::{Audit, Found, Reproducer};
+use crate::evidence::Evidence;
+use crate::words::{list, per_cent};
+use crate::{Severity, choice};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "order-and-time",
+    severity: Severity::Severe,
+    detects: "stacks measured one after the other rather than in turn, and figures that drift over the run",
+    evidence: "when each cell ended, and all figures over the blocks",
+    remedy: "let disklab order the cells (repeats in blocks), and wait until the machine is warm",
+    reproducer: Reproducer::MadeUp,
+    check,
+};
+
+/// Fewer blocks show no trend: with five, all in order happens once in 60 by chance, with
+/// six once in 360.
+const BLOCKS: usize = 6;
+/// Change from the first to the last third of the blocks that is worth telling.
+const DRIFT: f64 = 0.05;
+/// Kendall's rank correlation between block and level; at six blocks, chance gives as much
+/// once in 30 (M. G. Kendall, 'A New Measure of Rank Correlation', 1938), and all stacks
+/// together must have drifted.
+const TAU: f64 = 0.7;
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    confounded(evidence).into_iter().chain(drifted(evidence)).collect()
+}
+
+/// Whether all cells of each stack ran together, apart from those of the others.
+fn confounded(evidence: &Evidence<'_>) -> Option<Found> {
+    let mut cells: Vec<_> = evidence.cells.iter().collect();
+    // Numbers say what was planned; of an imported run, nothing.
+    if cells.iter().any(|cell| cell.ended_ms.is_none()) {
+        return None;
+    }
+    cells.sort_by_key(|cell| (cell.ended_ms, cell.number));
+    let mut apart: Vec<usize> = Vec::new();
+    let mut figures = Vec::new();
+    for suspects in evidence.suspects(|_, group| (group.observations.len() > 1).then_some(0.0)) {
+        if suspects.found.len() < 2 {
+            continue;
+        }
+        let place = |number: u32| cells.iter().position(|cell| cell.number == number);
+        let mut spans: Vec<(usize, usize)> = Vec::new();
+        for (_, group, _) in &suspects.found {
+            let places: Vec<usize> =
+                group.observations.iter().filter_map(|o| place(o.cell)).collect();
+            let (Some(first), Some(last)) = (places.iter().min(), places.iter().max()) else {
+                continue;
+            };
+            spans.push((*first, *last));
+        }
+        spans.sort_unstable();
+        if spans.len() > 1 && spans.windows(2).all(|pair| pair[0].1 < pair[1].0) {
+            apart.extend(suspects.groups());
+            figures.push(suspects.figure);
+        }
+    }
+    (!figures.is_empty()).then(|| Found {
+        severity: Severity::Severe,
+        text: format!(
+            "All repeats of one stack ran before those of the next, in {}: what changed meanwhile \
+             (heat, other work, a filling disk) looks like a difference between stacks.",
+            list(figures.iter().map(String::as_str), 6)
+        ),
+        advice: "Run the stacks in turn, in blocks, as disklab does by itself; of figures made \
+                 elsewhere, take only differences that are larger than any drift."
+            .to_owned(),
+        groups: apart,
+    })
+}
+
+/// A drift that all stacks share, from block to block.
+fn drifted(evidence: &Evidence<'_>) -> Option<Found> {
+    // Logarithms of each figure against its group's middle, by block.
+    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for group in evidence.groups {
+        let measure = choice::measure(evidence.study, &[group], &Chart::Bars);
+        if measure == Measure::Missed || group.observations.len() < BLOCKS {
+            continue;
+        }
+        let value = |o: &crate::Observation| o.value(measure).filter(|v| *v > 0.0).map(f64::ln);
+        let Some(middle) = median(group.observations.iter().filter_map(value).collect()) else {
+            continue;
+        };
+        // Time and latency grow where rates fall.
+        let rate = matches!(measure, Measure::Throughput | Measure::Iops);
+        for observation in &group.observations {
+            let change = value(observation).map(|v| if rate { v - middle } else { middle - v });
+            blocks.entry(observation.block).or_default().extend(change);
+        }
+    }
+    let levels: Vec<f64> = blocks.into_values().filter_map(median).collect();
+    if levels.len() < BLOCKS {
+        return None;
+    }
+    let third = levels.len() / 3;
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let change = (mean(&levels[levels.len() - third..]) - mean(&levels[..third])).exp() - 1.0;
+    if change.abs() < DRIFT || kendall(&levels).abs() < TAU {
+        return None;
+    }
+    Some(Found {
+        severity: Severity::Warning,
+        text: format!(
+            "All figures together became {} {} from the first third of the {} blocks to the last: \
+             the machine or its drives changed meanwhile.",
+            per_cent(change.abs()),
+            if change > 0.0 { "faster" } else { "slower" },
+            levels.len()
+        ),
+        advice: "Comparisons pair the blocks and hold; the figures themselves depend on when they \
+                 were made. Wait until the machine is warm, and look for heat and other work."
+            .to_owned(),
+        groups: Vec::new(),
+    })
+}
+
+/// Kendall's rank correlation of values with their order.
+fn kendall(values: &[f64]) -> f64 {
+    let mut score = 0.0;
+    for (index, later) in values.iter().enumerate() {
+        for earlier in &values[..index] {
+            score +=
+                (later - earlier).partial_cmp(&0.0).map_or(0.0, |order| f64::from(order as i8));
+        }
+    }
+    let pairs = values.len() * values.len().saturating_sub(1) / 2;
+    if pairs == 0 { 0.0 } else { score / pairs as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::Bed;
+
+    /// The cells ended in their order, a second apart.
+    fn date(bed: &mut Bed) {
+        for (second, (record, _)) in bed.cells.iter_mut().enumerate() {
+            record.ended = jiff::Timestamp::from_second(second as i64).ok();
+        }
+    }
+
+    #[test]
+    fn stacks_one_after_the_other_are_told() {
+        let mut bed = Bed::new("");
+        bed.repeats("single/ext4", "dd-4k", &[1e6, 1.01e6, 1e6]);
+        bed.repeats("raid1/ext4", "dd-4k", &[2e6, 2.01e6, 2e6]);
+        // Numbers alone say nothing.
+        assert_eq!(bed.findings(AUDIT.name), []);
+        date(&mut bed);
+        let found = bed.findings(AUDIT.name);
+        assert_eq!(found.iter().map(|f| f.severity).collect::<Vec<_>>(), [Severity::Severe]);
+        assert_eq!(found[0].groups, [0, 1]);
+    }
+
+    #[test]
+    fn stacks_in_turn_and_single_repeats_are_clean() {
+        let mut bed = Bed::new("");
+        for block in 0..3 {
+            bed.measured("single/ext4", "dd-4k", block, 1e6);
+            bed.measured("raid1/ext4", "dd-4k", block, 2e6);
+        }
+        bed.measured("single/ext4", "dd-1M", 0, 1e6);
+        bed.measured("raid1/ext4", "dd-1M", 0, 1e6);
+        date(&mut bed);
+        assert_eq!(bed.findings(AUDIT.name), []);
+    }
+
+    fn drifting(step: f64) -> Vec<String> {
+        let mut bed = Bed::new("");
+        for block in 0..9 {
+            let wobble = 1.0 + 0.002 * f64::from(block % 3);
+            let level = (1.0 + step * f64::from(block)) * wobble;
+            bed.measured("single/ext4", "dd-4k", block, 1e6 * level);
+            bed.measured("raid1/ext4", "dd-4k", block, 3e6 * level);
+        }
+        bed.texts(AUDIT.name)
+    }
+
+    #[test]
+    fn a_drift_is_told_and_noise_is_not() {
+        let slower = drifting(-0.02);
+        assert!(slower[0].contains("slower from the first third of the 9 blocks"), "{slower:?}");
+        assert!(drifting(0.003).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn correlations_are_none_beyond_1(values in prop::collection::vec(any::<f64>(), 0..12)) {
+            prop_assert!(kendall(&values).abs() <= 1.0);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Steps dominated by their start, or too short to say anything.
+
+use crate::audits::support::median;
+use crate::audits::{Audit, Found, Reproducer};
+use crate::evidence::Evidence;
+use crate::words::list;
+use crate::{Group, Severity};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "too-short",
+    severity: Severity::Warning,
+    detects: "figures of less than a tenth of a second, or of fewer than eight operations",
+    evidence: "the time and the operations of each figure",
+    remedy: "more data or a longer runtime",
+    reproducer: Reproducer::Lab("dd of three blocks"),
+    check,
+};
+
+/// Starting a program, the first access to metadata and the spin-up of caches take
+/// milliseconds; less than this is dominated by them.
+const SECONDS: f64 = 0.1;
+/// Fewer operations are mostly the first ones.
+const OPERATIONS: u64 = 8;
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    let short = |group: &Group| {
+        // What is measured in memory is fast on purpose.
+        if evidence.measures_memory(group) {
+            return None;
+        }
+        let seconds = median(group.observations.iter().map(|o| o.elapsed).collect())?;
+        let operations = group.observations.iter().filter_map(|o| o.operations).max();
+        let few = operations.is_some_and(|n| n < OPERATIONS) && seconds < 100.0 * SECONDS;
+        (seconds < SECONDS || few).then_some(seconds)
+    };
+    let suspects = evidence.suspects(|_, group| short(group));
+    if suspects.is_empty() {
+        return Vec::new();
+    }
+    let told: Vec<String> = suspects
+        .iter()
+        .map(|s| {
+            let operations = s.found.iter().flat_map(|(_, g, _)| &g.observations);
+            let operations = operations.filter_map(|o| o.operations).min();
+            let operations =
+                operations.map(|n| format!(", {}", crate::words::count(n as usize, "operation")));
+            format!("{} ({:.0} ms{})", s.figure, s.range().0 * 1e3, operations.unwrap_or_default())
+        })
+        .collect();
+    vec![Found {
+        severity: Severity::Warning,
+        text: format!(
+            "Some figures come from so little work that its start sets them: {}.",
+            list(told.iter().map(String::as_str), 6)
+        ),
+        advice:
+            "Use more data or a longer runtime: seconds on an SSD, a minute on a disk, so that \
+                 what drives do when idle and what they do under load both show."
+                .to_owned(),
+        groups: suspects.iter().flat_map(|s| s.groups()).collect(),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::Direction;
+
+    use super::*;
+    use crate::testing::{Bed, figure, step};
+
+    fn found(workload: &str, name: &str, seconds: f64, operations: Option<u64>) -> usize {
+        let mut bed = Bed::new("");
+        let mut one = figure(Direction::Read, 1 << 20, seconds);
+        one.operations = operations;
+        bed.sample("single/ext4", workload, 0, vec![step(name, vec![one])]);
+        bed.findings(AUDIT.name).len()
+    }
+
+    #[test]
+    fn little_work_is_told_and_enough_is_not() {
+        assert_eq!(found("fio", "fio", 0.03, Some(500)), 1);
+        assert_eq!(found("fio", "fio", 2.0, Some(3)), 1);
+        assert_eq!(found("fio", "fio", 0.2, Some(16)), 0);
+        assert_eq!(found("copy", "cp", 0.2, None), 0);
+        // Three blocks of a gigabyte are no little work.
+        assert_eq!(found("fio", "fio", 30.0, Some(3)), 0);
+        assert_eq!(found("hdparm", "cached", 0.01, None), 0);
+    }
+}
