@@ -6,6 +6,7 @@ mod compare;
 mod drive;
 mod filebench;
 mod fio;
+mod import;
 mod lab;
 mod sensitivity;
 
@@ -25,6 +26,7 @@ pub use compare::CompareArgs;
 pub use drive::DriveArgs;
 pub use filebench::FilebenchArgs;
 pub use fio::FioArgs;
+pub use import::ImportArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
 pub use sensitivity::SensitivityArgs;
 
@@ -61,6 +63,7 @@ pub enum Command {
     /// Write the report of a run.
     Report(ReportArgs),
     Compare(CompareArgs),
+    Import(ImportArgs),
     Sensitivity(SensitivityArgs),
     /// List what disklab knows.
     List {

@@ -6,6 +6,7 @@ mod drive;
 mod filebench;
 mod fio;
 mod generate;
+mod import;
 pub mod lab;
 mod list;
 mod plan;
@@ -24,6 +25,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Plan(args) => plan::plan(&args, json),
         Command::Report(args) => report::report(&args),
         Command::Compare(args) => compare::compare(&args, json),
+        Command::Import(args) => import::import(args, json),
         Command::Sensitivity(args) => sensitivity::sensitivity_command(&args, json),
         Command::List { what } => list::list(what, json),
         Command::Doctor => doctor::doctor(json),

@@ -32,6 +32,11 @@ pub fn is_shipped(file: &str) -> bool {
     SHIPPED.iter().any(|(id, _)| file == file_name(id))
 }
 
+/// Whether a name is that of a study that exists: a shipped one, or a file.
+pub fn is_study(name: &str) -> bool {
+    SHIPPED.iter().any(|(id, _)| *id == name) || Path::new(name).is_file()
+}
+
 fn file_name(id: &str) -> String {
     format!("studies/{id}.toml")
 }

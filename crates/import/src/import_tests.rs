@@ -135,6 +135,10 @@ fn what_cannot_be_placed_is_refused() {
     assert!(failed(vec![binary]).contains("it is no text"));
     assert!(failed(vec![folder.0.path().join("nowhere")]).contains("cannot read"));
     assert!(failed(Vec::new()).contains("which files?"));
+    let long = format!("{}{}", fio("4k", 1.0), "\n".repeat(1000));
+    let (one, copy) = (folder.file("ext4-1.json", &long), folder.file("ext4-2.json", &long));
+    assert!(failed(vec![one.clone(), one.clone()]).contains("is named twice"));
+    assert!(failed(vec![one, copy]).contains("a copy is no repeat"));
     let request =
         Request { files: vec![unknown], format: crate::find_format("dd"), ..Request::default() };
     let error = said(&request);

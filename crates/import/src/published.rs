@@ -125,7 +125,10 @@ fn add(figure: &mut Figure, row: &Row, target: &Target) {
     match target.measure {
         Measurement::Throughput => figure.bytes_per_second = Some(value),
         Measurement::Iops => figure.operations_per_second = Some(value),
-        Measurement::Operations => figure.operations = Some(value as u64),
+        Measurement::Operations => {
+            figure.operations = Some(value as u64);
+            figure.elapsed_ns = nanoseconds(seconds_in(&row.workload).unwrap_or(0.0));
+        }
         Measurement::MeanLatency => latency(Some(value), None),
         Measurement::WorstLatency => latency(None, Some(value)),
         Measurement::Elapsed => {
@@ -135,6 +138,12 @@ fn add(figure: &mut Figure, row: &Row, target: &Target) {
         // An order, which has no value.
         Measurement::Completes => {}
     }
+}
+
+/// How long Filebench ran, as its author told it: `run=36000` is seconds.
+fn seconds_in(workload: &str) -> Option<f64> {
+    let words = workload.split_whitespace();
+    words.filter_map(|word| word.strip_prefix("run=")?.parse().ok()).next()
 }
 
 /// What stands beside a value in the table.

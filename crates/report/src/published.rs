@@ -13,6 +13,9 @@ const PROCESSOR: &str = "processor";
 /// The bench's option that gives drive models other values than their files have.
 const SET_DRIVE: &str = "set-drive";
 
+/// The option of a run that was imported from what was published.
+const PUBLISHED: &str = "published";
+
 /// What was published about the run's study, beside what the run measured; none where
 /// nothing was.
 pub(crate) fn beside(
@@ -22,7 +25,8 @@ pub(crate) fn beside(
     analysis: &Analysis,
 ) -> Result<Option<Comparison>, ReportError> {
     let catalogue = Catalogue::shipped().map_err(ReportError::Published)?;
-    if !catalogue.knows(&study.id) {
+    // What was published would be held against itself.
+    if !catalogue.knows(&study.id) || info.options.contains_key(PUBLISHED) {
         return Ok(None);
     }
     let fates: Vec<CellFate> = cells.iter().map(fate).collect();

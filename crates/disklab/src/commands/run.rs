@@ -282,7 +282,7 @@ fn carry_out(setup: &mut Setup, run: &mut Run, cells: &[Cell]) -> Result<usize, 
 }
 
 /// Writes the report and says where it is.
-fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Failure> {
+pub(super) fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Failure> {
     let report = Report::gather(run).map_err(Failure::failed)?;
     let page = report::write_both(run, &report)?;
     let severe = report.analysis.findings.iter().filter(|f| f.severity == Severity::Severe).count();
@@ -311,7 +311,8 @@ fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Failure> {
     Ok(if failed > 0 || severe > 0 { FAILED } else { DONE })
 }
 
-fn session() -> Session {
+/// This start of the program.
+pub(super) fn session() -> Session {
     let uname = rustix::system::uname();
     let part = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
     Session {

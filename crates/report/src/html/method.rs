@@ -4,7 +4,7 @@ use disklab_units::significant;
 use maud::{Markup, html};
 
 use crate::html::OPEN_ROWS;
-use crate::view::{command_line, count, intervals, progress, scale};
+use crate::view::{IMPORTED, command_line, count, intervals, is_imported, progress, scale};
 use crate::{Report, Spread, StackOverhead};
 
 /// The section.
@@ -14,13 +14,17 @@ pub(crate) fn section(report: &Report) -> Markup {
         section id="method" {
             h2 { "How it was measured" }
             ul {
-                li {
-                    "Each workload ran on each stack " (times(info.repeats)) ", each time on a \
-                     freshly made stack. The order is random within each repeat, from seed "
-                    code { (info.seed) } "; all stacks of a repeat were given the same work."
+                @if is_imported(&info.bench) {
+                    li { (IMPORTED) }
+                } @else {
+                    li {
+                        "Each workload ran on each stack " (times(info.repeats)) ", each time on a \
+                         freshly made stack. The order is random within each repeat, from seed "
+                        code { (info.seed) } "; all stacks of a repeat were given the same work."
+                    }
                 }
                 li { (progress(report)) }
-                li { (scale(info.scale)) }
+                @if !is_imported(&info.bench) { li { (scale(info.scale)) } }
                 @if !info.options.is_empty() {
                     li {
                         "Settings of the bench: "
@@ -96,7 +100,7 @@ fn notes(report: &Report) -> Markup {
 
 fn overhead(report: &Report) -> Markup {
     let overheads = &report.facts.overheads;
-    if overheads.is_empty() {
+    if overheads.is_empty() || is_imported(&report.info.bench) {
         return html! {};
     }
     html! {

@@ -5,7 +5,9 @@ use maud::{Markup, html};
 
 use crate::Report;
 use crate::html::findings;
-use crate::view::{bench_label, is_simulated, machine, measured, progress, scale};
+use crate::view::{
+    bench_label, is_imported, is_simulated, machine, manner, measured, progress, scale,
+};
 
 /// Title and what was measured on what.
 pub(crate) fn header(report: &Report) -> Markup {
@@ -15,10 +17,9 @@ pub(crate) fn header(report: &Report) -> Markup {
         header {
             h1 { (info.title) }
             p.bench {
-                span.badge.simulated[simulated] {
-                    @if simulated { "simulated" } @else { "measured" }
-                }
-                " on " strong { (bench_label(&info.bench)) }
+                span.badge.simulated[simulated] { (manner(&info.bench)) }
+                @if is_imported(&info.bench) { ", " } @else { " on " }
+                strong { (bench_label(&info.bench)) }
                 @if !info.bench_about.is_empty() { ": " (info.bench_about) }
             }
             p { (measured(report)) ". " (progress(report)) }

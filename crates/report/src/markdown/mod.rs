@@ -16,8 +16,8 @@ use indexmap::IndexMap;
 
 use crate::Report;
 use crate::view::{
-    Absences, Kind, all_absences, bench_label, command_line, is_simulated, kinds, machine,
-    measured, progress, scale, smart_lines, tool,
+    Absences, IMPORTED, Kind, all_absences, bench_label, command_line, is_imported, kinds, machine,
+    manner, measured, progress, scale, smart_lines, tool,
 };
 
 pub use published::published_text;
@@ -45,9 +45,13 @@ pub(crate) fn text(report: &Report) -> String {
 
 fn header(md: &mut String, report: &Report) {
     let info = &report.info;
-    let kind = if is_simulated(&info.bench) { "**Simulated**" } else { "Measured" };
+    let kind = match manner(&info.bench) {
+        "simulated" => "**Simulated** on",
+        "imported" => "**Imported**,",
+        _ => "Measured on",
+    };
     let _ = write!(md, "# {}\n\n", escape(&info.title));
-    let _ = write!(md, "{kind} on {}", escape(bench_label(&info.bench)));
+    let _ = write!(md, "{kind} {}", escape(bench_label(&info.bench)));
     if !info.bench_about.is_empty() {
         let _ = write!(md, ": {}", escape(&info.bench_about));
     }
@@ -132,6 +136,9 @@ fn some(what: &[String]) -> String {
 
 fn environment(md: &mut String, report: &Report) {
     md.push_str("## Environment\n\n");
+    if is_imported(&report.info.bench) {
+        let _ = writeln!(md, "- {IMPORTED}");
+    }
     for part in machine(&report.info) {
         let _ = writeln!(md, "- {}", escape(&part));
     }
@@ -148,6 +155,10 @@ fn environment(md: &mut String, report: &Report) {
 
 /// Whether a program ran, by the commands that are known.
 fn was_used(report: &Report, name: &str) -> bool {
+    // Imported figures come without commands, as a rule.
+    if is_imported(&report.info.bench) {
+        return true;
+    }
     let mut programs =
         report.facts.traces.iter().flat_map(|t| &t.entries).filter_map(|e| e.argv.first());
     programs.any(|program| Path::new(program).file_name() == Some(OsStr::new(name)))

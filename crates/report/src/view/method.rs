@@ -11,6 +11,27 @@ pub(crate) fn is_simulated(bench: &str) -> bool {
     bench.split(':').next() == Some("lab")
 }
 
+/// Whether the figures are another program's, imported.
+pub(crate) fn is_imported(bench: &str) -> bool {
+    bench == "import"
+}
+
+/// What is known of figures that disklab did not measure.
+pub(crate) const IMPORTED: &str = "Other programs measured these figures; disklab read their \
+     outputs, which lie beside the samples. How the stacks were made, whether caches were emptied, \
+     and in which order all was measured is not known. Repeats of two stacks are paired in the \
+     order of their files. What the outputs do not tell, such as what the drives really read and \
+     wrote, was not audited; the notes of the cells say what that is.";
+
+/// How the figures came about, in a word.
+pub(crate) fn manner(bench: &str) -> &'static str {
+    match bench {
+        bench if is_simulated(bench) => "simulated",
+        bench if is_imported(bench) => "imported",
+        _ => "measured",
+    }
+}
+
 /// The bench as a label, such as `real disks`.
 pub(crate) fn bench_label(bench: &str) -> &str {
     match bench.split(':').next().unwrap_or_default() {
@@ -18,6 +39,7 @@ pub(crate) fn bench_label(bench: &str) -> &str {
         "loop" => "files as disks (bench 'loop')",
         "dir" => "a mounted directory",
         "disks" => "real disks",
+        "import" => "what other programs measured",
         _ => bench,
     }
 }
@@ -27,6 +49,7 @@ pub(crate) fn measured(report: &Report) -> String {
     let info = &report.info;
     let times = match info.repeats {
         1 => "once each".to_owned(),
+        n if is_imported(&info.bench) => format!("up to {n} times each"),
         n => format!("{n} times each"),
     };
     let workloads = count(report.study.workloads.len(), "workload");
@@ -200,5 +223,9 @@ mod tests {
         assert!(is_simulated("lab:x"));
         assert!(!is_simulated("dir:/lab"));
         assert_eq!(bench_label("dir:/lab"), "a mounted directory");
+        assert_eq!(
+            [manner("lab"), manner("import"), manner("loop")],
+            ["simulated", "imported", "measured"]
+        );
     }
 }

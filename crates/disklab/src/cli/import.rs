@@ -1,0 +1,63 @@
+//! The command line of `disklab import`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use disklab_import::{FORMATS, Format, Mapping, find_format};
+
+const EXAMPLES: &str = "Examples:
+  disklab import ext4-*.json btrfs-*.json --to run     the stacks are ext4 and btrfs
+  disklab import a/*.json b/*.json --to run            the stacks are the folders a and b
+  disklab import dd.txt --as raid5/ext4 --to run
+  disklab import *.txt --map 'r5*=raid5/ext4:dd-write' --to run
+  disklab import --published qiita-2014 --to run       what was published, as a run
+
+docs/import.md tells what is taken of each format, and what is not.";
+
+/// Make a run of what other programs measured.
+///
+/// The outputs of fio, dd, hdparm and others are read; several files of one stack and
+/// workload are its repeats. The run's report, audits and comparisons are those of any
+/// run. What an output does not tell, such as what the drives really read and wrote, is
+/// absent, and the report says so.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ImportArgs {
+    /// The files, in the order of their repeats.
+    #[arg(required_unless_present = "published", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The run's folder.
+    #[arg(long, required = true, value_name = "DIR")]
+    pub to: PathBuf,
+    /// The stack that the files belong to, such as raid5/ext4. Told by the output, or by
+    /// the names of the files or their folders, if absent.
+    #[arg(long = "as", value_name = "STACK")]
+    pub stack: Option<String>,
+    /// Which stack, and which workload, files of a name belong to: PATTERN=STACK,
+    /// PATTERN=STACK:WORKLOAD, PATTERN=:WORKLOAD; may be given several times. A table
+    /// import.toml beside the files does the same.
+    #[arg(long = "map", value_name = "PATTERN=STACK[:WORKLOAD]", value_parser = mapping)]
+    pub map: Vec<Mapping>,
+    /// The files' format; found out from each file if absent.
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    pub format: Option<&'static Format>,
+    /// The study that the figures become part of: a shipped one or a file, which must
+    /// have their stacks and workloads; or the id of a new one. [default: imported]
+    #[arg(long, value_name = "STUDY")]
+    pub study: Option<String>,
+    /// Instead of files: what was published about this study.
+    #[arg(long, value_name = "STUDY", conflicts_with_all = ["files", "stack", "map", "format", "study"])]
+    pub published: Option<String>,
+}
+
+fn mapping(text: &str) -> Result<Mapping, String> {
+    Mapping::parse(text).map_err(|e| e.to_string())
+}
+
+/// The names of the formats.
+fn formats() -> impl TypedValueParser<Value = &'static Format> {
+    let names = FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about));
+    PossibleValuesParser::new(names.collect::<Vec<_>>())
+        .try_map(|name| find_format(&name).ok_or("it is no known format"))
+}

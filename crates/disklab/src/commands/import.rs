@@ -1,0 +1,56 @@
+//! `disklab import`: what other programs measured, as a run.
+
+use disklab_import::{Import, ImportError, Request, Target};
+use disklab_published::Catalogue;
+
+use super::run::{finish, session};
+use crate::cli::ImportArgs;
+use crate::exit::Failure;
+use crate::studies;
+
+/// Reads the files, makes a run of them, and writes its report.
+pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
+    if args.to.join("run.sqlite").exists() {
+        return Err(Failure::wrong_use(format!(
+            "{} holds a run already; choose another folder with --to",
+            args.to.display()
+        )));
+    }
+    let folder = args.to.clone();
+    // All is read, and whatever is wrong found, before anything is written.
+    let import = read(args).map_err(Failure::wrong_use)?;
+    if !as_json {
+        for (stack, workload, n) in import.counts() {
+            let times = if n == 1 { "once".to_owned() } else { format!("{n} times") };
+            eprintln!("  {stack}  {workload}  {times}");
+        }
+    }
+    let run = import.write(&folder, &session()).map_err(|error| match error {
+        ImportError::Store(_) => Failure::wrong_use(error),
+        error => Failure::failed(error),
+    })?;
+    let failed = import.cells.iter().filter(|cell| cell.result.is_err()).count();
+    finish(&run, failed, as_json)
+}
+
+fn read(args: ImportArgs) -> Result<Import, ImportError> {
+    let other = |error: Failure| ImportError::Other(error.to_string());
+    if let Some(name) = &args.published {
+        let catalogue = Catalogue::shipped()?;
+        return Import::published(&catalogue, studies::find(name).map_err(other)?.study);
+    }
+    let target = match args.study {
+        None => Target::default(),
+        Some(name) if studies::is_study(&name) => {
+            Target::Existing(Box::new(studies::find(&name).map_err(other)?.study))
+        }
+        Some(id) => Target::Made(id),
+    };
+    Import::read(&Request {
+        files: args.files,
+        format: args.format,
+        stack: args.stack,
+        mappings: args.map,
+        target,
+    })
+}
