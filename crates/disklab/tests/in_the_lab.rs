@@ -202,7 +202,7 @@ fn every_layer_works() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let (samples, errors) = samples(&home.path().join("run"));
     assert!(errors.is_empty(), "{}\n{said}", errors.join("\n"));
-    assert_eq!(samples.len(), 30, "{said}");
+    assert_eq!(samples.len(), 31, "{said}");
     assert!(!said.contains("left out"), "{said}");
     for (name, sample) in &samples {
         let written: u64 =

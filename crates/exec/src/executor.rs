@@ -223,6 +223,40 @@ impl Executor {
         }
     }
 
+    /// Starts a program that goes on beside what follows, such as a file system's
+    /// daemon; what it prints is lost. It ends when somebody ends it, and with the
+    /// thread that has started it. Returns its number.
+    ///
+    /// # Errors
+    /// Where it is missing, or cannot be started.
+    pub fn start(&self, invocation: &Invocation) -> Result<u32, ExecError> {
+        let program = &invocation.program;
+        let path = find_program(program).ok_or_else(|| ExecError::Missing(program.clone()))?;
+        let mut command = Command::new(path);
+        command
+            .args(&invocation.args)
+            .envs(invocation.env.iter().map(|(k, v)| (k, v)))
+            .env(OWNER_VARIABLE, owner())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0);
+        tie(&mut command);
+        let at_seconds = self.trace.now_seconds();
+        tracing::debug!(command = invocation.command_line(), "start");
+        let child = command
+            .spawn()
+            .map_err(|source| ExecError::Start { program: program.clone(), source })?;
+        self.trace.push(TraceEntry {
+            at_seconds,
+            argv: invocation.argv(),
+            cwd: None,
+            status: "started".to_owned(),
+            elapsed_seconds: 0.0,
+        });
+        Ok(child.id())
+    }
+
     /// Runs a program and asks for exit code 0.
     ///
     /// # Errors
@@ -327,6 +361,20 @@ mod tests {
         assert_eq!(trace.len(), 1);
         assert_eq!(trace[0].command_line(), "echo 'two words'");
         assert_eq!(trace[0].status, "0");
+    }
+
+    #[test]
+    fn a_started_program_goes_on() {
+        let executor = executor();
+        let pid = executor.start(&Invocation::new("sleep").arg("1000")).expect("sleep");
+        executor.check(&Invocation::new("true")).expect("true");
+        let comm = std::fs::read_to_string(format!("/proc/{pid}/comm")).expect("it is there");
+        assert!(["sleep\n", "disklab_exec"].iter().any(|name| comm.starts_with(name)), "{comm}");
+        assert_eq!(executor.trace.take()[0].status, "started");
+        let pid = rustix::process::Pid::from_raw(i32::try_from(pid).expect("pid")).expect("pid");
+        rustix::process::kill_process(pid, Signal::KILL).expect("killed");
+        let none = executor.start(&Invocation::new("no-such-program"));
+        assert!(matches!(none, Err(ExecError::Missing(_))));
     }
 
     #[test]

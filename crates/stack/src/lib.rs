@@ -32,4 +32,4 @@ pub use machine::{Machine, Need, known_needs, needs_words};
 pub use mounts::mounts;
 pub use shape::{Shape, Volume};
 pub use stack::{Made, Stack};
-pub use undo::{Mapping, Undo};
+pub use undo::{Mapping, QueueSetting, Undo};

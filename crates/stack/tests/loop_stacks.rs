@@ -90,6 +90,36 @@ fn ext4() {
 }
 
 #[test]
+fn queues_are_set_and_set_back() {
+    let text = "queue[max-request=64K,read-ahead=256K]/ext4";
+    let read = |rig: &Rig| {
+        let name = rig.drives[0].file_name().expect("a node").to_owned();
+        ["max_sectors_kb", "read_ahead_kb"].map(|file| {
+            let path = Path::new("/sys/block").join(&name).join("queue").join(file);
+            std::fs::read_to_string(path).expect("sysfs").trim().to_owned()
+        })
+    };
+    let stack = stack(text, 1);
+    if !can(&[stack.needs(), LOOPS.to_vec()].concat()) {
+        return;
+    }
+    let mut rig = Rig::new(1, Bytes::mib(600));
+    let before = read(&rig);
+    let mark = rig.ledger.mark();
+    rig.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
+    assert_eq!(read(&rig), ["64", "256"]);
+    rig.take_down_to(mark);
+    assert_eq!(read(&rig), before);
+    // Volumes have no scheduler.
+    let wrong = support::stack("lvm/queue[requests=64]/ext4", 1);
+    if can(&wrong.needs()) {
+        let error = rig.make(&wrong).expect_err("no scheduler").to_string();
+        assert!(error.contains("it has no such setting"), "{error}");
+        rig.take_down_to(mark);
+    }
+}
+
+#[test]
 fn ext4_writes_no_inode_tables_in_the_background() {
     mounts_as("ext4", "ext4", "noinit_itable");
 }

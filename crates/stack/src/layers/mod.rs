@@ -13,6 +13,7 @@ mod lvm;
 mod md;
 mod nilfs2;
 mod partition;
+mod queue;
 mod shr;
 mod xfs;
 mod zfs;
@@ -23,6 +24,7 @@ pub(crate) use zfs::MARK;
 /// All kinds of layers, in the order of `disklab list stacks`.
 pub static LAYERS: &[LayerKind] = &[
     partition::KIND,
+    queue::KIND,
     md::LINEAR,
     md::RAID0,
     md::RAID1,

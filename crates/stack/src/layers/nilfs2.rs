@@ -1,5 +1,7 @@
 //! NILFS2.
 
+use std::path::Path;
+
 use disklab_exec::Invocation;
 use disklab_study::{LayerSpec, StudyError};
 use disklab_units::Bytes;
@@ -8,13 +10,21 @@ use super::file_system::{
     BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label,
     one_device, one_volume,
 };
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
+use crate::reading::Reading;
+use crate::udev::nap;
+use crate::undo::started;
+use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo};
 
 /// NILFS2's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
     name: "nilfs2",
     summary: "NILFS2, a log-structured file system, on one device",
-    options: &[BLOCK_SIZE, MKFS, MOUNT_OPTIONS],
+    options: &[
+        BLOCK_SIZE,
+        MKFS,
+        ("cleaner", "its daemon frees what was overwritten, as mount(8) would start it"),
+        MOUNT_OPTIONS,
+    ],
     parse,
 };
 
@@ -25,10 +35,15 @@ const MINIMUM: Bytes = Bytes(134_221_824);
 #[derive(Debug)]
 struct Nilfs2 {
     options: Options,
+    cleaner: bool,
 }
 
+/// The cleaner, by nilfs_cleanerd.conf(5) of this machine.
+const CLEANER: Need = Need::Program { name: "nilfs_cleanerd", package: "nilfs-tools" };
+
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
-    Ok(Box::new(Nilfs2 { options: Options::parse(spec, &[])? }))
+    let cleaner = Reading::new(spec).flag("cleaner")?;
+    Ok(Box::new(Nilfs2 { options: Options::parse(spec, &["cleaner"])?, cleaner }))
 }
 
 impl Layer for Nilfs2 {
@@ -39,11 +54,13 @@ impl Layer for Nilfs2 {
     }
 
     fn needs(&self) -> Vec<Need> {
-        vec![
+        let mut needs = vec![
             Need::FileSystem("nilfs2"),
             Need::Program { name: "mkfs.nilfs2", package: "nilfs-tools" },
             MOUNT,
-        ]
+        ];
+        needs.extend(self.cleaner.then_some(CLEANER));
+        needs
     }
 
     /// mkfs.nilfs2 takes no UUID, so ours is in the label.
@@ -59,10 +76,31 @@ impl Layer for Nilfs2 {
         }
         site.run("nilfs2", &mkfs.args(&self.options.mkfs).arg(&device))?;
         let form = point.mount(site, "nilfs2", &device, &self.options.mount)?;
-        site.note(
-            "nilfs2",
-            "mounted without its cleaner daemon: space of overwritten data is not freed",
-        );
+        if self.cleaner {
+            start_cleaner(&device, &form, site)?;
+        } else {
+            site.note(
+                "nilfs2",
+                "mounted without its cleaner daemon: space of overwritten data is not freed",
+            );
+        }
         Ok(form)
     }
+}
+
+/// Starts the cleaner as mount.nilfs2 does (`sbin/cleaner_exec.c` in nilfs-utils):
+/// `-n` keeps it from forking, so that its number is known.
+fn start_cleaner(device: &Path, form: &Form, site: &mut Site<'_>) -> Result<(), StackError> {
+    let Form::Directory(directory) = form else { return Ok(()) };
+    let cleaner = Invocation::new("nilfs_cleanerd").arg("-n").arg(device).arg(directory);
+    let failed = |source| StackError::Program { layer: "nilfs2".to_owned(), source };
+    // Entered once it runs, as its number is not known before. Should disklab end in
+    // between, it ends too, and it holds the mount, whose users are ended.
+    let pid = site.executor.start(&cleaner).map_err(failed)?;
+    // It ends at once where it finds something wrong.
+    nap(site, "nilfs2")?;
+    let started = started(pid).ok_or_else(|| {
+        StackError::Other("nilfs2: nilfs_cleanerd did not start; the system's log says why".into())
+    })?;
+    site.ledger.enter(Undo::EndProgram { pid, started })
 }

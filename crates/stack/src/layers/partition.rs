@@ -51,8 +51,8 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
     let mut reading = Reading::new(spec);
     let start = reading.size("start")?.unwrap_or(START);
     // Before 17 KiB lies the table; sfdisk reads sizes in KiB.
-    if start.0 % 1024 != 0 || !(17 << 10..=1 << 40).contains(&start.0) {
-        let expected = "a multiple of 1 KiB from 17 KiB to 1 TiB, such as 1MiB";
+    if start.0 % 1024 != 0 || !(17 << 10..=1 << 50).contains(&start.0) {
+        let expected = "a multiple of 1 KiB from 17 KiB to 1 PiB, such as 1MiB";
         return Err(reading.expected("start", expected, spec.option("start").unwrap_or_default()));
     }
     let size = reading.size("size")?;

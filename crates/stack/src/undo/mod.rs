@@ -17,6 +17,8 @@ mod detach_loop;
 mod mapping;
 mod partitions;
 mod pool;
+mod program;
+mod queue;
 mod remove;
 mod stop_array;
 mod tree;
@@ -26,9 +28,12 @@ mod volume_group;
 mod wipe_drive;
 mod write_cache;
 
+pub(crate) use program::started;
+pub(crate) use queue::instance;
 pub(crate) use users::end_programs_of;
 
 pub use mapping::Mapping;
+pub use queue::QueueSetting;
 
 /// One thing to take down. Each is safe to do twice, and does nothing to a
 /// thing of the same name that is not ours.
@@ -50,6 +55,24 @@ pub enum Undo {
         serial: String,
         /// On, as it was, or off.
         on: bool,
+    },
+    /// End a program that goes on beside the workload.
+    EndProgram {
+        /// Its number.
+        pid: u32,
+        /// When it was started, in ticks since the machine was.
+        started: u64,
+    },
+    /// Set a setting of a device's queue back.
+    Queue {
+        /// Its device node.
+        device: PathBuf,
+        /// What tells the device from another one of its name.
+        instance: String,
+        /// What was set.
+        setting: QueueSetting,
+        /// What it was before, as sysfs has it.
+        value: String,
     },
     /// Wipe what is left of a file system from a drive, if nothing else is on it.
     WipeDrive {
@@ -136,6 +159,10 @@ impl Undo {
             Self::WriteCache { device, serial, on } => {
                 write_cache::restore(device, serial, *on, hand)
             }
+            Self::EndProgram { pid, started } => program::end(*pid, *started),
+            Self::Queue { device, instance, setting, value } => {
+                queue::restore(device, instance, *setting, value)
+            }
             Self::WipeDrive { device, serial, mark } => {
                 wipe_drive::wipe(device, serial.as_deref(), mark, hand)
             }
@@ -162,6 +189,7 @@ impl Undo {
             | Self::RemoveFolder(path)
             | Self::RemoveTree(path)
             | Self::WriteCache { device: path, .. }
+            | Self::Queue { device: path, .. }
             | Self::WipeDrive { device: path, .. }
             | Self::RemoveFile(path)
             | Self::DetachLoop(path)
@@ -174,6 +202,7 @@ impl Undo {
             }
             Self::DestroyPool { devices, .. } => devices.iter().map(PathBuf::as_path).collect(),
             Self::CloseCrypt(mapping) | Self::CloseIntegrity(mapping) => vec![&mapping.device],
+            Self::EndProgram { .. } => Vec::new(),
         }
     }
 
@@ -205,6 +234,9 @@ impl fmt::Display for Undo {
                 let state = if *on { "on" } else { "off" };
                 write!(f, "the write cache of {}, which was {state}", device.display())
             }
+            Self::Queue { device, setting, .. } => {
+                write!(f, "the setting `{setting}` of the queue of {}", device.display())
+            }
             Self::WipeDrive { device, .. } => {
                 write!(f, "the file system on {}", device.display())
             }
@@ -219,6 +251,7 @@ impl fmt::Display for Undo {
             Self::StopArray { members, .. } => write!(f, "the md array on {}", list(members)),
             Self::RemoveVolumeGroup { name, .. } => write!(f, "the volume group {name}"),
             Self::DestroyPool { name, .. } => write!(f, "the ZFS pool {name}"),
+            Self::EndProgram { pid, .. } => write!(f, "process {pid}"),
             Self::CloseCrypt(mapping) | Self::CloseIntegrity(mapping) => {
                 write!(f, "the mapping {} on {}", mapping.name, mapping.device.display())
             }

@@ -1,0 +1,64 @@
+//! Ending a program that goes on beside a workload.
+
+use std::fs::read_to_string;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+use crate::StackError;
+
+/// How long it may take to end by itself: the cleaner of NILFS2 first ends the move of
+/// segments that it is at.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// When the process was started, in ticks since the machine was (proc(5), field 22 of
+/// `stat`): what tells it from a later one with its number. Nothing where it has ended.
+pub(crate) fn started(pid: u32) -> Option<u64> {
+    let stat = read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // pid (name) state …; the name may hold anything.
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace();
+    let state = fields.next()?;
+    // Field 3 was the state.
+    fields.nth(18)?.parse().ok().filter(|_| !matches!(state, "Z" | "X"))
+}
+
+/// Asks it to end, kills it where it does not, and waits until it is gone.
+pub(super) fn end(pid: u32, since: u64) -> Result<bool, StackError> {
+    let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let Some(number) = number.filter(|_| started(pid) == Some(since)) else { return Ok(false) };
+    let began = Instant::now();
+    let mut signal = Signal::TERM;
+    while started(pid) == Some(since) {
+        // It may have ended by itself.
+        let _ = kill_process(number, signal);
+        if began.elapsed() > 2 * PATIENCE {
+            return Err(StackError::Other(format!("process {pid} does not end")));
+        }
+        if began.elapsed() > PATIENCE {
+            signal = Signal::KILL;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Where it was our child, nobody else asks for its end.
+    let _ = waitpid(Some(number), WaitOptions::NOHANG);
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_exec::{Executor, Invocation};
+
+    use super::*;
+
+    #[test]
+    fn the_program_ends_and_no_other() {
+        let pid = Executor::default().start(&Invocation::new("sleep").arg("1000")).expect("sleep");
+        let since = started(pid).expect("it runs");
+        assert!(!end(pid, since + 1).expect("another"), "one of that number, later");
+        assert_eq!(started(pid), Some(since));
+        assert!(end(pid, since).expect("ended"));
+        assert_eq!(started(pid), None);
+        assert!(!end(pid, since).expect("twice is once"));
+    }
+}

@@ -1,0 +1,131 @@
+//! Settings of a block device's queue: what they are called, and setting them back.
+
+use std::fmt;
+use std::path::Path;
+
+use disklab_measure::{BlockDevice, SystemRoot};
+use serde::{Deserialize, Serialize};
+
+use crate::StackError;
+
+/// One setting of a queue (Documentation/ABI/stable/sysfs-block in the kernel).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueSetting {
+    /// The I/O scheduler, by its name.
+    Scheduler,
+    /// How many requests wait in the scheduler.
+    Requests,
+    /// The largest request, in KiB.
+    MaxRequest,
+    /// How far is read ahead, in KiB.
+    ReadAhead,
+}
+
+impl QueueSetting {
+    /// Its file below the device's folder in sysfs.
+    fn file(self) -> &'static str {
+        match self {
+            Self::Scheduler => "queue/scheduler",
+            Self::Requests => "queue/nr_requests",
+            Self::MaxRequest => "queue/max_sectors_kb",
+            Self::ReadAhead => "queue/read_ahead_kb",
+        }
+    }
+
+    /// What a device has it set to; nothing where it has no such setting.
+    pub(crate) fn of(self, device: &BlockDevice) -> Option<String> {
+        let text = device.attribute(self.file())?;
+        if self != Self::Scheduler {
+            return Some(text.trim().to_owned());
+        }
+        // `none [mq-deadline] bfq`, or `none` where there is no choice.
+        match (text.find('['), text.find(']')) {
+            (Some(open), Some(close)) => text.get(open + 1..close).map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    /// Sets it.
+    ///
+    /// # Errors
+    /// Where the kernel does not take it.
+    pub(crate) fn write(self, device: &BlockDevice, value: &str) -> Result<(), StackError> {
+        let path = device.attribute_path(self.file());
+        let what = format!("the kernel did not take `{self}` {value}: cannot write");
+        std::fs::write(&path, value).map_err(|e| StackError::io(&what, &path, e))
+    }
+}
+
+impl fmt::Display for QueueSetting {
+    /// As the option of the layer.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Scheduler => "scheduler",
+            Self::Requests => "requests",
+            Self::MaxRequest => "max-request",
+            Self::ReadAhead => "read-ahead",
+        })
+    }
+}
+
+/// What tells a device from another one of its name: the kernel's number of this start
+/// (proc(5), `boot_id`), with which all settings go, and that of the disk in it
+/// (`diskseq`, since Linux 5.15), which is another one when a loop device has another
+/// file. Nothing where the kernel tells neither number.
+pub(crate) fn instance(device: &BlockDevice) -> Option<String> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let number = device.attribute("diskseq")?;
+    Some(format!("{} {}", boot.trim(), number.trim()))
+}
+
+/// Sets it back, if the device is still that one.
+pub(super) fn restore(
+    node: &Path,
+    of: &str,
+    setting: QueueSetting,
+    value: &str,
+) -> Result<bool, StackError> {
+    let Some(device) = BlockDevice::at(&SystemRoot::here(), node).map(|d| d.whole()) else {
+        return Ok(false);
+    };
+    if instance(&device).as_deref() != Some(of) || setting.of(&device).as_deref() == Some(value) {
+        return Ok(false);
+    }
+    setting.write(&device, value).map(|()| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::fabricated::Fabricated;
+
+    use super::*;
+
+    #[test]
+    fn settings_are_read_as_the_kernel_shows_them() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sda", (8, 0), "A").set("sda", "queue/scheduler", "none [mq-deadline] bfq\n");
+        tree.set("sda", "queue/read_ahead_kb", "128\n");
+        tree.drive("dm-0", (253, 0), "").set("dm-0", "queue/scheduler", "none\n");
+        let root = tree.root();
+        let device = |name: &str| BlockDevice::named(&root, name).expect("in the tree");
+        let sda = device("sda");
+        assert_eq!(QueueSetting::Scheduler.of(&sda).as_deref(), Some("mq-deadline"));
+        assert_eq!(QueueSetting::ReadAhead.of(&sda).as_deref(), Some("128"));
+        assert_eq!(QueueSetting::Requests.of(&sda), None);
+        assert_eq!(QueueSetting::Scheduler.of(&device("dm-0")), None);
+        QueueSetting::ReadAhead.write(&sda, "4096").expect("written");
+        assert_eq!(QueueSetting::ReadAhead.of(&sda).as_deref(), Some("4096"));
+    }
+
+    #[test]
+    fn another_device_of_that_name_is_left_alone() {
+        let loop0 = Path::new("/dev/loop0");
+        let done = restore(loop0, "another start 7", QueueSetting::ReadAhead, "128");
+        assert!(matches!(done, Ok(false)));
+        let gone = Path::new("/dev/no-such-disk");
+        let done = restore(gone, "another start 7", QueueSetting::ReadAhead, "128");
+        assert!(matches!(done, Ok(false)));
+    }
+}
