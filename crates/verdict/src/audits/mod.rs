@@ -22,6 +22,7 @@ mod few_repeats;
 mod foreign_io;
 mod holes;
 mod host_nearly_full;
+mod imported;
 mod kernels_differ;
 mod memory_figure;
 mod misaligned;
@@ -49,6 +50,7 @@ mod still_in_memory;
 mod stolen_time;
 mod support;
 mod swapping;
+mod table;
 mod throttled;
 mod too_short;
 mod tool_failed;
@@ -59,6 +61,8 @@ mod wide_interval;
 mod write_amplification;
 mod write_caches_differ;
 mod zeros_compressed;
+
+pub use table::audits_markdown;
 
 use crate::evidence::Evidence;
 use crate::{Finding, Severity};
@@ -142,6 +146,7 @@ pub static AUDITS: &[Audit] = &[
     coordinated_omission::AUDIT,
     unfinished::AUDIT,
     few_repeats::AUDIT,
+    imported::AUDIT,
     wide_interval::AUDIT,
     outlier::AUDIT,
     foreign_io::AUDIT,

@@ -1,0 +1,67 @@
+//! Figures that another program measured, of which little else is known.
+
+use crate::Severity;
+use crate::audits::{Audit, Found, Reproducer};
+use crate::evidence::Evidence;
+use crate::words::count;
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "imported",
+    severity: Severity::Warning,
+    detects: "imported figures, of which nobody knows what the drives did for them",
+    evidence: "the bench, and samples without drives' counters",
+    remedy: "run the study with disklab, or look at the drives' own counters",
+    reproducer: Reproducer::MadeUp,
+    check,
+};
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    if evidence.info.bench != "import" {
+        return Vec::new();
+    }
+    let is_unseen =
+        |index: &usize| evidence.groups[*index].observations.iter().any(|o| o.drives.is_empty());
+    let unseen: Vec<usize> = (0..evidence.groups.len()).filter(is_unseen).collect();
+    if unseen.is_empty() {
+        return Vec::new();
+    }
+    vec![Found {
+        severity: Severity::Warning,
+        text: format!(
+            "{} imported without the drives' own counters: reads from memory, data that were \
+             compressed away, and writes that had not reached the drives would not be noticed.",
+            match unseen.len() {
+                1 => "1 figure was".to_owned(),
+                n => format!("{} were", count(n, "figure")),
+            }
+        ),
+        advice: "Compare what is too fast with what the drives can do at best, or measure again \
+                 with `disklab run`, which counts what each drive does."
+            .to_owned(),
+        groups: unseen,
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::Direction;
+
+    use super::*;
+    use crate::testing::{Bed, figure, on_drives, step};
+
+    #[test]
+    fn only_imported_figures_without_counters_are_told_of() {
+        let mut bed = Bed::new("");
+        let write = || step("dd-4k", vec![figure(Direction::Write, 1 << 20, 1.0)]);
+        bed.sample("single/ext4", "dd-4k", 0, vec![write()]);
+        assert_eq!(bed.findings(AUDIT.name), []);
+        bed.info.bench = "import".to_owned();
+        let found = bed.findings(AUDIT.name);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].text.starts_with("1 figure was imported"), "{}", found[0].text);
+        let mut bed = Bed::new("");
+        bed.info.bench = "import".to_owned();
+        bed.sample("single/ext4", "dd-4k", 0, vec![on_drives(write(), &[(0, 1 << 20)])]);
+        assert_eq!(bed.findings(AUDIT.name), [], "fio may tell the drives' sectors");
+    }
+}
