@@ -30,4 +30,4 @@ pub use analyser::Analyser;
 pub use analysis::{
     Analysis, Answer, Comparison, Finding, Group, GroupKey, Observation, Outcome, Point, Severity,
 };
-pub use audits::{AUDITS, Audit, Reproducer};
+pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};

@@ -11,7 +11,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "steps in which the machine's processors, or one of them, were busy all the time",
     evidence: "processor time of the machine and of the workload's programs against the step's",
     remedy: "measure without other programs, with several jobs; read the figures as this machine's",
-    reproducer: Reproducer::Lab("a fio job that computes more than it reads"),
+    reproducer: Reproducer::MadeUp,
     check,
 };
 

@@ -11,7 +11,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "cells that failed, whose figures are missing",
     evidence: "the cells' errors",
     remedy: "remove the cause and go on with --resume",
-    reproducer: Reproducer::Lab("a file larger than the drive"),
+    reproducer: Reproducer::MadeUp,
     check,
 };
 
