@@ -74,6 +74,13 @@ pub(crate) fn disk_name(mut index: usize) -> String {
         .collect()
 }
 
+/// The file in [`LAB_FOLDER`] that tells what the disk with this index has written to its
+/// medium so far, where it tells ([`crate::DiskOptions::tells_medium`]): a decimal number
+/// of bytes.
+pub fn medium_file(index: usize) -> String {
+    format!("medium-{}", disk_name(index))
+}
+
 /// Tells the kernel which disks do not turn: to virtio all do, and file systems and
 /// schedulers treat such disks otherwise.
 fn set_rotational() {

@@ -9,6 +9,7 @@ use crate::boot::Kernel;
 use crate::bus;
 use crate::console::ConsoleLine;
 use crate::content::{Content, ContentUsage};
+use crate::disk::Medium;
 use crate::event_loop::{EventLoop, Limits, Turns};
 use crate::options::Console;
 use crate::pinned::Pinned;
@@ -71,6 +72,10 @@ impl Lab {
                 (Some(console), Some(line))
             }
         };
+        let tells = options.disks.iter().map(|disk| disk.tells_medium).enumerate();
+        let media = tells
+            .map(|(index, tells)| tells.then(|| Medium::new(&options.folder, index)).transpose())
+            .collect::<Result<_, _>>()?;
         let kernel = Kernel::start(&options, line)?;
         let limits = Limits {
             real: options.real_limit,
@@ -78,7 +83,9 @@ impl Lab {
             interrupt: options.interrupt,
         };
         let time_of_day = options.time_of_day_seconds.saturating_mul(1_000_000_000);
-        let events = EventLoop::new(sockets, options.disks, content, time_of_day, limits, console)?;
+        let mut events =
+            EventLoop::new(sockets, options.disks, content, time_of_day, limits, console)?;
+        events.show(options.clock, media);
         Ok(Self { kernel, events, folder: options.folder, began, _pinned: pinned })
     }
 

@@ -1,6 +1,8 @@
 //! What a lab is made of.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use disklab_drive::Nanos;
@@ -75,6 +77,8 @@ pub struct LabOptions {
     pub real_limit: Option<Duration>,
     /// Virtual time after which the guest is stopped, when it next waits or ends.
     pub virtual_limit: Option<Nanos>,
+    /// Where others can see the guest's clock, in nanoseconds, while it runs.
+    pub clock: Option<Arc<AtomicU64>>,
     /// The user's wish to stop.
     pub interrupt: Interrupt,
     /// Takes note of the kernel's command line.
@@ -106,6 +110,7 @@ impl LabOptions {
             core: None,
             real_limit: None,
             virtual_limit: None,
+            clock: None,
             interrupt: Interrupt::new(),
             trace: Trace::default(),
         }

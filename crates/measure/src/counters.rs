@@ -160,6 +160,7 @@ impl Counters {
             flushes: self.flushes,
             busy_ns: self.busy_ms.saturating_mul(NS_PER_MS),
             queue_ns: self.queue_ms.saturating_mul(NS_PER_MS),
+            medium_write_bytes: None,
         }
     }
 }

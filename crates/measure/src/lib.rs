@@ -13,6 +13,7 @@ mod facts;
 mod foreign;
 mod host;
 mod latency;
+mod medium;
 mod meter;
 mod mounts;
 mod processors;
@@ -36,6 +37,7 @@ pub use environment::{
 pub use error::MeasureError;
 pub use facts::load_average;
 pub use latency::{Latency, LatencyHistogram};
+pub use medium::MEDIUM_FOLDER;
 pub use meter::{Measured, Meter, Watched};
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo, unescape};
 pub use processors::ProcessorTime;

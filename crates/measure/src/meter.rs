@@ -11,6 +11,7 @@ use crate::SystemRoot;
 use crate::block::BlockDevice;
 use crate::counters::Counters;
 use crate::foreign::Foreign;
+use crate::medium::Medium;
 use crate::processors::ProcessorTime;
 use crate::sample::{Cpu, DriveSeries, DriveTraffic, Series};
 
@@ -90,7 +91,7 @@ impl Meter {
         let (stop, stopped) = channel();
         let processors = processor_time(root);
         let began = Instant::now();
-        let probes = probes(watched, &devices);
+        let probes = probes(root, watched, &devices);
         let mut sampler = Sampler::new(&probes, began, interval);
         let sampler = std::thread::Builder::new()
             .name("meter".to_owned())
@@ -143,15 +144,17 @@ struct Probe {
     name: String,
     stat: File,
     before: Counters,
+    medium: Option<Medium>,
 }
 
-fn probes(watched: &[Watched], devices: &[Option<BlockDevice>]) -> Vec<Probe> {
+fn probes(root: &SystemRoot, watched: &[Watched], devices: &[Option<BlockDevice>]) -> Vec<Probe> {
     let mut probes = Vec::new();
     for (drive, device) in watched.iter().zip(devices) {
         let stat = device.as_ref().and_then(|d| File::open(d.attribute_path("stat")).ok());
         let opened = stat.and_then(|stat| {
             let before = read_counters(&stat)?;
-            Some(Probe { name: drive.name.clone(), stat, before })
+            let medium = device.as_ref().and_then(|device| Medium::of(root, device));
+            Some(Probe { name: drive.name.clone(), stat, before, medium })
         });
         if opened.is_none() {
             let device = drive.device.display();
@@ -164,7 +167,9 @@ fn probes(watched: &[Watched], devices: &[Option<BlockDevice>]) -> Vec<Probe> {
 
 impl Probe {
     fn traffic(&self) -> Option<DriveTraffic> {
-        Some(read_counters(&self.stat)?.since(&self.before).traffic(&self.name))
+        let traffic = read_counters(&self.stat)?.since(&self.before).traffic(&self.name);
+        let medium_write_bytes = self.medium.as_ref().and_then(Medium::written);
+        Some(DriveTraffic { medium_write_bytes, ..traffic })
     }
 }
 

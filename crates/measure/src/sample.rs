@@ -210,6 +210,11 @@ pub struct DriveTraffic {
     pub busy_ns: u64,
     /// Request-nanoseconds spent waiting or in service.
     pub queue_ns: u64,
+    /// Bytes that it wrote to its own medium meanwhile, where it tells: what it was
+    /// given, and what it collected, folded or cleaned. What its write cache holds at
+    /// the end is not in it, and what it held at the beginning may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub medium_write_bytes: Option<u64>,
 }
 
 /// Counters interval by interval.

@@ -28,6 +28,33 @@ pub struct Facts {
     /// All commands of the first finished cell of each stack and workload, in
     /// the study's order.
     pub traces: Vec<CellTrace>,
+    /// What drives that tell of it wrote to their own media, per stack, workload and
+    /// step, in the order in which they first came up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<MediumWrites>,
+}
+
+/// What the drives of a stack wrote to their own media in a step, for what they were
+/// given: garbage collected, caches emptied and bands cleaned are in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MediumWrites {
+    /// The stack's id.
+    pub stack: String,
+    /// The workload's id.
+    pub workload: String,
+    /// The step's name.
+    pub step: String,
+    /// Bytes that the kernel wrote to these drives, over all cells.
+    pub given_bytes: u64,
+    /// Bytes that they wrote to their media.
+    pub medium_bytes: u64,
+}
+
+impl MediumWrites {
+    /// Bytes written to the media for each that was given; nothing where none was.
+    pub fn amplification(&self) -> Option<f64> {
+        (self.given_bytes > 0).then(|| self.medium_bytes as f64 / self.given_bytes as f64)
+    }
 }
 
 /// Median and worst of a quantity over cells.
@@ -108,6 +135,19 @@ pub struct CellTrace {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_given_is_not_amplified() {
+        let writes = |given_bytes, medium_bytes| MediumWrites {
+            stack: "a".to_owned(),
+            workload: "b".to_owned(),
+            step: "c".to_owned(),
+            given_bytes,
+            medium_bytes,
+        };
+        assert_eq!(writes(0, 4096).amplification(), None);
+        assert_eq!(writes(4096, 6144).amplification(), Some(1.5));
+    }
 
     #[test]
     fn median_and_worst() {

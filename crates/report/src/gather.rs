@@ -10,7 +10,8 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::published;
 use crate::{
-    CellTrace, CountedNote, Facts, Report, ReportError, Spread, StackMounts, StackOverhead,
+    CellTrace, CountedNote, Facts, MediumWrites, Report, ReportError, Spread, StackMounts,
+    StackOverhead,
 };
 
 impl Report {
@@ -52,6 +53,8 @@ pub struct Collector {
     loads: Vec<f64>,
     foreign: Vec<f64>,
     traces: BTreeMap<(String, String), CellTrace>,
+    /// By stack, workload and step: bytes given and written to the medium.
+    media: IndexMap<[String; 3], (u64, u64)>,
 }
 
 /// What makes a drive's state another one: drive, model, serial number,
@@ -74,6 +77,15 @@ impl Collector {
         self.add_environment(&sample.environment);
         self.loads.extend(sample.environment.load.map(|(before, _)| before));
         self.foreign.extend(sample.environment.foreign_bytes.map(|b| b as f64));
+        for step in &sample.steps {
+            for drive in &step.drives {
+                let Some(written) = drive.medium_write_bytes else { continue };
+                let key = [&cell.stack, &cell.workload, &step.name].map(Clone::clone);
+                let sum = self.media.entry(key).or_default();
+                sum.0 = sum.0.saturating_add(drive.write_bytes);
+                sum.1 = sum.1.saturating_add(written);
+            }
+        }
         self.traces.entry((cell.stack.clone(), cell.workload.clone())).or_insert_with(|| {
             CellTrace {
                 stack: cell.stack.clone(),
@@ -137,6 +149,17 @@ impl Collector {
             load: Spread::of(&self.loads),
             foreign_bytes: Spread::of(&self.foreign),
             traces,
+            media: self
+                .media
+                .into_iter()
+                .map(|([stack, workload, step], (given_bytes, medium_bytes))| MediumWrites {
+                    stack,
+                    workload,
+                    step,
+                    given_bytes,
+                    medium_bytes,
+                })
+                .collect(),
         }
     }
 }

@@ -17,7 +17,7 @@ mod quantity;
 mod report;
 mod view;
 
-pub use facts::{CellTrace, CountedNote, Facts, Spread, StackMounts, StackOverhead};
+pub use facts::{CellTrace, CountedNote, Facts, MediumWrites, Spread, StackMounts, StackOverhead};
 pub use gather::Collector;
 pub use markdown::published_text;
 pub use report::{Format, Report, ReportError, render};

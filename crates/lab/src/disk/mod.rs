@@ -1,6 +1,7 @@
 //! A disk of the lab: a virtio block device whose times a drive model gives and
 //! whose content the store keeps.
 
+mod medium;
 mod options;
 mod requests;
 
@@ -12,6 +13,7 @@ use crate::LabError;
 use crate::block::{Buffers, Configuration, WRITE_CACHE_OFFSET};
 use crate::content::Content;
 use crate::vhost::{Connection, Event, Session};
+pub(crate) use medium::Medium;
 pub use options::DiskOptions;
 use requests::STEP_BYTES;
 
@@ -50,11 +52,18 @@ pub(crate) struct Disk {
     buffers: Buffers,
     data: Vec<u8>,
     requests: u64,
+    medium: Option<Medium>,
 }
 
 impl Disk {
-    /// A disk over `link`, whose content is `volume` of the store.
-    pub fn new(link: Connection, options: DiskOptions, volume: usize) -> Result<Self, LabError> {
+    /// A disk over `link`, whose content is `volume` of the store, and the file that
+    /// tells of its medium, if any.
+    pub fn new(
+        link: Connection,
+        options: DiskOptions,
+        volume: usize,
+        medium: Option<Medium>,
+    ) -> Result<Self, LabError> {
         let configuration = options.configuration()?;
         Ok(Self {
             session: Session::new(link, configuration.features())?,
@@ -69,6 +78,7 @@ impl Disk {
             buffers: Buffers::default(),
             data: vec![0; STEP_BYTES],
             requests: 0,
+            medium,
         })
     }
 
@@ -102,7 +112,16 @@ impl Disk {
 
     /// Takes the requests that the guest tells of by the calendar's memory.
     pub fn kicked(&mut self, now: Nanos, content: &mut Content) -> Result<(), LabError> {
-        self.take_requests(now, content)
+        self.take_requests(now, content)?;
+        self.tell_medium()
+    }
+
+    /// Tells the guest, which stands still, what the drive has written by now.
+    fn tell_medium(&mut self) -> Result<(), LabError> {
+        match &mut self.medium {
+            Some(medium) => medium.tell(self.drive.statistics().bytes_to_medium),
+            None => Ok(()),
+        }
     }
 
     /// Lets the guest go on after [`Activity::Busy`].
@@ -126,6 +145,7 @@ impl Disk {
             // The rest of the configuration is not the guest's to change.
             Event::Configure(..) => self.session.done(false)?,
         }
+        self.tell_medium()?;
         Ok(Activity::Busy)
     }
 
@@ -142,6 +162,7 @@ impl Disk {
     /// interrupted.
     pub fn advance(&mut self, now: Nanos) -> Result<bool, LabError> {
         self.drive.advance(now, &mut self.completions);
+        self.tell_medium()?;
         if self.completions.is_empty() && self.immediate.is_empty() {
             return Ok(false);
         }

@@ -1,6 +1,6 @@
 //! What a disk is made of.
 
-use disklab_drive::{Drive, DriveFile};
+use disklab_drive::{Drive, DriveFile, Kind};
 
 use crate::LabError;
 use crate::block::{Configuration, SERIAL_BYTES};
@@ -25,6 +25,9 @@ pub struct DiskOptions {
     /// How many requests it is given at a time, where that is fewer than the ring
     /// holds. virtio has no word for it: see [`crate::LabOptions::disks`].
     pub queue_depth: Option<u64>,
+    /// Whether the guest can read what the drive writes to its medium
+    /// ([`crate::guest::medium_file`]): worth it where that is more than it is given.
+    pub tells_medium: bool,
     /// What its own link carries, bytes per second, where that is known: see
     /// [`crate::LabOptions::bus`].
     pub link_rate: Option<u64>,
@@ -52,6 +55,7 @@ impl DiskOptions {
             write_zeroes: false,
             rotates: true,
             queue_depth: None,
+            tells_medium: false,
             link_rate: None,
         }
     }
@@ -70,6 +74,7 @@ impl DiskOptions {
             write_zeroes: model.takes_write_zeroes(),
             rotates: model.rotates(),
             queue_depth: Some(model.queue_depth()),
+            tells_medium: matches!(model.kind, Kind::Ssd(_) | Kind::Smr(_)),
             link_rate: Some(model.link_rate()),
             ..disk
         }

@@ -30,7 +30,8 @@ impl EventLoop {
         let link = Connection::new(Sockets::accept(listener)?, name.clone());
         let options = self.waiting.get_mut(index).and_then(Option::take);
         let options = options.ok_or_else(|| LabError::protocol(&name, "it connected twice"))?;
-        let disk = Disk::new(link, options, index)?;
+        let medium = self.media.get_mut(index).and_then(Option::take);
+        let disk = Disk::new(link, options, index, medium)?;
         watch(&self.epoll, disk.fd(), number)?;
         self.disks[index] = Some(disk);
         Ok(())

@@ -11,6 +11,8 @@ mod turn;
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use disklab_drive::Nanos;
@@ -22,7 +24,7 @@ use crate::boot::Kernel;
 use crate::calendar::{Calendar, Said};
 use crate::console::ConsoleLine;
 use crate::content::Content;
-use crate::disk::Disk;
+use crate::disk::{Disk, Medium};
 use crate::{DiskOptions, LabError, Sockets};
 pub(crate) use limits::Limits;
 
@@ -76,6 +78,10 @@ pub(crate) struct EventLoop {
     /// The guest waits for this time, to which real time has yet to come; `None`
     /// within where only its operator can wake it.
     held: Option<Option<Nanos>>,
+    /// Where others see the guest's time.
+    clock: Option<Arc<AtomicU64>>,
+    /// For the disks that the guest has not connected to yet.
+    media: Vec<Option<Medium>>,
 }
 
 impl EventLoop {
@@ -105,6 +111,8 @@ impl EventLoop {
             now: Nanos(0),
             console,
             held: None,
+            clock: None,
+            media: Vec::new(),
             sockets,
         };
         // Without a user nobody hurries: what is said is heard when the guest waits,
@@ -117,6 +125,13 @@ impl EventLoop {
             watch(&this.epoll, listener, LISTENERS + number as u64)?;
         }
         Ok(this)
+    }
+
+    /// Has others see the guest's time, and the guest what its drives write to their
+    /// media, by their index.
+    pub fn show(&mut self, clock: Option<Arc<AtomicU64>>, media: Vec<Option<Medium>>) {
+        self.clock = clock;
+        self.media = media;
     }
 
     /// The guest's time, as it last told it.

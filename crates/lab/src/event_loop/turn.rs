@@ -1,5 +1,7 @@
 //! The turn of the clock: what happens while the guest waits.
 
+use std::sync::atomic::Ordering;
+
 use disklab_drive::Nanos;
 
 use super::EventLoop;
@@ -125,6 +127,9 @@ impl EventLoop {
     /// Has the waiting guest run, freely until something happens at `next`.
     pub(super) fn run(&mut self, next: Option<Nanos>) -> Result<(), LabError> {
         let bound = self.bound(next, self.now);
+        if let Some(clock) = &self.clock {
+            clock.store(self.now.0, Ordering::Relaxed);
+        }
         self.calendar.as_mut().map_or(Ok(()), |calendar| calendar.run(self.now, bound))
     }
 

@@ -193,7 +193,7 @@ impl Fixture {
         let mut options = DiskOptions::new(Box::new(Watchful::default()), "HOSTILE");
         options.discard = true;
         options.write_zeroes = true;
-        let disk = Disk::new(Connection::new(ours, "disk0".to_owned()), options, 0).unwrap();
+        let disk = Disk::new(Connection::new(ours, "disk0".to_owned()), options, 0, None).unwrap();
         Self { disk, guest: Guest::new(theirs), content: content(&folder), _folder: folder }
     }
 

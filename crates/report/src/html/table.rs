@@ -27,8 +27,9 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
     };
     let latencies = answer.points.iter().any(|p| group(p).is_some_and(|g| g.latency.is_some()));
     let traffics: Vec<Option<Traffic>> =
-        answer.points.iter().map(|p| traffic(analysis, p.group)).collect();
+        answer.points.iter().map(|p| traffic(report, p.group)).collect();
     let watched = traffics.iter().any(Option::is_some);
+    let media = traffics.iter().flatten().any(|t| t.medium_ratio.is_some());
     let binary = answer.measure == Measure::Throughput;
     html! {
         div.scroll role="region" tabindex="0" aria-label="Exact figures" {
@@ -59,6 +60,11 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
                             th.n scope="col" title="bytes that the drives wrote per byte asked for" {
                                 "write ampl."
                             }
+                            @if media {
+                                th.n scope="col" title="bytes that the drives wrote to their own flash or platters per byte that they were given: data moved to make room are in it, data still in their write caches are not" {
+                                    "inside drives"
+                                }
+                            }
                         }
                     }
                 }
@@ -81,7 +87,7 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
                                     }
                                 }
                             }
-                            @if watched { (moved(traffic.as_ref())) }
+                            @if watched { (moved(traffic.as_ref(), media)) }
                         }
                     }
                 }
@@ -112,7 +118,7 @@ fn quantile_text(histogram: &disklab_measure::LatencyHistogram, quantile: f64) -
     }
 }
 
-fn moved(traffic: Option<&Traffic>) -> Markup {
+fn moved(traffic: Option<&Traffic>, media: bool) -> Markup {
     let amplification = |r: Option<f64>| r.map_or_else(|| "–".to_owned(), |r| format!("{r:.2}×"));
     html! {
         @match traffic {
@@ -121,8 +127,9 @@ fn moved(traffic: Option<&Traffic>) -> Markup {
                 td.n { (Quantity::Size.show(t.written)) }
                 td.n { (amplification(t.read_ratio)) }
                 td.n { (amplification(t.written_ratio)) }
+                @if media { td.n { (amplification(t.medium_ratio)) } }
             }
-            None => { @for _ in 0..4 { td.n { "–" } } }
+            None => { @for _ in 0..4 + usize::from(media) { td.n { "–" } } }
         }
     }
 }
@@ -133,7 +140,7 @@ pub(crate) fn drives(report: &Report, answer: &Answer) -> Markup {
     let rows: Vec<(&Point, Traffic)> = answer
         .points
         .iter()
-        .filter_map(|p| Some((p, traffic(analysis, p.group)?)))
+        .filter_map(|p| Some((p, traffic(report, p.group)?)))
         .filter(|(_, t)| t.drives.len() > 1)
         .collect();
     let names: IndexSet<&str> =

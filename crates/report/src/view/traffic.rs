@@ -5,6 +5,8 @@ use disklab_study::Part;
 use disklab_verdict::{Analysis, Group};
 use indexmap::IndexMap;
 
+use crate::{MediumWrites, Report};
+
 /// What all drives of a stack together moved in one step, and per drive.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Traffic {
@@ -17,6 +19,9 @@ pub(crate) struct Traffic {
     pub(crate) read_ratio: Option<f64>,
     /// Bytes written per byte asked for, likewise.
     pub(crate) written_ratio: Option<f64>,
+    /// Bytes that the drives wrote to their own media per byte that they were given, over
+    /// all cells; absent where they do not tell.
+    pub(crate) medium_ratio: Option<f64>,
     /// (drive, bytes read, bytes written), means of the cells.
     pub(crate) drives: Vec<(String, f64, f64)>,
 }
@@ -26,7 +31,8 @@ pub(crate) struct Traffic {
 /// The drives' counters cover the whole step. Where the step worked in several
 /// directions at once, only its own direction can be compared with what a group
 /// asked for: reads with reads, writes with writes.
-pub(crate) fn traffic(analysis: &Analysis, index: usize) -> Option<Traffic> {
+pub(crate) fn traffic(report: &Report, index: usize) -> Option<Traffic> {
+    let analysis = &report.analysis;
     let group = analysis.groups.get(index)?;
     let watched: Vec<_> = group.observations.iter().filter(|o| !o.drives.is_empty()).collect();
     if watched.is_empty() {
@@ -56,11 +62,16 @@ pub(crate) fn traffic(analysis: &Analysis, index: usize) -> Option<Traffic> {
         entry.0 += *read as f64 / watched.len() as f64;
         entry.1 += *written as f64 / watched.len() as f64;
     }
+    let key = &group.key;
+    let media = report.facts.media.iter().find(|media| {
+        media.step == key.step && media.workload == key.workload && media.stack == key.stack
+    });
     Some(Traffic {
         read: median(|o| o.drive_read),
         written: median(|o| o.drive_write),
         read_ratio: ratio(sum(|o| o.drive_read)).filter(|_| compares(Direction::Read)),
         written_ratio: ratio(sum(|o| o.drive_write)).filter(|_| compares(Direction::Write)),
+        medium_ratio: media.and_then(MediumWrites::amplification),
         drives: drives.into_iter().map(|(d, (r, w))| (d.to_owned(), r, w)).collect(),
     })
 }

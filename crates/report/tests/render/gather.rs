@@ -34,6 +34,13 @@ fn sample(cell: &Cell) -> Sample {
         missed: None,
     };
     let traffic = DriveTraffic { drive: "d".into(), read_bytes: 80 << 20, ..Default::default() };
+    // One drive tells what it does inside.
+    let traffic = match cell.stack.as_str() {
+        "single/xfs" => {
+            DriveTraffic { write_bytes: 10 << 20, medium_write_bytes: Some(15 << 20), ..traffic }
+        }
+        _ => traffic,
+    };
     let step =
         Step { name: "w".into(), figures: vec![figure], drives: vec![traffic], ..Step::default() };
     let write_cache = Some(if cell.block == 0 { "write back" } else { "write through" }.to_owned());
@@ -73,6 +80,18 @@ fn made(folder: &std::path::Path, study_text: &str) -> Run {
         }
     }
     run
+}
+
+#[test]
+fn what_drives_write_inside_stands_beside_what_they_were_given() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = made(&folder.path().join("run"), STUDY);
+    let report = Report::gather(&run).expect("a report");
+    let [media] = report.facts.media.as_slice() else { panic!("{:?}", report.facts.media) };
+    assert_eq!((media.stack.as_str(), media.step.as_str()), ("single/xfs", "w"));
+    assert_eq!(media.amplification(), Some(1.5));
+    let page = render(&report, Format::Html);
+    assert!(page.contains("inside drives") && page.contains("1.50×"));
 }
 
 #[test]

@@ -1,0 +1,63 @@
+//! What a drive writes to its own medium, told to the guest.
+//!
+//! A solid-state or shingled drive writes more than it is given: it collects garbage,
+//! folds and cleans. Real ones tell of that by SMART; those of the lab by a file in the
+//! lab's folder for each, which the guest can read at any moment of its time.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use crate::LabError;
+use crate::guest::medium_file;
+
+/// A `u64` has as many digits.
+const DIGITS: usize = 20;
+
+/// The file of one drive. Until the guest is told otherwise, it holds 0.
+#[derive(Debug)]
+pub(crate) struct Medium {
+    file: File,
+    told: u64,
+}
+
+impl Medium {
+    /// The file of the disk with this index, in the lab's folder.
+    pub fn new(folder: &Path, index: usize) -> Result<Self, LabError> {
+        let path = folder.join(medium_file(index));
+        let what = || format!("make '{}'", path.display());
+        let file = File::create(&path).map_err(LabError::system(what()))?;
+        let mut medium = Self { file, told: u64::MAX };
+        medium.tell(0)?;
+        Ok(medium)
+    }
+
+    /// Tells the bytes that were written to the medium so far.
+    pub fn tell(&mut self, bytes: u64) -> Result<(), LabError> {
+        if bytes != self.told {
+            let text = format!("{bytes:0DIGITS$}\n");
+            let what = "tell what a drive wrote to its medium";
+            self.file.write_all_at(text.as_bytes(), 0).map_err(LabError::system(what))?;
+            self.told = bytes;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_holds_what_was_told_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut medium = Medium::new(folder.path(), 27).unwrap();
+        let read = || std::fs::read_to_string(folder.path().join("medium-vdab")).unwrap();
+        assert_eq!(read().trim().parse(), Ok(0_u64));
+        for bytes in [1 << 30, u64::MAX, 7] {
+            medium.tell(bytes).unwrap();
+            assert_eq!((read().trim().parse(), read().len()), (Ok(bytes), DIGITS + 1));
+        }
+        assert!(Medium::new(Path::new("/no/such"), 0).is_err());
+    }
+}
