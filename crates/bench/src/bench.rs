@@ -1,6 +1,7 @@
 //! What a bench is.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use disklab_exec::TraceEntry;
 use disklab_measure::{Environment, Sample};
@@ -115,6 +116,25 @@ impl Phase {
     }
 }
 
+/// How far a cell is by a clock that is not the user's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Its own time since it began.
+    pub clock: Duration,
+    /// Its own time since the workload began, where it has.
+    pub measuring: Option<Duration>,
+    /// How long the workload runs by its own clock, as far as that is fixed.
+    pub planned: Option<Duration>,
+}
+
+impl Standing {
+    /// The part of the planned time that is over, below 1.
+    pub fn share(&self) -> Option<f64> {
+        let (measuring, planned) = (self.measuring?, self.planned?);
+        (!planned.is_zero()).then(|| (measuring.as_secs_f64() / planned.as_secs_f64()).min(0.99))
+    }
+}
+
 /// How a cell ended.
 #[derive(Debug)]
 pub struct CellOutcome {
@@ -137,9 +157,33 @@ pub trait Sink {
     /// A cell enters a phase.
     fn phase(&mut self, cell: &Cell, phase: Phase);
 
+    /// A cell goes on, and its bench can tell how far it is; a few times a second.
+    fn stands(&mut self, cell: &Cell, standing: Standing) {
+        let _ = (cell, standing);
+    }
+
     /// A cell has ended and everything it made is gone.
     ///
     /// # Errors
     /// Where it cannot be recorded.
     fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), String>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_of_what_is_planned() {
+        let seconds = |n| Some(Duration::from_secs(n));
+        let share = |measuring, planned| {
+            Standing { clock: Duration::from_secs(1), measuring, planned }.share()
+        };
+        assert_eq!(share(seconds(9), seconds(36)), Some(0.25));
+        // It has more to do than its run time.
+        assert_eq!(share(seconds(40), seconds(36)), Some(0.99));
+        assert_eq!(share(None, seconds(36)), None);
+        assert_eq!(share(seconds(9), None), None);
+        assert_eq!(share(seconds(9), seconds(0)), None);
+    }
 }

@@ -18,7 +18,7 @@ mod predict;
 pub mod safety;
 mod survey;
 
-pub use bench::{Bench, CellOutcome, Phase, Sink};
+pub use bench::{Bench, CellOutcome, Phase, Sink, Standing};
 pub use campaign::Campaign;
 pub use device_bench::DeviceBench;
 pub use dir_bench::{DirBench, free_space};
@@ -27,7 +27,7 @@ pub use drives::{Drives, Ready, ReadyDrive};
 pub use error::{BenchError, CellError};
 pub use lab::{
     CELL_JOB, KernelSource, LabBench, LabKernel, LabSettings, ModelledDrives, SerialNumbers,
-    carry_out_in_guest, find_model, find_processor, study_processor,
+    carry_out_in_guest, check_charges, find_model, find_processor, needs_zfs, study_processor,
 };
 pub use loop_drives::LoopDrives;
 pub use predict::{Medium, Prediction, cell_seconds, predict};

@@ -1,14 +1,23 @@
-//! What the user sees while a run goes on: two bars on a terminal, plain lines
-//! anywhere else.
+//! What the user sees while a run goes on: bars on a terminal, plain lines anywhere
+//! else.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use disklab_bench::Phase;
+use disklab_bench::{Phase, Standing};
 use disklab_study::Cell;
 use disklab_units::show_duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Where there is no terminal, no more than one line in so long tells how far cells are.
+const LINE_EVERY: Duration = Duration::from_secs(60);
+/// How often what is on a terminal moves.
+const TICK: Duration = Duration::from_millis(250);
+/// So many cells have a line of their own on a terminal.
+const MOST_LINES: usize = 8;
+/// No time is foretold from less of a workload than this.
+const ENOUGH: f64 = 0.05;
 
 /// Progress of a run, with the time left: what was predicted, corrected by what
 /// the cells so far really took.
@@ -24,14 +33,64 @@ pub struct Progress {
     taken: f64,
     /// How many cells run side by side.
     at_once: usize,
-    /// When the cells that run began, by their numbers.
-    began: HashMap<u32, Instant>,
+    /// The cells that run, by their numbers.
+    running: BTreeMap<u32, Running>,
+    /// When a line was written last.
+    said: Instant,
+}
+
+/// A cell that runs.
+struct Running {
+    name: String,
+    workload: String,
+    began: Instant,
+    phase: Phase,
+    /// When it entered that.
+    since: Instant,
+    standing: Option<Standing>,
+    /// Its line on a terminal.
+    bar: Option<ProgressBar>,
+}
+
+impl Running {
+    /// What it does, how far it is, and what is left of the `expected` seconds.
+    fn words(&self, expected: f64) -> String {
+        let mut words = self.phase.words().to_owned();
+        let share = self.standing.and_then(|standing| standing.share());
+        let share = share.filter(|_| self.phase == Phase::Measure);
+        if let Some(standing) = self.standing {
+            match (share, standing.planned) {
+                (Some(share), Some(planned)) => {
+                    words.push_str(&format!(
+                        ", {:.0} % of {}",
+                        share * 100.0,
+                        show_duration(planned)
+                    ));
+                }
+                _ => {
+                    let clock = Duration::from_secs(standing.clock.as_secs());
+                    words.push_str(&format!(", {} of its own time so far", show_duration(clock)));
+                }
+            }
+        }
+        let left = match share {
+            Some(share) if share >= ENOUGH => {
+                self.since.elapsed().as_secs_f64() * (1.0 - share) / share
+            }
+            _ => expected - self.began.elapsed().as_secs_f64(),
+        };
+        if left > 1.0 {
+            let left = Duration::from_secs_f64(left.min(1e9));
+            words.push_str(&format!(", about {} left", show_duration(left)));
+        }
+        words
+    }
 }
 
 struct Bars {
     multi: MultiProgress,
     run: ProgressBar,
-    cell: ProgressBar,
+    cell: ProgressStyle,
 }
 
 impl Progress {
@@ -55,40 +114,79 @@ impl Progress {
             predicted_done: 0.0,
             taken: 0.0,
             at_once: at_once.max(1),
-            began: HashMap::new(),
+            running: BTreeMap::new(),
+            said: Instant::now(),
         }
     }
 
     /// A cell begins.
     pub fn begin(&mut self, cell: &Cell) {
-        self.began.insert(cell.number, Instant::now());
-        if let Some(bars) = &self.bars {
-            bars.cell.reset();
-            bars.cell.set_prefix(format!("{} · {}", cell.stack, cell.workload));
-        }
+        let name = format!("{} · {}", cell.stack, cell.workload);
+        let bar = self.bars.as_ref().filter(|_| self.running.len() < MOST_LINES);
+        let bar = bar.map(|bars| bars.cell(&name));
+        let now = Instant::now();
+        let running = Running {
+            name,
+            workload: cell.workload.clone(),
+            began: now,
+            phase: Phase::Make,
+            since: now,
+            standing: None,
+            bar,
+        };
+        self.running.insert(cell.number, running);
     }
 
     /// A cell enters a phase.
     pub fn phase(&mut self, cell: &Cell, phase: Phase) {
-        if let Some(bars) = &self.bars {
-            let expected = self.expected(&cell.workload);
-            let began = self.began.get(&cell.number);
-            let left = expected - began.map_or(0.0, |began| began.elapsed().as_secs_f64());
-            let left = if left > 1.0 {
-                format!(", about {} left", show_duration(Duration::from_secs_f64(left)))
-            } else {
-                String::new()
-            };
-            bars.cell.set_prefix(format!("{} · {}", cell.stack, cell.workload));
-            bars.cell.set_message(format!("{}{left}", phase.words()));
-            bars.run.set_message(format!("{} left", self.left()));
+        if let Some(running) = self.running.get_mut(&cell.number) {
+            (running.phase, running.since) = (phase, Instant::now());
         }
+        self.show(cell.number);
+    }
+
+    /// A cell is so far.
+    pub fn stands(&mut self, cell: &Cell, standing: Standing) {
+        if let Some(running) = self.running.get_mut(&cell.number) {
+            running.standing = Some(standing);
+        }
+        self.show(cell.number);
+        if self.bars.is_none() && self.said.elapsed() >= LINE_EVERY {
+            self.say(&self.line());
+        }
+    }
+
+    /// Shows a cell on its own line of the terminal.
+    fn show(&self, number: u32) {
+        let (Some(bars), Some(running)) = (&self.bars, self.running.get(&number)) else { return };
+        if let Some(bar) = &running.bar {
+            bar.set_message(running.words(self.expected(&running.workload)));
+        }
+        bars.run.set_message(format!("{} left", self.left()));
+    }
+
+    /// How far the cells are that run.
+    fn line(&self) -> String {
+        let cells = self.running.values().map(|running| {
+            format!("{}: {}", running.name, running.words(self.expected(&running.workload)))
+        });
+        format!("[{}/{}] {}", self.done, self.total, cells.collect::<Vec<_>>().join("; "))
+    }
+
+    fn say(&mut self, line: &str) {
+        eprintln!("{line}");
+        self.said = Instant::now();
     }
 
     /// A cell has ended.
     pub fn end(&mut self, cell: &Cell, seconds: f64, error: Option<&str>) {
         self.done += 1;
-        self.began.remove(&cell.number);
+        if let (Some(bars), Some(bar)) =
+            (&self.bars, self.running.remove(&cell.number).and_then(|running| running.bar))
+        {
+            bar.finish_and_clear();
+            bars.multi.remove(&bar);
+        }
         self.taken += seconds;
         let seen = self.seen.entry(cell.workload.clone()).or_default();
         *seen = (seen.0 + 1, seen.1 + seconds);
@@ -113,15 +211,17 @@ impl Progress {
                     let _ = bars.multi.println(line);
                 }
             }
-            None if self.done == self.total => eprintln!("{line}"),
-            None => eprintln!("{line}; about {} left", self.left()),
+            None if self.done == self.total => self.say(&line),
+            None => self.say(&format!("{line}; about {} left", self.left())),
         }
     }
 
     /// Removes the bars.
     pub fn finish(&self) {
         if let Some(bars) = &self.bars {
-            bars.cell.finish_and_clear();
+            for bar in self.running.values().filter_map(|running| running.bar.as_ref()) {
+                bar.finish_and_clear();
+            }
             bars.run.finish_and_clear();
         }
     }
@@ -162,11 +262,81 @@ impl Bars {
         let bar = if colour { "{bar:30.cyan}" } else { "{bar:30}" };
         let run = multi.add(ProgressBar::new(total));
         run.set_style(style(&format!("{bar} {{pos}}/{{len}} cells, {{elapsed}} so far, {{msg}}")));
-        let cell = multi.add(ProgressBar::new_spinner());
-        cell.set_style(style("{spinner} {prefix}: {msg} ({elapsed})"));
-        for bar in [&run, &cell] {
-            bar.enable_steady_tick(Duration::from_millis(250));
+        run.enable_steady_tick(TICK);
+        Self { multi, run, cell: style("{spinner} {prefix}: {msg} ({elapsed})") }
+    }
+
+    /// A line for a cell that begins.
+    fn cell(&self, name: &str) -> ProgressBar {
+        let bar = self.multi.add(ProgressBar::new_spinner());
+        bar.set_style(self.cell.clone());
+        bar.set_prefix(name.to_owned());
+        bar.enable_steady_tick(TICK);
+        bar
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(phase: Phase, standing: Option<Standing>) -> Running {
+        let now = Instant::now();
+        let began = now.checked_sub(Duration::from_secs(100)).unwrap_or(now);
+        let since = now.checked_sub(Duration::from_secs(90)).unwrap_or(now);
+        Running {
+            name: "single/ext4 · fileserver".to_owned(),
+            workload: "fileserver".to_owned(),
+            began,
+            phase,
+            since,
+            standing,
+            bar: None,
         }
-        Self { multi, run, cell }
+    }
+
+    fn standing(clock: u64, measuring: Option<u64>, planned: Option<u64>) -> Option<Standing> {
+        let [measuring, planned] = [measuring, planned].map(|time| time.map(Duration::from_secs));
+        Some(Standing { clock: Duration::from_secs(clock), measuring, planned })
+    }
+
+    #[test]
+    fn a_cell_tells_its_share_of_what_is_planned() {
+        let hours = standing(10_000, Some(9_000), Some(36_000));
+        // A quarter in 90 seconds.
+        let words = running(Phase::Measure, hours).words(1000.0);
+        assert_eq!(words, "measuring, 25 % of 10 h 00 min, about 4 min 30 s left");
+        // Too little to foretell from: what was predicted, less what is over.
+        let words = running(Phase::Measure, standing(1_100, Some(360), Some(36_000))).words(400.0);
+        assert!(words.starts_with("measuring, 1 % of 10 h 00 min, about "), "{words}");
+    }
+
+    #[test]
+    fn without_a_plan_it_tells_its_own_time() {
+        let unplanned = standing(3_700, Some(3_600), None);
+        let words = running(Phase::Measure, unplanned).words(0.0);
+        assert_eq!(words, "measuring, 1 h 01 min of its own time so far");
+        let words = running(Phase::Prepare, standing(60, None, Some(36_000))).words(0.0);
+        assert_eq!(words, "writing the data, 1 min 00 s of its own time so far");
+        assert_eq!(running(Phase::Make, None).words(0.0), "making the stack");
+    }
+
+    #[test]
+    fn a_line_names_all_cells_that_run() {
+        let mut progress = Progress::new(&[("w".to_owned(), 10.0)], 2);
+        for number in [3, 1] {
+            let cell = Cell {
+                number,
+                block: 0,
+                stack: format!("stack-{number}"),
+                workload: "w".to_owned(),
+                seed: 1,
+            };
+            progress.begin(&cell);
+            progress.phase(&cell, Phase::Measure);
+        }
+        let line = progress.line();
+        assert!(line.starts_with("[0/1] stack-1 · w: measuring, about "), "{line}");
+        assert!(line.contains("; stack-3 · w: measuring"), "{line}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use disklab_bench::{CellOutcome, Phase, Sink};
+use disklab_bench::{CellOutcome, Phase, Sink, Standing};
 use disklab_store::Run;
 use disklab_study::Cell;
 
@@ -36,6 +36,10 @@ impl Sink for Recorder<'_> {
 
     fn phase(&mut self, cell: &Cell, phase: Phase) {
         self.progress.phase(cell, phase);
+    }
+
+    fn stands(&mut self, cell: &Cell, standing: Standing) {
+        self.progress.stands(cell, standing);
     }
 
     fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), String> {

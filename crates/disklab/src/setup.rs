@@ -176,6 +176,12 @@ impl Setup {
         prediction
     }
 
+    /// In the lab: whether it takes the kernel with ZFS, and where that or the plain one
+    /// is, if it is there.
+    pub fn lab_kernel(&self) -> Option<(bool, Option<PathBuf>)> {
+        self.is_lab.then(|| lab::kernel_of(&self.campaign, &self.cells))
+    }
+
     /// Makes the folder for large files and mount points.
     pub fn make_scratch(&self) -> Result<(), Failure> {
         std::fs::create_dir_all(&self.scratch)

@@ -65,6 +65,36 @@ fn a_command_runs_among_modelled_drives() {
 }
 
 #[test]
+fn the_processors_work_is_charged_where_that_is_asked_for() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    let script = "cat /sys/module/charge/parameters/bio
+        a=$(date +%s%N); dd if=/dev/zero of=/dev/null bs=1 count=20000 status=none
+        b=$(date +%s%N); echo took $((b - a))";
+    let output = |words: &[&str]| {
+        let mut command = shell(place.path(), &kernel);
+        command.args(["--drives", "st3500418as", "-c", script]).args(words);
+        let output = command.assert().success();
+        String::from_utf8_lossy(&output.get_output().stdout).into_owned()
+    };
+    let took = |text: &str| -> u64 {
+        let took = text.lines().find_map(|line| line.strip_prefix("took "));
+        took.and_then(|ns| ns.parse().ok()).unwrap_or_else(|| panic!("{text}"))
+    };
+    let free = output(&[]);
+    assert!(free.starts_with("0\n"), "{free}");
+    let charged = output(&["--processor", "atom-d2700"]);
+    assert!(charged.starts_with("1500\n"), "{charged}");
+    // A microsecond for each of 40,000 system calls.
+    assert!(took(&charged) > took(&free) + 40_000_000, "{free} {charged}");
+    shell(place.path(), &kernel)
+        .args(["--processor", "atom-d2701", "-c", "true"])
+        .assert()
+        .code(2)
+        .stderr(contains("did you mean 'atom-d2700'"));
+}
+
+#[test]
 fn the_same_script_says_the_same_and_takes_the_same_time() {
     let Some(kernel) = kernel() else { return };
     let place = tempfile::tempdir().expect("temp");

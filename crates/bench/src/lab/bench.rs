@@ -138,11 +138,7 @@ impl Bench for LabBench {
     }
 
     fn get_ready(&mut self, campaign: &Campaign, cells: &[Cell]) -> Result<(), BenchError> {
-        let zfs = cells.iter().any(|cell| {
-            let stack = campaign.study.stack_index(&cell.stack);
-            stack.is_some_and(|index| campaign.stacks[index].needs().contains(&Need::Zfs))
-        });
-        self.kernel = Some((self.kernels)(zfs)?);
+        self.kernel = Some((self.kernels)(needs_zfs(campaign, cells))?);
         Ok(())
     }
 
@@ -198,6 +194,14 @@ impl Bench for LabBench {
         }
         result
     }
+}
+
+/// Whether these cells need a kernel with ZFS.
+pub fn needs_zfs(campaign: &Campaign, cells: &[Cell]) -> bool {
+    cells.iter().any(|cell| {
+        let stack = campaign.study.stack_index(&cell.stack);
+        stack.is_some_and(|index| campaign.stacks[index].needs().contains(&Need::Zfs))
+    })
 }
 
 /// The folder of one cell's lab.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Scope, scope};
 use std::time::Duration;
@@ -16,7 +18,7 @@ use super::drives::ModelledDrives;
 use super::job::{Job, PHASES};
 use super::one_cell::{Ended, OneCell, prepare};
 use crate::device_bench::indices;
-use crate::{BenchError, Campaign, Phase, Sink};
+use crate::{BenchError, Campaign, Phase, Sink, Standing};
 
 /// How often the guests' progress is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -39,6 +41,11 @@ struct Running<'a> {
     folder: PathBuf,
     /// Bytes of its phases that were read.
     seen: u64,
+    /// The guest's clock, in nanoseconds.
+    clock: Arc<AtomicU64>,
+    /// What it said when the workload was seen to begin.
+    measuring_from: Option<u64>,
+    planned: Option<Duration>,
 }
 
 type Ends = (u32, Ended);
@@ -114,6 +121,7 @@ impl<'s, 'a> Shift<'s, 'a> {
             self.crew.executor.interrupt.check()?;
             for running in self.running.values_mut() {
                 running.report_phases(sink);
+                sink.stands(running.cell, running.standing());
             }
         }
     }
@@ -130,7 +138,7 @@ impl<'s, 'a> Shift<'s, 'a> {
     {
         let crew = self.crew;
         let study = &crew.campaign.study;
-        let (stack, _) = indices(crew.campaign, cell)?;
+        let (stack, workload) = indices(crew.campaign, cell)?;
         let raw = sink.begin(cell).map_err(BenchError::Sink)?;
         // The guest mounts it, and knows no folder that a path could start from.
         let raw = std::path::absolute(&raw).map_err(BenchError::io("cannot find", &raw))?;
@@ -146,6 +154,9 @@ impl<'s, 'a> Shift<'s, 'a> {
             charges: crew.settings.charges(),
         };
         prepare(&folder, &job)?;
+        let clock = Arc::new(AtomicU64::new(0));
+        let fixed = crew.campaign.workloads[workload].cost().fixed_seconds;
+        let planned = Duration::try_from_secs_f64(fixed).ok().filter(|time| !time.is_zero());
         let one = OneCell {
             drives: crew.drives,
             settings: crew.settings,
@@ -159,6 +170,7 @@ impl<'s, 'a> Shift<'s, 'a> {
             cell,
             core,
             stop: self.stop.clone(),
+            clock: Arc::clone(&clock),
         };
         let ends = self.ends.clone();
         let number = cell.number;
@@ -166,7 +178,8 @@ impl<'s, 'a> Shift<'s, 'a> {
             // Nobody listens any more where another cell's end stopped the run.
             let _ = ends.send((number, one.run()));
         });
-        self.running.insert(number, Running { cell, core, folder, seen: 0 });
+        let running = Running { cell, core, folder, seen: 0, clock, measuring_from: None, planned };
+        self.running.insert(number, running);
         Ok(())
     }
 
@@ -184,6 +197,16 @@ impl<'s, 'a> Shift<'s, 'a> {
 }
 
 impl Running<'_> {
+    fn standing(&self) -> Standing {
+        let now = self.clock.load(Ordering::Relaxed);
+        let since = |then| Duration::from_nanos(now.saturating_sub(then));
+        Standing {
+            clock: since(0),
+            measuring: self.measuring_from.map(since),
+            planned: self.planned,
+        }
+    }
+
     /// Hands on the phases that the guest has told since the last look.
     fn report_phases(&mut self, sink: &mut dyn Sink) {
         let Ok(text) = read_from(&self.folder.join(PHASES), self.seen) else { return };
@@ -191,6 +214,9 @@ impl Running<'_> {
         for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
             self.seen += line.len() as u64;
             if let Ok(phase) = serde_json::from_str::<Phase>(line.trim()) {
+                if phase == Phase::Measure {
+                    self.measuring_from = Some(self.clock.load(Ordering::Relaxed));
+                }
                 sink.phase(self.cell, phase);
             }
         }

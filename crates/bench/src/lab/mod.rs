@@ -13,11 +13,11 @@ mod one_cell;
 mod processor;
 mod serial;
 
-pub use bench::{KernelSource, LabBench, LabKernel, LabSettings};
+pub use bench::{KernelSource, LabBench, LabKernel, LabSettings, needs_zfs};
 pub use drives::ModelledDrives;
 pub use guest::carry_out_in_guest;
 pub use model::find_model;
-pub use processor::{find_processor, study_processor};
+pub use processor::{check_charges, find_processor, study_processor};
 pub use serial::SerialNumbers;
 
 /// The job by which the guest's first program knows that it is to carry out a

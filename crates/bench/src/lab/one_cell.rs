@@ -1,6 +1,8 @@
 //! One cell: a guest is booted, carries it out, and is gone.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use disklab_drive::Nanos;
@@ -35,6 +37,8 @@ pub(super) struct OneCell<'a> {
     pub cell: &'a Cell,
     pub core: usize,
     pub stop: Interrupt,
+    /// Where the guest's clock is shown.
+    pub clock: Arc<AtomicU64>,
 }
 
 /// How a cell ended; [`Interrupted`](Ended::Interrupted) is no outcome.
@@ -77,7 +81,8 @@ impl OneCell<'_> {
         options.kernel_arguments.clone_from(&self.kernel.arguments);
         options.kernel_arguments.extend(settings.charges());
         options.memory_bytes = settings.memory.0;
-        options.disks = self.drives.disks(self.stack, self.indices, self.write_cache, self.cell.seed);
+        options.disks =
+            self.drives.disks(self.stack, self.indices, self.write_cache, self.cell.seed);
         // Whole bytes: `disklab_study::bus` reads no others.
         options.bus = settings.bus.map(|rate| rate.0 as u64);
         options.content = settings.content;
@@ -86,6 +91,7 @@ impl OneCell<'_> {
         options.real_limit = Some(REAL_LIMIT);
         let limit = u64::try_from(settings.cell_limit.as_nanos()).unwrap_or(u64::MAX);
         options.virtual_limit = Some(Nanos(limit));
+        options.clock = Some(Arc::clone(&self.clock));
         options.interrupt = self.stop.clone();
         options
     }
@@ -108,7 +114,7 @@ impl OneCell<'_> {
             add("virtual-seconds", format!("{seconds:.9}"));
             add("content-disk-bytes", report.content.disk_bytes.to_string());
             add("content-memory-bytes", report.content.memory_bytes.to_string());
-            // What shingled drives did behind the guest's back.
+            // What drives did behind the guest's back, from beginning to end.
             for (index, disk) in report.disks.iter().enumerate() {
                 let Some(drive) = disk.as_ref().map(|disk| disk.drive) else { continue };
                 let (shingled, host) = (drive.shingled, drive.host);

@@ -58,9 +58,12 @@ fn read(path: &Path) -> Result<Processor, String> {
     load(&path.display().to_string(), &text).map_err(|e| e.to_string())
 }
 
-/// Whether this kernel charges what its command line says. One without the patch
-/// takes no notice of such words.
-pub(super) fn check_charges(words: &[String]) -> Result<(), String> {
+/// Whether this kernel, a guest's, charges what these words of its command line say.
+/// One without the patch takes no notice of them.
+///
+/// # Errors
+/// Where it does not; in words.
+pub fn check_charges(words: &[String]) -> Result<(), String> {
     check_charges_in(Path::new(CHARGED), words)
 }
 

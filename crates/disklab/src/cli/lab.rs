@@ -45,6 +45,10 @@ pub struct ShellArgs {
     /// The guest's memory.
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub memory: Bytes,
+    /// Charge for the processor's work as on this one: a shipped one, such as
+    /// atom-d2700 (see `disklab list processors`), or a processor file; 'none' for free.
+    #[arg(long, value_name = "PROCESSOR", default_value = "none")]
+    pub processor: String,
     /// A folder of this machine that can be written to in the guest too; may be
     /// given several times.
     #[arg(long, value_name = "DIR")]

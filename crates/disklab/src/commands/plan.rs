@@ -1,12 +1,15 @@
 //! `disklab plan`: what a run would do, and what it would cost.
 
+use std::path::Path;
 use std::time::Duration;
 
 use disklab_bench::Prediction;
+use disklab_lab::kernel;
 use disklab_study::Cell;
 use disklab_units::{Bytes, show_duration};
 use serde_json::{Value, json};
 
+use super::lab::build::BUILD_TIME;
 use super::{print, print_json};
 use crate::cli::PlanArgs;
 use crate::exit::{DONE, Failure};
@@ -39,6 +42,9 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
     let mut text = format!("{} ({})\n", study.title, study.id);
     let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<14}{value}\n"));
     line("bench", format!("{}: {}", setup.bench.name(), setup.bench.about()));
+    if let Some((zfs, kernel)) = setup.lab_kernel() {
+        line("kernel", kernel_words(zfs, kernel.as_deref()));
+    }
     let workloads: std::collections::BTreeSet<_> =
         setup.survey.pairs.iter().map(|(_, w)| w).collect();
     let stacks: std::collections::BTreeSet<_> = setup.survey.pairs.iter().map(|(s, _)| s).collect();
@@ -102,6 +108,19 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
     text
 }
 
+/// Whether the lab's kernel is there, and what it takes where it is not.
+fn kernel_words(zfs: bool, found: Option<&Path>) -> String {
+    let with = if zfs { ", with ZFS," } else { "" };
+    match found {
+        Some(path) => path.display().to_string(),
+        None => format!(
+            "the lab's{with} is not there yet: the run builds it first, once, in {BUILD_TIME}, \
+             and keeps it in {}",
+            kernel::cache_folder().display()
+        ),
+    }
+}
+
 fn cell_line(setup: &Setup, cell: &Cell) -> String {
     format!(
         "{:>5}  block {}  {} · {}  about {}",
@@ -130,6 +149,9 @@ fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
         "study": setup.campaign.study.id,
         "bench": setup.bench.name(),
         "bench_about": setup.bench.about(),
+        "lab_kernel": setup.lab_kernel().map(|(zfs, found)| {
+            json!({ "with_zfs": zfs, "path": found })
+        }),
         "cells": setup.cells.len(),
         "repeats": setup.repeats,
         "seed": setup.seed,

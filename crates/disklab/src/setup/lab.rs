@@ -1,17 +1,17 @@
 //! The lab bench, from the command line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_bench::{
     BenchError, Campaign, LabBench, LabKernel, LabSettings, ModelledDrives, find_processor,
-    free_space, study_processor,
+    free_space, needs_zfs, study_processor,
 };
 use disklab_exec::{ExecError, Executor, Interrupt};
 use disklab_lab::speed::processors;
 use disklab_lab::{ContentLimits, kernel};
 use disklab_stack::Ledger;
-use disklab_study::ModelSetting;
+use disklab_study::{Cell, ModelSetting};
 use disklab_units::Bytes;
 
 use super::{Place, existing_ancestor};
@@ -78,6 +78,16 @@ pub fn bench(
     };
     let kernels = Box::new(move |zfs| kernel_for(zfs, &interrupt));
     Ok((LabBench::new(drives, settings, kernels, ledger, executor), memory))
+}
+
+/// Whether these cells need the kernel with ZFS, and where that or the plain one is, if
+/// it is there.
+pub fn kernel_of(campaign: &Campaign, cells: &[Cell]) -> (bool, Option<PathBuf>) {
+    let cache = kernel::cache_folder();
+    let zfs = needs_zfs(campaign, cells);
+    let found =
+        if zfs { kernel::find_zfs(&cache).map(|found| found.kernel) } else { kernel::find(&cache) };
+    (zfs, found)
 }
 
 /// The kernel; it is built where it is not there yet.

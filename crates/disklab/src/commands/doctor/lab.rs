@@ -7,6 +7,8 @@ use disklab_lab::kernel::{self, KernelError, Source};
 use disklab_lab::landlock_version;
 use disklab_units::Bytes;
 
+use crate::commands::lab::build::BUILD_TIME;
+
 /// Where a guest's memory lies.
 const MEMORY: &str = "/dev/shm";
 /// The memory of a guest where the user says nothing.
@@ -20,7 +22,14 @@ pub fn lab() -> (Vec<Row>, Vec<&'static str>) {
     let cache = kernel::cache_folder();
     let built = kernel::find(&cache);
     let (remedy, packages) = match kernel::check(&Source::Debian, &Executor::default()) {
-        Ok(()) => ("disklab lab build; some minutes, once".to_owned(), Vec::new()),
+        Ok(()) => (
+            format!(
+                "`disklab lab build` or the first run in the lab builds it, once, in {BUILD_TIME}; \
+                 it is kept in {}",
+                cache.display()
+            ),
+            Vec::new(),
+        ),
         Err(error) => (error.to_string(), packages(&error)),
     };
     // What the build lacks matters only where there is no kernel.

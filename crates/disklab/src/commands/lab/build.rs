@@ -1,6 +1,6 @@
 //! `disklab lab build`: the lab's kernels.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use disklab_exec::{Executor, Interrupt};
@@ -89,6 +89,19 @@ fn build_zfs(
     })
 }
 
+/// What a build takes: it is the first thing that somebody sees who wanted something
+/// else.
+pub const BUILD_TIME: &str = "some ten minutes on two processors";
+
+/// What is said when a build begins, which nobody may have asked for.
+fn begins(cache: &Path) -> String {
+    format!(
+        "The lab's kernel is not there yet. It is built now, once, which takes {BUILD_TIME}; it \
+         is kept in {}",
+        cache.display()
+    )
+}
+
 /// Builds and shows how far it is; says whether there was anything to build.
 fn shown<T>(
     interrupt: &Interrupt,
@@ -96,7 +109,7 @@ fn shown<T>(
 ) -> Result<(T, bool), Failure> {
     let mut executor = Executor::default();
     executor.interrupt = interrupt.clone();
-    let mut progress = BuildProgress::new();
+    let mut progress = BuildProgress::new(begins(&kernel::cache_folder()));
     let built = build(&executor, &mut |now| progress.take(now));
     progress.finish();
     match built {

@@ -18,6 +18,8 @@ const ENOUGH: f64 = 0.04;
 
 /// Progress of a kernel's build.
 pub struct BuildProgress {
+    /// What is said before anything else.
+    begins: String,
     bar: Option<ProgressBar>,
     step: Option<(Step, Instant)>,
     /// Lines written for this step, where there is no bar.
@@ -25,11 +27,11 @@ pub struct BuildProgress {
 }
 
 impl BuildProgress {
-    /// Nothing is shown before the build begins.
-    pub fn new() -> Self {
+    /// Nothing is shown before the build begins, and then `begins` first.
+    pub fn new(begins: String) -> Self {
         let terminal = std::io::stderr().is_terminal()
             && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        Self { bar: terminal.then(bar), step: None, lines: 0 }
+        Self { begins, bar: terminal.then(bar), step: None, lines: 0 }
     }
 
     /// Whether there was anything to build, or to wait for.
@@ -41,7 +43,10 @@ impl BuildProgress {
     pub fn take(&mut self, now: Progress) {
         let began = match self.step {
             Some((step, began)) if step == now.step => began,
-            _ => {
+            step => {
+                if step.is_none() {
+                    self.say(&self.begins);
+                }
                 self.step = Some((now.step, Instant::now()));
                 self.lines = 0;
                 Instant::now()
@@ -68,6 +73,13 @@ impl BuildProgress {
                 self.lines = percent / LINE_EVERY + 1;
                 eprintln!("{}", line(now, left));
             }
+        }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => eprintln!("{line}"),
         }
     }
 

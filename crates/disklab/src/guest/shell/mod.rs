@@ -8,6 +8,7 @@ mod waiting;
 
 use std::path::Path;
 
+use disklab_bench::check_charges;
 use disklab_lab::console::Frame;
 use disklab_lab::guest::LAB_FOLDER;
 
@@ -32,6 +33,7 @@ pub fn shell(_arguments: &[String]) -> Result<(), String> {
 }
 
 fn run(session: &Session, line: &mut Line) -> Result<u8, String> {
+    check_charges(&session.charges)?;
     place::prepare(session, |complaint| {
         line.say(&Frame::Error(format!("disklab: {complaint}\r\n").into_bytes()));
     });

@@ -17,6 +17,9 @@ pub struct Session {
     pub writable: Vec<PathBuf>,
     /// A folder with programs that belong to the kernel.
     pub programs: Option<PathBuf>,
+    /// What of the kernel's command line says what the processor's work costs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub charges: Vec<String>,
     /// What is run; nothing for a prompt.
     pub script: Option<Script>,
     /// The kind of terminal (`TERM`).
@@ -61,6 +64,7 @@ mod tests {
             folder: "/home/me".into(),
             writable: vec!["/tmp/a b".into()],
             programs: Some("/zfs".into()),
+            charges: vec!["charge.bio=1500".into()],
             script: Some(Script::Command("echo 'a \"b\"'\n".into())),
             terminal: "xterm".into(),
         };

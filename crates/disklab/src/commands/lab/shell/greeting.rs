@@ -1,11 +1,13 @@
 //! What the user is told before his first prompt.
 
+use disklab_processor::Processor;
 use disklab_units::Bytes;
 
 use super::drives::SessionDrive;
 
-/// Names the drives, what to try, and how to leave.
-pub fn greeting(drives: &[SessionDrive]) -> String {
+/// Names the drives and the processor whose work is charged, what to try, and how to
+/// leave.
+pub fn greeting(drives: &[SessionDrive], processor: Option<&Processor>) -> String {
     let mut text =
         "The lab: a Linux kernel of its own, modelled drives, virtual time.\n\n".to_owned();
     let width = drives.iter().map(|d| d.model.model.chars().count()).max().unwrap_or(0);
@@ -13,6 +15,12 @@ pub fn greeting(drives: &[SessionDrive]) -> String {
         let model = &drive.model.model;
         let size = Bytes(drive.model.capacity()).si();
         text.push_str(&format!("  {}  {model:width$}  {size:>8}  {}\n", node(index), drive.link()));
+    }
+    if let Some(processor) = processor {
+        let about = processor.about();
+        text.push_str(&format!(
+            "\n  The processor's work takes the time that it takes on {about}.\n"
+        ));
     }
     let mut notes: Vec<&str> = drives.iter().map(|d| d.model.note.as_str()).collect();
     notes.retain(|note| !note.is_empty());
@@ -72,8 +80,10 @@ mod tests {
 
     #[test]
     fn it_names_every_drive() {
-        let text =
-            greeting(&drives(&["hgst-10tb:4".into(), "st8000as0002".into()]).expect("drives"));
+        let text = greeting(
+            &drives(&["hgst-10tb:4".into(), "st8000as0002".into()]).expect("drives"),
+            None,
+        );
         for expected in
             ["/dev/vda  HGST HDN721010ALE604", "10 TB", "/dev/vde", "virtio-HDN721010ALE604-04"]
         {
@@ -81,7 +91,11 @@ mod tests {
         }
         assert!(text.contains("This drive is shingled"), "a drive's note is told: {text}");
         assert!(text.contains("--raid-devices 5 --assume-clean /dev/vd[a-e]"), "{text}");
-        let one = greeting(&drives(&["hgst-10tb".into()]).expect("drives"));
+        let one = greeting(
+            &drives(&["hgst-10tb".into()]).expect("drives"),
+            disklab_processor::by_name("atom-d2700").as_ref(),
+        );
+        assert!(one.contains("on Intel Atom D2700") && !text.contains("Atom"), "{one}");
         assert!(!one.contains("mdadm") && one.contains("mkfs.ext4 /dev/vda"), "{one}");
     }
 }

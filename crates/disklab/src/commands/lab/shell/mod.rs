@@ -8,11 +8,13 @@ mod operator;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
+use disklab_bench::find_processor;
 use disklab_exec::Interrupt;
 use disklab_lab::kernel::{self, Source, ZfsSource};
 use disklab_lab::{
     Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, console, guest,
 };
+use disklab_processor::Processor;
 use disklab_units::{Bytes, show_duration};
 
 use super::super::print;
@@ -37,6 +39,8 @@ const LARGEST_SCRIPT: u64 = 16 << 20;
 pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     let drives = drives::drives(&args.drives).map_err(Failure::wrong_use)?;
     check_memory(args.memory)?;
+    let processor = find_processor(&args.processor, Path::new("")).map_err(Failure::wrong_use)?;
+    let charges = processor.as_ref().map(Processor::kernel_arguments).unwrap_or_default();
     let writable = writable(&args.writable)?;
     let script = script(args)?;
     if script.is_none() && !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
@@ -53,6 +57,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
             .map_err(|e| Failure::failed(format!("cannot find the current folder: {e}")))?,
         writable: writable.clone(),
         programs,
+        charges: charges.clone(),
         script: leave(script, folder.path())?,
         terminal: std::env::var("TERM").unwrap_or_else(|_| "dumb".to_owned()),
     };
@@ -62,13 +67,14 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     let console = if scripted {
         Console::Operator(Box::new(Nobody { code: code.clone() }))
     } else {
-        print(&greeting::greeting(&drives))?;
+        print(&greeting::greeting(&drives, processor.as_ref()))?;
         Console::Operator(Box::new(User::new(interrupt.clone(), code.clone())))
     };
     let mut options = LabOptions::new(kernel, folder.path(), program()?);
     options.console = console;
     options.writable = writable;
     options.init_arguments = vec![guest::GUEST.to_owned(), JOB.to_owned()];
+    options.kernel_arguments = charges;
     options.memory_bytes = args.memory.0;
     options.disks = disks(&drives, args.seed);
     options.seed = args.seed;
