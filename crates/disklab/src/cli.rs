@@ -127,8 +127,8 @@ pub struct CampaignArgs {
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Bytes>,
     /// In the lab: charge for the processor's work as on this one: a shipped one, such
-    /// as atom-d2700, or a processor file; 'none' for free. [default: the study's, or
-    /// none]
+    /// as atom-d2700 (see `disklab list processors`), or a processor file; 'none' for
+    /// free. [default: the study's, or none]
     #[arg(long, value_name = "PROCESSOR")]
     pub processor: Option<String>,
     /// In the lab: have all drives share a bus of this rate, such as '415 MB/s', as
@@ -293,6 +293,10 @@ pub enum Listed {
     Workloads,
     /// The drives that the lab models, and the block devices of this machine.
     Drives,
+    /// The processors whose work the lab can charge for.
+    Processors,
+    /// What makes samples or comparisons doubtful, and how each is found.
+    Audits,
 }
 
 fn parse_scale(text: &str) -> Result<f64, String> {

@@ -99,6 +99,25 @@ fn a_plan_costs_nothing_and_says_what_a_run_would() {
 }
 
 #[test]
+fn a_plan_tells_of_a_kernel_that_is_not_there() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cache = temp.path().join("nothing here");
+    let plan = |study: &str| {
+        let mut command = disklab(temp.path());
+        command.args(["plan", study]).env("XDG_CACHE_HOME", &cache);
+        command.env_remove("DISKLAB_LAB_KERNEL").assert().success()
+    };
+    let there = cache.join("disklab/kernel").display().to_string();
+    plan("first-look")
+        .stdout(contains("the lab's is not there yet: the run builds it first, once, in some"))
+        .stdout(contains(there));
+    plan("nas").stdout(contains("the lab's, with ZFS, is not there yet"));
+    let mut doctor = disklab(temp.path());
+    doctor.arg("doctor").env("XDG_CACHE_HOME", &cache).env_remove("DISKLAB_LAB_KERNEL");
+    doctor.assert().success().stdout(contains("lab kernel"));
+}
+
+#[test]
 fn lists_are_for_people_and_programs() {
     let temp = tempfile::tempdir().expect("temp");
     for (what, word) in [
@@ -107,6 +126,8 @@ fn lists_are_for_people_and_programs() {
         ("workloads", "fio"),
         ("workloads", "shipped (streams)"),
         ("drives", ""),
+        ("processors", "Intel Atom D2700"),
+        ("processors", "crc32: 195 MB/s"),
     ] {
         disklab(temp.path()).args(["list", what]).assert().success().stdout(contains(word));
         let out = disklab(temp.path()).args(["list", what, "--json"]).assert().success();

@@ -3,9 +3,11 @@
 use disklab_bench::safety::stable_names;
 use disklab_drive::{SHIPPED as SHIPPED_DRIVES, shipped};
 use disklab_measure::{BlockDevice, SystemRoot, Watched, drive_state};
+use disklab_processor::{SHIPPED as SHIPPED_PROCESSORS, Unit, by_name};
 use disklab_stack::LAYERS;
 use disklab_study::{SHIPPED_WORKLOADS, read_shipped};
-use disklab_units::Bytes;
+use disklab_units::{Bytes, BytesPerSecond, show_nanoseconds};
+use disklab_verdict::{AUDITS, Severity};
 use disklab_workload::WORKLOADS;
 use serde_json::{Value, json};
 
@@ -27,6 +29,8 @@ pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
             .map(|kind| Row::new(kind.name, kind.summary, options(kind.fields)))
             .chain(shipped_workloads()?)
             .collect(),
+        Listed::Processors => processors(),
+        Listed::Audits => audits(),
         Listed::Drives => models().into_iter().chain(drives()).collect(),
     };
     if as_json {
@@ -46,6 +50,26 @@ pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
     }
     print(&text)?;
     Ok(DONE)
+}
+
+/// The audits.
+fn audits() -> Vec<Row> {
+    let row = |audit: &disklab_verdict::Audit| {
+        let severity = match audit.severity {
+            Severity::Severe => "severe",
+            Severity::Warning => "warning",
+            Severity::Remark => "remark",
+        };
+        let details = [
+            ("at most", severity.to_owned()),
+            ("evidence", audit.evidence.to_owned()),
+            ("what to do", audit.remedy.to_owned()),
+            ("reproducer", audit.reproducer.words()),
+        ];
+        let details = details.map(|(name, text)| (name.to_owned(), text)).to_vec();
+        Row::new(audit.name, audit.detects, details)
+    };
+    AUDITS.iter().map(row).collect()
 }
 
 struct Row {
@@ -121,6 +145,32 @@ fn models() -> Vec<Row> {
             Row::new(&file.id, &summary, details)
         })
         .collect()
+}
+
+/// The processors whose work the lab can charge for.
+fn processors() -> Vec<Row> {
+    SHIPPED_PROCESSORS
+        .iter()
+        .filter_map(|(id, _)| by_name(id))
+        .map(|processor| {
+            let mut details = Vec::new();
+            if !processor.note.is_empty() {
+                let note: Vec<&str> = processor.note.split_whitespace().collect();
+                details.push(("note".to_owned(), note.join(" ")));
+            }
+            let charged = processor.costs.iter().filter(|(_, ns)| *ns > 0);
+            details.extend(charged.map(|(cost, ns)| (cost.word.to_owned(), price(cost.unit, *ns))));
+            Row::new(&processor.id, &processor.about(), details)
+        })
+        .collect()
+}
+
+/// What a piece of work, or a KiB of it, costs, in words.
+fn price(unit: Unit, ns: u64) -> String {
+    match unit {
+        Unit::Each => format!("{} each", show_nanoseconds(ns as f64)),
+        Unit::Rate => BytesPerSecond(1024.0 * 1e9 / ns as f64).si(),
+    }
 }
 
 /// The block devices of this machine.
