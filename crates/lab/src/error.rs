@@ -37,14 +37,29 @@ pub enum LabError {
     },
     /// What the guests wrote needs more than the caller allowed.
     #[error(
-        "the lab is out of {what}: what the guest wrote needs more than {limit_bytes} bytes. \
-         Allow more, use a smaller scale, or write data that are zeros or repeat"
+        "the lab is out of {what}: what the guest wrote needs more than {}, which is all that it \
+         may take. Let fewer cells run at once, use a smaller scale, or write data that are zeros \
+         or repeat",
+        disklab_units::Bytes(*limit_bytes).iec()
     )]
     Full {
         /// 'disk space' or 'memory for the index of its disks'.
         what: &'static str,
         /// The limit, in bytes.
         limit_bytes: u64,
+    },
+    /// The disk that holds what the guests wrote is full, whatever the caller allowed.
+    #[error(
+        "the disk with the lab's files is full: what the guest wrote takes {} of '{}', and \
+         other programs the rest. Free space there, name another folder with --scratch, or use \
+         a smaller scale",
+        disklab_units::Bytes(*bytes).iec(), folder.display()
+    )]
+    DiskFull {
+        /// Where the content of the disks lies.
+        folder: PathBuf,
+        /// What it takes, in bytes.
+        bytes: u64,
     },
     /// The kernel panicked.
     #[error("the guest's kernel panicked; the end of its console:\n{console}")]

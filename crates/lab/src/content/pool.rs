@@ -1,7 +1,7 @@
 //! The file that holds the blocks which are worth keeping.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::file::StoreFile;
 use super::held::Held;
@@ -18,6 +18,8 @@ const MANY: u32 = 4;
 #[derive(Debug)]
 pub(super) struct Pool {
     file: StoreFile,
+    /// Where the file is, for messages.
+    folder: PathBuf,
     limits: ContentLimits,
     /// How many blocks show each slot.
     users: Vec<u32>,
@@ -61,6 +63,7 @@ impl Pool {
     pub fn new(folder: &Path, limits: ContentLimits) -> Result<Self, LabError> {
         Ok(Self {
             file: StoreFile::new(folder, limits.disk_bytes)?,
+            folder: folder.to_owned(),
             limits,
             users: Vec::new(),
             free: Vec::new(),
@@ -152,7 +155,9 @@ impl Pool {
         self.held.forget(slot, blocks);
         let rows = &data[at..at + blocks * BLOCK_BYTES];
         self.file.write(rows, offset(slot)).map_err(|e| match e.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => self.disk_full(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                LabError::DiskFull { folder: self.folder.clone(), bytes: self.disk_bytes() }
+            }
             _ => LabError::system("write the disks' content")(e),
         })
     }
@@ -174,8 +179,8 @@ impl Pool {
         self.limits
     }
 
-    fn disk_full(&self) -> LabError {
-        let limit_bytes = self.limits.disk_bytes.min(self.disk_bytes());
+    fn full(&self) -> LabError {
+        let limit_bytes = self.limits.disk_bytes;
         LabError::Full { what: "disk space for the content of its disks", limit_bytes }
     }
 
@@ -202,7 +207,7 @@ impl Pool {
                 self.users.push(1);
                 Ok(slot)
             }
-            _ => Err(self.disk_full()),
+            _ => Err(self.full()),
         }
     }
 }
