@@ -31,7 +31,9 @@ pub(crate) fn text(report: &Report) -> String {
         for o in &group.observations {
             let [p50, p99, p999] = o.latency.map_or([None; 3], |l| l.map(Some));
             let _ = write!(csv, "{head},{}", o.block);
-            for value in [o.throughput, o.iops, Some(o.elapsed), p50, p99, p999] {
+            for value in
+                [o.throughput, o.iops, Some(o.elapsed).filter(|s| *s > 0.0), p50, p99, p999]
+            {
                 let _ = write!(csv, ",{}", number(value));
             }
             let _ = write!(csv, ",{},{},{}", o.bytes, o.drive_read, o.drive_write);

@@ -104,7 +104,7 @@ fn observation(o: &Observation) -> Value {
         "block": o.block,
         "throughput_bytes_per_second": o.throughput,
         "iops": o.iops,
-        "elapsed_seconds": o.elapsed,
+        "elapsed_seconds": Some(o.elapsed).filter(|s| *s > 0.0),
         "p50_ns": o.latency.map(|l| l[0]),
         "p99_ns": o.latency.map(|l| l[1]),
         "p999_ns": o.latency.map(|l| l[2]),

@@ -84,7 +84,8 @@ impl Observation {
         match measure {
             Measure::Throughput => self.throughput,
             Measure::Iops => self.iops,
-            Measure::Elapsed => Some(self.elapsed),
+            // Imported figures may be rates without times.
+            Measure::Elapsed => Some(self.elapsed).filter(|seconds| *seconds > 0.0),
             Measure::Missed => self.missed.map(|n| n as f64),
             Measure::Latency(500) => self.latency.map(|l| l[0]),
             Measure::Latency(990) => self.latency.map(|l| l[1]),

@@ -23,11 +23,14 @@ pub(crate) fn measure(study: &Study, groups: &[&Group], chart: &Chart) -> Measur
         return Measure::Latency(990);
     }
     let files = |g: &Group| matches!(g.key.direction, Direction::Copy | Direction::Remove);
-    if groups.iter().all(|g| files(g)) {
+    let has =
+        |m: Measure| groups.iter().any(|g| g.observations.iter().any(|o| o.value(m).is_some()));
+    // Imported figures may be rates without times.
+    if groups.iter().all(|g| files(g)) && (groups.is_empty() || has(Measure::Elapsed)) {
         return Measure::Elapsed;
     }
     // Operations on files and directories of all kinds have no size.
-    if !groups.is_empty() && groups.iter().all(|g| g.key.direction == Direction::Mixed) {
+    if has(Measure::Iops) && groups.iter().all(|g| g.key.direction == Direction::Mixed) {
         return Measure::Iops;
     }
     // A stream's throughput is its rate, as long as it keeps up.
@@ -36,8 +39,6 @@ pub(crate) fn measure(study: &Study, groups: &[&Group], chart: &Chart) -> Measur
     {
         return Measure::Missed;
     }
-    let has =
-        |m: Measure| groups.iter().any(|g| g.observations.iter().any(|o| o.value(m).is_some()));
     let (throughput, iops) = (has(Measure::Throughput), has(Measure::Iops));
     let along_a_line = matches!(chart, Chart::LinesOver(_));
     match (throughput, iops) {
@@ -100,6 +101,19 @@ mod tests {
             ("copy", Direction::Remove, None, &Chart::Bars, Measure::Elapsed),
         ] {
             assert_eq!(chosen(workload, direction, operations, chart), expected, "{workload}");
+        }
+    }
+
+    #[test]
+    fn rates_without_times_are_rates() {
+        for direction in [Direction::Copy, Direction::Remove, Direction::Mixed] {
+            let mut bed = Bed::new("");
+            let mut one = figure(direction, 0, 0.0);
+            one.bytes_per_second = Some(1e6);
+            bed.sample("single/ext4", "copy", 0, vec![step("s", vec![one])]);
+            let analysis = bed.analyse();
+            let groups: Vec<_> = analysis.groups.iter().collect();
+            assert_eq!(measure(&bed.study, &groups, &Chart::Bars), Measure::Throughput);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Steps dominated by their start, or too short to say anything.
 
+use disklab_study::Measure;
+
 use crate::audits::support::median;
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
@@ -28,7 +30,9 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         if evidence.measures_memory(group) {
             return None;
         }
-        let seconds = median(group.observations.iter().map(|o| o.elapsed).collect())?;
+        // Imported figures may be rates without times.
+        let times = group.observations.iter().filter_map(|o| o.value(Measure::Elapsed)).collect();
+        let seconds = median(times)?;
         let operations = group.observations.iter().filter_map(|o| o.operations).max();
         let few = operations.is_some_and(|n| n < OPERATIONS) && seconds < 100.0 * SECONDS;
         (seconds < SECONDS || few).then_some(seconds)
@@ -85,5 +89,7 @@ mod tests {
         // Three blocks of a gigabyte are no little work.
         assert_eq!(found("fio", "fio", 30.0, Some(3)), 0);
         assert_eq!(found("hdparm", "cached", 0.01, None), 0);
+        // Nobody knows how long it took.
+        assert_eq!(found("fio", "fio", 0.0, None), 0);
     }
 }
