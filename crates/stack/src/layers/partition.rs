@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use disklab_exec::Invocation;
+use disklab_measure::{BlockDevice, SystemRoot};
 use disklab_study::{LayerSpec, StudyError};
 use disklab_units::Bytes;
 
@@ -20,7 +21,7 @@ pub(super) const KIND: LayerKind = LayerKind {
     name: "partition",
     summary: "a GPT with one partition on each device, as most installers make",
     options: &[
-        ("start", "where the partition begins, such as 1MiB (the default)"),
+        ("start", "where the partition begins, such as 1MiB (the default) or 60% of the device"),
         ("size", "how large it is, such as 5G; the rest of the device if absent"),
     ],
     parse,
@@ -43,18 +44,51 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 struct Partition {
-    start: Bytes,
+    start: Start,
     size: Option<Bytes>,
+}
+
+/// Where a partition begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    At(Bytes),
+    /// In per cent of the device.
+    Share(u32),
+}
+
+impl Start {
+    /// # Errors
+    /// In words: what was expected.
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        if let Some(share) = text.strip_suffix('%') {
+            let share = share.parse().ok().filter(|share| (1..=99).contains(share));
+            return share.map(Self::Share).ok_or("1% to 99%");
+        }
+        // Before 17 KiB lies the table; sfdisk reads sizes in KiB.
+        let start = text
+            .parse::<Bytes>()
+            .ok()
+            .filter(|start| start.0 % 1024 == 0 && (17 << 10..=1 << 50).contains(&start.0));
+        start
+            .map(Self::At)
+            .ok_or("a multiple of 1 KiB from 17 KiB to 1 PiB, such as 1MiB, or a share such as 60%")
+    }
+
+    /// On a device of this size.
+    fn on(self, size: Bytes) -> Bytes {
+        match self {
+            Self::At(start) => start,
+            Self::Share(share) => size.scaled(f64::from(share) / 100.0, START).max(START),
+        }
+    }
 }
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
     let mut reading = Reading::new(spec);
-    let start = reading.size("start")?.unwrap_or(START);
-    // Before 17 KiB lies the table; sfdisk reads sizes in KiB.
-    if start.0 % 1024 != 0 || !(17 << 10..=1 << 50).contains(&start.0) {
-        let expected = "a multiple of 1 KiB from 17 KiB to 1 PiB, such as 1MiB";
-        return Err(reading.expected("start", expected, spec.option("start").unwrap_or_default()));
-    }
+    let start = match reading.text("start") {
+        None => Start::At(START),
+        Some(text) => Start::parse(text).map_err(|e| reading.expected("start", e, text))?,
+    };
     let size = reading.size("size")?;
     if size.is_some_and(|size| size.0 == 0 || size.0 % 1024 != 0) {
         let found = spec.option("size").unwrap_or_default();
@@ -68,8 +102,8 @@ impl Layer for Partition {
         let Shape::Devices(volumes) = below else {
             return Err(format!("partition needs devices, got {}", below.words()));
         };
-        let lost = self.start + END;
         let cut = |volume: &Volume| {
+            let lost = self.start.on(volume.size) + END;
             if volume.size <= lost {
                 return Err(format!("partition: a device of {} is too small", volume.size));
             }
@@ -97,11 +131,13 @@ impl Layer for Partition {
         for (index, device) in devices("partition", below)?.into_iter().enumerate() {
             let guid = uuid(site, &format!("gpt {index}"));
             let size = self.size.map_or_else(String::new, |s| format!(" size={}KiB,", s.0 / 1024));
-            let first = first_sector(&device, self.start);
+            let whole = BlockDevice::at(&SystemRoot::here(), &device);
+            let start = self.start.on(Bytes(whole.map_or(0, |device| device.size_bytes())));
+            let first = first_sector(&device, start);
             let script = format!(
                 "label: gpt\nlabel-id: {guid}\nunit: sectors\n{first}start={}KiB,{size} \
                  type={LINUX_DATA}, uuid={}\n",
-                self.start.0 / 1024,
+                start.0 / 1024,
                 uuid(site, &format!("gpt {index} partition 1"))
             );
             site.ledger
@@ -168,4 +204,39 @@ fn first_partition(folder: &Path) -> Option<OsString> {
         .flatten()
         .find(|e| read_to_string(e.path().join("partition")).is_ok_and(|n| n.trim() == "1"))
         .map(|e| e.file_name())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::test_support::layer;
+
+    #[test]
+    fn a_partition_begins_where_it_is_told() {
+        assert_eq!(Start::parse("3T"), Ok(Start::At(Bytes::gib(3072))));
+        assert_eq!(Start::parse("60%").expect("a share").on(Bytes::gib(10)), Bytes::gib(6));
+        assert_eq!(Start::parse("1%").expect("a share").on(Bytes::mib(64)), START, "not before");
+        let left = |text: &str| {
+            let shape = layer(text).expect(text).shape(&Shape::drives(&[Bytes::gib(10)]));
+            let Ok(Shape::Devices(volumes)) = shape else { panic!("{text}: {shape:?}") };
+            volumes[0].size
+        };
+        assert_eq!(left("partition[start=60%]"), Bytes::gib(4) - END);
+        assert_eq!(left("partition[start=9G,size=100M]"), Bytes::mib(100));
+        for text in ["0%", "100%", "x%", "-1%", "16K", "17K%", "513"] {
+            let error = layer(&format!("partition[start={text}]")).expect_err(text);
+            assert!(error.contains("`start`: expected"), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_start_panics(text in "\\PC{0,12}", size in 0_u64..=1 << 60) {
+            if let Ok(start) = Start::parse(&text) {
+                prop_assert!(start.on(Bytes(size)) >= Bytes(17 << 10));
+            }
+        }
+    }
 }
