@@ -54,10 +54,14 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         all.push(Found {
             severity: Severity::Remark,
             text: format!(
-                "At most {} of the file system ({}) was in use in {}: the figures are those of a \
+                "{} of the file system ({}) was in use in {}: the figures are those of a \
                  nearly empty disk, whose arm hardly moves and which mostly uses its outer tracks. \
                  The inner ones give about half the rate.",
-                per_cent(most),
+                if most < 0.0005 {
+                    "Less than 0.1 %".to_owned()
+                } else {
+                    format!("At most {}", per_cent(most))
+                },
                 Bytes(size).si(),
                 cells.words()
             ),
