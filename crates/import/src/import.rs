@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use disklab_exec::TraceEntry;
-use disklab_measure::{Direction, Environment, Note, Sample};
+use disklab_measure::{Direction, Sample};
 use disklab_source::{Place, Source, one_of};
 use disklab_study::{Cell, LeftOut, Study};
 use indexmap::IndexMap;
 
+use crate::files::{only_once, source};
 use crate::formats::{FORMATS, Format, detect};
 use crate::mapping::{TABLE, Table};
 use crate::naming::{direction_in, stack_of};
 use crate::reading::{one_line, stack_id_of};
+use crate::sample::sample;
 use crate::study_text::{Outline, study};
 use crate::{ImportError, Mapping, Reading, Work};
 
@@ -72,9 +73,6 @@ pub struct ImportedCell {
     /// The file, and the part of its text.
     pub origin: Option<Place>,
 }
-
-/// Files larger than this are no results.
-const LARGEST: u64 = 256 << 20;
 
 /// A reading, and where it belongs.
 struct Placed {
@@ -143,50 +141,6 @@ fn tables(files: &[PathBuf]) -> Result<IndexMap<PathBuf, Option<Table>>, ImportE
         tables.insert(folder, table);
     }
     Ok(tables)
-}
-
-/// A file's text. UTF-16 with its mark at the start is understood too.
-fn source(path: &Path) -> Result<Arc<Source>, ImportError> {
-    let wrong = |why: &dyn ToString| ImportError::file(path, why.to_string());
-    let length = path.metadata().map_err(|e| wrong(&e))?.len();
-    if length > LARGEST {
-        return Err(wrong(&format!("it has {length} bytes, and results have at most {LARGEST}")));
-    }
-    let bytes = std::fs::read(path).map_err(|e| wrong(&e))?;
-    let text = match bytes.as_slice() {
-        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).ok(),
-        _ => String::from_utf8(bytes).ok(),
-    };
-    let text = text.ok_or_else(|| wrong(&"it is no text (neither UTF-8 nor UTF-16)"))?;
-    Ok(Arc::new(Source { name: path.display().to_string(), text }))
-}
-
-fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
-    let (pairs, rest) = bytes.as_chunks::<2>();
-    let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
-    if rest.is_empty() { String::from_utf16(&units).ok() } else { None }
-}
-
-/// Shorter outputs may be alike by chance, such as those of `time`.
-const ALIKE: usize = 1000;
-
-/// An output that is given twice is no repeat, and would pretend certainty.
-fn only_once(sources: &[Arc<Source>], source: &Source) -> Result<(), ImportError> {
-    let again = sources.iter().find(|known| {
-        known.name == source.name || known.text.len() >= ALIKE && known.text == source.text
-    });
-    match again {
-        Some(known) if known.name == source.name => {
-            Err(ImportError::Other(format!("{} is named twice; name each file once", source.name)))
-        }
-        Some(known) => Err(ImportError::Other(format!(
-            "{} and {} hold the same output: a copy is no repeat; leave one of them out",
-            known.name, source.name
-        ))),
-        None => Ok(()),
-    }
 }
 
 fn read_file(
@@ -377,7 +331,7 @@ fn cells(study: &Study, placed: Vec<Placed>) -> Vec<ImportedCell> {
             let origin = Some(one.reading.place.clone());
             let result = match one.reading.failure.clone() {
                 Some(why) => Err(why),
-                None => Ok(sample(one)),
+                None => Ok(sample(one.reading, &one.file, one.format)),
             };
             ImportedCell { cell, result, origin }
         })
@@ -394,54 +348,6 @@ pub(crate) fn number(cells: &mut [ImportedCell]) {
     for (number, cell) in cells.iter_mut().enumerate() {
         cell.cell.number = u32::try_from(number).unwrap_or(u32::MAX);
     }
-}
-
-/// The sample of a reading: what is told, and what is not.
-fn sample(one: Placed) -> Sample {
-    let Placed { reading, file, format, .. } = one;
-    let when = reading.surroundings.get("measured at");
-    let when = when.map_or_else(String::new, |when| format!(", measured at {when}"));
-    let origin = format!("imported from {file}, format {format}{when}");
-    let untold = untold(&reading);
-    let note = |about: &str, text: String| Note { about: about.to_owned(), text };
-    let mut notes = vec![note("origin", origin)];
-    notes.extend(reading.notes.into_iter().map(|text| note(format, text)));
-    notes.push(note("not told by the source", untold));
-    let elapsed_seconds =
-        reading.steps.iter().map(|s| s.elapsed_ns).fold(0, u64::saturating_add) as f64 / 1e9;
-    let trace = reading.command.map(|command| TraceEntry {
-        at_seconds: 0.0,
-        // What the shell made of it is not known: it stays one text where it is none.
-        argv: shell_words::split(&command).unwrap_or_else(|_| vec![command]),
-        cwd: None,
-        status: "0".to_owned(),
-        elapsed_seconds,
-    });
-    Sample {
-        steps: reading.steps,
-        environment: Environment {
-            tools: reading.tools,
-            extra: reading.surroundings,
-            ..Environment::default()
-        },
-        notes,
-        trace: trace.into_iter().collect(),
-        ..Sample::default()
-    }
-}
-
-/// What a reading does not tell, so that nothing was audited by it.
-fn untold(reading: &Reading) -> String {
-    let steps = &reading.steps;
-    let mut untold = Vec::new();
-    if steps.iter().all(|s| s.drives.is_empty()) {
-        untold.push("what the drives really read and wrote (reads from memory and data that were compressed away would not be noticed)");
-    }
-    if steps.iter().all(|s| s.cpu.user_ns == 0 && s.cpu.system_ns == 0) {
-        untold.push("processor time");
-    }
-    untold.push("what else ran, the kernel, mount options, and the drives' state");
-    format!("{}.", untold.join("; "))
 }
 
 #[cfg(test)]

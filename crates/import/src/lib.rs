@@ -7,6 +7,7 @@
 //! errors show the line and the column.
 
 mod error;
+mod files;
 mod formats;
 mod import;
 mod json;
@@ -14,6 +15,7 @@ mod mapping;
 mod naming;
 mod published;
 mod reading;
+mod sample;
 mod study_text;
 mod text;
 mod write;

@@ -72,18 +72,29 @@ fn layout(line: &str) -> Option<Layout> {
     match line.trim().split(',').next()? {
         "1.98" | "2.00" if count >= 21 => Some(newer(9)),
         "1.96" | "1.97" if count >= 19 => Some(newer(7)),
-        _ if count == 27 && line.split(',').skip(2).all(is_figure) => Some(Layout {
-            version: None,
-            name: 0,
-            concurrency: None,
-            size: 1,
-            first: 2,
-            files: 1,
-            latency: None,
-            least: 14,
-        }),
+        _ if count == 27 && has_size(line) && line.split(',').skip(2).all(is_figure) => {
+            Some(Layout {
+                version: None,
+                name: 0,
+                concurrency: None,
+                size: 1,
+                first: 2,
+                files: 1,
+                latency: None,
+                least: 14,
+            })
+        }
         _ => None,
     }
+}
+
+/// Whether a row of 1.03 tells a size behind the machine's name: `2G`, `300M:64k`.
+fn has_size(line: &str) -> bool {
+    let size = line.split([',', ':']).nth(1).unwrap_or_default();
+    let digits = size.trim_end_matches(['K', 'M', 'G']);
+    digits.len() + 1 == size.len()
+        && !digits.is_empty()
+        && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// What may stand in a row of 1.03 behind the size.

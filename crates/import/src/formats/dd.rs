@@ -35,6 +35,9 @@ struct Numbers<'a> {
 const SECONDS: [&str; 11] =
     ["s", "secs", "sec", "seconds", "秒", "с", "c", "sek", "Sek", "sekund", "segundos"];
 
+/// The same behind a rate, which dd never spells out.
+const PER_SECOND: [&str; 4] = ["s", "秒", "с", "c"];
+
 /// The numbers of a last line; none where a line is something else.
 fn numbers(line: &str) -> Option<Numbers<'_>> {
     let all = quantities(line);
@@ -51,7 +54,7 @@ fn numbers(line: &str) -> Option<Numbers<'_>> {
     let is_last = all.len() >= 3
         && bytes.bytes().all(|b| b.is_ascii_digit())
         && SECONDS.contains(second)
-        && SECONDS.contains(&per)
+        && PER_SECOND.contains(&per)
         && byte_unit(unit).is_some();
     is_last.then_some(Numbers { bytes, seconds, rate, unit })
 }
@@ -292,6 +295,9 @@ mod tests {
             assert_eq!((error.line, error.column), (1, column), "{error}");
             assert!(error.to_string().contains(said), "{error}");
         }
+        assert!(!(FORMAT.looks_like)(
+            "2147483648 bytes written in 10.72 seconds (190.97 MiB/sec).\n"
+        ));
         assert!(fails(&FORMAT, "hello\n").to_string().contains("no last line of dd"));
     }
 }

@@ -59,8 +59,9 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
             runs(source, result, entry, unit, &mut readings)?;
         }
     }
+    unknown.sort();
+    unknown.dedup();
     if readings.is_empty() {
-        unknown.dedup();
         let found = if unknown.is_empty() {
             "no results".to_owned()
         } else {
@@ -70,6 +71,11 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
             "there is no result here that can be imported; expected one in MB/s, IOPS, seconds or \
              the like, found {found}"
         )));
+    }
+    if !unknown.is_empty() {
+        let units = disklab_source::one_of(unknown.iter().take(6));
+        let note = format!("Results of this file in {units} were left out.");
+        readings.iter_mut().for_each(|reading| reading.notes.push(note.clone()));
     }
     Ok(readings)
 }
@@ -104,8 +110,8 @@ impl Unit {
                     .trim()
                     .strip_suffix("/s")
                     .or_else(|| scale.trim().strip_suffix("/sec"))?;
-                // 'KB/s' of its disk tests are what fio and others show as kB.
-                byte_unit(&unit.replace("KB", "kB")).map(Self::Bytes)
+                // 'KB/s' may be either kind, and is left out.
+                byte_unit(unit).map(Self::Bytes)
             }
         }
     }
@@ -219,6 +225,7 @@ mod tests {
         let all = readings(&FORMAT, XML);
         assert_eq!(all.len(), 5);
         assert_eq!(all[0].steps[0].figures[0].bytes_per_second, Some(120e6));
+        assert!(all[0].notes.iter().any(|n| n.contains("in 'Frames Per Second' were left out")));
         assert_eq!(all[0].steps[0].figures[0].direction, Direction::Read);
         assert_eq!(all[0].work.id, "Flexible-IO-Tester-Type-Random-Read-Block-Size-4KB");
         assert_eq!(all[3].stack.as_deref(), Some("btrfs raid1"));
@@ -231,7 +238,7 @@ mod tests {
         for (scale, unit) in [
             ("MB/s", Some(Unit::Bytes(1e6))),
             ("MiB/s", Some(Unit::Bytes(1_048_576.0))),
-            ("KB/s", Some(Unit::Bytes(1e3))),
+            ("KB/s", None),
             ("IOPS", Some(Unit::Operations)),
             ("ms", Some(Unit::Seconds(1e-3))),
             ("Mb/s", None),
@@ -254,7 +261,11 @@ mod tests {
             ),
             (XML.replace("</Data>", ""), 16, "not valid XML"),
             ("<PhoronixTestSuite/>".to_owned(), 1, "found no results"),
-            (XML.replace("MB/s", "x").replace("Seconds", "y"), 1, "'x', 'y' or 'Frames"),
+            (
+                XML.replace("MB/s", "x").replace("Seconds", "y"),
+                1,
+                "'Frames Per Second', 'x' or 'y'",
+            ),
             (
                 "<!DOCTYPE a [<!ENTITY b \"c\">]><PhoronixTestSuite>&b;</PhoronixTestSuite>"
                     .to_owned(),

@@ -1,0 +1,55 @@
+//! The texts of files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use disklab_source::Source;
+
+use crate::ImportError;
+
+/// Files larger than this are no results.
+const LARGEST: u64 = 256 << 20;
+
+/// A file's text. UTF-16 with its mark at the start is understood too.
+pub(crate) fn source(path: &Path) -> Result<Arc<Source>, ImportError> {
+    let wrong = |why: &dyn ToString| ImportError::file(path, why.to_string());
+    let length = path.metadata().map_err(|e| wrong(&e))?.len();
+    if length > LARGEST {
+        return Err(wrong(&format!("it has {length} bytes, and results have at most {LARGEST}")));
+    }
+    let bytes = std::fs::read(path).map_err(|e| wrong(&e))?;
+    let text = match bytes.as_slice() {
+        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).ok(),
+        _ => String::from_utf8(bytes).ok(),
+    };
+    let text = text.ok_or_else(|| wrong(&"it is no text (neither UTF-8 nor UTF-16)"))?;
+    Ok(Arc::new(Source { name: path.display().to_string(), text }))
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
+    if rest.is_empty() { String::from_utf16(&units).ok() } else { None }
+}
+
+/// Shorter outputs may be alike by chance, such as those of `time`.
+const ALIKE: usize = 1000;
+
+/// An output that is given twice is no repeat, and would pretend certainty.
+pub(crate) fn only_once(sources: &[Arc<Source>], source: &Source) -> Result<(), ImportError> {
+    let again = sources.iter().find(|known| {
+        known.name == source.name || known.text.len() >= ALIKE && known.text == source.text
+    });
+    match again {
+        Some(known) if known.name == source.name => {
+            Err(ImportError::Other(format!("{} is named twice; name each file once", source.name)))
+        }
+        Some(known) => Err(ImportError::Other(format!(
+            "{} and {} hold the same output: a copy is no repeat; leave one of them out",
+            known.name, source.name
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,53 @@
+//! From what an output tells to a sample.
+
+use disklab_exec::TraceEntry;
+use disklab_measure::{Environment, Note, Sample};
+
+use crate::Reading;
+
+/// The sample of a reading: what is told, and what is not.
+pub(crate) fn sample(reading: Reading, file: &str, format: &str) -> Sample {
+    let when = reading.surroundings.get("measured at");
+    let when = when.map_or_else(String::new, |when| format!(", measured at {when}"));
+    let origin = format!("imported from {file}, format {format}{when}");
+    let untold = untold(&reading);
+    let note = |about: &str, text: String| Note { about: about.to_owned(), text };
+    let mut notes = vec![note("origin", origin)];
+    notes.extend(reading.notes.into_iter().map(|text| note(format, text)));
+    notes.push(note("not told by the source", untold));
+    let elapsed_seconds =
+        reading.steps.iter().map(|s| s.elapsed_ns).fold(0, u64::saturating_add) as f64 / 1e9;
+    let trace = reading.command.map(|command| TraceEntry {
+        at_seconds: 0.0,
+        // What the shell made of it is not known: it stays one text where it is none.
+        argv: shell_words::split(&command).unwrap_or_else(|_| vec![command]),
+        cwd: None,
+        status: "0".to_owned(),
+        elapsed_seconds,
+    });
+    Sample {
+        steps: reading.steps,
+        environment: Environment {
+            tools: reading.tools,
+            extra: reading.surroundings,
+            ..Environment::default()
+        },
+        notes,
+        trace: trace.into_iter().collect(),
+        ..Sample::default()
+    }
+}
+
+/// What a reading does not tell, so that nothing was audited by it.
+fn untold(reading: &Reading) -> String {
+    let steps = &reading.steps;
+    let mut untold = Vec::new();
+    if steps.iter().all(|s| s.drives.is_empty()) {
+        untold.push("what the drives really read and wrote (reads from memory and data that were compressed away would not be noticed)");
+    }
+    if steps.iter().all(|s| s.cpu.user_ns == 0 && s.cpu.system_ns == 0) {
+        untold.push("processor time");
+    }
+    untold.push("what else ran, the kernel, mount options, and the drives' state");
+    format!("{}.", untold.join("; "))
+}
