@@ -8,8 +8,8 @@ use disklab_stats::{block_ratio, fewest_despite_a_stall};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Campaigns played per number of blocks: the power is known to ±3 %.
-const PLAYED: usize = 400;
+/// Campaigns played per number of blocks: the power is known to ±4 %.
+const PLAYED: usize = 200;
 /// A pilot this small may have met less noise than there is. The noise is taken at the
 /// upper end of what it allows, which it exceeds in one pilot of five (Browne, 'On the use
 /// of a pilot sample for sample size determination', Statistics in Medicine 14, 1995).

@@ -4,7 +4,7 @@ use disklab_stats::{Ratio, estimate};
 use disklab_study::{Measure, Study};
 
 use crate::asked::Asked;
-use crate::compare::{comparisons, outcome, ratio};
+use crate::compare::{comparisons, level_of, outcome, ratio};
 use crate::figures::{FigureSet, figures};
 use crate::sentences::sentences;
 use crate::unsteady::Unsteady;
@@ -92,6 +92,8 @@ pub(crate) struct Lead<'a> {
     pub open: Vec<&'a Point>,
     /// How many stacks have this figure.
     pub stacks: usize,
+    /// The largest corrected p of the ratios to the others.
+    pub p: f64,
 }
 
 impl Lead<'_> {
@@ -121,20 +123,26 @@ pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
             ranked.reverse();
         }
         let [first, others @ ..] = ranked.as_slice() else { continue };
-        let to = |other: &Point| ratio(&groups[first.group], &groups[other.group], answer.measure);
+        let level = level_of(pairs);
+        let to = |other: &Point| {
+            ratio(&groups[first.group], &groups[other.group], answer.measure, level)
+        };
         let Some(second) = others.first() else { continue };
         let Some(ratio) = to(second).filter(|r| r.interval.is_some()) else { continue };
-        let (mut level, mut open) = (Vec::new(), Vec::new());
+        let (mut level, mut open, mut largest_p) = (Vec::new(), Vec::new(), 0.0_f64);
         for other in others {
-            let outcome = to(other)
-                .map(|r| outcome(answer.measure, r.centre, r.interval, r.p.map(corrected)));
+            let ratio = to(other);
+            let p = ratio.and_then(|r| r.p).map(corrected);
+            largest_p = largest_p.max(p.unwrap_or(1.0));
+            let outcome = ratio.map(|r| outcome(answer.measure, r.centre, r.interval, p));
             match outcome {
                 Some(Outcome::Better) => {}
                 Some(Outcome::Level) => level.push(*other),
                 _ => open.push(*other),
             }
         }
-        leads.push(Lead { first, second, ratio, level, open, stacks: points.len() });
+        let stacks = points.len();
+        leads.push(Lead { first, second, ratio, level, open, stacks, p: largest_p });
     }
     leads
 }

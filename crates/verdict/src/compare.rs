@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use disklab_stats::{CONFIDENCE, Interval, Ratio, holm, paired_ratio};
+use disklab_stats::{CONFIDENCE, Interval, Ratio, block_ratio, holm};
 use disklab_study::{Measure, Question, Study};
 
 use crate::figures::FigureSet;
@@ -11,6 +11,14 @@ use crate::{Comparison, Group, Outcome};
 /// Two figures whose ratio surely lies between 1/1.05 and 1.05 are level: what
 /// nobody would choose a stack for.
 const LEVEL: f64 = 1.05;
+
+/// The level of significance of a single comparison.
+const LEVEL_OF_ONE: f64 = 1.0 - CONFIDENCE;
+
+/// The level of each of several comparisons that are judged together.
+pub(crate) fn level_of(comparisons: usize) -> f64 {
+    LEVEL_OF_ONE / comparisons.max(1) as f64
+}
 
 /// The comparisons of one answer. A stack is better or worse where the
 /// Holm-corrected p-value stays below 5 %, so that all claims of an answer
@@ -24,16 +32,25 @@ pub(crate) fn comparisons(
     measure: Measure,
 ) -> Vec<Comparison> {
     let wanted = wanted_baseline(study, groups, question, figures, measure);
-    let mut all = Vec::new();
+    let mut pairs: Vec<(&FigureSet, usize, usize)> = Vec::new();
     for figure in figures {
         let with_data: Vec<usize> =
             figure.groups.iter().copied().filter(|g| has_data(&groups[*g], measure)).collect();
         let named = with_data.iter().find(|g| Some(groups[**g].key.stack.as_str()) == wanted);
-        let Some(&baseline_group) = named.or(with_data.first()) else { continue };
-        for group in with_data.into_iter().filter(|g| *g != baseline_group) {
-            let Some(ratio) = ratio(&groups[group], &groups[baseline_group], measure) else {
-                continue;
-            };
+        let Some(&baseline) = named.or(with_data.first()) else { continue };
+        let others = with_data.into_iter().filter(|g| *g != baseline);
+        pairs.extend(others.map(|group| (figure, group, baseline)));
+    }
+    // How many are judged together says which test bears each of them.
+    let ratio_of = |(_, group, baseline): &(&FigureSet, usize, usize), level: f64| {
+        ratio(&groups[*group], &groups[*baseline], measure, level)
+    };
+    let judged = |pair: &&_| ratio_of(pair, LEVEL_OF_ONE).is_some_and(|r| r.p.is_some());
+    let level = level_of(pairs.iter().filter(judged).count());
+    let mut all = Vec::new();
+    for pair in &pairs {
+        let (figure, group, baseline_group) = *pair;
+        if let Some(ratio) = ratio_of(pair, level) {
             all.push(Comparison {
                 stack: groups[group].key.stack.clone(),
                 baseline: groups[baseline_group].key.stack.clone(),
@@ -82,8 +99,13 @@ fn has_data(group: &Group, measure: Measure) -> bool {
 
 /// The ratio of two groups, paired over the blocks that both have. None where one
 /// of the two missed no deadline in a block: 0 has no ratio, and the blocks that
-/// are left would not stand for all.
-pub(crate) fn ratio(group: &Group, baseline: &Group, measure: Measure) -> Option<Ratio> {
+/// are left would not stand for all. `level` is that at which its p will be judged.
+pub(crate) fn ratio(
+    group: &Group,
+    baseline: &Group,
+    measure: Measure,
+    level: f64,
+) -> Option<Ratio> {
     let by_block: HashMap<u32, f64> =
         baseline.observations.iter().filter_map(|o| Some((o.block, o.value(measure)?))).collect();
     let pairs: Vec<(f64, f64)> = group
@@ -94,7 +116,7 @@ pub(crate) fn ratio(group: &Group, baseline: &Group, measure: Measure) -> Option
     if measure == Measure::Missed && pairs.iter().any(|(a, b)| *a == 0.0 || *b == 0.0) {
         return None;
     }
-    paired_ratio(&pairs)
+    block_ratio(&pairs, level)
 }
 
 /// Puts Holm's adjusted p-values in place of the raw ones.

@@ -18,6 +18,7 @@ mod figures;
 #[cfg(test)]
 mod hostile;
 mod nature;
+mod screen;
 mod sentences;
 mod summary;
 #[cfg(test)]

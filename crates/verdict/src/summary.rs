@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use disklab_stats::CONFIDENCE;
 use disklab_study::{Part, Study};
 
 use crate::answer::{Doubts, Lead, leads};
 use crate::describe::describe;
+use crate::screen::Screen;
 use crate::sentences::{Teller, strength};
 use crate::words::{count, list};
 use crate::{Answer, Comparison, Finding, Group, Outcome};
@@ -28,13 +30,15 @@ pub(crate) fn summary(
     let doubts = Doubts::of(findings);
     let tellers: Vec<Teller<'_>> =
         answers.iter().map(|answer| Teller { study, groups, doubts: &doubts, answer }).collect();
-    let chosen = strongest(&tellers);
+    let screen = Screen::of(groups, answers);
+    let chosen = strongest(&tellers, &screen);
     let mut all: Vec<String> =
         chosen.iter().filter_map(|(t, c)| tellers[*t].full_difference(c)).collect();
     all.extend(fastest(&tellers, &chosen));
     all.extend(level(&tellers));
     all.extend(open(&tellers));
     all.extend(once(answers));
+    all.extend(fallen(&tellers, &screen));
     all.extend(doubtful(&tellers));
     all.extend(shared(&tellers, findings));
     all
@@ -55,12 +59,13 @@ fn is_doubtful(teller: &Teller<'_>, comparison: &Comparison) -> bool {
     !teller.doubts.about(&[comparison.group, comparison.baseline_group]).is_empty()
 }
 
-/// The strongest differences without doubt, at first no more than two of one
+/// The strongest differences without doubt that stand among all of the run, at first no more than two of one
 /// question and one of one stack there; then whatever is left, if there is room.
-fn strongest<'a>(tellers: &'a [Teller<'_>]) -> Vec<(usize, &'a Comparison)> {
+fn strongest<'a>(tellers: &'a [Teller<'_>], screen: &Screen) -> Vec<(usize, &'a Comparison)> {
     let mut sure: Vec<(usize, &Comparison)> =
         comparisons(tellers, &[Outcome::Better, Outcome::Worse])
             .filter(|(t, c)| !is_doubtful(&tellers[*t], c))
+            .filter(|(t, c)| screen.stands(tellers[*t].answer.measure, c))
             .collect();
     // The same figures may answer several questions, by one measure or another.
     let mut seen = HashSet::new();
@@ -84,7 +89,8 @@ fn strongest<'a>(tellers: &'a [Teller<'_>]) -> Vec<(usize, &'a Comparison)> {
     chosen
 }
 
-/// Who is surely fastest, strongest first, where no comparison told it already.
+/// Who is surely fastest, strongest first, where no comparison told it already. Each
+/// counts as one of all questions (Bonferroni).
 fn fastest(tellers: &[Teller<'_>], told: &[(usize, &Comparison)]) -> Vec<String> {
     let mut all: Vec<(usize, Lead<'_>)> = Vec::new();
     for (index, teller) in tellers.iter().enumerate() {
@@ -93,7 +99,9 @@ fn fastest(tellers: &[Teller<'_>], told: &[(usize, &Comparison)]) -> Vec<String>
             let is_told = told
                 .iter()
                 .any(|(_, c)| pair.contains(&c.group) && pair.contains(&c.baseline_group));
-            let sure = lead.is_sure() && teller.doubts.about(&pair).is_empty();
+            // As of differences, only what stands among all questions.
+            let stands = lead.p * tellers.len() as f64 <= 1.0 - CONFIDENCE;
+            let sure = lead.is_sure() && stands && teller.doubts.about(&pair).is_empty();
             if sure && !is_told {
                 all.push((index, lead));
             }
@@ -173,6 +181,24 @@ fn once(answers: &[Answer]) -> Option<String> {
             "Measured once, so without a verdict: {} of {}.",
             count(once, "comparison"),
             all.len()
+        )
+    })
+}
+
+/// How many differences hold in their answer, but not among all of the run.
+fn fallen(tellers: &[Teller<'_>], screen: &Screen) -> Option<String> {
+    let number = comparisons(tellers, &[Outcome::Better, Outcome::Worse])
+        .filter(|(t, c)| !is_doubtful(&tellers[*t], c))
+        .filter(|(t, c)| !screen.stands(tellers[*t].answer.measure, c))
+        .count();
+    (number > 0).then(|| {
+        format!(
+            "Left out here, because chance gives so much among all {}: {} that {} for {} \
+             question.",
+            count(total(tellers), "comparison"),
+            count(number, "difference"),
+            if number == 1 { "holds" } else { "hold" },
+            if number == 1 { "its own" } else { "their own" }
         )
     })
 }

@@ -1,0 +1,107 @@
+//! That verdicts are calibrated: a smaller turn of the simulation whose tables are in
+//! docs/calibration.md. Bounds are those promised plus what chance adds in so few
+//! campaigns (a binomial deviate of 3).
+#![allow(missing_docs)]
+
+#[path = "../examples/calibration/bed.rs"]
+mod bed;
+#[path = "../examples/calibration/measures.rs"]
+mod measures;
+#[path = "../examples/calibration/worlds.rs"]
+mod worlds;
+
+use bed::Bed;
+use measures::{Share, adaptive, coverage, false_claims, power};
+use worlds::WORLDS;
+
+/// Whether a share is at most this (in per cent), as far as so few cases tell.
+fn at_most(share: Share, per_cent: f64) -> bool {
+    let chance = 3.0 * (per_cent * (100.0 - per_cent) / share.of as f64).sqrt();
+    share.per_cent() <= per_cent + chance
+}
+
+fn at_least(share: Share, per_cent: f64) -> bool {
+    let chance = 3.0 * (per_cent * (100.0 - per_cent) / share.of as f64).sqrt();
+    share.per_cent() >= per_cent - chance
+}
+
+#[test]
+fn blocks_in_mirrored_order_do_no_harm() {
+    let bed = Bed::new(4, 2).expect("a study").mirrored();
+    for world in &WORLDS {
+        let got = false_claims(&bed, world, 4, 4, 60);
+        assert!(at_most(got.answers, 5.0), "{} {got:?}", world.name);
+    }
+}
+
+/// The tables say what each world is like.
+#[test]
+fn every_world_says_what_it_is_like() {
+    assert!(
+        WORLDS.iter().all(|world| world.about.contains('%') || world.about.contains("together"))
+    );
+}
+
+#[test]
+fn campaigns_without_differences_claim_none() {
+    let bed = Bed::new(4, 1).expect("a study");
+    for world in &WORLDS {
+        for blocks in [3, 6, 10] {
+            let got = false_claims(&bed, world, 4, blocks, 100);
+            assert!(at_most(got.answers, 5.0), "{} {blocks} {got:?}", world.name);
+            assert_eq!(got.doubted, None, "{} {blocks}", world.name);
+        }
+    }
+}
+
+#[test]
+fn summaries_of_many_questions_claim_none_either() {
+    let bed = Bed::new(4, 10).expect("a study");
+    for world in WORLDS.iter().take(4) {
+        let got = false_claims(&bed, world, 4, 5, 60);
+        assert!(at_most(got.summaries, 5.0), "{} {got:?}", world.name);
+    }
+}
+
+#[test]
+fn intervals_cover_what_they_say() {
+    let bed = Bed::new(4, 1).expect("a study");
+    for world in &WORLDS {
+        for blocks in [5, 8] {
+            let got = coverage(&bed, world, blocks, 100);
+            // Three ratios of a campaign share a baseline, and so are worth fewer cases.
+            let ratios = Share { hits: got.ratios.hits / 2, of: got.ratios.of / 2 };
+            assert!(at_least(ratios, 93.0), "{} {blocks} {got:?}", world.name);
+            assert!(at_most(ratios, 97.0), "{} {blocks} {got:?}", world.name);
+            assert!(at_most(got.false_levels, 2.5), "{} {blocks} {got:?}", world.name);
+            let figures = got.figures;
+            assert!(!world.still || at_least(figures, 93.0), "{} {blocks} {got:?}", world.name);
+        }
+    }
+}
+
+#[test]
+fn effects_are_found_at_the_planned_size() {
+    let bed = Bed::new(4, 1).expect("a study");
+    for world in WORLDS.iter().take(3) {
+        let got = power(&bed, world, 6, 25);
+        assert!(got.unplanned == 0 && got.blocks >= 14, "{} {got:?}", world.name);
+        assert!(at_least(got.found, 90.0), "{} {got:?}", world.name);
+        assert!(at_most(got.wrong, 5.0), "{} {got:?}", world.name);
+    }
+}
+
+#[test]
+fn adaptive_campaigns_name_the_best_sooner() {
+    let bed = Bed::new(8, 1).expect("a study");
+    for world in WORLDS.iter().take(3) {
+        let got = adaptive(&bed, world, 40);
+        assert!(
+            at_most(got.false_order, 5.0) && at_most(got.false_best, 5.0),
+            "{} {got:?}",
+            world.name
+        );
+        assert!(got.cells.per_cent() < 80.0, "{} {got:?}", world.name);
+        assert!(got.named.per_cent() > 80.0, "{} {got:?}", world.name);
+    }
+}
