@@ -43,10 +43,11 @@ fn elapsed(line: &str) -> Option<&str> {
         return Some(rest.trim());
     }
     let word = |end: &str| line.split_whitespace().find_map(|word| word.strip_suffix(end));
-    if line.contains("user ") && line.contains("system ") {
-        if let Some(word) = word("elapsed") {
-            return Some(word);
-        }
+    if line.contains("user ")
+        && line.contains("system ")
+        && let Some(word) = word("elapsed")
+    {
+        return Some(word);
     }
     let rest = line.strip_suffix(" total")?;
     (rest.contains("s user ") && rest.contains("s system "))
