@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -223,38 +224,62 @@ impl Executor {
         }
     }
 
-    /// Starts a program that goes on beside what follows, such as a file system's
-    /// daemon; what it prints is lost. It ends when somebody ends it, and with the
-    /// thread that has started it. Returns its number.
+    /// Runs a program that goes into the background by itself, such as a file system's
+    /// daemon, and leaves there what it has started: whoever calls this ends it. Returns
+    /// what `ready` makes of its standard output, once it makes something of it.
     ///
     /// # Errors
-    /// Where it is missing, or cannot be started.
-    pub fn start(&self, invocation: &Invocation) -> Result<u32, ExecError> {
+    /// As [`Executor::check`]; where `ready` finds nothing within `patience`, too.
+    pub fn start_daemon<T>(
+        &self,
+        invocation: &Invocation,
+        patience: Duration,
+        ready: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, ExecError> {
+        self.interrupt.check()?;
         let program = &invocation.program;
         let path = find_program(program).ok_or_else(|| ExecError::Missing(program.clone()))?;
+        let pipe = |source| ExecError::Pipe { program: program.clone(), source };
+        let output = capture("stdout").map_err(pipe)?;
         let mut command = Command::new(path);
         command
             .args(&invocation.args)
             .envs(invocation.env.iter().map(|(k, v)| (k, v)))
             .env(OWNER_VARIABLE, owner())
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(output.try_clone().map_err(pipe)?)
             .stderr(Stdio::null())
             .process_group(0);
-        tie(&mut command);
         let at_seconds = self.trace.now_seconds();
+        let began = Instant::now();
         tracing::debug!(command = invocation.command_line(), "start");
-        let child = command
-            .spawn()
+        // Not `wait`, which ends the whole group.
+        let status = command
+            .status()
             .map_err(|source| ExecError::Start { program: program.clone(), source })?;
+        let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
         self.trace.push(TraceEntry {
             at_seconds,
             argv: invocation.argv(),
             cwd: None,
-            status: "started".to_owned(),
-            elapsed_seconds: 0.0,
+            status: status_words(code),
+            elapsed_seconds: began.elapsed().as_secs_f64(),
         });
-        Ok(child.id())
+        let command = invocation.command_line();
+        loop {
+            let text = so_far(&output).map_err(pipe)?;
+            if code != 0 {
+                let status = status_words(code);
+                return Err(ExecError::Failed { command, status, stderr: tail(&text, 2000) });
+            }
+            if let Some(found) = ready(&text) {
+                return Ok(found);
+            }
+            if began.elapsed() >= patience {
+                return Err(ExecError::TimedOut { command, limit: patience });
+            }
+            self.interrupt.sleep(Duration::from_millis(20))?;
+        }
     }
 
     /// Runs a program and asks for exit code 0.
@@ -321,6 +346,17 @@ fn capture(name: &str) -> io::Result<File> {
     Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
 }
 
+/// What a daemon has written into its output until now, 64 KiB at most. It writes on
+/// where it was: reading moves nothing.
+fn so_far(file: &File) -> io::Result<String> {
+    let mut bytes = vec![0; 64 << 10];
+    let mut read = 0;
+    while let n @ 1.. = file.read_at(&mut bytes[read..], read as u64)? {
+        read += n;
+    }
+    Ok(String::from_utf8_lossy(&bytes[..read]).into_owned())
+}
+
 fn read_back(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.rewind()?;
@@ -364,17 +400,28 @@ mod tests {
     }
 
     #[test]
-    fn a_started_program_goes_on() {
+    fn a_daemon_goes_on() {
         let executor = executor();
-        let pid = executor.start(&Invocation::new("sleep").arg("1000")).expect("sleep");
+        let minute = Duration::from_secs(60);
+        let sh = |script: &str| Invocation::new("sh").args(["-c", script]);
+        let number = |text: &str| -> Option<i32> {
+            let (number, _) = text.strip_prefix("PID=")?.split_once('\n')?;
+            number.parse().ok()
+        };
+        // It tells its number when the one that started it has ended.
+        let script = "setsid sh -c 'sleep 0.1; echo PID=$$; exec sleep 1000' &";
+        let pid = executor.start_daemon(&sh(script), minute, number).expect("a daemon");
         executor.check(&Invocation::new("true")).expect("true");
-        let comm = std::fs::read_to_string(format!("/proc/{pid}/comm")).expect("it is there");
-        assert!(["sleep\n", "disklab_exec"].iter().any(|name| comm.starts_with(name)), "{comm}");
-        assert_eq!(executor.trace.take()[0].status, "started");
-        let pid = rustix::process::Pid::from_raw(i32::try_from(pid).expect("pid")).expect("pid");
+        assert!(std::path::Path::new(&format!("/proc/{pid}")).exists(), "it goes on");
+        assert_eq!(executor.trace.take()[0].status, "0");
+        let pid = rustix::process::Pid::from_raw(pid).expect("pid");
         rustix::process::kill_process(pid, Signal::KILL).expect("killed");
-        let none = executor.start(&Invocation::new("no-such-program"));
-        assert!(matches!(none, Err(ExecError::Missing(_))));
+        let failed = executor.start_daemon(&sh("echo no; exit 3"), minute, number);
+        assert!(matches!(failed, Err(ExecError::Failed { .. })), "{failed:?}");
+        let silent = executor.start_daemon(&sh("exit 0"), Duration::ZERO, number);
+        assert!(matches!(silent, Err(ExecError::TimedOut { .. })), "{silent:?}");
+        let none = executor.start_daemon(&Invocation::new("no-such-program"), minute, number);
+        assert!(matches!(none, Err(ExecError::Missing(_))), "{none:?}");
     }
 
     #[test]

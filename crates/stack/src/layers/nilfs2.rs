@@ -1,6 +1,7 @@
 //! NILFS2.
 
 use std::path::Path;
+use std::time::Duration;
 
 use disklab_exec::Invocation;
 use disklab_study::{LayerSpec, StudyError};
@@ -11,7 +12,6 @@ use super::file_system::{
     one_device, one_volume,
 };
 use crate::reading::Reading;
-use crate::udev::nap;
 use crate::undo::started;
 use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo};
 
@@ -88,19 +88,26 @@ impl Layer for Nilfs2 {
     }
 }
 
-/// Starts the cleaner as mount.nilfs2 does (`sbin/cleaner_exec.c` in nilfs-utils):
-/// `-n` keeps it from forking, so that its number is known.
+/// How long the cleaner may take to tell its number.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Starts the cleaner as mount.nilfs2 does (`lib/cleaner_exec.c` in nilfs-utils): with
+/// `-n` it tells the number under which it goes on.
 fn start_cleaner(device: &Path, form: &Form, site: &mut Site<'_>) -> Result<(), StackError> {
     let Form::Directory(directory) = form else { return Ok(()) };
     let cleaner = Invocation::new("nilfs_cleanerd").arg("-n").arg(device).arg(directory);
-    let failed = |source| StackError::Program { layer: "nilfs2".to_owned(), source };
-    // Entered once it runs, as its number is not known before. Should disklab end in
-    // between, it ends too, and it holds the mount, whose users are ended.
-    let pid = site.executor.start(&cleaner).map_err(failed)?;
-    // It ends at once where it finds something wrong.
-    nap(site, "nilfs2")?;
+    let number = |text: &str| {
+        let (number, _) = text.split_once("NILFS_CLEANERD_PID=")?.1.split_once('\n')?;
+        number.parse::<u32>().ok()
+    };
+    // Entered once its number is known. Should disklab end in between, it bears the mark
+    // of an owner that is gone, and holds the mount, whose users are ended.
+    let pid = site
+        .executor
+        .start_daemon(&cleaner, PATIENCE, number)
+        .map_err(|source| StackError::Program { layer: "nilfs2".to_owned(), source })?;
     let started = started(pid).ok_or_else(|| {
-        StackError::Other("nilfs2: nilfs_cleanerd did not start; the system's log says why".into())
+        StackError::Other("nilfs2: nilfs_cleanerd ended; the system's log says why".into())
     })?;
     site.ledger.enter(Undo::EndProgram { pid, started })
 }

@@ -53,7 +53,9 @@ mod tests {
 
     #[test]
     fn the_program_ends_and_no_other() {
-        let pid = Executor::default().start(&Invocation::new("sleep").arg("1000")).expect("sleep");
+        let sh = Invocation::new("sh").args(["-c", "setsid sh -c 'echo $$; exec sleep 1000' &"]);
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        let pid = Executor::default().start_daemon(&sh, PATIENCE, number).expect("sleep");
         let since = started(pid).expect("it runs");
         assert!(!end(pid, since + 1).expect("another"), "one of that number, later");
         assert_eq!(started(pid), Some(since));
