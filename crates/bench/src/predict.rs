@@ -18,6 +18,8 @@ pub struct Medium {
     /// Seconds that the user waits for a second of a workload's own clock: less
     /// than one where time is virtual.
     pub clock_factor: f64,
+    /// The same for a workload that waits for its own clock ([`Cost::paced`]).
+    pub paced_factor: f64,
 }
 
 impl Medium {
@@ -29,6 +31,7 @@ impl Medium {
         call_seconds: 0.0,
         cell_seconds: 3.0,
         clock_factor: 1.0,
+        paced_factor: 1.0,
     };
     /// A SATA or virtual solid-state drive.
     pub const SOLID_STATE: Self = Self {
@@ -37,6 +40,7 @@ impl Medium {
         call_seconds: 0.0,
         cell_seconds: 0.7,
         clock_factor: 1.0,
+        paced_factor: 1.0,
     };
 
     /// A virtual machine's disk, which says that it rotates whatever lies below
@@ -47,11 +51,13 @@ impl Medium {
         call_seconds: 0.0,
         cell_seconds: 0.7,
         clock_factor: 1.0,
+        paced_factor: 1.0,
     };
 
     /// The lab: what counts is the work of simulating. A guest boots and ends in
     /// about a second, an I/O of fio takes half a millisecond, data are copied at
-    /// memory's speed; a disk does some 200 I/Os in a second of its own time. A system
+    /// memory's speed; a disk does some 200 I/Os in a second of its own time, and waiting
+    /// takes none. A system
     /// call is caught by ptrace; with the switch to another program that it mostly is
     /// (PostgreSQL's clients and servers) it takes 25 µs.
     pub const LAB: Self = Self {
@@ -60,6 +66,7 @@ impl Medium {
         call_seconds: 25e-6,
         cell_seconds: 1.2,
         clock_factor: 0.1,
+        paced_factor: 0.0,
     };
 
     /// By a drive's kernel name, such as `sda`, and what the kernel says of it.
@@ -91,7 +98,8 @@ pub struct Prediction {
 pub fn cell_seconds(cost: &Cost, medium: Medium) -> f64 {
     let bytes =
         cost.prewrite.0 + cost.sequential_read.0 + cost.sequential_write.0 + cost.random_write.0;
-    let measured = cost.fixed_seconds * medium.clock_factor
+    let factor = if cost.paced { medium.paced_factor } else { medium.clock_factor };
+    let measured = cost.fixed_seconds * factor
         + bytes as f64 / medium.bytes_per_second
         + cost.seeks as f64 * medium.seek_seconds;
     let prewrite = cost.prewrite.0 as f64 / medium.bytes_per_second;
@@ -168,6 +176,14 @@ mod tests {
         let cost = Cost { fixed_seconds: 36_000.0, ..Cost::default() };
         assert_eq!(cell_seconds(&cost, Medium::HARD_DISK), 36_003.0);
         assert!(cell_seconds(&cost, Medium::LAB) < 3700.0);
+    }
+
+    #[test]
+    fn waiting_takes_time_but_in_the_lab() {
+        let film = Cost { fixed_seconds: 3600.0, paced: true, seeks: 100, ..Cost::default() };
+        let seconds = cell_seconds(&film, Medium::LAB);
+        assert!((seconds - 1.2 - 0.05).abs() < 1e-9, "{seconds}");
+        assert!(cell_seconds(&film, Medium::HARD_DISK) > 3600.0);
     }
 
     #[test]

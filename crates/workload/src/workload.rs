@@ -64,6 +64,9 @@ pub struct Cost {
     pub calls: u64,
     /// Seconds that it takes whatever the drives do (`runtime`, start-up).
     pub fixed_seconds: f64,
+    /// Whether it waits for its own clock for most of that time, as a film does: what it
+    /// asks of the drives is all in the fields above.
+    pub paced: bool,
     /// Upper bound in seconds where the job has one (`runtime` with `size`).
     pub at_most_seconds: Option<f64>,
 }

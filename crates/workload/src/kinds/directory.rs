@@ -34,6 +34,10 @@ const LIST_BUFFER: usize = 32 << 10;
 /// system with less room than that for each file has too few of them.
 const ROOM: Bytes = Bytes(16 << 10);
 
+/// System calls for an entry: two make it, two look at it, one removes it, and making and
+/// removing inodes takes the kernel as long as two more.
+const ENTRY_CALLS: u64 = 7;
+
 /// An inode and a directory entry, each in a few trees: what is really written.
 const METADATA: Bytes = Bytes(1 << 10);
 
@@ -212,7 +216,8 @@ impl Workload for Directory {
             random_write: METADATA.saturating_mul(self.entries),
             // Sixteen inodes of 256 bytes lie in a block, which listing, either stat
             // and deleting look for.
-            seeks: (self.entries / 4).max(1),
+            seeks: (self.entries / 16).max(1),
+            calls: self.entries.saturating_mul(ENTRY_CALLS),
             ..Cost::default()
         }
     }

@@ -23,6 +23,12 @@ const FILE: &str = "database.sqlite";
 /// A page of a database: SQLite's default (sqlite.org/pragma.html#pragma_page_size).
 const PAGE: Bytes = Bytes(4096);
 
+/// What an entry of the index takes: two numbers and what tells their lengths
+/// (sqlite.org/fileformat2.html), in pages that are two thirds full.
+const INDEX_ROW: u64 = 16;
+/// What SQLite keeps of a database in memory: its default (pragma cache_size, -2000).
+const CACHE: Bytes = Bytes(2000 << 10);
+
 /// What a row takes besides its body: its header, its keys, and its entry in the
 /// index, whose pages are two thirds full.
 const ROW_MORE: u64 = 48;
@@ -306,12 +312,19 @@ impl Workload for Sqlite {
             (_, Synchronous::Full) => self.commits.saturating_mul(4),
             (_, Synchronous::Normal) => self.commits.saturating_mul(3),
         };
+        // Each page that is filled is written and read again, for the log and for the
+        // check. Rows go to random places of the index, of which the cache holds a part.
+        let rows = self.rows_before();
+        let index = Bytes(rows.saturating_mul(INDEX_ROW));
+        let missed = index.saturating_sub(CACHE).0 / INDEX_ROW;
+        let pages = before.0 / PAGE.0;
         Cost {
             space: before + added + journal + Bytes::mib(1),
             content: before + added + journal,
             prewrite: before,
             random_write: page_writes + added,
             seeks: syncs + self.reads.saturating_mul(2),
+            calls: pages.saturating_mul(4).saturating_add(missed.saturating_mul(3) / 2),
             fixed_seconds: 0.0,
             at_most_seconds: self
                 .runtime
