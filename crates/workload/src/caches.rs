@@ -45,6 +45,24 @@ pub(crate) fn drop_caches(
     }
 }
 
+/// What of a file system's own data stays in memory although the caches were dropped: a
+/// sentence, where something does.
+///
+/// Seen in Linux 6.12: of 686 buffers of Btrfs's trees, with 30,000 files in them, the
+/// switch drops none, once or twice, after a minute or mounted read-only; an unmount does.
+/// Its buffers hold their pages, and `mapping_evict_folio` (mm/truncate.c, since 5.18)
+/// leaves alone what somebody holds.
+pub(crate) fn what_stays(directory: &Path) -> Option<&'static str> {
+    // include/uapi/linux/magic.h
+    const BTRFS_SUPER_MAGIC: rustix::fs::FsWord = 0x9123_683E;
+    let found = rustix::fs::statfs(directory).ok()?;
+    (found.f_type == BTRFS_SUPER_MAGIC).then_some(
+        "Btrfs keeps its trees in memory when caches are dropped (seen in Linux 6.12): names, \
+         inodes and places of files are found without the drives, if they were used since it \
+         was mounted; data are read from the drives",
+    )
+}
+
 /// Empties the memories of modelled drives, which forget all when their write
 /// cache is switched off. Nothing may be left to be written back.
 ///
@@ -97,6 +115,18 @@ mod tests {
         assert_eq!(lines[0], "sync");
         // Either the switch was written, or a sentence says that it was not.
         assert_eq!(lines.len() == 2, note.is_none(), "{lines:?} {note:?}");
+    }
+
+    #[test]
+    fn what_stays_is_told_of_btrfs_alone() {
+        let folder = tempfile::tempdir().expect("temp");
+        let mounts = fs::read_to_string("/proc/self/mounts").expect("mounts");
+        if mounts.contains(" btrfs ") {
+            eprintln!("skipped: needs a machine without Btrfs");
+        } else {
+            assert_eq!(what_stays(folder.path()), None);
+        }
+        assert_eq!(what_stays(Path::new("/no/such/place")), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use disklab_measure::{Cpu, Figure, Meter, Note, Steadiness, Step, Watched};
 use disklab_study::Caches;
 
 use crate::WorkloadError;
-use crate::caches::{drop_caches, empty_drives};
+use crate::caches::{drop_caches, empty_drives, what_stays};
 use crate::steady::remark;
 
 /// How often the drives' counters are read during a step.
@@ -103,6 +103,9 @@ impl<'a> WorkSite<'a> {
             }
             self.caches_seconds += began.elapsed().as_secs_f64();
             if let Some(note) = note {
+                self.note_once("caches", note);
+            }
+            if let Some(note) = what_stays(self.directory) {
                 self.note_once("caches", note);
             }
         }
