@@ -1,6 +1,9 @@
 //! disklab: which file system, which RAID type, which options, on these disks,
 //! for this work?
 
+#[macro_use]
+mod said;
+
 mod cli;
 mod commands;
 mod exit;

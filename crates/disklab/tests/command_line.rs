@@ -99,6 +99,17 @@ fn a_plan_costs_nothing_and_says_what_a_run_would() {
 }
 
 #[test]
+fn who_listens_no_more_does_not_break_it_off() {
+    let temp = tempfile::tempdir().expect("temp");
+    let (reader, writer) = std::io::pipe().expect("pipe");
+    drop(reader);
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("disklab"));
+    command.args(["plan", "no-such-study"]).current_dir(temp.path()).stderr(writer);
+    let status = command.stdin(std::process::Stdio::null()).status().expect("it starts");
+    assert_eq!(status.code(), Some(2));
+}
+
+#[test]
 fn a_plan_tells_of_a_kernel_that_is_not_there() {
     let temp = tempfile::tempdir().expect("temp");
     let cache = temp.path().join("nothing here");
@@ -109,7 +120,7 @@ fn a_plan_tells_of_a_kernel_that_is_not_there() {
     };
     let there = cache.join("disklab/kernel").display().to_string();
     plan("first-look")
-        .stdout(contains("the lab's is not there yet: the run builds it first, once, in some"))
+        .stdout(contains("the lab's is not there yet: the run builds it first, once, in five"))
         .stdout(contains(there));
     plan("nas").stdout(contains("the lab's, with ZFS, is not there yet"));
     let mut doctor = disklab(temp.path());

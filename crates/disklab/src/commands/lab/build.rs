@@ -91,7 +91,7 @@ fn build_zfs(
 
 /// What a build takes: it is the first thing that somebody sees who wanted something
 /// else.
-pub const BUILD_TIME: &str = "some ten minutes on two processors";
+pub const BUILD_TIME: &str = "five to ten minutes on two processors";
 
 /// What is said when a build begins, which nobody may have asked for.
 fn begins(cache: &Path) -> String {
