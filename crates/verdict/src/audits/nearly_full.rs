@@ -12,7 +12,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "file systems that are nearly full, or fuller than those that they are compared with",
     evidence: "used and all blocks of the file system before and after the workload",
     remedy: "make room; compare file systems that are equally full and old",
-    reproducer: Reproducer::Lab("a file that fills 95 % of its file system"),
+    reproducer: Reproducer::Lab("a file that fills its file system"),
     check,
 };
 

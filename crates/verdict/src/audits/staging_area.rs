@@ -14,7 +14,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "writes that fit into a shingled disk's cache area, or into an SSD's fast cells",
     evidence: "bytes written to each drive, the model's area, or the maker's lists of shingled disks",
     remedy: "write several times as much, and look at what comes after",
-    reproducer: Reproducer::Lab("small writes on a shingled disk and on an SSD with fast cells"),
+    reproducer: Reproducer::Lab("small writes on a shingled disk"),
     check,
 };
 
