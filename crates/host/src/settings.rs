@@ -131,18 +131,15 @@ const MOST_MEMORY: u64 = 64 << 40;
 const MOST_READ_AHEAD: u64 = 64 << 20;
 
 impl HostSettings {
-    /// What it is, for a sentence.
+    /// What it is, for a sentence: `cache=writeback with 28 GiB of page cache`.
     pub fn about(&self) -> String {
         let memory = if self.cache.page_cache {
-            format!(", {} of page cache", Bytes(self.memory).iec())
+            format!(" with {} of page cache", Bytes(self.memory).iec())
         } else {
             String::new()
         };
-        let writes = match self.writes_at_once {
-            1 => ", one write at a time",
-            _ => "",
-        };
-        format!("a host's virtual disk (cache={}{memory}{writes})", self.cache.word)
+        let writes = if self.writes_at_once == 1 { ", one write at a time" } else { "" };
+        format!("cache={}{memory}{writes}", self.cache.word)
     }
 
     /// Time to copy so many bytes, ns.
@@ -191,7 +188,7 @@ mod tests {
         let host = read("cache = 'writeback'\nmemory = '28 GiB'").unwrap();
         assert_eq!((host.writes_at_once, host.threads, host.read_ahead), (1, 64, 128 << 10));
         assert_eq!(host.memory, 28 << 30);
-        assert!(host.about().contains("cache=writeback, 28 GiB of page cache, one write"));
+        assert!(host.about().contains("cache=writeback with 28 GiB of page cache, one write"));
         assert_eq!(read("cache = 'none'").unwrap().writes_at_once, 64);
         let old = read("cache = 'none'\nwrites-at-once = 1\nrequest = '0 ns'").unwrap();
         assert_eq!((old.writes_at_once, old.request, old.memory), (1, 0, 0));

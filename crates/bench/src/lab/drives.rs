@@ -139,9 +139,13 @@ impl ModelledDrives {
     /// What hosts stand on the drives, for a sentence; nothing where there is none.
     fn below(&self) -> String {
         let mut words: Vec<String> = self.hosts.iter().flatten().map(HostSettings::about).collect();
+        // The stacks of one mode may stand apart.
+        words.sort();
         words.dedup();
-        let words = words.join(", or ");
-        if words.is_empty() { words } else { format!(" below {words}") }
+        if words.is_empty() {
+            return String::new();
+        }
+        format!(" behind a host's virtual disk ({})", words.join("; or "))
     }
 
     /// `4 × HGST Ultrastar He10 10 TB`, for a sentence.
