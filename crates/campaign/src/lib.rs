@@ -28,6 +28,10 @@
 //! level, roughly normal noise before. A report on such a run must judge its comparisons by
 //! [`Rules::looks`] too: multiply each p by the number of looks.
 //!
+//! Not guarded for the goal best is what is said of a stack that is not the best: who leads
+//! is chosen by the samples, and of eight equal stacks up to one campaign in ten calls one
+//! worse than the leader (docs/calibration.md).
+//!
 //! After Even-Dar, Mannor and Mansour, 'Action elimination and stopping conditions',
 //! Journal of Machine Learning Research 7 (2006), with paired blocks in place of
 //! independent arms.
