@@ -238,13 +238,20 @@ impl Session {
 
     /// Waits until it says something, and takes all up to that away.
     fn expect(&mut self, text: &str) -> String {
-        let end = Instant::now() + PATIENCE;
+        let at = self.listen(PATIENCE, text);
+        let at = at.unwrap_or_else(|| panic!("'{text}' never came after: {}", self.said));
+        let rest = self.said.split_off(at + text.len());
+        std::mem::replace(&mut self.said, rest)
+    }
+
+    /// Hears what it says until `text` is among it, for so long; where that is.
+    fn listen(&mut self, long: Duration, text: &str) -> Option<usize> {
+        let end = Instant::now() + long;
         loop {
-            if let Some(at) = self.said.find(text) {
-                let rest = self.said.split_off(at + text.len());
-                return std::mem::replace(&mut self.said, rest);
+            let found = self.said.find(text);
+            if found.is_some() || Instant::now() >= end {
+                return found;
             }
-            assert!(Instant::now() < end, "'{text}' never came after: {}", self.said);
             let mut fds = [PollFd::new(&self.terminal, PollFlags::IN)];
             let second = Timespec { tv_sec: 1, tv_nsec: 0 };
             if poll(&mut fds, Some(&second)).is_ok_and(|ready| ready > 0) {
@@ -253,6 +260,18 @@ impl Session {
                 self.said.push_str(&String::from_utf8_lossy(&buffer[..got]));
             }
         }
+    }
+
+    /// Types Control-C until the prompt is there: one that comes while the shell begins a
+    /// command is the shell's, which takes no notice.
+    fn stop(&mut self) {
+        let end = Instant::now() + PATIENCE;
+        while !self.said.contains(PROMPT) {
+            assert!(Instant::now() < end, "it does not stop: {}", self.said);
+            self.type_in("\x03");
+            self.listen(Duration::from_secs(2), PROMPT);
+        }
+        self.expect(PROMPT);
     }
 
     /// Types a command, and gives what it says up to the next prompt.
@@ -349,8 +368,7 @@ fn a_user_has_a_prompt() {
     // A sleep of thirty years can be stopped, and put into the background.
     session.type_in("sleep 1000000000\r");
     session.expect("\n");
-    session.type_in("\x03");
-    session.expect(PROMPT);
+    session.stop();
     // Names are completed.
     session.type_in("echo /dev/disk/by-id/virtio-HDN721010ALE604-04/../../../vd\t\x15");
     session.type_in("ls /dev/disk/by-\t");
