@@ -60,7 +60,12 @@ fn both_engines_get_the_same_from_a_modelled_drive() {
         // that their starts decide, and stay in it: by four seeds, disklab got 10 to 27 MB/s
         // and fio 15 to 23. One pair tells nothing of the engines but its requests.
         let random = [0.06, 0.06, 0.25];
+        // Of 128 I/Os wanted at once the kernel keeps 96, for the drive takes 32: who waits
+        // there is decided by who came when. By five seeds, disklab's median was 0.70 to
+        // 1.0 of fio's (docs/parity.md), with the same throughput.
+        let crowded = [0.06, 0.35, 0.45];
         let near = match (job.starts_with("rand"), job.ends_with("x4")) {
+            (true, true) if job.ends_with("-32x4") => &crowded[..],
             (true, _) => &random[..],
             (false, false) => &[0.03, 0.03],
             (false, true) if job == "read-1x4" => &[],
