@@ -59,13 +59,6 @@ pub fn from_node(node: &Node) -> Result<HostSettings, StudyError> {
 pub fn with_cache(node: &Node, other: Option<CacheMode>) -> Result<HostSettings, StudyError> {
     let mut fields = Fields::new(node, "the host")?;
     let own = fields.choice("cache", &CacheMode::ALL)?;
-    let cache = match other.or(own) {
-        Some(cache) => cache,
-        None => {
-            let words = one_of(CacheMode::ALL.iter().map(|(word, _)| *word));
-            return Err(node.error(format!("the host needs a field 'cache': {words}")));
-        }
-    };
     let memory = fields.bytes("memory")?;
     let read_ahead = fields.bytes("read-ahead")?.unwrap_or(READ_AHEAD);
     let threads = fields.integer("threads", 1..=1024)?.unwrap_or(THREADS);
@@ -75,7 +68,15 @@ pub fn with_cache(node: &Node, other: Option<CacheMode>) -> Result<HostSettings,
     let copy = fields.take("copy").map(rate).transpose()?.unwrap_or(COPY);
     let background = fields.integer("dirty-background", 1..=99)?.unwrap_or(10);
     let limit = fields.integer("dirty-limit", 2..=100)?.unwrap_or(20);
+    // A misspelt field is told before the one that is missing for it.
     fields.finish()?;
+    let cache = match other.or(own) {
+        Some(cache) => cache,
+        None => {
+            let words = one_of(CacheMode::ALL.iter().map(|(word, _)| *word));
+            return Err(node.error(format!("the host needs a field 'cache': {words}")));
+        }
+    };
     let memory = match memory {
         Some(Bytes(memory)) if (LEAST_MEMORY..=MOST_MEMORY).contains(&memory) => memory,
         Some(memory) => {
