@@ -1,7 +1,7 @@
 //! Quantities of drive files: numbers with their units.
 
 use disklab_study::{Fields, Node, StudyError, one_of};
-use disklab_units::Bytes;
+use disklab_units::{Bytes, parse_nanoseconds};
 
 /// The rates of SATA links, as the trade names them, and the payload that each
 /// carries, B/s. Ten bits on the line make a byte (8b/10b), which leaves 150, 300
@@ -42,24 +42,9 @@ pub(crate) fn optional_time(
 
 pub(crate) fn parse_time(node: &Node, name: &str) -> Result<u64, StudyError> {
     let text = node.as_text()?;
-    let expected = || {
+    parse_nanoseconds(&text).ok_or_else(|| {
         node.error(format!("`{name}`: expected a time such as '8.5 ms' or '50 µs', found '{text}'"))
-    };
-    let trimmed = text.trim();
-    let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
-    let (number, unit) = trimmed.split_at(split);
-    let factor = match unit.trim() {
-        "ns" => 1.0,
-        "µs" | "μs" | "us" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => return Err(expected()),
-    };
-    let nanoseconds = number.parse::<f64>().map_err(|_| expected())? * factor;
-    if !(0.0..=1e15).contains(&nanoseconds) {
-        return Err(expected());
-    }
-    Ok(nanoseconds.round() as u64)
+    })
 }
 
 /// A rate such as '240 MB/s', in B/s.
