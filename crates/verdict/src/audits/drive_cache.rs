@@ -4,9 +4,9 @@ use disklab_measure::Direction;
 use disklab_units::Bytes;
 
 use crate::audits::{Audit, Found, Reproducer};
-use crate::evidence::{CellFacts, Evidence};
+use crate::evidence::{CellFacts, Detail, Evidence};
 use crate::words::list;
-use crate::{Group, Severity};
+use crate::{Group, Observation, Severity};
 
 pub(super) const AUDIT: Audit = Audit {
     name: "fits-drive-cache",
@@ -66,8 +66,14 @@ fn too_many(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f64>
     if !random || !rotating || cells.is_empty() {
         return None;
     }
-    let long = evidence.details[index].iter().filter(|d| d.step_seconds >= SHORTEST_SECONDS);
-    let rates = long.map(|d| d.most_reads as f64 / d.step_seconds).collect();
+    // An array cuts a large read into pieces that lie side by side on each drive: the arm
+    // goes there once.
+    let places = |(detail, observation): (&Detail, &Observation)| {
+        let reads = observation.operations.map_or(detail.most_reads, |n| n.min(detail.most_reads));
+        (detail.step_seconds >= SHORTEST_SECONDS).then(|| reads as f64 / detail.step_seconds)
+    };
+    let rates = evidence.details[index].iter().zip(&group.observations).filter_map(places);
+    let rates = rates.collect();
     crate::audits::support::median(rates).filter(|rate| *rate > READS)
 }
 
@@ -97,7 +103,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: a hard disk answered {:.0} random reads per second, more than its arm can \
-             move: they came from its own memory.",
+             move: they came from its own memory, or from that of a machine below it.",
             suspects.figure,
             suspects.stacks(),
             suspects.range().1
@@ -151,5 +157,9 @@ mod tests {
         assert_eq!(found("direct", sample(Direction::Write, 16 << 20, 0, 1)), 0);
         assert_eq!(found("buffered", sample(Direction::Write, 16 << 20, 0, 0)), 0);
         assert_eq!(found("fio", sample(Direction::Read, 1 << 20, 250, 0)), 0);
+        // 250 reads that an array cut into 2,000.
+        let mut cut = sample(Direction::Read, 250 << 20, 2000, 0);
+        cut.steps[0].figures[0].operations = Some(250);
+        assert_eq!(found("fio", cut), 0);
     }
 }

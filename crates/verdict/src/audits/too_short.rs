@@ -23,6 +23,9 @@ pub(super) const AUDIT: Audit = Audit {
 const SECONDS: f64 = 0.1;
 /// Fewer operations are mostly the first ones.
 const OPERATIONS: u64 = 8;
+/// Seconds of an operation from which on its own start is nothing beside it: blocks of a
+/// gigabyte, as dd takes them.
+const LONG: f64 = 1.0;
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let short = |group: &Group| {
@@ -34,7 +37,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         let times = group.observations.iter().filter_map(|o| o.value(Measure::Elapsed)).collect();
         let seconds = median(times)?;
         let operations = group.observations.iter().filter_map(|o| o.operations).max();
-        let few = operations.is_some_and(|n| n < OPERATIONS) && seconds < 100.0 * SECONDS;
+        let few = operations.is_some_and(|n| n < OPERATIONS && seconds < n as f64 * LONG);
         (seconds < SECONDS || few).then_some(seconds)
     };
     let suspects = evidence.suspects(|_, group| short(group));
@@ -87,7 +90,7 @@ mod tests {
         assert_eq!(found("fio", "fio", 0.2, Some(16)), 0);
         assert_eq!(found("copy", "cp", 0.2, None), 0);
         // Three blocks of a gigabyte are no little work.
-        assert_eq!(found("fio", "fio", 30.0, Some(3)), 0);
+        assert_eq!(found("fio", "fio", 4.0, Some(2)), 0);
         assert_eq!(found("hdparm", "cached", 0.01, None), 0);
         // Nobody knows how long it took.
         assert_eq!(found("fio", "fio", 0.0, None), 0);
