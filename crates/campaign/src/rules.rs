@@ -55,9 +55,9 @@ impl Rules {
     pub(crate) fn level(&self, stacks: usize) -> f64 {
         let others = stacks.saturating_sub(1).max(1);
         let pairs = match self.goal {
-            // The best one meets each other one at most once per look.
-            Goal::Best | Goal::Precision(_) => others as f64,
-            Goal::Rank => (stacks * others) as f64 / 2.0,
+            Goal::Precision(_) => others as f64,
+            // Also for the best, who leads being chosen by the samples: any pair may meet.
+            Goal::Best | Goal::Rank => (stacks * others) as f64 / 2.0,
         };
         self.error.clamp(1e-12, 1.0) / (self.looks().len() as f64 * pairs.max(1.0))
     }
@@ -81,8 +81,10 @@ mod tests {
         assert_eq!(Rules { most_blocks: 5, ..rules.clone() }.looks(), [3, 4, 5]);
         assert_eq!(Rules { most_blocks: 2, ..rules.clone() }.looks(), [2]);
         assert_eq!(Rules { most_blocks: 45, ..rules.clone() }.looks()[11..], [30, 36, 43, 45]);
-        // Twelve stacks at twelve looks: 0.05 / (12·11).
-        assert!((rules.level(12) - 0.05 / 132.0).abs() < 1e-12);
+        // Twelve stacks at twelve looks: 0.05 / (12·11), and / (12·66) for pairs.
+        let precision = Rules::new(Goal::Precision(0.05));
+        assert!((precision.level(12) - 0.05 / 132.0).abs() < 1e-12);
+        assert!((rules.level(12) - 0.05 / 792.0).abs() < 1e-12);
         assert!((Rules::new(Goal::Rank).level(4) - 0.05 / 72.0).abs() < 1e-12);
     }
 

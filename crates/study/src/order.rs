@@ -1,4 +1,4 @@
-//! The order of cells: randomised complete blocks.
+//! The order of cells: randomised complete blocks, every second one reversed.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -22,9 +22,11 @@ pub struct Cell {
 }
 
 /// Lays cells out in `repeats` blocks. Each block holds every pair once, so
-/// that a drift of the machine hits all stacks alike; within a block the stacks
-/// are shuffled, and within a stack its workloads. ChaCha8 keeps the order the
-/// same for a seed on every machine.
+/// that a drift of the machine hits all stacks alike. In the first block, the third, and
+/// so on, the stacks are shuffled, and within a stack its workloads; each block between
+/// runs in the reverse order of the one before, so that over both together whatever grows
+/// evenly with time cancels out. ChaCha8 keeps the order the same for a seed on every
+/// machine, and the blocks of a shorter order are the first ones of a longer.
 pub fn order(pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut stacks: Vec<&str> = Vec::new();
@@ -33,22 +35,29 @@ pub fn order(pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {
             stacks.push(stack);
         }
     }
-    let mut cells = Vec::with_capacity(pairs.len() * repeats as usize);
+    let mut cells: Vec<Cell> = Vec::with_capacity(pairs.len() * repeats as usize);
+    let mut drawn: Vec<(&str, &str)> = Vec::with_capacity(pairs.len());
     for block in 0..repeats {
-        stacks.shuffle(&mut random);
-        for stack in &stacks {
-            let mut workloads: Vec<&str> =
-                pairs.iter().filter(|(s, _)| s == stack).map(|(_, w)| w.as_str()).collect();
-            workloads.shuffle(&mut random);
-            for workload in workloads {
-                cells.push(Cell {
-                    number: cells.len() as u32,
-                    block,
-                    stack: (*stack).to_owned(),
-                    workload: workload.to_owned(),
-                    seed: cell_seed(seed, block, workload),
-                });
+        if block % 2 == 1 {
+            drawn.reverse();
+        } else {
+            stacks.shuffle(&mut random);
+            drawn.clear();
+            for stack in &stacks {
+                let mut workloads: Vec<&str> =
+                    pairs.iter().filter(|(s, _)| s == stack).map(|(_, w)| w.as_str()).collect();
+                workloads.shuffle(&mut random);
+                drawn.extend(workloads.into_iter().map(|workload| (*stack, workload)));
             }
+        }
+        for (stack, workload) in &drawn {
+            cells.push(Cell {
+                number: cells.len() as u32,
+                block,
+                stack: (*stack).to_owned(),
+                workload: (*workload).to_owned(),
+                seed: cell_seed(seed, block, workload),
+            });
         }
     }
     cells
@@ -95,6 +104,38 @@ mod tests {
                 prop_assert!(cells.iter().all(|c| c.block as usize == block));
             }
         }
+
+        #[test]
+        fn every_second_block_is_the_one_before_reversed(
+            stacks in 1_usize..6, workloads in 1_usize..6, repeats in 2_u32..7, seed: u64
+        ) {
+            let pairs = pairs(stacks, workloads);
+            let cells = order(&pairs, repeats, seed);
+            for two in cells.chunks_exact(2 * pairs.len()) {
+                let (first, second) = two.split_at(pairs.len());
+                let reversed = first.iter().rev().map(|c| (&c.stack, &c.workload));
+                prop_assert!(second.iter().map(|c| (&c.stack, &c.workload)).eq(reversed));
+            }
+        }
+
+        #[test]
+        fn a_shorter_order_begins_a_longer(
+            stacks in 1_usize..6, workloads in 1_usize..4, few in 1_u32..5, seed: u64
+        ) {
+            let pairs = pairs(stacks, workloads);
+            let (short, long) = (order(&pairs, few, seed), order(&pairs, few + 2, seed));
+            prop_assert_eq!(&long[..short.len()], &short[..]);
+        }
+    }
+
+    #[test]
+    fn other_pairs_of_blocks_are_drawn_anew() {
+        let cells = order(&pairs(6, 1), 6, 3);
+        let block = |n: usize| -> Vec<&str> {
+            cells[6 * n..6 * (n + 1)].iter().map(|c| c.stack.as_str()).collect()
+        };
+        assert_ne!(block(0), block(2));
+        assert_ne!(block(2), block(4));
     }
 
     #[test]
