@@ -28,9 +28,8 @@
 //! level, roughly normal noise before. A report on such a run must judge its comparisons by
 //! [`Rules::looks`] too: multiply each p by the number of looks.
 //!
-//! Not guarded for the goal best is what is said of a stack that is not the best: who leads
-//! is chosen by the samples, and of eight equal stacks up to one campaign in ten calls one
-//! worse than the leader (docs/calibration.md).
+//! For the goal best, too, the error is divided by all pairs: who leads is chosen by the
+//! samples, so that any two stacks may meet.
 //!
 //! After Even-Dar, Mannor and Mansour, 'Action elimination and stopping conditions',
 //! Journal of Machine Learning Research 7 (2006), with paired blocks in place of
@@ -39,6 +38,7 @@
 mod contest;
 mod decide;
 mod eliminate;
+mod outcome;
 mod plan;
 mod rules;
 #[cfg(test)]
@@ -46,5 +46,6 @@ mod tests;
 
 pub use contest::Contest;
 pub use decide::{Conclusion, Decision, Next, Rank, Relation, decide};
+pub use outcome::{FigureOutcome, Nearest, Outcome, Stop};
 pub use plan::{Ask, PlanError, Planned, Tails, blocks_needed};
 pub use rules::{Goal, Rules};

@@ -43,6 +43,18 @@ pub struct RunInfo {
     pub environment: Environment,
 }
 
+impl RunInfo {
+    /// Name of the option that says how often a campaign looks at its samples.
+    pub const LOOKS: &'static str = "looks";
+
+    /// How often the campaign looks at its samples to decide whether to go on; 1 where it
+    /// does not. Each look is a chance to be deceived, so claims must stand as many.
+    pub fn looks(&self) -> usize {
+        let told = self.options.get(Self::LOOKS).and_then(|text| text.parse().ok());
+        told.unwrap_or(1).clamp(1, 1000)
+    }
+}
+
 /// How far a cell is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellState {

@@ -3,7 +3,7 @@
 use disklab_measure::Sample;
 use disklab_study::Cell;
 use jiff::Timestamp;
-use rusqlite::{Connection, Result, Row, params};
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
 use crate::{CellRecord, CellState, RunInfo, Session};
 
@@ -24,6 +24,26 @@ pub(crate) fn insert_cell(connection: &Connection, cell: &Cell) -> Result<()> {
         params![cell.number, cell.block, cell.stack, cell.workload, cell.seed as i64],
     )?;
     Ok(())
+}
+
+/// Runs made before there were such campaigns have no table for it.
+const OUTCOME: &str = "CREATE TABLE IF NOT EXISTS outcome (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    json TEXT NOT NULL
+)";
+
+pub(crate) fn keep_outcome(connection: &Connection, json: &str) -> Result<()> {
+    connection.execute(OUTCOME, [])?;
+    connection.execute("INSERT OR REPLACE INTO outcome (only, json) VALUES (1, ?1)", [json])?;
+    Ok(())
+}
+
+pub(crate) fn outcome(connection: &Connection) -> Result<Option<String>> {
+    let there = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'outcome'";
+    if connection.query_row(there, [], |row| row.get::<_, i64>(0))? == 0 {
+        return Ok(None);
+    }
+    connection.query_row("SELECT json FROM outcome", [], |row| row.get(0)).optional()
 }
 
 /// Ends a cell that waits; any other is an error, so that none is ever done twice.

@@ -172,6 +172,41 @@ impl Run {
         rows::insert_session(&self.connection, session).map_err(self.sqlite())
     }
 
+    /// Adds cells that wait: the next blocks of a campaign that decides as it goes.
+    ///
+    /// # Errors
+    /// Where they cannot be written, or one of them is there already.
+    pub fn append(&mut self, cells: &[Cell]) -> Result<(), StoreError> {
+        self.writable()?;
+        let path = self.folder.join(DATABASE);
+        let result = (|| {
+            let transaction = self.connection.transaction()?;
+            for cell in cells {
+                rows::insert_cell(&transaction, cell)?;
+            }
+            transaction.commit()
+        })();
+        result.map_err(StoreError::sqlite(&path))
+    }
+
+    /// Keeps what came of a campaign that decided as it went, as JSON, in place of what
+    /// was kept before.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn keep_outcome(&self, json: &str) -> Result<(), StoreError> {
+        self.writable()?;
+        rows::keep_outcome(&self.connection, json).map_err(self.sqlite())
+    }
+
+    /// What [`Run::keep_outcome`] kept; none where nothing was, or not yet.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn outcome(&self) -> Result<Option<String>, StoreError> {
+        rows::outcome(&self.connection).map_err(self.sqlite())
+    }
+
     /// A fresh folder for the raw outputs of a cell that is about to run.
     ///
     /// # Errors

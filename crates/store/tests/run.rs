@@ -98,6 +98,25 @@ fn what_is_written_is_read_back() {
 }
 
 #[test]
+fn a_campaign_grows_by_blocks_and_keeps_its_outcome() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells[..2]).expect("create");
+    assert_eq!(run.outcome().expect("read"), None);
+    run.append(&cells[2..]).expect("append");
+    assert!(run.append(&cells[2..]).is_err(), "they are there already");
+    for json in ["{\"a\":1}", "{\"a\":2}"] {
+        run.keep_outcome(json).expect("keep");
+    }
+    drop(run);
+    let run = Run::open(temp.path()).expect("open");
+    let stored: Vec<_> = run.cells().expect("cells").into_iter().map(|r| r.cell).collect();
+    assert_eq!(stored, cells);
+    assert_eq!(run.outcome().expect("read").as_deref(), Some("{\"a\":2}"));
+    assert!(run.keep_outcome("{}").is_err(), "open for reading only");
+}
+
+#[test]
 fn a_cell_ends_only_once() {
     let temp = tempfile::tempdir().expect("temp");
     let cells = cells();

@@ -107,6 +107,9 @@ pub struct Answer {
     pub comparisons: Vec<Comparison>,
     /// Plain sentences.
     pub sentences: Vec<String>,
+    /// How often the campaign looked at its samples to decide whether to go on, 1 where
+    /// it did not: each p is multiplied by it.
+    pub looks: usize,
 }
 
 /// One bar, or one point of a line.

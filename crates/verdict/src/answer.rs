@@ -4,7 +4,7 @@ use disklab_stats::{Ratio, estimate};
 use disklab_study::{Measure, Study};
 
 use crate::asked::Asked;
-use crate::compare::{comparisons, level_of, outcome, ratio};
+use crate::compare::{comparisons, level_of, outcome, ratio_of_looks};
 use crate::figures::{FigureSet, figures};
 use crate::sentences::sentences;
 use crate::unsteady::Unsteady;
@@ -17,9 +17,10 @@ pub(crate) fn answers(
     findings: &[Finding],
     unsteady: &Unsteady,
     asked: Vec<Asked>,
+    looks: usize,
 ) -> Vec<Answer> {
     let doubts = Doubts::of(findings);
-    asked.into_iter().map(|asked| answer(study, groups, &doubts, unsteady, asked)).collect()
+    asked.into_iter().map(|asked| answer(study, groups, &doubts, unsteady, asked, looks)).collect()
 }
 
 fn answer(
@@ -28,6 +29,7 @@ fn answer(
     doubts: &Doubts<'_>,
     unsteady: &Unsteady,
     asked: Asked,
+    looks: usize,
 ) -> Answer {
     let figures = figures(study, groups, &asked);
     let covered: Vec<&Group> =
@@ -36,8 +38,9 @@ fn answer(
     let measure =
         question.measure.unwrap_or_else(|| choice::measure(study, &covered, &question.chart));
     let points = points(study, groups, &figures, measure);
-    let comparisons = comparisons(study, groups, &question, &figures, measure);
-    let mut answer = Answer { question, measure, points, comparisons, sentences: Vec::new() };
+    let comparisons = comparisons(study, groups, &question, &figures, measure, looks);
+    let mut answer =
+        Answer { question, measure, points, comparisons, sentences: Vec::new(), looks };
     let without = unsteady.sentences(&covered);
     // Where nothing has a figure, that sentence says why.
     if !answer.points.is_empty() || without.is_empty() {
@@ -125,7 +128,8 @@ pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
         let [first, others @ ..] = ranked.as_slice() else { continue };
         let level = level_of(pairs);
         let to = |other: &Point| {
-            ratio(&groups[first.group], &groups[other.group], answer.measure, level)
+            let (first, other) = (&groups[first.group], &groups[other.group]);
+            ratio_of_looks(first, other, answer.measure, level, answer.looks)
         };
         let Some(second) = others.first() else { continue };
         let Some(ratio) = to(second).filter(|r| r.interval.is_some()) else { continue };

@@ -23,13 +23,15 @@ pub(crate) fn level_of(comparisons: usize) -> f64 {
 /// The comparisons of one answer. A stack is better or worse where the
 /// Holm-corrected p-value stays below 5 %, so that all claims of an answer
 /// together hold with a probability of 95 %; level where the whole interval lies
-/// within ±5 %.
+/// within ±5 %. `looks` is how often the campaign looked at its samples to decide whether
+/// to go on.
 pub(crate) fn comparisons(
     study: &Study,
     groups: &[Group],
     question: &Question,
     figures: &[FigureSet],
     measure: Measure,
+    looks: usize,
 ) -> Vec<Comparison> {
     let wanted = wanted_baseline(study, groups, question, figures, measure);
     let mut pairs: Vec<(&FigureSet, usize, usize)> = Vec::new();
@@ -43,7 +45,7 @@ pub(crate) fn comparisons(
     }
     // How many are judged together says which test bears each of them.
     let ratio_of = |(_, group, baseline): &(&FigureSet, usize, usize), level: f64| {
-        ratio(&groups[*group], &groups[*baseline], measure, level)
+        ratio_of_looks(&groups[*group], &groups[*baseline], measure, level, looks)
     };
     let judged = |pair: &&_| ratio_of(pair, LEVEL_OF_ONE).is_some_and(|r| r.p.is_some());
     let level = level_of(pairs.iter().filter(judged).count());
@@ -117,6 +119,21 @@ pub(crate) fn ratio(
         return None;
     }
     block_ratio(&pairs, level)
+}
+
+/// The same for a campaign that looked at its samples so often before it ended: each look
+/// could have been the one that a chance difference ended it at (Bonferroni).
+pub(crate) fn ratio_of_looks(
+    group: &Group,
+    baseline: &Group,
+    measure: Measure,
+    level: f64,
+    looks: usize,
+) -> Option<Ratio> {
+    let looks = looks.max(1) as f64;
+    let mut ratio = ratio(group, baseline, measure, level / looks)?;
+    ratio.p = ratio.p.map(|p| (p * looks).min(1.0));
+    Some(ratio)
 }
 
 /// Puts Holm's adjusted p-values in place of the raw ones.
@@ -240,5 +257,19 @@ mod tests {
         assert_eq!(alone.interval, among.interval);
         let (alone, among) = (alone.p.expect("three pairs"), among.p.expect("three pairs"));
         assert!((among / alone - 3.0).abs() < 1e-9, "{alone} {among}");
+    }
+
+    #[test]
+    fn a_campaign_that_looks_often_needs_stronger_evidence() {
+        let mut bed = Bed::new(ASK);
+        bed.repeats("single/ext4", "dd-4k", &[100e3, 108e3, 95e3, 99e3]);
+        bed.repeats("single/btrfs", "dd-4k", &[118e3, 115e3, 108e3, 108e3]);
+        let once = compared(&bed).remove(0);
+        bed.info.options.insert(disklab_store::RunInfo::LOOKS.to_owned(), "12".to_owned());
+        let often = compared(&bed).remove(0);
+        let (p, of_looks) = (once.p.expect("four pairs"), often.p.expect("four pairs"));
+        assert!((of_looks / p - 12.0).abs() < 1e-9, "{p} {of_looks}");
+        assert_eq!((once.outcome, often.outcome), (Outcome::Better, Outcome::Inconclusive));
+        assert_eq!(once.interval, often.interval);
     }
 }

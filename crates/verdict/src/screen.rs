@@ -10,7 +10,7 @@
 use disklab_stats::{CONFIDENCE, benjamini_hochberg};
 use disklab_study::Measure;
 
-use crate::compare::{level_of, ratio};
+use crate::compare::{level_of, ratio_of_looks};
 use crate::{Answer, Comparison, Group};
 
 /// The comparisons of a run that stand among all of them.
@@ -36,10 +36,12 @@ impl Screen {
         keys.sort_by_cached_key(order);
         keys.dedup();
         let level = level_of(keys.len());
+        let looks = answers.iter().map(|answer| answer.looks).max().unwrap_or(1);
         let raw: Vec<f64> = keys
             .iter()
             .map(|(group, baseline, measure)| {
-                let ratio = ratio(&groups[*group], &groups[*baseline], *measure, level);
+                let (group, baseline) = (&groups[*group], &groups[*baseline]);
+                let ratio = ratio_of_looks(group, baseline, *measure, level, looks);
                 ratio.and_then(|r| r.p).unwrap_or(1.0)
             })
             .collect();

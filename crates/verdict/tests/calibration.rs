@@ -26,11 +26,13 @@ fn at_least(share: Share, per_cent: f64) -> bool {
 }
 
 #[test]
-fn blocks_in_mirrored_order_do_no_harm() {
-    let bed = Bed::new(4, 2).expect("a study").mirrored();
-    for world in &WORLDS {
-        let got = false_claims(&bed, world, 4, 4, 60);
-        assert!(at_most(got.answers, 5.0), "{} {got:?}", world.name);
+fn a_machine_that_drifts_deceives_no_more_than_a_still_one() {
+    // Before every second block ran in reverse, 6 to 8 % of summaries claimed something.
+    let bed = Bed::new(4, 10).expect("a study");
+    let drift = WORLDS.iter().find(|world| world.name == "drift").expect("a world");
+    for blocks in [4, 5] {
+        let got = false_claims(&bed, drift, 4, blocks, 60);
+        assert!(at_most(got.answers, 0.5) && at_most(got.summaries, 0.5), "{got:?}");
     }
 }
 

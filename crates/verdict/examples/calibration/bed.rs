@@ -42,7 +42,6 @@ pub struct Bed {
     info: RunInfo,
     stacks: Vec<String>,
     workloads: Vec<String>,
-    mirrored: bool,
 }
 
 impl Bed {
@@ -82,13 +81,7 @@ impl Bed {
             environment: Environment::default(),
         };
         let stacks = study.stacks.iter().take(stacks).map(|s| s.id.clone()).collect();
-        Ok(Self { study, info, stacks, workloads, mirrored: false })
-    }
-
-    /// The same, with every second block in the reverse order of the one before: what
-    /// disklab does not do.
-    pub fn mirrored(self) -> Self {
-        Self { mirrored: true, ..self }
+        Ok(Self { study, info, stacks, workloads })
     }
 
     /// What a campaign of so many blocks in a world gives: its cells in the order of time,
@@ -105,16 +98,7 @@ impl Bed {
             .iter()
             .flat_map(|s| self.workloads.iter().map(move |w| (s.clone(), w.clone())))
             .collect();
-        let mut cells = order(&pairs, blocks, random.random());
-        if self.mirrored {
-            for two in cells.chunks_exact_mut(2 * pairs.len()) {
-                let (first, second) = two.split_at_mut(pairs.len());
-                for (cell, before) in second.iter_mut().zip(first.iter().rev()) {
-                    cell.stack.clone_from(&before.stack);
-                    cell.workload.clone_from(&before.workload);
-                }
-            }
-        }
+        let cells = order(&pairs, blocks, random.random());
         let disturbances = world.disturbances(random, cells.len(), pairs.len());
         let rate = |cell: &Cell, disturbance: f64| truth[self.stack(cell)] * disturbance.exp();
         cells.into_iter().zip(disturbances).map(|(c, d)| (c.clone(), rate(&c, d))).collect()

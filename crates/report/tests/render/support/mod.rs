@@ -343,7 +343,7 @@ fn answer(study: &Study, groups: &[Group], question: Question, measure: Measure)
         "raid0/ext4 is fastest: 1.70× (1.62–1.79) of single/ext4.".to_owned(),
         "btrfs[csum] is slower than ext4 on every layout.".to_owned(),
     ];
-    Answer { question, measure, points, comparisons, sentences }
+    Answer { question, measure, points, comparisons, sentences, looks: 1 }
 }
 
 fn estimate(group: &Group, measure: Measure) -> Estimate {

@@ -1,0 +1,271 @@
+//! What came of a campaign, by the names of its stacks: what a run keeps and a report tells.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Conclusion, Contest, Decision, Relation};
+
+/// Names told in one sentence; of more, their number.
+const NAMES: usize = 6;
+
+/// What came of a campaign.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What was asked for, such as `the best stack of each question, ties within 2 %`.
+    pub goal: String,
+    /// Why it ended.
+    pub stopped: Stop,
+    /// Cells carried out.
+    pub cells: usize,
+    /// Cells that the most blocks of all would have taken.
+    pub most_cells: usize,
+    /// Blocks begun.
+    pub blocks: usize,
+    /// Each figure that a question asks for, in the order of the questions.
+    pub figures: Vec<FigureOutcome>,
+}
+
+/// Why a campaign, or a figure in it, was not gone on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// What was asked for is known.
+    Decided,
+    /// The most blocks were carried out, and something is open.
+    MostBlocks,
+    /// The next block would not have ended within the budget.
+    Budget,
+}
+
+impl Stop {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Decided => "decided",
+            Self::MostBlocks => "the most blocks were run",
+            Self::Budget => "the next block would not have ended within the budget",
+        }
+    }
+}
+
+/// What came of one figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FigureOutcome {
+    /// The question.
+    pub ask: String,
+    /// Which of its figures; empty where there is one.
+    pub figure: String,
+    /// Why it was not gone on with.
+    pub stopped: Stop,
+    /// Whether all that was asked for is known.
+    pub is_known: bool,
+    /// Pairs, or ratios, that are open.
+    pub open: usize,
+    /// Groups of stacks that were not told apart, best first; for the best and for
+    /// precision one group, and those that are surely worse are left out.
+    pub groups: Vec<Vec<String>>,
+    /// The stack that is surely worse than the leading one and comes nearest to it.
+    pub nearest: Option<Nearest>,
+    /// By stack: blocks that it took part in.
+    pub blocks: Vec<(String, usize)>,
+}
+
+/// A stack that is surely worse than another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Nearest {
+    /// The stack.
+    pub stack: String,
+    /// The one that it is worse than.
+    pub than: String,
+    /// How many times as good it is.
+    pub ratio: f64,
+    /// The interval that the decision rests on.
+    pub interval: (f64, f64),
+}
+
+impl FigureOutcome {
+    /// From a decision about stacks of these names. `interrupted_by` says what kept what is
+    /// asked for from being carried out.
+    pub fn of(
+        (ask, figure): (&str, &str),
+        names: &[String],
+        contest: &Contest,
+        decision: &Decision,
+        interrupted_by: Stop,
+    ) -> Self {
+        let name = |stack: usize| names.get(stack).cloned().unwrap_or_default();
+        let named = |group: &Vec<usize>| group.iter().map(|s| name(*s)).collect();
+        let (is_known, open, groups): (bool, usize, Vec<Vec<String>>) = match &decision.conclusion {
+            Conclusion::Best(group) => (true, 0, vec![named(group)]),
+            Conclusion::Ranking(groups) => (true, 0, groups.iter().map(named).collect()),
+            Conclusion::Precise => (true, 0, Vec::new()),
+            Conclusion::Inconclusive { open, groups } => {
+                (false, *open, groups.iter().map(named).collect())
+            }
+            Conclusion::Nothing => (false, 0, Vec::new()),
+        };
+        let stopped = match (is_known, &decision.next) {
+            (true, _) => Stop::Decided,
+            (false, Some(_)) => interrupted_by,
+            (false, None) => Stop::MostBlocks,
+        };
+        let leader = decision.ranks.iter().position(|r| r.relation == Relation::Leads);
+        let nearest = decision
+            .ranks
+            .iter()
+            .enumerate()
+            .filter_map(|(stack, rank)| match (rank.relation, rank.ratio) {
+                (Relation::Behind(than), Some((ratio, interval))) if Some(than) == leader => {
+                    let interval = (interval.low, interval.high);
+                    Some(Nearest { stack: name(stack), than: name(than), ratio, interval })
+                }
+                _ => None,
+            })
+            .max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let blocks = (0..contest.stacks()).map(|s| (name(s), contest.blocks(s))).collect();
+        let (ask, figure) = (ask.to_owned(), figure.to_owned());
+        Self { ask, figure, stopped, is_known, open, groups, nearest, blocks }
+    }
+
+    /// What is known, in a sentence with its interval.
+    pub fn sentence(&self) -> String {
+        let most = self.blocks.iter().map(|(_, blocks)| *blocks).max().unwrap_or(0);
+        let mut text = self.ask.clone();
+        if !self.figure.is_empty() {
+            text.push_str(&format!(" ({})", self.figure));
+        }
+        text.push(' ');
+        let stacks = self.blocks.len();
+        let known = match (self.is_known, self.groups.as_slice()) {
+            (false, []) if most == 0 => "nothing was measured".to_owned(),
+            (false, []) => "nothing to compare".to_owned(),
+            (false, groups) => {
+                let first = groups.iter().find(|g| g.len() > 1).or(groups.first());
+                format!(
+                    "inconclusive: {} are not told apart",
+                    first.map_or_else(String::new, |g| names(g))
+                )
+            }
+            (true, []) => "every ratio is as exact as was asked for".to_owned(),
+            (true, [group]) if group.len() == stacks && stacks > 1 => {
+                format!("{} are as good as each other", names(group))
+            }
+            (true, [group]) if group.len() > 1 => {
+                format!("{} lead, as good as each other", names(group))
+            }
+            (true, [group]) => format!("{} is the best of {stacks}", names(group)),
+            (true, groups) => {
+                let groups: Vec<String> = groups.iter().map(|g| names(g)).collect();
+                format!("in order: {}", groups.join("; "))
+            }
+        };
+        text.push_str(&known);
+        if let (Some(nearest), true) = (&self.nearest, self.groups.len() < 2) {
+            text.push_str(&format!(
+                "; {}, the nearest behind, is {:.2} times [{:.2}, {:.2}] as good as {}",
+                nearest.stack, nearest.ratio, nearest.interval.0, nearest.interval.1, nearest.than
+            ));
+        }
+        text.push_str(&match self.stopped {
+            Stop::Decided => format!(" (after {most} blocks)."),
+            stop => format!(" ({most} blocks; {}).", stop.words()),
+        });
+        text
+    }
+}
+
+impl Outcome {
+    /// All of it in one sentence.
+    pub fn sentence(&self) -> String {
+        let known = self.figures.iter().filter(|f| f.is_known).count();
+        format!(
+            "Campaign for {}: {known} of {} figures decided with {} of {} cells in {} blocks; {}.",
+            self.goal,
+            self.figures.len(),
+            self.cells,
+            self.most_cells,
+            self.blocks,
+            match self.stopped {
+                Stop::Decided => "nothing more is needed",
+                stop => stop.words(),
+            }
+        )
+    }
+}
+
+fn names(group: &[String]) -> String {
+    match group {
+        [] => String::new(),
+        [one] => one.clone(),
+        group if group.len() > NAMES => {
+            format!("{} and {} others", group[..NAMES - 1].join(", "), group.len() - NAMES + 1)
+        }
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Goal, Rules, decide};
+
+    fn told(goal: Goal, levels: &[f64], blocks: usize) -> FigureOutcome {
+        let wobble = [1.0, 1.003, 0.998, 1.001, 0.997, 1.002];
+        let values = levels
+            .iter()
+            .enumerate()
+            .map(|(s, level)| {
+                (0..blocks).map(|b| Some(level * wobble[(b * (s + 1)) % 6])).collect()
+            })
+            .collect();
+        let contest = Contest { higher_is_better: true, values };
+        let rules = Rules { most_blocks: 30, ..Rules::new(goal) };
+        let names: Vec<String> = ["ext4", "xfs", "btrfs"].map(str::to_owned).to_vec();
+        let decision = decide(&rules, &contest);
+        FigureOutcome::of(("How fast?", ""), &names, &contest, &decision, Stop::Budget)
+    }
+
+    #[test]
+    fn what_is_known_is_told_with_its_interval() {
+        let best = told(Goal::Best, &[100.0, 50.0, 20.0], 30);
+        assert_eq!((best.stopped, best.is_known), (Stop::Decided, true));
+        let sentence = best.sentence();
+        assert!(sentence.starts_with("How fast? ext4 is the best of 3; xfs, "), "{sentence}");
+        assert!(sentence.contains("0.50 times [0."), "{sentence}");
+        let rank = told(Goal::Rank, &[20.0, 50.0, 100.0], 30).sentence();
+        assert!(rank.contains("in order: btrfs; xfs; ext4 (after"), "{rank}");
+        let tied = told(Goal::Best, &[100.0, 100.0, 100.0], 30).sentence();
+        assert!(tied.contains(" are as good as each other"), "{tied}");
+    }
+
+    #[test]
+    fn what_is_open_says_why() {
+        let few = told(Goal::Best, &[100.0, 99.0, 98.0], 3);
+        assert_eq!((few.stopped, few.is_known), (Stop::Budget, false));
+        assert!(few.sentence().contains("inconclusive: "), "{}", few.sentence());
+        assert!(
+            few.sentence()
+                .ends_with("(3 blocks; the next block would not have ended within the budget).")
+        );
+        let none = told(Goal::Best, &[100.0, 99.0, 98.0], 0).sentence();
+        assert!(none.contains("nothing was measured"), "{none}");
+    }
+
+    #[test]
+    fn it_is_kept_and_read_back() {
+        let outcome = Outcome {
+            goal: "the best".to_owned(),
+            stopped: Stop::MostBlocks,
+            cells: 7,
+            most_cells: 90,
+            blocks: 3,
+            figures: vec![told(Goal::Best, &[100.0, 50.0, 20.0], 30)],
+        };
+        let json = serde_json::to_string(&outcome).expect("written");
+        assert_eq!(serde_json::from_str::<Outcome>(&json).expect("read"), outcome);
+        let sentence = outcome.sentence();
+        assert!(
+            sentence.contains("1 of 1 figures decided with 7 of 90 cells in 3 blocks"),
+            "{sentence}"
+        );
+    }
+}
