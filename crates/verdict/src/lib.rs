@@ -24,6 +24,7 @@ mod summary;
 #[cfg(test)]
 mod testing;
 mod unsteady;
+mod versus;
 mod words;
 
 pub use analyse::{AnalyseError, analyse};
@@ -32,3 +33,6 @@ pub use analysis::{
     Analysis, Answer, Comparison, Finding, Group, GroupKey, Observation, Outcome, Point, Severity,
 };
 pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};
+pub use versus::{
+    Change, Missing, Pair, Side, Standing, Terms, Unmatched, Versus, VersusError, Why,
+};

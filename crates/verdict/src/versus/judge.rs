@@ -1,0 +1,270 @@
+//! What a comparison of two runs allows to be said.
+
+use disklab_campaign::{Ask, PlanError, Tails, blocks_needed};
+use disklab_stats::{CONFIDENCE, holm};
+use disklab_study::Measure;
+
+use super::two_sample::{TwoSample, two_sample};
+use super::{Change, Why};
+
+/// Fewer repeats on a side show no noise that one could plan by.
+const FEWEST: usize = 3;
+/// More repeats than these on each side are not asked for: what they do not show is too
+/// noisy. A night of five-minute cells.
+pub(super) const MOST: usize = 60;
+
+/// The repeats of one figure in both runs.
+#[derive(Debug, Clone)]
+pub(super) struct Values {
+    pub measure: Measure,
+    pub a: Vec<f64>,
+    pub b: Vec<f64>,
+    /// Severe findings about it, in either run.
+    pub doubts: Vec<String>,
+}
+
+/// How all comparisons are judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    /// What is within 1 ± this is the same.
+    pub level: f64,
+    /// Whether both runs are the lab's, in which nothing but the seed is chance.
+    pub lab: bool,
+}
+
+/// A judged figure.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Judged {
+    /// B ÷ A; none where a count is 0.
+    pub ratio: Option<TwoSample>,
+    /// Holm-corrected over all comparisons.
+    pub p: Option<f64>,
+    pub change: Change,
+}
+
+/// Judges all figures together.
+pub(super) fn judge(all: &[Values], manner: Manner) -> Vec<Judged> {
+    let band = 1.0 + manner.level;
+    let family = all.len().max(1);
+    let significance = (1.0 - CONFIDENCE) / family as f64;
+    let ratios: Vec<Option<TwoSample>> =
+        all.iter().map(|v| ratio_of(v, band, significance)).collect();
+    // A comparison without a p claims nothing, and still is one of the family.
+    let raw: Vec<f64> =
+        ratios.iter().map(|r| r.as_ref().and_then(|r| r.p_beyond).unwrap_or(1.0)).collect();
+    let adjusted = holm(&raw);
+    all.iter()
+        .zip(ratios)
+        .zip(adjusted)
+        .map(|((values, ratio), p)| {
+            let change = change(values, ratio.as_ref(), p, manner, family);
+            let p = ratio.as_ref().and_then(|r| r.p_beyond).map(|_| p);
+            let ratio = ratio.filter(|_| !is_counted(values));
+            Judged { ratio, p, change }
+        })
+        .collect()
+}
+
+/// Whether a count of 0 is among the values, which has no ratio.
+fn is_counted(values: &Values) -> bool {
+    values.measure == Measure::Missed && values.a.iter().chain(&values.b).any(|v| *v == 0.0)
+}
+
+/// The ratio. Counts of which some are 0 are judged with one added to each, so that from
+/// none to twelve is a step up.
+fn ratio_of(values: &Values, band: f64, significance: f64) -> Option<TwoSample> {
+    if is_counted(values) {
+        let more = |v: &[f64]| v.iter().map(|x| x + 1.0).collect::<Vec<f64>>();
+        return two_sample(&more(&values.a), &more(&values.b), band, significance);
+    }
+    two_sample(&values.a, &values.b, band, significance)
+}
+
+fn change(
+    values: &Values,
+    ratio: Option<&TwoSample>,
+    p: f64,
+    manner: Manner,
+    family: usize,
+) -> Change {
+    if are_identical(values, manner) {
+        return Change::Identical;
+    }
+    if !values.doubts.is_empty() {
+        return Change::Unknown(Why::Doubtful(values.doubts.clone()));
+    }
+    let Some(ratio) = ratio else { return Change::Unknown(Why::NoRatio) };
+    let Some(interval) = ratio.interval else {
+        return Change::Unknown(Why::TooFew { needed: None });
+    };
+    let band = 1.0 + manner.level;
+    if interval.lies_within(1.0 / band, band) {
+        return Change::Same;
+    }
+    let beyond = interval.low > band || interval.high < 1.0 / band;
+    if beyond && p <= 1.0 - CONFIDENCE {
+        let more = ratio.centre > 1.0;
+        return if more == values.measure.higher_is_better() {
+            Change::Faster
+        } else {
+            Change::Slower
+        };
+    }
+    Change::Unknown(why(values, manner, family))
+}
+
+/// Whether the two runs gave the same values to the last digit: in the lab that is no
+/// chance even of one.
+fn are_identical(values: &Values, manner: Manner) -> bool {
+    let sorted = |v: &[f64]| {
+        let mut v = v.to_vec();
+        v.sort_by(f64::total_cmp);
+        v
+    };
+    let enough = manner.lab || values.a.len() > 1;
+    enough && !values.a.is_empty() && sorted(&values.a) == sorted(&values.b)
+}
+
+/// Why nothing can be said, and how many repeats on each side would do, by the planner of
+/// campaigns.
+fn why(values: &Values, manner: Manner, family: usize) -> Why {
+    let fewest = values.a.len().min(values.b.len());
+    if fewest < FEWEST {
+        return Why::TooFew { needed: None };
+    }
+    let ask = Ask {
+        effect: manner.level,
+        level: manner.level,
+        comparisons: family,
+        tails: if manner.lab { Tails::Light } else { Tails::Heavy },
+        most_blocks: MOST,
+        ..Ask::new(family)
+    };
+    match blocks_needed(&pilot(values), &ask) {
+        Ok(planned) if planned.blocks > fewest => Why::TooFew { needed: Some(planned.blocks) },
+        // There are as many already: it is the ratio that lies on the edge.
+        Ok(_) => Why::OnTheEdge,
+        Err(PlanError::TooNoisy { noise, .. }) => Why::TooNoisy { noise },
+        Err(_) => Why::TooFew { needed: None },
+    }
+}
+
+/// One in five pilots shows less noise than this share of what there is
+/// ([`disklab_campaign`]'s planner reckons so too; Browne 1995).
+const UPPER_DEVIATE: f64 = -0.841_621;
+/// Blocks of the pilot that the planner gets: with so many it adds little caution of its
+/// own.
+const PILOT: usize = 48;
+
+/// A pilot of two equal stacks with the noise of the two runs. The planner knows campaigns
+/// whose stacks share blocks; repeats of two runs share none, and paired as they happen to
+/// stand they would show a noise that depends on their order. So each value's distance
+/// from its own run's mean is taken, all of them are stretched to the upper end of what so
+/// few allow, and pairs are made of every one with others.
+fn pilot(values: &Values) -> [Vec<Option<f64>>; 2] {
+    let mut all: Vec<f64> = Vec::new();
+    for side in [&values.a, &values.b] {
+        let logs: Vec<f64> =
+            side.iter().filter(|v| **v > 0.0 && v.is_finite()).map(|v| v.ln()).collect();
+        let mean = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
+        all.extend(logs.iter().map(|v| v - mean));
+    }
+    let n = all.len();
+    if n < 3 {
+        return [Vec::new(), Vec::new()];
+    }
+    let freedom = (n - 2) as f64;
+    // Wilson and Hilferty's chi-squared quantile, by its degrees of freedom.
+    let spread = 2.0 / (9.0 * freedom);
+    let lower = (1.0 - spread + UPPER_DEVIATE * spread.sqrt()).max(0.05).powi(3);
+    let scale = (n as f64 / freedom / lower).sqrt();
+    let blocks = (0..PILOT.max(n)).map(|k| {
+        let (first, apart) = (k % n, 1 + k / n % (n - 1));
+        (all[first] * scale, all[(first + apart) % n] * scale)
+    });
+    let (one, other): (Vec<f64>, Vec<f64>) = blocks.unzip();
+    [one, other].map(|side| side.into_iter().map(|r| Some(r.exp())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(measure: Measure, a: &[f64], b: &[f64]) -> Values {
+        Values { measure, a: a.to_vec(), b: b.to_vec(), doubts: Vec::new() }
+    }
+
+    const REAL: Manner = Manner { level: 0.05, lab: false };
+    const LAB: Manner = Manner { level: 0.05, lab: true };
+
+    fn one(measure: Measure, a: &[f64], b: &[f64], manner: Manner) -> Change {
+        judge(&[values(measure, a, b)], manner).remove(0).change
+    }
+
+    #[test]
+    fn each_change_has_its_case() {
+        let rate = |a: &[f64], b: &[f64]| one(Measure::Throughput, a, b, REAL);
+        let calm = [100.0, 101.0, 99.0];
+        assert_eq!(rate(&calm, &[80.0, 81.0, 79.5]), Change::Slower);
+        assert_eq!(rate(&calm, &[130.0, 131.0, 129.5]), Change::Faster);
+        assert_eq!(rate(&calm, &[100.2, 101.1, 99.3]), Change::Same);
+        assert_eq!(rate(&calm, &calm), Change::Identical);
+        assert_eq!(rate(&[100.0], &[80.0]), Change::Unknown(Why::TooFew { needed: None }));
+        // Equal once is no evidence on a real machine, and all there can be in the lab.
+        assert_eq!(rate(&[100.0], &[100.0]), Change::Unknown(Why::TooFew { needed: None }));
+        assert_eq!(one(Measure::Throughput, &[7.0], &[7.0], LAB), Change::Identical);
+        assert_eq!(one(Measure::Elapsed, &calm, &[80.0, 81.0, 79.5], REAL), Change::Faster);
+        assert_eq!(one(Measure::Latency(990), &calm, &[130.0, 131.0, 129.0], REAL), Change::Slower);
+    }
+
+    #[test]
+    fn what_is_unknown_says_why() {
+        let rate = |a: &[f64], b: &[f64]| one(Measure::Throughput, a, b, REAL);
+        let wild = rate(&[100.0, 300.0, 50.0], &[120.0, 40.0, 250.0]);
+        let Change::Unknown(Why::TooNoisy { noise }) = wild else { panic!("{wild:?}") };
+        assert!(noise > 0.5, "{noise}");
+        let few = rate(&[100.0, 102.0, 98.0], &[101.0, 99.0, 104.0]);
+        let Change::Unknown(Why::TooFew { needed: Some(needed) }) = few else { panic!("{few:?}") };
+        assert!((4..=MOST).contains(&needed), "{needed}");
+        // Slower, but perhaps by less than 5 %.
+        let a: Vec<f64> = (0..20).map(|n| 100.0 + f64::from(n % 5) / 5.0).collect();
+        let b: Vec<f64> = a
+            .iter()
+            .enumerate()
+            .map(|(n, v)| v / 1.05 + 0.2 * f64::from((n as i32 * 7) % 3 - 1))
+            .collect();
+        assert_eq!(rate(&a, &b), Change::Unknown(Why::OnTheEdge));
+        assert_eq!(rate(&[0.0, 1.0], &[1.0, 2.0]), Change::Unknown(Why::NoRatio));
+        let mut doubtful = values(Measure::Throughput, &[100.0, 101.0, 99.0], &[50.0, 51.0, 50.5]);
+        doubtful.doubts.push("read-from-cache".to_owned());
+        let got = judge(&[doubtful], REAL).remove(0).change;
+        assert_eq!(got, Change::Unknown(Why::Doubtful(vec!["read-from-cache".to_owned()])));
+    }
+
+    #[test]
+    fn missed_deadlines_may_be_none() {
+        let missed = |a: &[f64], b: &[f64]| one(Measure::Missed, a, b, LAB);
+        assert_eq!(missed(&[0.0; 3], &[12.0, 14.0, 13.0]), Change::Slower);
+        assert_eq!(missed(&[0.0; 3], &[0.0; 3]), Change::Identical);
+        let judged = judge(&[values(Measure::Missed, &[0.0; 3], &[12.0; 3])], LAB).remove(0);
+        assert_eq!((judged.change, judged.ratio), (Change::Slower, None));
+    }
+
+    #[test]
+    fn many_comparisons_need_stronger_evidence() {
+        let pair = values(Measure::Throughput, &[100.0, 103.0, 97.0], &[122.0, 118.0, 125.0]);
+        let alone = judge(std::slice::from_ref(&pair), REAL);
+        assert_eq!(alone[0].change, Change::Faster, "{alone:?}");
+        let mut many = vec![pair];
+        many.extend(vec![
+            values(Measure::Throughput, &[100.0, 103.0, 97.0], &[101.0, 98.0, 103.0]);
+            39
+        ]);
+        let among = judge(&many, REAL);
+        assert!(matches!(among[0].change, Change::Unknown(_)), "{:?}", among[0]);
+        assert_eq!(
+            alone[0].ratio.as_ref().map(|r| r.interval),
+            among[0].ratio.as_ref().map(|r| r.interval)
+        );
+    }
+}

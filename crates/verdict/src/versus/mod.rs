@@ -1,0 +1,349 @@
+//! Two runs against each other: what became faster, slower, stayed the same, or is open.
+//!
+//! The runs are independent of each other: nothing is paired, and whatever else changed
+//! between them is in the ratios too. So a caller tells the differences of the two
+//! environments first.
+
+mod judge;
+mod matching;
+#[cfg(test)]
+mod tests;
+mod two_sample;
+mod words;
+
+use disklab_stats::{Estimate, Interval, estimate};
+use disklab_store::{CellRecord, RunInfo};
+use disklab_study::{Measure, Study};
+
+use crate::answer::Doubts;
+use crate::describe::describe;
+use crate::{Analysis, Finding};
+use judge::{Judged, Manner, Values, judge};
+use matching::{Matched, Renamed, matched, missing, unmatched};
+
+/// One of the two runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// What the run is.
+    pub info: &'a RunInfo,
+    /// Its study.
+    pub study: &'a Study,
+    /// All its cells.
+    pub cells: &'a [CellRecord],
+    /// What was worked out of it.
+    pub analysis: &'a Analysis,
+}
+
+/// How two runs are to be compared.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Terms {
+    /// What is within 1 ± this counts as the same, as a share: 0.05 is 5 %. More than 0.
+    pub level: f64,
+    /// Stacks and workloads that have another name in B: (A's, B's).
+    pub renamed: Vec<(String, String)>,
+    /// Audits whose severe findings are known, and make nothing doubtful here.
+    pub accepted: Vec<String>,
+}
+
+/// What the comparison of two runs says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Versus {
+    /// The level asked for.
+    pub level: f64,
+    /// Whether both runs are of the lab, where nothing but the seed is chance.
+    pub lab: bool,
+    /// Every figure that both have, in the order of B's questions.
+    pub pairs: Vec<Pair>,
+    /// What both should have, and one of them did not finish.
+    pub missing: Vec<Missing>,
+    /// What has no counterpart.
+    pub unmatched: Unmatched,
+}
+
+/// One figure in both runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// The question of B that it belongs to, by index of the analysis' answers.
+    pub answer: usize,
+    /// The question's words.
+    pub question: String,
+    /// The stack, by its name in B.
+    pub stack: String,
+    /// The workload's id in B.
+    pub workload: String,
+    /// The step's name in B.
+    pub step: String,
+    /// The kind of work, such as `read`.
+    pub direction: &'static str,
+    /// The figure in words: '4 KiB synchronous writes (dd-4k)'.
+    pub noun: String,
+    /// What was compared.
+    pub measure: Measure,
+    /// The group of A, by index.
+    pub group_a: usize,
+    /// The group of B, by index.
+    pub group_b: usize,
+    /// The figure in A.
+    pub a: Estimate,
+    /// The figure in B.
+    pub b: Estimate,
+    /// B ÷ A; none where a side has no ratio, such as counts of which some are 0.
+    pub ratio: Option<f64>,
+    /// Its 95 % interval; none for one repeat.
+    pub interval: Option<Interval>,
+    /// Probability of such values where the ratio lies within the level, Holm-corrected
+    /// over all figures of both runs.
+    pub p: Option<f64>,
+    /// What may be said.
+    pub change: Change,
+}
+
+/// How B stands to A.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// Worse than in A by more than the level, with the whole interval.
+    Slower,
+    /// Better than in A by more than the level, with the whole interval.
+    Faster,
+    /// The whole interval lies within the level.
+    Same,
+    /// The same values to the last digit.
+    Identical,
+    /// The samples do not say.
+    Unknown(Why),
+}
+
+/// Why the samples do not say.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Why {
+    /// More repeats would do: so many on each side, where the noise is known.
+    TooFew {
+        /// Repeats on each side that show a change as large as the level.
+        needed: Option<usize>,
+    },
+    /// Sixty repeats on each side would not do.
+    TooNoisy {
+        /// Standard deviation of the logarithm of a ratio of single repeats.
+        noise: f64,
+    },
+    /// The ratio lies so near to the edge of the level that more repeats hardly help.
+    OnTheEdge,
+    /// A severe finding makes it doubtful what a figure means: the audits, each with its
+    /// run, as `read-from-cache in A`.
+    Doubtful(Vec<String>),
+    /// A value is 0 or less.
+    NoRatio,
+}
+
+/// A stack's workload that both runs have and one did not finish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The run that lacks it, `A` or `B`.
+    pub run: char,
+    /// The stack, by its name in B.
+    pub stack: String,
+    /// The workload, by its name in B.
+    pub workload: String,
+    /// Why it failed, in a line; none where it has not run.
+    pub error: Option<String>,
+}
+
+/// What has no counterpart in the other run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unmatched {
+    /// Stacks of A that B does not have.
+    pub stacks_only_in_a: Vec<String>,
+    /// Stacks of B that A does not have.
+    pub stacks_only_in_b: Vec<String>,
+    /// Workloads of A that B does not have.
+    pub workloads_only_in_a: Vec<String>,
+    /// Workloads of B that A does not have.
+    pub workloads_only_in_b: Vec<String>,
+    /// Figures of stacks and workloads that both have, and which A lacks.
+    pub figures_only_in_b: Vec<String>,
+    /// Figures of B that none of its questions asks for.
+    pub not_asked: usize,
+}
+
+/// What all comparisons together amount to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing is slower: all is faster, the same or identical.
+    Fine,
+    /// Something is slower.
+    Regression,
+    /// Nothing is known to be slower, and something is open that more repeats hardly
+    /// decide: too noisy, on the edge, doubtful.
+    TooNoisy,
+    /// Nothing is known to be slower, and something is open that more repeats decide.
+    TooFew,
+}
+
+/// Why two runs cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VersusError {
+    /// No figure of one is in the other.
+    #[error(
+        "the two runs have no figure in common: A has {a}, B has {b}; name what was renamed by --map OLD=NEW"
+    )]
+    NothingInCommon {
+        /// Some of A's stacks and workloads.
+        a: String,
+        /// Some of B's.
+        b: String,
+    },
+    /// A renamed stack or workload does not exist.
+    #[error("--map {old}={new}: {run} has neither a stack nor a workload '{name}'; it has {known}")]
+    UnknownName {
+        /// A's name.
+        old: String,
+        /// B's name.
+        new: String,
+        /// The run that lacks it.
+        run: char,
+        /// What it lacks.
+        name: String,
+        /// What it has instead.
+        known: String,
+    },
+}
+
+impl Versus {
+    /// Compares B with A.
+    ///
+    /// # Errors
+    /// Where they have nothing in common, or a name that is mapped does not exist.
+    pub fn of(a: &Side<'_>, b: &Side<'_>, terms: &Terms) -> Result<Self, VersusError> {
+        check_names(a, b, &terms.renamed)?;
+        let renamed = Renamed(&terms.renamed);
+        let matched = matched(a, b, &renamed);
+        let missing = missing(a, b, &renamed);
+        if matched.is_empty() && missing.is_empty() {
+            return Err(VersusError::NothingInCommon { a: contents(a), b: contents(b) });
+        }
+        let lab = is_lab(a) && is_lab(b);
+        let accepted = |findings: &[Finding]| -> Vec<Finding> {
+            let known = |f: &&Finding| !terms.accepted.iter().any(|name| name == f.audit);
+            findings.iter().filter(known).cloned().collect()
+        };
+        let (found_a, found_b) = (accepted(&a.analysis.findings), accepted(&b.analysis.findings));
+        let doubts = (Doubts::of(&found_a), Doubts::of(&found_b));
+        let values: Vec<Values> = matched.iter().map(|m| values(a, b, &doubts, m)).collect();
+        let judged = judge(&values, Manner { level: terms.level, lab });
+        let pairs = matched
+            .iter()
+            .zip(&values)
+            .zip(judged)
+            .filter_map(|((m, values), judged)| pair(b, m, values, judged))
+            .collect();
+        let unmatched = unmatched(a, b, &renamed, &matched);
+        Ok(Self { level: terms.level, lab, pairs, missing, unmatched })
+    }
+
+    /// What all comparisons together amount to.
+    pub fn standing(&self) -> Standing {
+        let any = |wanted: fn(&Change) -> bool| self.pairs.iter().any(|p| wanted(&p.change));
+        if any(|c| *c == Change::Slower) {
+            Standing::Regression
+        } else if any(|c| matches!(c, Change::Unknown(why) if !matches!(why, Why::TooFew { .. }))) {
+            Standing::TooNoisy
+        } else if !self.missing.is_empty() || any(|c| matches!(c, Change::Unknown(_))) {
+            Standing::TooFew
+        } else {
+            Standing::Fine
+        }
+    }
+}
+
+fn is_lab(side: &Side<'_>) -> bool {
+    side.info.bench.split(':').next() == Some("lab")
+}
+
+fn values(
+    a: &Side<'_>,
+    b: &Side<'_>,
+    doubts: &(Doubts<'_>, Doubts<'_>),
+    matched: &Matched<'_>,
+) -> Values {
+    let of = |side: &Side<'_>, group: usize| -> Vec<f64> {
+        let observations = &side.analysis.groups[group].observations;
+        observations.iter().filter_map(|o| o.value(matched.measure)).collect()
+    };
+    let mut about: Vec<String> = Vec::new();
+    for (doubts, group, run) in [(&doubts.0, matched.a, 'A'), (&doubts.1, matched.b.group, 'B')] {
+        about.extend(doubts.about(&[group]).into_iter().map(|audit| format!("{audit} in {run}")));
+    }
+    Values {
+        measure: matched.measure,
+        a: of(a, matched.a),
+        b: of(b, matched.b.group),
+        doubts: about,
+    }
+}
+
+fn pair(b: &Side<'_>, matched: &Matched<'_>, values: &Values, judged: Judged) -> Option<Pair> {
+    let groups = &b.analysis.groups;
+    let key = &groups[matched.b.group].key;
+    let ratio = judged.ratio;
+    Some(Pair {
+        answer: matched.answer,
+        question: b.analysis.answers[matched.answer].question.ask.clone(),
+        stack: key.stack.clone(),
+        workload: key.workload.clone(),
+        step: key.step.clone(),
+        direction: key.direction.word(),
+        noun: describe(b.study, groups, key).full(),
+        measure: matched.measure,
+        group_a: matched.a,
+        group_b: matched.b.group,
+        a: estimate(&values.a)?,
+        b: estimate(&values.b)?,
+        ratio: ratio.map(|r| r.centre),
+        interval: ratio.and_then(|r| r.interval),
+        p: judged.p,
+        change: judged.change,
+    })
+}
+
+/// All names of stacks and workloads of a run.
+fn names<'a>(side: &Side<'a>) -> Vec<&'a str> {
+    let mut all: Vec<&str> = Vec::new();
+    let stacks = side.cells.iter().map(|c| c.cell.stack.as_str());
+    for name in stacks.chain(side.cells.iter().map(|c| c.cell.workload.as_str())) {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all
+}
+
+/// So many names are told.
+const NAMES: usize = 6;
+
+fn contents(side: &Side<'_>) -> String {
+    match crate::words::list(names(side), NAMES) {
+        none if none.is_empty() => "no cells".to_owned(),
+        some => some,
+    }
+}
+
+fn check_names(
+    a: &Side<'_>,
+    b: &Side<'_>,
+    renamed: &[(String, String)],
+) -> Result<(), VersusError> {
+    for (old, new) in renamed {
+        for (side, name, run) in [(a, old, 'A'), (b, new, 'B')] {
+            if !names(side).contains(&name.as_str()) {
+                return Err(VersusError::UnknownName {
+                    old: old.clone(),
+                    new: new.clone(),
+                    run,
+                    name: name.clone(),
+                    known: contents(side),
+                });
+            }
+        }
+    }
+    Ok(())
+}
