@@ -1,0 +1,152 @@
+//! Two runs against each other, in the forms that people and services read.
+
+mod bmf;
+mod differences;
+mod html;
+mod json;
+mod markdown;
+mod text;
+
+use disklab_verdict::{Severity, Side, Terms, Versus, VersusError};
+
+use crate::Report;
+use crate::view::{bench_label, count, is_simulated};
+
+pub use differences::Difference;
+
+/// Two runs, and what the comparison says.
+#[derive(Debug, Clone)]
+pub struct TwoRuns {
+    /// What A is called, such as its folder.
+    pub name_a: String,
+    /// What B is called.
+    pub name_b: String,
+    /// The run that is compared with.
+    pub a: Report,
+    /// The run that is compared.
+    pub b: Report,
+    /// What the terms were.
+    pub terms: Terms,
+    /// What else differs between the runs than what was measured.
+    pub differences: Vec<Difference>,
+    /// What the figures say.
+    pub versus: Versus,
+}
+
+/// The form in which a comparison is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VersusFormat {
+    /// For a terminal.
+    Text,
+    /// For a comment on a pull request.
+    Markdown,
+    /// One page that needs nothing else.
+    Html,
+    /// B's figures in Bencher Metric Format, for services that keep histories.
+    Bmf,
+    /// Everything, for programs.
+    Json,
+}
+
+impl TwoRuns {
+    /// Compares two runs, each with the name that it is to be called by.
+    ///
+    /// # Errors
+    /// Where they have nothing in common, or a name of the terms does not exist.
+    pub fn compare(
+        (name_a, a): (String, Report),
+        (name_b, b): (String, Report),
+        terms: Terms,
+    ) -> Result<Self, VersusError> {
+        let versus = Versus::of(&side(&a), &side(&b), &terms)?;
+        let differences = differences::differences(&a, &b, &versus);
+        Ok(Self { name_a, name_b, a, b, terms, differences, versus })
+    }
+
+    /// The comparison in a form. Touches nothing.
+    pub fn render(&self, format: VersusFormat) -> String {
+        match format {
+            VersusFormat::Text => text::text(self),
+            VersusFormat::Markdown => markdown::text(self),
+            VersusFormat::Html => html::page(self),
+            VersusFormat::Bmf => bmf::text(self),
+            VersusFormat::Json => json::text(self),
+        }
+    }
+
+    /// A's and B's letter, name and what they are, in words.
+    fn runs(&self) -> [(char, &str, String); 2] {
+        [('A', self.name_a.as_str(), about(&self.a)), ('B', self.name_b.as_str(), about(&self.b))]
+    }
+
+    /// What readers must know of the comparison as a whole.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let (a, b) = (&self.a.info, &self.b.info);
+        if self.versus.lab {
+            notes.push(
+                "Both runs are simulated. With one seed the lab gives the same figures to the \
+                 last digit, so 'identical' means that nothing that was changed matters to a \
+                 figure; the noise in the intervals is only what other seeds give."
+                    .to_owned(),
+            );
+        } else if is_simulated(&a.bench) || is_simulated(&b.bench) {
+            notes.push(
+                "One run is simulated and the other is not: their ratio tells of the models of \
+                 drives as much as of anything else."
+                    .to_owned(),
+            );
+        } else {
+            notes.push(
+                "The two runs were made one after the other and not interleaved. Whatever else \
+                 the machine did otherwise is in the ratios, and no interval covers it."
+                    .to_owned(),
+            );
+        }
+        if !self.terms.accepted.is_empty() {
+            notes.push(format!(
+                "Severe findings of these audits were accepted: {}.",
+                self.terms.accepted.join(", ")
+            ));
+        }
+        notes
+    }
+
+    /// The severe findings of both runs: (run, audit, what was found first, how many).
+    fn severe(&self) -> Vec<(char, &str, &str, usize)> {
+        let mut all: Vec<(char, &str, &str, usize)> = Vec::new();
+        for (run, report) in [('A', &self.a), ('B', &self.b)] {
+            for finding in &report.analysis.findings {
+                if finding.severity != Severity::Severe {
+                    continue;
+                }
+                match all.iter_mut().find(|(r, audit, ..)| (*r, *audit) == (run, finding.audit)) {
+                    Some((.., n)) => *n += 1,
+                    None => all.push((run, finding.audit, &finding.text, 1)),
+                }
+            }
+        }
+        all
+    }
+}
+
+fn side(report: &Report) -> Side<'_> {
+    Side {
+        info: &report.info,
+        study: &report.study,
+        cells: &report.cells,
+        analysis: &report.analysis,
+    }
+}
+
+/// `study nas on modelled drives in virtual time, 3 repeats, begun 2026-11-21`.
+fn about(report: &Report) -> String {
+    let info = &report.info;
+    format!(
+        "study {} on {}, {}, begun {}",
+        info.study,
+        bench_label(&info.bench),
+        count(info.repeats as usize, "repeat"),
+        info.created.strftime("%Y-%m-%d")
+    )
+}

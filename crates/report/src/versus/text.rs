@@ -1,0 +1,111 @@
+//! For a terminal.
+
+use std::fmt::Write as _;
+
+use disklab_verdict::{Change, Pair};
+
+use super::TwoRuns;
+
+/// The whole text.
+pub(super) fn text(runs: &TwoRuns) -> String {
+    let mut out = String::new();
+    for (letter, name, about) in runs.runs() {
+        let _ = writeln!(out, "{letter}: {} ({})", plain(name), plain(&about));
+    }
+    out.push('\n');
+    differences(&mut out, runs);
+    for note in runs.notes() {
+        let _ = writeln!(out, "{note}");
+    }
+    out.push('\n');
+    let _ = writeln!(out, "{}", runs.versus.headline());
+    severe(&mut out, runs);
+    questions(&mut out, runs);
+    rest(&mut out, runs);
+    out
+}
+
+fn differences(out: &mut String, runs: &TwoRuns) {
+    if runs.differences.is_empty() {
+        out.push_str("Nothing that was recorded differs between the two but the figures.\n");
+        return;
+    }
+    out.push_str("What differs between the two besides the figures:\n");
+    for difference in &runs.differences {
+        let work = if difference.other_work { "NOT THE SAME WORK: " } else { "" };
+        let _ = writeln!(
+            out,
+            "  {work}{}: {} -> {}",
+            plain(&difference.what),
+            plain(&difference.a),
+            plain(&difference.b)
+        );
+    }
+}
+
+fn severe(out: &mut String, runs: &TwoRuns) {
+    for (run, audit, text, n) in runs.severe() {
+        let more = if n > 1 { format!(" And {} more like this.", n - 1) } else { String::new() };
+        let _ = writeln!(out, "Severe in {run}, {audit}: {}{more}", plain(text));
+    }
+}
+
+fn questions(out: &mut String, runs: &TwoRuns) {
+    let mut told: Vec<usize> = Vec::new();
+    for pair in &runs.versus.pairs {
+        if told.contains(&pair.answer) {
+            continue;
+        }
+        told.push(pair.answer);
+        let of_question: Vec<&Pair> =
+            runs.versus.pairs.iter().filter(|p| p.answer == pair.answer).collect();
+        let _ = writeln!(out, "\n{}", plain(&pair.question));
+        let width = of_question.iter().map(|p| p.stack.chars().count()).max().unwrap_or(0);
+        let mut noun = "";
+        for pair in of_question {
+            if pair.noun != noun {
+                noun = &pair.noun;
+                let _ = writeln!(out, "  {}", plain(noun));
+            }
+            let [a, b] = pair.values();
+            let ratio = match pair.ratio {
+                Some(_) => format!("; B/A {}", pair.ratio_text()),
+                None => String::new(),
+            };
+            let _ = writeln!(
+                out,
+                "  {} {:width$}  {a} -> {b}{ratio}: {}",
+                mark(&pair.change),
+                plain(&pair.stack),
+                pair.verdict(runs.versus.level)
+            );
+        }
+    }
+}
+
+/// One character that tells the changes apart in a column.
+fn mark(change: &Change) -> char {
+    match change {
+        Change::Slower => '-',
+        Change::Faster => '+',
+        Change::Same | Change::Identical => '=',
+        Change::Unknown(_) => '?',
+    }
+}
+
+fn rest(out: &mut String, runs: &TwoRuns) {
+    let versus = &runs.versus;
+    let missing = versus.missing.iter().map(disklab_verdict::Missing::text);
+    let all: Vec<String> = missing.chain(versus.unmatched.sentences()).collect();
+    if !all.is_empty() {
+        out.push('\n');
+    }
+    for sentence in all {
+        let _ = writeln!(out, "{}", plain(&sentence));
+    }
+}
+
+/// Without what would move a terminal's cursor or colour it.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
