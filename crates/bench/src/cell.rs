@@ -10,8 +10,9 @@ use disklab_measure::{
 };
 use disklab_stack::{Ledger, Site, Stack, Undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
-use disklab_workload::{WorkSite, Workload};
+use disklab_workload::{Remount, WorkSite, Workload};
 
+use crate::remount::Again;
 use crate::{BenchError, CellError, CellOutcome, Drives, Phase, Sink};
 
 /// Everything a cell on drives needs.
@@ -56,6 +57,7 @@ impl DeviceCell<'_> {
             seed: self.cell.seed,
             notes: Vec::new(),
             drives_are_zero: ready.are_zero,
+            mounted: Vec::new(),
         };
         let made = self.stack.make(&devices, &mut site)?;
         let notes = site.notes;
@@ -70,6 +72,7 @@ impl DeviceCell<'_> {
             .collect();
         let place = Place {
             directory: &made.directory,
+            remount: made.remount.as_ref().map(|remount| Again { remount, stack: self.stack }),
             device: made.device.clone(),
             device_is_ata: drives.are_ata(),
             tell_smart: drives.tell_smart(),
@@ -121,6 +124,8 @@ pub(crate) fn run_one(
 /// Where a workload runs.
 pub(crate) struct Place<'a> {
     pub directory: &'a Path,
+    /// How its file system is mounted again, where that is ours to do.
+    pub remount: Option<Again<'a>>,
     pub device: Option<PathBuf>,
     pub device_is_ata: bool,
     /// Whether smartctl is worth asking.
@@ -156,6 +161,8 @@ pub(crate) fn measure(
         watched: place.watched.to_vec(),
         seed: cell.seed,
         caches: spec.caches,
+        remount: place.remount.as_ref().map(|again| again as &dyn Remount),
+        emptied: false,
         steps: Vec::new(),
         notes: Vec::new(),
         caches_seconds: 0.0,

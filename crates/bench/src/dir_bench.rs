@@ -67,6 +67,7 @@ impl Here<'_> {
         let place = Place {
             directory: &folder,
             device: None,
+            remount: None,
             device_is_ata: false,
             tell_smart: false,
             simulated: false,

@@ -15,6 +15,7 @@ mod error;
 mod lab;
 mod loop_drives;
 mod predict;
+mod remount;
 pub mod safety;
 mod survey;
 

@@ -118,6 +118,7 @@ fn in_the_guest() {
                 seed: 7,
                 notes: Vec::new(),
                 drives_are_zero: false,
+                mounted: Vec::new(),
             };
             let made = stack.make(&drives, &mut site).unwrap_or_else(|e| panic!("{text}: {e}"));
             for (layer, note) in &site.notes {
@@ -153,19 +154,24 @@ fn pools_are_made_used_and_taken_down() {
         "zfs-raidz1[recordsize=1M,zstd,atime=off]",
         "zfs-raidz2",
         "zfs-raidz3[ashift=12]",
+        "zfs[ashift=9]",
+        "zfs-mirror[ashift=9]",
     ];
     let outcome = stacks(zfs, &all);
     outcome.report();
     for text in all {
         assert_eq!(outcome.word(text), "made");
     }
-    for (kind, count) in [("mirror-0", 4), ("mirror-1", 2), ("raidz1-0", 2), ("raidz3-0", 2)] {
+    for (kind, count) in [("mirror-0", 6), ("mirror-1", 2), ("raidz1-0", 2), ("raidz3-0", 2)] {
         assert_eq!(outcome.console.matches(kind).count(), count, "{}", outcome.console);
     }
     for note in [
         "ashift=12, recordsize=128K, compression=off",
         "ashift=12, recordsize=1M, compression=zstd, checksum=on, atime=off",
         "zfs-raidz3: ashift=12, recordsize=128K",
+        // A single drive is a top-level vdev, whose sectors are what was asked for.
+        "zfs: ashift=9, recordsize=128K",
+        "zfs-mirror: ashift=9 was asked for and ZFS took 12",
     ] {
         assert!(outcome.console.contains(note), "{note}\n{}", outcome.console);
     }

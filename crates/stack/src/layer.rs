@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use disklab_exec::{ExecError, Executor, Finished, Invocation};
 use disklab_study::{LayerSpec, StudyError};
 
-use crate::{Ledger, Need, Shape, StackError};
+use crate::{Ledger, Need, Remount, Shape, StackError};
 
 /// One step of a stack, with its options understood.
 pub trait Layer: Debug + Send + Sync {
@@ -64,6 +64,8 @@ pub struct Site<'a> {
     /// Whether the drives are known to read as zeros all over, which makes the
     /// parity of a new array right from the start.
     pub drives_are_zero: bool,
+    /// What was mounted so far, bottom-up, and how to mount it again.
+    pub mounted: Vec<Remount>,
 }
 
 impl Site<'_> {

@@ -6,7 +6,9 @@ use disklab_exec::{ExecError, Invocation};
 use disklab_study::{LayerSpec, StackSpec, StudyError};
 use disklab_units::Bytes;
 
-use crate::{Form, LAYERS, Layer, LayerKind, Need, Shape, Site, StackError, Volume, find_layer};
+use crate::{
+    Form, LAYERS, Layer, LayerKind, Need, Remount, Shape, Site, StackError, Volume, find_layer,
+};
 use disklab_study::{did_you_mean, one_of};
 
 /// The size of the drives on which [`Stack::parse`] tries whether the layers
@@ -20,12 +22,14 @@ pub struct Stack {
 }
 
 /// A stack that stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Made {
     /// The directory that it ends in.
     pub directory: PathBuf,
     /// The block device right below the file system, where there is exactly one.
     pub device: Option<PathBuf>,
+    /// How that directory is unmounted and mounted again.
+    pub remount: Option<Remount>,
 }
 
 impl Stack {
@@ -101,6 +105,26 @@ impl Stack {
         needs
     }
 
+    /// What of it stays in memory when what it ends in is mounted again and the kernel's
+    /// caches are dropped, in sentences: caches of its lower layers that neither reaches.
+    pub fn keeps_in_memory(&self) -> Vec<String> {
+        let below = self.layers.len().saturating_sub(1);
+        let mut sentences: Vec<String> = Vec::new();
+        for (spec, _) in &self.layers[..below] {
+            let sentence = match spec.name.split('-').next() {
+                Some("zfs") => {
+                    "the ZFS pool below kept what dropping caches leaves in its own cache (ARC)"
+                }
+                Some("btrfs") => "the Btrfs below kept its trees in memory",
+                _ => continue,
+            };
+            if !sentences.iter().any(|known| known == sentence) {
+                sentences.push(sentence.to_owned());
+            }
+        }
+        sentences
+    }
+
     /// Makes it on `devices`, which hold nothing that is still wanted.
     ///
     /// # Errors
@@ -131,7 +155,10 @@ impl Stack {
         let (Form::Directory(directory) | Form::Pool { directory, .. }) = form else {
             return Err(StackError::Other(no_directory("block devices")));
         };
-        Ok(Made { directory, device })
+        // What lies below it, such as the file system of a loop file, stays mounted.
+        let top = |mounted: &&Remount| mounted.directory() == directory;
+        let remount = site.mounted.iter().rev().find(top).cloned();
+        Ok(Made { directory, device, remount })
     }
 }
 

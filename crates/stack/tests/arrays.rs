@@ -274,6 +274,7 @@ fn zero_drives_need_no_resync_but_decrypted_ones_do() {
             seed: 1,
             notes: Vec::new(),
             drives_are_zero: true,
+            mounted: Vec::new(),
         };
         let made = stack.make(&rig.drives, &mut site).unwrap_or_else(|e| panic!("{text}: {e}"));
         let notes = site.notes;

@@ -40,7 +40,8 @@ pub struct ShippedWorkload {
 }
 
 /// The words for `caches`.
-pub(crate) const CACHES: [(&str, Caches); 2] = [("drop", Caches::Drop), ("keep", Caches::Keep)];
+pub(crate) const CACHES: [(&str, Caches); 3] =
+    [("cold", Caches::Cold), ("drop", Caches::Drop), ("keep", Caches::Keep)];
 
 /// Reads the text of a shipped workload.
 ///

@@ -1,4 +1,7 @@
 //! The notation of layers: `md-raid5[chunk=64K]/btrfs[compress=zlib]`, bottom-up.
+//!
+//! What stands in quotes within brackets is never split: `ext4[mkfs='-O ^a,^b']`. Quotes
+//! around a whole value go; those within one stay, for whoever reads it as a shell does.
 
 use std::fmt;
 
@@ -40,7 +43,7 @@ impl fmt::Display for LayerSpec {
             f.write_str(if index == 0 { "[" } else { "," })?;
             f.write_str(key)?;
             if let Some(value) = value {
-                write!(f, "={value}")?;
+                write!(f, "={}", quoted(value))?;
             }
         }
         if self.options.is_empty() { Ok(()) } else { f.write_str("]") }
@@ -55,7 +58,7 @@ pub fn parse_layers(node: &Node) -> Result<Vec<LayerSpec>, StudyError> {
     let text = node.as_text()?;
     let mut layers = Vec::new();
     for part in split_outside(&text, '/').ok_or_else(|| {
-        node.error(format!("'{text}': brackets do not match; expected layer[option,…]/layer"))
+        node.error(format!("'{text}': brackets or quotes do not match; expected layer[option,…]/layer"))
     })? {
         let part = part.trim();
         if part.is_empty() && text.trim().is_empty() {
@@ -88,12 +91,15 @@ pub(crate) fn parse_options(
     text: &str,
 ) -> Result<Vec<(String, Option<String>)>, StudyError> {
     let mut options = Vec::new();
-    for option in text.split(',').map(str::trim).filter(|o| !o.is_empty()) {
+    let parts = split_unquoted(text).ok_or_else(|| {
+        node.error(format!("'{text}': a quote is not closed; expected option='value,value'"))
+    })?;
+    for option in parts.into_iter().map(str::trim).filter(|o| !o.is_empty()) {
         let (key, value) = match option.split_once('=') {
             None => (option, None),
-            Some((key, value)) => (key.trim(), Some(value.trim().to_owned())),
+            Some((key, value)) => (key.trim(), Some(unquoted(value.trim()).to_owned())),
         };
-        if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic() && !"[]/".contains(c)) {
+        if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic() && !"[]/'\"".contains(c)) {
             return Err(node.error(format!("'{option}' is no option; expected name or name=value")));
         }
         options.push((key.to_owned(), value));
@@ -104,8 +110,11 @@ pub(crate) fn parse_options(
 /// Splits at `separator` outside of brackets; nothing where they do not match.
 fn split_outside(text: &str, separator: char) -> Option<Vec<&str>> {
     let (mut depth, mut start, mut parts) = (0_u32, 0, Vec::new());
+    let mut quotes = Quotes::default();
     for (index, c) in text.char_indices() {
         match c {
+            // There are no quotes outside of brackets.
+            c if depth > 0 && quotes.covers(c) => {}
             '[' => depth += 1,
             ']' => depth = depth.checked_sub(1)?,
             c if c == separator && depth == 0 => {
@@ -120,4 +129,117 @@ fn split_outside(text: &str, separator: char) -> Option<Vec<&str>> {
     }
     parts.push(&text[start..]);
     (depth == 0).then_some(parts)
+}
+
+/// Which quote is open.
+#[derive(Debug, Clone, Copy, Default)]
+struct Quotes(Option<char>);
+
+impl Quotes {
+    /// Whether the next character is a quote or stands between two.
+    fn covers(&mut self, c: char) -> bool {
+        match self.0 {
+            Some(open) => {
+                if c == open {
+                    self.0 = None;
+                }
+                true
+            }
+            None if c == '\'' || c == '"' => {
+                self.0 = Some(c);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// Splits at commas outside of quotes; nothing where a quote is not closed.
+fn split_unquoted(text: &str) -> Option<Vec<&str>> {
+    let (mut quotes, mut start, mut parts) = (Quotes::default(), 0, Vec::new());
+    for (index, c) in text.char_indices() {
+        if !quotes.covers(c) && c == ',' {
+            parts.push(&text[start..index]);
+            start = index + 1;
+        }
+    }
+    parts.push(&text[start..]);
+    quotes.0.is_none().then_some(parts)
+}
+
+/// `value` without the quotes around it, where they are around all of it.
+fn unquoted(value: &str) -> &str {
+    ['\'', '"']
+        .into_iter()
+        .filter_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote).map(|v| (quote, v)))
+        .find(|(quote, inner)| !inner.contains(*quote))
+        .map_or(value, |(_, inner)| inner)
+}
+
+/// `value` as it must be written to be read as it is.
+fn quoted(value: &str) -> String {
+    let mut quotes = Quotes::default();
+    let is_split = value.chars().any(|c| !quotes.covers(c) && matches!(c, ',' | '[' | ']'));
+    if !is_split && value.trim() == value && unquoted(value) == value {
+        return value.to_owned();
+    }
+    // A value that was read never needs both.
+    let quote = if value.contains('\'') { '"' } else { '\'' };
+    format!("{quote}{value}{quote}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Source;
+
+    /// Parses it as a study's text.
+    fn layers(text: &str) -> Result<Vec<LayerSpec>, StudyError> {
+        // Escapes of what the tests have are the same in Rust and TOML.
+        let toml = format!("x = {text:?}");
+        let source = Arc::new(Source { name: "x".to_owned(), text: toml });
+        let root = Node::parse(&source).expect("toml");
+        parse_layers(&root.entries().expect("a table")[0].1)
+    }
+
+    fn values(text: &str) -> Vec<String> {
+        let layers = layers(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let options = layers.iter().flat_map(|layer| layer.options.clone());
+        options.map(|(key, value)| format!("{key}={}", value.unwrap_or_default())).collect()
+    }
+
+    #[test]
+    fn what_stands_in_quotes_is_not_split() {
+        for (text, expected) in [
+            ("ext4[mkfs='-O ^a,^b',noatime]", &["mkfs=-O ^a,^b", "noatime="][..]),
+            ("ext4[mkfs=\"-O ^a,^b\"]", &["mkfs=-O ^a,^b"]),
+            ("ext4[mkfs=-O '^a,^b' -L x]", &["mkfs=-O '^a,^b' -L x"]),
+            ("ext4[mkfs='-L a' -O '^b']", &["mkfs='-L a' -O '^b'"]),
+            ("md/ext4[mkfs='a/b]c[,']/x", &["mkfs=a/b]c[,"]),
+            ("ext4[context=\"u:r:t:s0,c1\"]", &["context=u:r:t:s0,c1"]),
+        ] {
+            assert_eq!(values(text), expected, "{text}");
+        }
+        for text in ["ext4[mkfs='-O ^a,^b]", "ext4[mkfs=it's]", "ext4['a]"] {
+            assert!(layers(text).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_reads_the_same(text in "(ext4|md)(\\[[a-z]=[a-c'\",/\\[\\] ]{0,12}\\])?") {
+            if let Ok(read) = layers(&text) {
+                let shown: Vec<String> = read.iter().map(ToString::to_string).collect();
+                let again = layers(&shown.join("/")).expect("what is shown can be read");
+                let options = |layers: &[LayerSpec]| {
+                    layers.iter().map(|l| (l.name.clone(), l.options.clone())).collect::<Vec<_>>()
+                };
+                prop_assert_eq!(options(&read), options(&again), "{}", text);
+            }
+        }
+    }
 }

@@ -84,11 +84,14 @@ pub struct StackSpec {
     pub place: Place,
 }
 
-/// When the page cache is emptied.
+/// When what the machine holds of the drives in memory is emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Caches {
-    /// Before each step.
+    /// Before each step, so that nothing of the file system is left: it is unmounted and
+    /// mounted again where the bench can do that.
     #[default]
+    Cold,
+    /// Before each step by `drop_caches`, as scripts do it, once.
     Drop,
     /// Never.
     Keep,

@@ -1,4 +1,4 @@
-//! Emptying the page cache, so that a step reads from the drives.
+//! Emptying caches, so that a step reads from the drives.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -14,27 +14,110 @@ use crate::WorkloadError;
 /// first.
 const SWITCH: &str = "/proc/sys/vm/drop_caches";
 
+/// What unmounts the file system of a workload and mounts it again.
+pub trait Remount: std::fmt::Debug {
+    /// Unmounts it. Where something still uses it, it stays, and the reason is returned.
+    ///
+    /// # Errors
+    /// In words, where that cannot be tried.
+    fn unmount(&self, executor: &Executor) -> Result<Option<String>, String>;
+
+    /// Mounts it again; what stays in memory all the same is returned, in sentences.
+    ///
+    /// # Errors
+    /// In words: then it is not mounted.
+    fn mount(&self, executor: &Executor) -> Result<Vec<String>, String>;
+}
+
+/// Leaves nothing of the file system of `directory` in memory, as far as that can be had:
+/// it is unmounted, caches are dropped, and it is mounted again; where it cannot be
+/// unmounted, caches are dropped twice, since XFS gives some of its buffers back only at
+/// the second time (seen in Linux 6.12). Returned is what was done, in sentences.
+///
+/// # Errors
+/// Where `directory` cannot be synced, or is not mounted again.
+pub(crate) fn make_cold(
+    directory: &Path,
+    remount: Option<&dyn Remount>,
+    executor: &Executor,
+) -> Result<Vec<String>, WorkloadError> {
+    let other = WorkloadError::Other;
+    let mut notes = Vec::new();
+    let why = match remount {
+        None => "the file system is not the bench's to unmount".to_owned(),
+        Some(remount) => {
+            // Written back before, so that unmounting waits for nothing.
+            sync_of(directory)?;
+            match remount.unmount(executor).map_err(other)? {
+                None => {
+                    let dropped = drop_switch(executor);
+                    notes.extend(remount.mount(executor).map_err(other)?);
+                    notes.insert(
+                        0,
+                        "the file system was unmounted and mounted again before each step"
+                            .to_owned(),
+                    );
+                    if let Err(error) = dropped {
+                        notes.push(format!(
+                            "what lies below the file system kept its caches, since {SWITCH} \
+                             cannot be written ({error})"
+                        ));
+                    }
+                    return Ok(notes);
+                }
+                Some(why) => format!("the file system could not be unmounted ({why})"),
+            }
+        }
+    };
+    notes.push(format!("caches were dropped, twice, before each step: {why}"));
+    notes.extend(drop_caches(directory, executor)?);
+    // What the first time has set free.
+    let _ = drop_switch(executor);
+    notes.extend(what_stays(directory).map(str::to_owned));
+    Ok(notes)
+}
+
+/// Drops caches once, as scripts do it. Returned is what stayed all the same.
+///
+/// # Errors
+/// Where `directory` cannot be synced.
+pub(crate) fn drop_once(
+    directory: &Path,
+    executor: &Executor,
+) -> Result<Vec<String>, WorkloadError> {
+    let mut notes =
+        vec!["caches were dropped before each step, once, as the study says".to_owned()];
+    notes.extend(drop_caches(directory, executor)?);
+    notes.extend(what_stays(directory).map(str::to_owned));
+    Ok(notes)
+}
+
+fn sync_of(directory: &Path) -> Result<(), WorkloadError> {
+    let folder = File::open(directory).map_err(WorkloadError::io("cannot open", directory))?;
+    syncfs(&folder)
+        .map_err(|e| WorkloadError::io("cannot sync the file system of", directory)(e.into()))
+}
+
+/// Writes the kernel's switch.
+fn drop_switch(executor: &Executor) -> std::io::Result<()> {
+    fs::write(SWITCH, "3")?;
+    executor.trace.note(&["sh", "-c", &format!("echo 3 > {SWITCH}")]);
+    Ok(())
+}
+
 /// Writes back everything and empties the page cache. Where the kernel's switch
 /// is not permitted, only the files below `directory` are dropped; the sentence
 /// that says so is returned.
 ///
 /// # Errors
 /// Where `directory` cannot be synced.
-pub(crate) fn drop_caches(
-    directory: &Path,
-    executor: &Executor,
-) -> Result<Option<String>, WorkloadError> {
-    let folder = File::open(directory).map_err(WorkloadError::io("cannot open", directory))?;
-    syncfs(&folder)
-        .map_err(|e| WorkloadError::io("cannot sync the file system of", directory)(e.into()))?;
+fn drop_caches(directory: &Path, executor: &Executor) -> Result<Option<String>, WorkloadError> {
+    sync_of(directory)?;
     // Loop files and the caches of block devices belong to other file systems.
     rustix::fs::sync();
     executor.trace.note(&["sync"]);
-    match fs::write(SWITCH, "3") {
-        Ok(()) => {
-            executor.trace.note(&["sh", "-c", &format!("echo 3 > {SWITCH}")]);
-            Ok(None)
-        }
+    match drop_switch(executor) {
+        Ok(()) => Ok(None),
         Err(error) => {
             drop_files(directory);
             Ok(Some(format!(
@@ -52,7 +135,7 @@ pub(crate) fn drop_caches(
 /// switch drops none, once or twice, after a minute or mounted read-only; an unmount does.
 /// Its buffers hold their pages, and `mapping_evict_folio` (mm/truncate.c, since 5.18)
 /// leaves alone what somebody holds.
-pub(crate) fn what_stays(directory: &Path) -> Option<&'static str> {
+fn what_stays(directory: &Path) -> Option<&'static str> {
     // include/uapi/linux/magic.h
     const BTRFS_SUPER_MAGIC: rustix::fs::FsWord = 0x9123_683E;
     let found = rustix::fs::statfs(directory).ok()?;

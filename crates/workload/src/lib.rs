@@ -17,6 +17,7 @@ mod testing;
 mod tree;
 mod workload;
 
+pub use caches::Remount;
 pub use error::WorkloadError;
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};
 pub use site::{Outcome, WorkSite};

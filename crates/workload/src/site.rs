@@ -8,7 +8,7 @@ use disklab_measure::{Cpu, Figure, Meter, Note, Steadiness, Step, Watched};
 use disklab_study::Caches;
 
 use crate::WorkloadError;
-use crate::caches::{drop_caches, empty_drives, what_stays};
+use crate::caches::{self, Remount};
 use crate::steady::remark;
 
 /// How often the drives' counters are read during a step.
@@ -63,8 +63,14 @@ pub struct WorkSite<'a> {
     pub watched: Vec<Watched>,
     /// Seed of everything random.
     pub seed: u64,
-    /// When the page cache is emptied.
+    /// When caches are emptied.
     pub caches: Caches,
+    /// What unmounts the directory's file system and mounts it again, where that is the
+    /// bench's to do.
+    pub remount: Option<&'a dyn Remount>,
+    /// Whether caches have been emptied for the next step; see
+    /// [`empty_caches`](Self::empty_caches).
+    pub emptied: bool,
     /// Whether drives and time are simulated: then the drives' own memories can be
     /// emptied too, and work that fails late has cost nothing.
     pub simulated: bool,
@@ -72,7 +78,7 @@ pub struct WorkSite<'a> {
     pub steps: Vec<Step>,
     /// Remarks for the sample.
     pub notes: Vec<Note>,
-    /// Seconds spent on syncing and dropping caches so far.
+    /// Seconds spent on syncing and emptying caches so far.
     pub caches_seconds: f64,
     /// An estimate of the bytes that other work moved on this machine's drives
     /// during the steps so far; see [`Meter`].
@@ -80,8 +86,38 @@ pub struct WorkSite<'a> {
 }
 
 impl<'a> WorkSite<'a> {
-    /// Runs one step: drops caches as the study says, reads the counters, does
-    /// `work`, reads them again, and adds a [`Step`].
+    /// Empties caches as the study says, for the next step, which then does not do it
+    /// again: for work that opens files, or starts a server, before its clock starts.
+    /// None of the file system's files may be open.
+    ///
+    /// # Errors
+    /// Where it cannot be synced, or is not mounted again.
+    pub fn empty_caches(&mut self) -> Result<(), WorkloadError> {
+        if self.caches == Caches::Keep || std::mem::replace(&mut self.emptied, true) {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let remount = self.remount.filter(|_| self.caches == Caches::Cold);
+        let notes = match self.caches {
+            Caches::Cold => caches::make_cold(self.directory, remount, self.executor)?,
+            Caches::Drop | Caches::Keep => caches::drop_once(self.directory, self.executor)?,
+        };
+        if self.simulated {
+            caches::empty_drives(&self.watched, self.executor)?;
+            self.note_once(
+                "caches",
+                "the drives' own memories were emptied too, as after other work",
+            );
+        }
+        self.caches_seconds += began.elapsed().as_secs_f64();
+        for note in notes {
+            self.note_once("caches", note);
+        }
+        Ok(())
+    }
+
+    /// Runs one step: empties caches as the study says, unless that was just done, reads
+    /// the counters, does `work`, reads them again, and adds a [`Step`].
     ///
     /// # Errors
     /// Whatever `work` returns; the step is then not added.
@@ -91,24 +127,8 @@ impl<'a> WorkSite<'a> {
         work: impl FnOnce(&Executor) -> Result<Outcome, WorkloadError>,
     ) -> Result<(), WorkloadError> {
         self.executor.interrupt.check()?;
-        if self.caches == Caches::Drop {
-            let began = Instant::now();
-            let note = drop_caches(self.directory, self.executor)?;
-            if self.simulated {
-                empty_drives(&self.watched, self.executor)?;
-                self.note_once(
-                    "caches",
-                    "the drives' own memories were emptied too, as after other work",
-                );
-            }
-            self.caches_seconds += began.elapsed().as_secs_f64();
-            if let Some(note) = note {
-                self.note_once("caches", note);
-            }
-            if let Some(note) = what_stays(self.directory) {
-                self.note_once("caches", note);
-            }
-        }
+        self.empty_caches()?;
+        self.emptied = false;
         let meter = Meter::start(&self.watched, SERIES_INTERVAL);
         let began = Instant::now();
         let outcome = work(self.executor)?;
@@ -166,7 +186,7 @@ mod tests {
     fn a_step_carries_what_its_work_gave() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mut site = WorkSite { caches: Caches::Drop, ..site(&executor, folder.path(), None) };
+        let mut site = WorkSite { caches: Caches::Cold, ..site(&executor, folder.path(), None) };
         site.step("work", |_| Ok(Outcome { user_ns: 3, system_ns: 4, ..Outcome::default() }))
             .expect("works");
         assert_eq!(site.steps.len(), 1);
@@ -174,6 +194,62 @@ mod tests {
         assert_eq!((site.steps[0].cpu.user_ns, site.steps[0].cpu.system_ns), (3, 4));
         assert!(site.steps[0].cpu.processors > 0);
         assert!(site.caches_seconds > 0.0);
+    }
+
+    #[derive(Debug, Default)]
+    struct Mounts(std::cell::RefCell<Vec<&'static str>>, Option<&'static str>);
+
+    impl Remount for Mounts {
+        fn unmount(&self, _: &Executor) -> Result<Option<String>, String> {
+            self.0.borrow_mut().push("unmount");
+            Ok(self.1.map(str::to_owned))
+        }
+
+        fn mount(&self, _: &Executor) -> Result<Vec<String>, String> {
+            self.0.borrow_mut().push("mount");
+            Ok(vec!["a note".to_owned()])
+        }
+    }
+
+    #[test]
+    fn cold_is_mounted_again_once_for_each_step() {
+        let folder = tempfile::tempdir().expect("temp");
+        let executor = Executor::new(Interrupt::new());
+        let mounts = Mounts::default();
+        let mut site = WorkSite {
+            caches: Caches::Cold,
+            remount: Some(&mounts),
+            ..site(&executor, folder.path(), None)
+        };
+        site.empty_caches().expect("emptied");
+        for name in ["one", "two"] {
+            site.step(name, |_| Ok(Outcome::default())).expect("works");
+        }
+        assert_eq!(*mounts.0.borrow(), ["unmount", "mount", "unmount", "mount"]);
+        let told = |what: &str| site.notes.iter().filter(|n| n.text.contains(what)).count();
+        assert_eq!((told("unmounted and mounted again"), told("a note")), (1, 1));
+        site.caches = Caches::Drop;
+        site.step("three", |_| Ok(Outcome::default())).expect("works");
+        assert_eq!(mounts.0.borrow().len(), 4);
+    }
+
+    #[test]
+    fn what_cannot_be_unmounted_is_told() {
+        let folder = tempfile::tempdir().expect("temp");
+        let executor = Executor::new(Interrupt::new());
+        let mounts = Mounts(std::cell::RefCell::default(), Some("target is busy"));
+        let mut site = WorkSite {
+            caches: Caches::Cold,
+            remount: Some(&mounts),
+            ..site(&executor, folder.path(), None)
+        };
+        site.step("one", |_| Ok(Outcome::default())).expect("works");
+        assert_eq!(*mounts.0.borrow(), ["unmount"]);
+        assert!(
+            site.notes
+                .iter()
+                .any(|n| n.text.contains("dropped") && n.text.contains("target is busy"))
+        );
     }
 
     #[test]

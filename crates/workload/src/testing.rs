@@ -58,6 +58,8 @@ pub fn site<'a>(
         watched: Vec::new(),
         seed: 42,
         caches: Caches::Keep,
+        remount: None,
+        emptied: false,
         steps: Vec::new(),
         notes: Vec::new(),
         caches_seconds: 0.0,

@@ -67,8 +67,10 @@ impl Paths {
         Ok(())
     }
 
-    /// Closes all kept directories but the fileset's own: caches may be emptied.
+    /// Closes all kept directories, so that the file system can be unmounted and mounted
+    /// again; the fileset's own is opened again when it is needed.
     pub fn forget(&mut self) {
+        self.root.take();
         for kept in &mut self.kept {
             if kept.take().is_some() {
                 *self.left.get_mut() += 1;
@@ -77,8 +79,12 @@ impl Paths {
     }
 
     fn root_fd(&self) -> io::Result<BorrowedFd<'_>> {
-        let root = self.root.get().map(AsFd::as_fd);
-        root.ok_or_else(|| io::Error::other("the fileset has not been made"))
+        if let Some(root) = self.root.get() {
+            return Ok(root.as_fd());
+        }
+        let root = retry(|| rustix::fs::openat(CWD, &self.path, FOLDER, Mode::empty()))?;
+        // Another thread may have been first: then this one is closed.
+        Ok(self.root.get_or_init(|| root).as_fd())
     }
 
     fn kept(&self, tree: &Tree, directory: usize) -> io::Result<Option<BorrowedFd<'_>>> {

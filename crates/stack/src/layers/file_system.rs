@@ -10,7 +10,7 @@ use disklab_units::Bytes;
 
 use crate::reading::Reading;
 use crate::seeded::uuid;
-use crate::{Form, LayerKind, Need, Shape, Site, StackError, Undo, Volume};
+use crate::{Form, LayerKind, Need, Remount, Shape, Site, StackError, Undo, Volume};
 
 /// `block-size`, as every file system's table of options has it.
 pub(super) const BLOCK_SIZE: (&str, &str) =
@@ -172,7 +172,9 @@ impl MountPoint {
             mount = mount.arg("-o").arg(options.join(","));
         }
         site.ledger.enter(Undo::Unmount(self.directory.clone()))?;
-        site.run(file_system, &mount.arg(device).arg(&self.directory))?;
+        let mount = mount.arg(device).arg(&self.directory);
+        site.run(file_system, &mount)?;
+        site.mounted.push(Remount::FileSystem { directory: self.directory.clone(), mount });
         Ok(Form::Directory(self.directory))
     }
 }

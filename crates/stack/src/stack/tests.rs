@@ -34,7 +34,8 @@ fn errors_show_the_place_and_what_was_meant() {
         ("partition[start=1]/ext4", 1, "`start`: expected a multiple of 1 KiB from 17 KiB"),
         ("ext4/loop-file[size=5000]/ext4", 1, "`size`: expected a multiple of 4 KiB"),
         ("f2fs[block-size=4K]", 1, "f2fs has no `block-size`"),
-        ("xfs[mkfs=\"]", 1, "`mkfs`: '\"' is no list of arguments"),
+        ("xfs[mkfs=\"]", 1, "brackets or quotes do not match"),
+        ("xfs[mkfs=\"it's\"]", 1, "`mkfs`: 'it's' is no list of arguments"),
     ] {
         let error = parse(text, drives).map(|s| s.describe()).expect_err(text);
         assert!(error.contains(words), "{text}: {error}");

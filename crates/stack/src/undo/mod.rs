@@ -281,7 +281,7 @@ fn probe(device: &Path, tag: &str, hand: &Hand<'_>) -> Result<Option<String>, St
 
 /// `path` as the kernel shows it in its tables: what leads to it resolved, but
 /// not the last part, which may be a mount that no longer answers.
-fn as_kernel_shows(path: &Path) -> PathBuf {
+pub(crate) fn as_kernel_shows(path: &Path) -> PathBuf {
     match (path.parent().map(Path::canonicalize), path.file_name()) {
         (Some(Ok(parent)), Some(name)) => parent.join(name),
         _ => path.to_owned(),

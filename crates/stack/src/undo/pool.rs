@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::{Invocation, find_program};
 
-use super::Hand;
+use super::{Hand, probe};
 use crate::StackError;
 use crate::layers::MARK;
 
@@ -42,6 +42,16 @@ pub(super) fn destroy(
                 return Err(program(source));
             }
             std::thread::sleep(Duration::from_millis(500));
+        }
+    }
+    // One that was exported, and not imported again, is known by its label alone; no
+    // other pool has this name.
+    let is_ours = |device: &PathBuf| {
+        Ok::<_, StackError>(probe(device, "LABEL", hand)?.is_some_and(|label| label == name))
+    };
+    if !done {
+        for device in devices.iter().filter(|device| device.exists()) {
+            done |= is_ours(device)?;
         }
     }
     if done {

@@ -116,6 +116,7 @@ impl Rig {
             seed: 7,
             notes: Vec::new(),
             drives_are_zero: false,
+            mounted: Vec::new(),
         };
         let made = stack.make(&self.drives, &mut site);
         self.notes = site.notes;

@@ -13,7 +13,7 @@ pub(super) const AUDIT: Audit = Audit {
     severity: Severity::Severe,
     detects: "reads of which the drives delivered less than half: the rest came from memory",
     evidence: "bytes that the drives read against bytes that the workload read",
-    remedy: "files larger than the memory, caches = \"drop\", data that cannot be compressed",
+    remedy: "files larger than the memory, caches = \"cold\", data that cannot be compressed",
     reproducer: Reproducer::Lab(
         "a file read again with the caches kept, on ext4 (Phoronix #417) and ZFS (KDiskMark #148); repeated data on a compressing pool (xpenology-2023)",
     ),
@@ -49,7 +49,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
                         "The figure is not that of the drives."
                     }
                 ),
-                advice: "Read files larger than the memory, with caches = \"drop\" and data that \
+                advice: "Read files larger than the memory, with caches = \"cold\" and data that \
                      cannot be compressed; on ZFS limit the ARC (primarycache=metadata)."
                     .to_owned(),
                 groups: suspects.groups(),

@@ -8,7 +8,7 @@ use disklab_study::{LayerSpec, StudyError};
 use super::partition;
 use crate::redundancy::{devices, members};
 use crate::udev;
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo, Volume, seeded};
+use crate::{Form, Layer, LayerKind, Need, Remount, Shape, Site, StackError, Undo, Volume, seeded};
 
 pub(super) mod properties;
 mod space;
@@ -30,8 +30,10 @@ struct Zfs {
 
 const WIDTH: (&str, &str) =
     ("width", "devices in one mirror or RAID-Z, the pool striping over several (default: all)");
-const ASHIFT: (&str, &str) =
-    ("ashift", "sectors of 2^ashift bytes, 9 to 16 (zpool asks the drive)");
+const ASHIFT: (&str, &str) = (
+    "ashift",
+    "sectors of 2^ashift bytes, 9 to 16 (zpool asks the drive; of mirror and RAID-Z: at least)",
+);
 const RECORDSIZE: (&str, &str) =
     ("recordsize", "largest block of a file, such as 1M (ZFS's: 128K)");
 const COMPRESSION: (&str, &str) = ("compression", "lz4, zstd, zstd-3, gzip-6, off …");
@@ -220,17 +222,38 @@ impl Layer for Zfs {
         site.ledger.enter(Undo::Unmount(directory.clone()))?;
         let vdevs = self.vdevs(&devices).map_err(StackError::Other)?;
         site.run(self.layer, &self.create(&pool, &mark, &directory, &vdevs))?;
-        note_what_was_made(self.layer, &pool, site)?;
+        note_what_was_made(self.layer, &pool, self.properties.get("ashift"), site)?;
+        site.mounted.push(Remount::Pool {
+            name: pool.clone(),
+            directory: directory.clone(),
+            devices,
+        });
         Ok(Form::Pool { name: pool, directory })
     }
 }
 
 /// What ZFS made of what was asked for: its defaults differ between versions.
-fn note_what_was_made(layer: &str, pool: &str, site: &mut Site<'_>) -> Result<(), StackError> {
+fn note_what_was_made(
+    layer: &str,
+    pool: &str,
+    asked: Option<&str>,
+    site: &mut Site<'_>,
+) -> Result<(), StackError> {
     let others = Invocation::new("zfs")
         .args(["get", "-H", "-o", "property,value"])
         .args(["recordsize,compression,checksum,atime,sync,primarycache", pool]);
-    let mut words = vec![format!("ashift={}", ashift(layer, pool, site)?)];
+    let made = ashift(layer, pool, site)?;
+    if let Some(asked) = asked.filter(|asked| *asked != made) {
+        site.note(
+            layer,
+            format!(
+                "ashift={asked} was asked for and ZFS took {made}: a mirror or RAID-Z takes the \
+                 drives' physical sectors where these are larger (OpenZFS, issues 13557 and \
+                 15844)"
+            ),
+        );
+    }
+    let mut words = vec![format!("ashift={made}")];
     let text = site.run(layer, &others)?.text();
     words.extend(text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join("=")));
     site.note(layer, words.join(", "));

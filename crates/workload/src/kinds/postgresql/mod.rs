@@ -236,6 +236,8 @@ impl Workload for Postgresql {
         // guest's raw outputs may lie on the host, where it cannot change owners.
         let raw = site.executor.raw_folder().filter(|_| !site.simulated);
         let log = cluster.private_folder(raw)?;
+        // The server has files open; what it reads when it starts is warm.
+        site.empty_caches()?;
         let server = Server::start(&cluster, &self.settings(), site.executor)?;
         let mut failed = 0;
         site.step("pgbench", |executor| {

@@ -373,6 +373,8 @@ impl Workload for Sqlite {
     fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         let path: PathBuf = site.directory.join(FILE);
         let seed = site.seed;
+        // It stays open during the step.
+        site.empty_caches()?;
         let mut connection = self.open(&path, &site.executor.interrupt)?;
         let mut done = 0;
         site.step("commit", |executor| {

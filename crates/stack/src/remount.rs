@@ -1,0 +1,131 @@
+//! Mounting again: the only way in which nothing of a file system is left in memory.
+
+use std::path::{Path, PathBuf};
+
+use disklab_exec::{ExecError, Executor, Invocation};
+
+use crate::StackError;
+use crate::mounts::mounts;
+use crate::undo::as_kernel_shows;
+
+/// How what a stack ends in is unmounted and mounted again, as it was mounted first.
+#[derive(Debug, Clone)]
+pub enum Remount {
+    /// A file system on block devices.
+    FileSystem {
+        /// Where it is mounted.
+        directory: PathBuf,
+        /// What mounts it.
+        mount: Invocation,
+    },
+    /// A ZFS pool whose root data set is the directory. Exported, it leaves nothing of
+    /// itself in ZFS's own cache.
+    Pool {
+        /// Its name.
+        name: String,
+        /// Where its root data set is mounted.
+        directory: PathBuf,
+        /// The devices that it is made of.
+        devices: Vec<PathBuf>,
+    },
+}
+
+impl Remount {
+    /// Where it is mounted.
+    pub fn directory(&self) -> &Path {
+        match self {
+            Self::FileSystem { directory, .. } | Self::Pool { directory, .. } => directory,
+        }
+    }
+
+    /// Whether it is a pool.
+    pub fn is_pool(&self) -> bool {
+        matches!(self, Self::Pool { .. })
+    }
+
+    /// Unmounts it. Where something still uses it, it stays mounted, and what umount
+    /// said is returned.
+    ///
+    /// # Errors
+    /// Where the program cannot be started.
+    pub fn unmount(&self, executor: &Executor) -> Result<Option<String>, StackError> {
+        let unmount = match self {
+            Self::FileSystem { directory, .. } => Invocation::new("umount").arg(directory),
+            Self::Pool { name, .. } => Invocation::new("zpool").args(["export", name]),
+        };
+        // Not to be broken off half-way: what is exported is found by nobody.
+        let done = executor.run(&unmount.uninterruptible()).map_err(program)?;
+        match done.success() {
+            Ok(_) => Ok(None),
+            Err(error) if self.is_mounted()? => Ok(Some(error.to_string())),
+            // zpool complains although it is gone, where a label could not be written.
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Mounts it again.
+    ///
+    /// # Errors
+    /// Where that fails: then it is not mounted, and nothing may go on.
+    pub fn mount(&self, executor: &Executor) -> Result<(), StackError> {
+        let mount = match self {
+            Self::FileSystem { mount, .. } => mount.clone(),
+            Self::Pool { name, devices, .. } => {
+                let mut import =
+                    Invocation::new("zpool").args(["import", "-f", "-o", "cachefile=none"]);
+                for device in devices {
+                    import = import.arg("-d").arg(device);
+                }
+                import.arg(name)
+            }
+        };
+        executor.check(&mount.uninterruptible()).map_err(program)?;
+        if self.is_mounted()? {
+            return Ok(());
+        }
+        Err(StackError::Other(format!(
+            "{} is not mounted again, although mounting reported no error",
+            self.directory().display()
+        )))
+    }
+
+    fn is_mounted(&self) -> Result<bool, StackError> {
+        let directory = as_kernel_shows(self.directory());
+        Ok(mounts()?.iter().any(|mount| mount.mount_point == directory))
+    }
+}
+
+fn program(source: ExecError) -> StackError {
+    StackError::Program { layer: "remount".to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_exec::Interrupt;
+
+    use super::*;
+
+    #[test]
+    fn what_mount_does_not_mount_is_an_error() {
+        let remount = Remount::FileSystem {
+            directory: PathBuf::from("/no/such/place"),
+            mount: Invocation::new("true"),
+        };
+        let executor = Executor::new(Interrupt::new());
+        let error = remount.mount(&executor).expect_err("not mounted").to_string();
+        assert!(error.contains("/no/such/place is not mounted again"), "{error}");
+        // Nothing is mounted there, so that nothing stays.
+        assert_eq!(remount.unmount(&executor).expect("umount"), None);
+    }
+
+    #[test]
+    fn a_mount_that_fails_says_so() {
+        let remount = Remount::Pool {
+            name: "no-such-pool".to_owned(),
+            directory: PathBuf::from("/no/such/pool"),
+            devices: vec![PathBuf::from("/dev/no-such-device")],
+        };
+        assert!(remount.is_pool());
+        assert!(remount.mount(&Executor::new(Interrupt::new())).is_err());
+    }
+}
