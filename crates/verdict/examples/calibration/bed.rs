@@ -118,6 +118,13 @@ impl Bed {
         all
     }
 
+    /// The study and what its runs are.
+    // Only the test of two runs against each other needs them.
+    #[allow(dead_code)]
+    pub fn run(&self) -> (&Study, &RunInfo) {
+        (&self.study, &self.info)
+    }
+
     /// What disklab makes of it.
     pub fn analyse(&self, campaign: Vec<(Cell, f64)>) -> Analysis {
         let mut analyser = Analyser::new(self.study.clone(), self.info.clone());

@@ -30,6 +30,8 @@ pub(super) struct Manner {
     pub level: f64,
     /// Whether both runs are the lab's, in which nothing but the seed is chance.
     pub lab: bool,
+    /// Whether to work out how many repeats are needed.
+    pub planned: bool,
 }
 
 /// A judged figure.
@@ -129,7 +131,7 @@ fn are_identical(values: &Values, manner: Manner) -> bool {
 /// campaigns.
 fn why(values: &Values, manner: Manner, family: usize) -> Why {
     let fewest = values.a.len().min(values.b.len());
-    if fewest < FEWEST {
+    if fewest < FEWEST || !manner.planned {
         return Why::TooFew { needed: None };
     }
     let ask = Ask {
@@ -194,8 +196,8 @@ mod tests {
         Values { measure, a: a.to_vec(), b: b.to_vec(), doubts: Vec::new() }
     }
 
-    const REAL: Manner = Manner { level: 0.05, lab: false };
-    const LAB: Manner = Manner { level: 0.05, lab: true };
+    const REAL: Manner = Manner { level: 0.05, lab: false, planned: true };
+    const LAB: Manner = Manner { level: 0.05, lab: true, planned: true };
 
     fn one(measure: Measure, a: &[f64], b: &[f64], manner: Manner) -> Change {
         judge(&[values(measure, a, b)], manner).remove(0).change

@@ -43,6 +43,9 @@ pub struct Terms {
     pub renamed: Vec<(String, String)>,
     /// Audits whose severe findings are known, and make nothing doubtful here.
     pub accepted: Vec<String>,
+    /// Do not work out how many repeats an open figure needs, which takes a fraction of a
+    /// second each: what is open counts as measured too rarely then.
+    pub unplanned: bool,
 }
 
 /// What the comparison of two runs says.
@@ -229,7 +232,7 @@ impl Versus {
         let (found_a, found_b) = (accepted(&a.analysis.findings), accepted(&b.analysis.findings));
         let doubts = (Doubts::of(&found_a), Doubts::of(&found_b));
         let values: Vec<Values> = matched.iter().map(|m| values(a, b, &doubts, m)).collect();
-        let judged = judge(&values, Manner { level: terms.level, lab });
+        let judged = judge(&values, Manner { level: terms.level, lab, planned: !terms.unplanned });
         let pairs = matched
             .iter()
             .zip(&values)
