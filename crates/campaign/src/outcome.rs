@@ -106,6 +106,8 @@ impl FigureOutcome {
         let stopped = match (is_known, &decision.next) {
             (true, _) => Stop::Decided,
             (false, Some(_)) => interrupted_by,
+            // One stack alone, or none with values: no more blocks would help.
+            (false, None) if decision.conclusion == Conclusion::Nothing => Stop::Decided,
             (false, None) => Stop::MostBlocks,
         };
         let leader = decision.ranks.iter().position(|r| r.relation == Relation::Leads);
@@ -174,8 +176,30 @@ impl FigureOutcome {
 }
 
 impl Outcome {
+    /// The whole and what each figure came to, for a summary: what is decided first, and
+    /// no more than so many figures.
+    pub fn sentences(&self, most: usize) -> Vec<String> {
+        let mut figures: Vec<&FigureOutcome> = self.figures.iter().collect();
+        figures.sort_by_key(|figure| !figure.is_known);
+        let told = figures.iter().take(most).map(|figure| figure.sentence());
+        let mut all: Vec<String> = std::iter::once(self.sentence()).chain(told).collect();
+        if figures.len() > most {
+            all.push(format!("{} more figures stand in the report.", figures.len() - most));
+        }
+        all
+    }
+
     /// All of it in one sentence.
     pub fn sentence(&self) -> String {
+        if self.figures.is_empty() {
+            return format!(
+                "Campaign for {}: {} cells in {} blocks; {}.",
+                self.goal,
+                self.cells,
+                self.blocks,
+                self.stopped.words()
+            );
+        }
         let known = self.figures.iter().filter(|f| f.is_known).count();
         format!(
             "Campaign for {}: {known} of {} figures decided with {} of {} cells in {} blocks; {}.",

@@ -6,6 +6,7 @@ mod compare;
 mod drive;
 mod filebench;
 mod fio;
+mod how_long;
 mod import;
 mod lab;
 mod sensitivity;
@@ -26,6 +27,7 @@ pub use compare::CompareArgs;
 pub use drive::DriveArgs;
 pub use filebench::FilebenchArgs;
 pub use fio::FioArgs;
+pub use how_long::{HowLongArgs, share_words};
 pub use import::ImportArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
 pub use sensitivity::SensitivityArgs;
@@ -234,6 +236,8 @@ pub struct RunArgs {
     pub study: Option<String>,
     #[command(flatten)]
     pub campaign: CampaignArgs,
+    #[command(flatten)]
+    pub how_long: HowLongArgs,
     /// The run's folder; named after the study and the time if absent.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -254,6 +258,8 @@ pub struct PlanArgs {
     pub study: String,
     #[command(flatten)]
     pub campaign: CampaignArgs,
+    #[command(flatten)]
+    pub how_long: HowLongArgs,
     /// Show every cell in its order.
     #[arg(long)]
     pub cells: bool,

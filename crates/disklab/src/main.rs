@@ -4,6 +4,7 @@
 #[macro_use]
 mod said;
 
+mod adaptive;
 mod cli;
 mod commands;
 mod exit;

@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use disklab_bench::{Phase, Standing};
+use disklab_store::{CellRecord, CellState};
 use disklab_study::Cell;
 use disklab_units::show_duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -37,6 +38,8 @@ pub struct Progress {
     running: BTreeMap<u32, Running>,
     /// When a line was written last.
     said: Instant,
+    /// Before the time left: it is an upper bound where cells may turn out not to be needed.
+    about: &'static str,
 }
 
 /// A cell that runs.
@@ -116,7 +119,33 @@ impl Progress {
             at_once: at_once.max(1),
             running: BTreeMap::new(),
             said: Instant::now(),
+            about: "about",
         }
+    }
+
+    /// For a campaign that decides as it goes: these cells come next, and at most those
+    /// `later`; what is `recorded` says how far it is and what its cells take.
+    pub fn of_block(
+        next: &[(String, f64)],
+        later: &[(String, f64)],
+        recorded: &[CellRecord],
+        at_once: usize,
+    ) -> Self {
+        let cells: Vec<_> = next.iter().chain(later).cloned().collect();
+        let mut progress = Self::new(&cells, at_once);
+        for record in recorded.iter().filter(|r| r.state != CellState::Waiting) {
+            progress.done += 1;
+            let Some(seconds) = record.seconds else { continue };
+            let seen = progress.seen.entry(record.cell.workload.clone()).or_default();
+            *seen = (seen.0 + 1, seen.1 + seconds);
+        }
+        progress.total += progress.done;
+        progress.about = "at most about";
+        if let Some(bars) = &progress.bars {
+            bars.run.set_length(progress.total as u64);
+            bars.run.set_position(progress.done as u64);
+        }
+        progress
     }
 
     /// A cell begins.
@@ -162,7 +191,7 @@ impl Progress {
         if let Some(bar) = &running.bar {
             bar.set_message(running.words(self.expected(&running.workload)));
         }
-        bars.run.set_message(format!("{} left", self.left()));
+        bars.run.set_message(format!("{} {} left", self.about, self.left()));
     }
 
     /// How far the cells are that run.
@@ -206,13 +235,13 @@ impl Progress {
         match &self.bars {
             Some(bars) => {
                 bars.run.set_position(self.done as u64);
-                bars.run.set_message(format!("{} left", self.left()));
+                bars.run.set_message(format!("{} {} left", self.about, self.left()));
                 if error.is_some() {
                     let _ = bars.multi.println(line);
                 }
             }
             None if self.done == self.total => self.say(&line),
-            None => self.say(&format!("{line}; about {} left", self.left())),
+            None => self.say(&format!("{line}; {} {} left", self.about, self.left())),
         }
     }
 
@@ -319,6 +348,24 @@ mod tests {
         let words = running(Phase::Prepare, standing(60, None, Some(36_000))).words(0.0);
         assert_eq!(words, "writing the data, 1 min 00 s of its own time so far");
         assert_eq!(running(Phase::Make, None).words(0.0), "making the stack");
+    }
+
+    #[test]
+    fn a_campaign_tells_the_most_that_may_be_left() {
+        let cell =
+            Cell { number: 0, block: 0, stack: "s".to_owned(), workload: "w".to_owned(), seed: 1 };
+        let record = CellRecord {
+            cell,
+            state: CellState::Done,
+            error: None,
+            ended: None,
+            seconds: Some(20.0),
+        };
+        let like = |n: usize| vec![("w".to_owned(), 10.0); n];
+        let progress = Progress::of_block(&like(2), &like(4), &[record], 2);
+        assert_eq!((progress.total, progress.done), (7, 1));
+        // Six of 20 s, two at once.
+        assert_eq!((progress.about, progress.left().as_str()), ("at most about", "1 min 00 s"));
     }
 
     #[test]

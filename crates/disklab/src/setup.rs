@@ -4,6 +4,7 @@ mod lab;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use disklab_bench::{
     Bench, Campaign, DeviceBench, DirBench, DiskDrives, Drives, LoopDrives, Medium, Prediction,
@@ -13,9 +14,10 @@ use disklab_exec::{Executor, Interrupt};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_stack::{Ledger, recover};
 use disklab_study::{Cell, matches, order};
-use disklab_units::Bytes;
+use disklab_units::{Bytes, show_duration};
 use disklab_workload::{Context, Cost};
 
+use crate::adaptive::{HowLong, block_seconds};
 use crate::cli::CampaignArgs;
 use crate::exit::Failure;
 use crate::on::On;
@@ -40,6 +42,8 @@ pub struct Setup {
     pub cells: Vec<Cell>,
     pub seed: u64,
     pub repeats: u32,
+    /// How long it runs, where the samples or the clock decide that.
+    pub how_long: Option<HowLong>,
     /// The bench's settings, by the names of their flags.
     pub options: BTreeMap<String, String>,
     /// A folder for large files and mount points.
@@ -131,6 +135,7 @@ impl Setup {
             cells,
             seed,
             repeats,
+            how_long: None,
             options,
             scratch,
             room,
@@ -142,6 +147,52 @@ impl Setup {
     pub fn keep(&mut self, pairs: &std::collections::BTreeSet<(String, String)>) {
         self.survey.pairs.retain(|pair| pairs.contains(pair));
         self.cells = order(&self.survey.pairs, self.repeats, self.seed);
+    }
+
+    /// Has the samples or the clock decide how long it runs. The cells are then those that
+    /// a campaign runs at least.
+    ///
+    /// # Errors
+    /// Where there is nothing to decide, or not even one block would end in time.
+    pub fn adapt(&mut self, how: &HowLong) -> Result<(), Failure> {
+        let mut stacks: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, workload) in &self.survey.pairs {
+            *stacks.entry(workload).or_default() += 1;
+        }
+        if how.rules.is_some() && !stacks.is_empty() && stacks.values().all(|n| *n < 2) {
+            return Err(Failure::wrong_use(
+                "--goal and --precision compare stacks, and no workload runs on two of them here; \
+                 take --repeats or --budget",
+            ));
+        }
+        self.repeats = how.most_blocks();
+        self.cells = order(&self.survey.pairs, how.first_look(), self.seed);
+        self.how_long = Some(how.clone());
+        Ok(())
+    }
+
+    /// Refuses a budget in which not even one block would end.
+    pub fn check_budget(&self) -> Result<(), Failure> {
+        let Some(budget) = self.how_long.as_ref().and_then(|how| how.budget) else {
+            return Ok(());
+        };
+        let block = self.block_seconds();
+        if block <= budget.as_secs_f64() {
+            return Ok(());
+        }
+        Err(Failure::wrong_use(format!(
+            "--budget {}: one block of {} cells would take about {}; give it more, fewer cells \
+             with --only, or smaller files with --scale",
+            show_duration(budget),
+            self.survey.pairs.len(),
+            show_duration(Duration::from_secs_f64(block))
+        )))
+    }
+
+    /// What a block of all cells will take, in real seconds.
+    pub fn block_seconds(&self) -> f64 {
+        let block = order(&self.survey.pairs, 1, self.seed);
+        block_seconds(&block, &[], |cell| self.seconds(cell), self.bench.at_once())
     }
 
     /// What a cell will cost.

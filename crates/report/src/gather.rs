@@ -37,7 +37,9 @@ impl Report {
         let facts = collector.finish(&info, &study);
         let analysis = analyser.finish();
         let published = published::beside(&info, &study, &cells, &analysis)?;
-        Ok(Self { cells, sessions: run.sessions()?, info, study, analysis, facts, published })
+        let sessions = run.sessions()?;
+        let campaign = crate::campaign::outcome(run)?;
+        Ok(Self { cells, sessions, info, study, analysis, facts, published, campaign })
     }
 }
 

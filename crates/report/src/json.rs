@@ -35,6 +35,7 @@ pub(crate) fn text(report: &Report) -> String {
         "answers": analysis.answers.iter().map(answer).collect::<Value>(),
         "facts": report.facts,
         "published": report.published,
+        "campaign": report.campaign,
     });
     // Keys are text and numbers are finite or null, so this cannot fail.
     let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
@@ -140,7 +141,7 @@ fn answer(answer: &Answer) -> Value {
     })
 }
 
-fn measure(measure: Measure) -> String {
+pub(crate) fn measure(measure: Measure) -> String {
     Measure::WORDS
         .iter()
         .find(|(_, m)| *m == measure)
@@ -148,7 +149,7 @@ fn measure(measure: Measure) -> String {
 }
 
 /// The unit of an answer's figures.
-fn unit(measure: Measure) -> &'static str {
+pub(crate) fn unit(measure: Measure) -> &'static str {
     match measure {
         Measure::Throughput => "bytes/s",
         Measure::Iops => "1/s",
@@ -185,7 +186,7 @@ fn estimate(estimate: Estimate) -> Value {
     })
 }
 
-fn interval(interval: Interval) -> Value {
+pub(crate) fn interval(interval: Interval) -> Value {
     json!({ "low": interval.low, "high": interval.high, "confidence": interval.confidence })
 }
 

@@ -5,6 +5,7 @@
 //! with percentage coordinates: they need no script and no library, and their
 //! text keeps its size on a phone.
 
+mod campaign;
 mod chart;
 mod csv;
 mod facts;
@@ -15,9 +16,12 @@ mod markdown;
 mod published;
 mod quantity;
 mod report;
+mod versus;
 mod view;
 
+pub use campaign::campaign_sentences;
 pub use facts::{CellTrace, CountedNote, Facts, MediumWrites, Spread, StackMounts, StackOverhead};
 pub use gather::Collector;
 pub use markdown::published_text;
 pub use report::{Format, Report, ReportError, render};
+pub use versus::{Difference, TwoRuns, VersusFormat};

@@ -1,5 +1,6 @@
 //! What a report is made of, and the forms that it comes in.
 
+use disklab_campaign::Outcome;
 use disklab_published::Comparison;
 use disklab_source::SourceError;
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
@@ -25,6 +26,8 @@ pub struct Report {
     pub facts: Facts,
     /// What was published about the study, beside ours; none where nothing was.
     pub published: Option<Comparison>,
+    /// What came of a campaign that decided as it went how long to run; none of others.
+    pub campaign: Option<Outcome>,
 }
 
 /// Why there is no report.

@@ -1,5 +1,7 @@
 //! `disklab plan`: what a run would do, and what it would cost.
 
+mod extent;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,6 +11,7 @@ use disklab_study::Cell;
 use disklab_units::{Bytes, show_duration};
 use serde_json::{Value, json};
 
+use self::extent::Extent;
 use super::lab::build::BUILD_TIME;
 use super::{print, print_json};
 use crate::cli::PlanArgs;
@@ -25,6 +28,9 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
     let folder = new_run_folder(&found.study.id);
     let scratch = folder.join("scratch");
     let mut setup = Setup::new(found, &args.campaign, &scratch, Mode::Look, &interrupt)?;
+    if let Some(how_long) = args.how_long.understood(&args.campaign)? {
+        setup.adapt(&how_long)?;
+    }
     setup.look()?;
     let prediction = setup.predict(&setup.cells);
     if as_json {
@@ -33,6 +39,7 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
         print(&words(&setup, &prediction, args.cells))?;
     }
     setup.check_room()?;
+    setup.check_budget()?;
     Ok(DONE)
 }
 
@@ -48,27 +55,36 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
     let workloads: std::collections::BTreeSet<_> =
         setup.survey.pairs.iter().map(|(_, w)| w).collect();
     let stacks: std::collections::BTreeSet<_> = setup.survey.pairs.iter().map(|(s, _)| s).collect();
-    line(
-        "cells",
-        format!(
-            "{}: {} stacks × {} workloads, {} repeats in randomised complete blocks, seed {}",
-            setup.cells.len(),
-            stacks.len(),
-            workloads.len(),
-            setup.repeats,
-            setup.seed
+    let each = format!("{} stacks × {} workloads", stacks.len(), workloads.len());
+    match &setup.how_long {
+        None => line(
+            "cells",
+            format!(
+                "{}: {each}, {} repeats in randomised complete blocks, seed {}",
+                setup.cells.len(),
+                setup.repeats,
+                setup.seed
+            ),
         ),
-    );
+        Some(how_long) => {
+            let block = setup.survey.pairs.len();
+            line("cells", format!("{block} a block: {each}, seed {}", setup.seed));
+            line("until", how_long.words());
+        }
+    }
     if setup.campaign.scale != 1.0 {
         line(
             "scale",
             format!("file sizes are {} × the study's", scale_words(setup.campaign.scale)),
         );
     }
-    line("time", format!("about {}", show_duration(Duration::from_secs_f64(prediction.seconds))));
+    let extent = Extent::of(setup, prediction);
+    for time in extent.times() {
+        line("time", time);
+    }
     for (drive, written) in drive_names(setup).iter().zip(&prediction.drive_writes) {
         if *written > Bytes::ZERO {
-            line("written to", format!("{drive}: about {} ({})", written.si(), written.iec()));
+            line("written to", format!("{drive}: {}", extent.bytes(*written)));
         }
     }
     let largest = match setup.bench.at_once() {
@@ -157,6 +173,7 @@ fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
         "seed": setup.seed,
         "scale": setup.campaign.scale,
         "predicted_seconds": prediction.seconds,
+        "campaign": Extent::of(setup, prediction).describe(),
         "predicted_drive_write_bytes": written,
         "space_bytes": prediction.space.0,
         "space_in": setup.room.as_ref().map_or("the drives".into(), |r| r.folder.to_string_lossy()),

@@ -13,7 +13,8 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::{plan, print, print_json, report};
-use crate::cli::RunArgs;
+use crate::adaptive;
+use crate::cli::{CampaignArgs, RunArgs};
 use crate::exit::{DONE, FAILED, Failure, INTERRUPTED};
 use crate::places::new_run_folder;
 use crate::progress::Progress;
@@ -40,9 +41,12 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
     match outcome {
         Ok(failed) => finish(&run, failed, as_json),
         Err(BenchError::Program(ExecError::Interrupted)) => {
-            let left = waiting(&run)?.len();
+            let left = match &setup.how_long {
+                Some(_) => "the campaign is not over".to_owned(),
+                None => format!("{} cells are left", waiting(&run)?.len()),
+            };
             eprintln!(
-                "interrupted; {left} cells are left; everything that was made has been taken \
+                "interrupted; {left}; everything that was made has been taken \
                  down.\n{}",
                 go_on(&run, &setup)
             );
@@ -134,8 +138,13 @@ fn begin(
     if let How::Quietly(pairs) = how {
         setup.keep(pairs);
     }
+    if let Some(how_long) = args.how_long.understood(&args.campaign)? {
+        setup.adapt(&how_long)?;
+        setup.options.extend(args.how_long.options());
+    }
     setup.check()?;
     setup.look()?;
+    setup.check_budget()?;
     if matches!(how, How::Told) {
         let prediction = setup.predict(&setup.cells);
         eprint!("{}", plan::words(&setup, &prediction, false));
@@ -161,7 +170,9 @@ fn begin(
         left_out: setup.survey.left_out.clone(),
         environment: setup.bench.environment(),
     };
-    let run = Run::create(&folder, &info, &setup.cells).map_err(Failure::wrong_use)?;
+    // A campaign that decides as it goes adds its cells block by block.
+    let first: &[Cell] = if setup.how_long.is_some() { &[] } else { &setup.cells };
+    let run = Run::create(&folder, &info, first).map_err(Failure::wrong_use)?;
     if matches!(how, How::Told) {
         eprintln!("  folder        {}", folder.display());
     }
@@ -192,14 +203,31 @@ fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
         }
     }
     let cells = waiting(&run)?;
-    if cells.is_empty() {
+    let mut campaign = args.campaign.as_begun(&info)?;
+    let how_args = args.how_long.as_begun(&info)?;
+    let how_long = how_args.understood(&CampaignArgs { repeats: None, ..campaign.clone() })?;
+    let is_over = match &how_long {
+        None => true,
+        Some(_) => {
+            args.how_long.budget.is_none() && run.outcome().map_err(Failure::failed)?.is_some()
+        }
+    };
+    if cells.is_empty() && is_over {
         eprintln!("all cells of this run are done");
         return Ok((None, run, cells));
     }
-    let campaign = args.campaign.as_begun(&info)?;
+    if let Some(how_long) = &how_long {
+        campaign.repeats = Some(how_long.first_look());
+        // Cells that are left out were left out then.
+        campaign.only = split(&info, "only");
+        campaign.without = split(&info, "without");
+    }
     let found = Found { study, folder: study_folder(&info.study_file) };
     let mut setup = Setup::new(found, &campaign, &folder.join("scratch"), Mode::Run, interrupt)?;
-    setup.cells.clone_from(&cells);
+    match &how_long {
+        None => setup.cells.clone_from(&cells),
+        Some(how_long) => setup.adapt(how_long)?,
+    }
     setup.check()?;
     setup.look()?;
     // Before the question, so that nobody gives his drives for a run that cannot go on.
@@ -210,7 +238,12 @@ fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     }
     setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
     setup.make_scratch()?;
-    eprintln!("{} of {} cells are left", cells.len(), run.cells().map_err(Failure::failed)?.len());
+    let begun = run.cells().map_err(Failure::failed)?.len();
+    if setup.how_long.is_some() {
+        eprintln!("{} cells are done; what is left hangs on the samples", begun - cells.len());
+    } else {
+        eprintln!("{} of {begun} cells are left", cells.len());
+    }
     Ok((Some(setup), run, cells))
 }
 
@@ -269,6 +302,9 @@ fn waiting(run: &Run) -> Result<Vec<Cell>, Failure> {
 
 /// Runs the cells. Returns how many failed.
 fn carry_out(setup: &mut Setup, run: &mut Run, cells: &[Cell]) -> Result<usize, BenchError> {
+    if let Some(how_long) = setup.how_long.clone() {
+        return adaptive::go(setup, run, &how_long);
+    }
     let predicted: Vec<_> =
         cells.iter().map(|cell| (cell.workload.clone(), setup.seconds(cell))).collect();
     let progress = Progress::new(&predicted, setup.bench.at_once());
@@ -293,9 +329,13 @@ pub(super) fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Fail
             "failed_cells": failed,
             "severe_findings": severe,
             "summary": report.analysis.summary,
+            "campaign": report.campaign,
         }))?;
     } else {
         let mut text = String::new();
+        for sentence in report.campaign.iter().flat_map(disklab_report::campaign_sentences) {
+            text.push_str(&format!("◦ {sentence}\n"));
+        }
         for sentence in &report.analysis.summary {
             text.push_str(&format!("• {sentence}\n"));
         }
@@ -327,4 +367,10 @@ pub(super) fn session() -> Session {
         ]
         .join(" "),
     }
+}
+
+/// Patterns that a run remembers.
+fn split(info: &RunInfo, name: &str) -> Vec<String> {
+    let words = info.options.get(name).map(|text| text.split_whitespace().map(str::to_owned));
+    words.map(Iterator::collect).unwrap_or_default()
 }

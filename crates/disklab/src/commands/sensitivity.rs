@@ -19,7 +19,7 @@ use self::variation::Plan;
 use super::report::write;
 use super::run::{How, Pairs, study_folder, until_done};
 use super::{print, print_json};
-use crate::cli::{CampaignArgs, RunArgs, SensitivityArgs};
+use crate::cli::{CampaignArgs, HowLongArgs, RunArgs, SensitivityArgs};
 use crate::exit::{DONE, FAILED, Failure};
 use crate::on::On;
 use crate::places::new_run_folder;
@@ -98,6 +98,7 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
         let args = RunArgs {
             study: None,
             campaign,
+            how_long: HowLongArgs::default(),
             out: Some(folder),
             resume: is_begun,
             retry_failed: false,

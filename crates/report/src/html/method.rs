@@ -3,6 +3,7 @@
 use disklab_units::significant;
 use maud::{Markup, html};
 
+use crate::campaign::is_adaptive;
 use crate::html::OPEN_ROWS;
 use crate::view::{IMPORTED, command_line, count, intervals, is_imported, progress, scale};
 use crate::{Report, Spread, StackOverhead};
@@ -18,9 +19,11 @@ pub(crate) fn section(report: &Report) -> Markup {
                     li { (IMPORTED) }
                 } @else {
                     li {
-                        "Each workload ran on each stack " (times(info.repeats)) ", each time on a \
-                         freshly made stack. The order is random within each repeat, from seed "
-                        code { (info.seed) } "; all stacks of a repeat were given the same work."
+                        "Each workload ran on each stack "
+                        @if is_adaptive(info) { "up to " }
+                        (times(info.repeats)) ", each time on a freshly made stack. The order \
+                         is random, and every second repeat runs in the reverse order of the \
+                         one before, from seed " code { (info.seed) } "; all stacks of a repeat were given the same work."
                     }
                 }
                 li { (progress(report)) }

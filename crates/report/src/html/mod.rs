@@ -15,6 +15,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::Report;
 use crate::view::{Colours, all_absences};
 
+pub(crate) use style::sheet;
+
 /// A long table is folded; one up to this many rows stands open.
 const OPEN_ROWS: usize = 12;
 
@@ -39,6 +41,7 @@ pub(crate) fn page(report: &Report) -> String {
                 main {
                     (overview::header(report))
                     (overview::summary(report))
+                    (crate::campaign::section(report))
                     (overview::contents(report))
                     @for (number, answer) in report.analysis.answers.iter().enumerate() {
                         (question::section(report, &colours, number, answer))
@@ -59,7 +62,7 @@ pub(crate) fn page(report: &Report) -> String {
 }
 
 /// Light, dark or as the system says, for those whose browser does not ask it.
-fn theme() -> Markup {
+pub(crate) fn theme() -> Markup {
     html! {
         fieldset.theme aria-label="Colours of the page" {
             @for (id, name) in [("auto", "auto"), ("light", "light"), ("dark", "dark")] {

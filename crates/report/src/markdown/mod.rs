@@ -22,13 +22,16 @@ use crate::view::{
 
 pub use published::published_text;
 
-use escape::{code, text as escape};
+use escape::code;
+pub(crate) use escape::text as escape;
+pub(crate) use table::Table;
 
 /// The whole text.
 pub(crate) fn text(report: &Report) -> String {
     let mut md = String::new();
     header(&mut md, report);
     list(&mut md, &report.analysis.summary);
+    list(&mut md, &crate::campaign::lines(report));
     severe(&mut md, report);
     for answer in &report.analysis.answers {
         question::write(&mut md, report, answer);

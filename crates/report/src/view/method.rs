@@ -1,5 +1,6 @@
 //! How it was measured, in sentences.
 
+use crate::campaign::is_adaptive;
 use disklab_measure::Tool;
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_units::{Bytes, significant};
@@ -49,7 +50,7 @@ pub(crate) fn measured(report: &Report) -> String {
     let info = &report.info;
     let times = match info.repeats {
         1 => "once each".to_owned(),
-        n if is_imported(&info.bench) => format!("up to {n} times each"),
+        n if is_imported(&info.bench) || is_adaptive(info) => format!("up to {n} times each"),
         n => format!("{n} times each"),
     };
     let workloads = count(report.study.workloads.len(), "workload");

@@ -130,7 +130,16 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
         kernel: info.environment.kernel.clone(),
     };
     let published = None;
-    Report { info, cells, sessions: vec![session], study, analysis, facts, published }
+    Report {
+        info,
+        cells,
+        sessions: vec![session],
+        study,
+        analysis,
+        facts,
+        published,
+        campaign: None,
+    }
 }
 
 fn group(

@@ -1,0 +1,107 @@
+//! From how much to how much a run goes.
+
+use std::time::Duration;
+
+use disklab_bench::Prediction;
+use disklab_units::{Bytes, show_duration};
+use serde_json::{Value, json};
+
+use crate::setup::Setup;
+
+/// The blocks of a run: of a fixed one, all that it has.
+pub struct Extent {
+    /// Real seconds of what it runs at least.
+    seconds: f64,
+    /// How many times as much it may run at most; 1 where that is fixed.
+    times_at_most: f64,
+    /// Where there is a budget: its seconds, seconds of a block, and blocks that end in it.
+    budget: Option<(f64, f64, u32)>,
+    first_look: u32,
+    has_looks: bool,
+    is_simulated: bool,
+}
+
+impl Extent {
+    /// Of a run of which this is predicted for the cells that it has at least.
+    pub fn of(setup: &Setup, prediction: &Prediction) -> Self {
+        let mut extent = Self {
+            seconds: prediction.seconds,
+            times_at_most: 1.0,
+            budget: None,
+            first_look: 0,
+            has_looks: false,
+            is_simulated: setup.bench.name() == "lab",
+        };
+        let Some(how_long) = &setup.how_long else { return extent };
+        extent.has_looks = how_long.rules.is_some();
+        extent.first_look = how_long.first_look();
+        let mut most = how_long.most_blocks();
+        if let Some(budget) = how_long.budget {
+            let block = setup.block_seconds();
+            let fit = (budget.as_secs_f64() / block.max(1e-3)) as u32;
+            most = most.min(fit);
+            extent.budget = Some((budget.as_secs_f64(), block, most));
+        }
+        extent.times_at_most = f64::from(most) / f64::from(extent.first_look);
+        extent
+    }
+
+    /// What to say of its time, line by line.
+    pub fn times(&self) -> Vec<String> {
+        let show = |seconds: f64| show_duration(Duration::from_secs_f64(seconds.max(0.0)));
+        let mut lines = Vec::new();
+        if self.has_looks {
+            lines.push(format!(
+                "about {} up to the first look, after {} blocks; at most about {}",
+                show(self.seconds),
+                self.first_look,
+                show(self.seconds * self.times_at_most)
+            ));
+        } else if self.budget.is_none() {
+            lines.push(format!("about {}", show(self.seconds)));
+        }
+        if let Some((budget, block, fit)) = self.budget {
+            let clock = if self.is_simulated { " of real time, not virtual" } else { "" };
+            lines.push(format!(
+                "{}{clock}: about {} a block, so that about {fit} blocks of all cells end in it",
+                show(budget),
+                show(block)
+            ));
+            if self.has_looks && fit < self.first_look {
+                lines.push(format!(
+                    "too short for the first look after {} blocks: nothing will be decided",
+                    self.first_look
+                ));
+            }
+        }
+        lines
+    }
+
+    /// What to say of bytes that what it runs at least writes.
+    pub fn bytes(&self, written: Bytes) -> String {
+        let about = |bytes: Bytes| format!("about {} ({})", bytes.si(), bytes.iec());
+        if self.times_at_most == 1.0 {
+            return about(written);
+        }
+        let most = Bytes((written.0 as f64 * self.times_at_most) as u64);
+        if self.has_looks && self.times_at_most > 1.0 {
+            format!("{} to the first look, at most {}", about(written), about(most))
+        } else {
+            about(most)
+        }
+    }
+
+    /// The same for programs; null where it is fixed.
+    pub fn describe(&self) -> Value {
+        if self.first_look == 0 {
+            return Value::Null;
+        }
+        json!({
+            "first_look_blocks": self.first_look,
+            "at_most_times_the_prediction": self.times_at_most,
+            "budget_seconds": self.budget.map(|b| b.0),
+            "block_seconds": self.budget.map(|b| b.1),
+            "blocks_that_fit": self.budget.map(|b| b.2),
+        })
+    }
+}
