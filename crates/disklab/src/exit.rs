@@ -8,6 +8,12 @@ pub const DONE: u8 = 0;
 pub const FAILED: u8 = 1;
 /// Wrong use or bad input; nothing was touched.
 pub const WRONG_USE: u8 = 2;
+/// `compare`: something is slower in the second run.
+pub const REGRESSION: u8 = 10;
+/// `compare`: too noisy to tell.
+pub const TOO_NOISY: u8 = 11;
+/// `compare`: too few samples to tell.
+pub const TOO_FEW: u8 = 12;
 /// Interrupted, resumable.
 pub const INTERRUPTED: u8 = 130;
 

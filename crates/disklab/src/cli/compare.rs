@@ -2,22 +2,169 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use disklab_report::VersusFormat;
 
-/// Hold runs against what was published about their studies.
+/// Hold two runs against each other, or runs against what was published.
 ///
-/// Each published figure or claim with ours beside it, their ratio, and whether it is
-/// met; why not, where that is known. Missing a published figure is no error: the exit
-/// code is 0.
+/// `compare A B` says of each figure of B's questions whether it became faster, slower,
+/// stayed the same within --level, or why that is not known, and tells first what else
+/// differs between the two runs. Runs are matched by stack, workload and step. Imported
+/// runs may stand on either side.
+///
+/// `compare RUN --published` holds runs against what was published about their studies.
+/// Missing a published figure is no error: the exit code is 0.
 #[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 pub struct CompareArgs {
-    /// The runs' folders.
+    /// Two runs' folders: the one that is compared with, then the one that is compared.
+    /// With --published, one or more.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
     /// Against what was published about the runs' studies.
-    #[arg(long, required = true)]
+    #[arg(long)]
     pub published: bool,
-    /// The file to write, in Markdown; standard output if absent.
+    /// How large a change matters, in per cent: within it two figures are the same, and
+    /// only what lies beyond it with its whole interval is faster or slower.
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_level,
+          conflicts_with = "published")]
+    pub level: f64,
+    /// A stack or workload that is called otherwise in B; may be given several times.
+    #[arg(long, value_name = "OLD=NEW", value_parser = parse_map, conflicts_with = "published")]
+    pub map: Vec<(String, String)>,
+    /// An audit whose severe findings are known here and make no figure doubtful; may be
+    /// given several times.
+    #[arg(long, value_name = "AUDIT", value_parser = parse_audit, conflicts_with = "published")]
+    pub accept: Vec<String>,
+    /// The form: text, md (for a pull request's comment), html, json (B's figures in
+    /// Bencher Metric Format, for services that keep histories). --json gives everything,
+    /// for programs.
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_enum,
+        default_value = "text",
+        conflicts_with = "published"
+    )]
+    pub format: CompareFormat,
+    /// The file to write; standard output if absent. With --published it is in Markdown.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+const EXIT_CODES: &str = "Exit codes of `compare A B`:
+  0   nothing is slower: every figure is faster, the same or identical
+  10  a regression: at least one figure is slower, by more than the level with its
+      whole interval, corrected for the number of figures
+  11  none is known to be slower, but at least one is too noisy to tell, doubtful by a
+      severe finding, or on the edge of the level: more repeats hardly help
+  12  none is known to be slower, but of at least one there are too few samples, or a
+      cell is missing in one run: more repeats would tell
+  2   wrong use: not a run, or nothing in common
+The first that applies of 10, 11, 12, 0.";
+
+/// The form of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormat {
+    /// For a terminal.
+    Text,
+    /// Markdown, for a pull request's comment.
+    Md,
+    /// One page.
+    Html,
+    /// Bencher Metric Format.
+    Json,
+}
+
+impl From<CompareFormat> for VersusFormat {
+    fn from(format: CompareFormat) -> Self {
+        match format {
+            CompareFormat::Text => Self::Text,
+            CompareFormat::Md => Self::Markdown,
+            CompareFormat::Html => Self::Html,
+            CompareFormat::Json => Self::Bmf,
+        }
+    }
+}
+
+/// `5%`, `2.5 %`, `5`: the share. Below 0.01 % nothing is the same, above 100 % all is.
+fn parse_level(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    let per_cent: f64 =
+        number.parse().map_err(|_| format!("'{text}' is no number of per cent, such as 5%"))?;
+    if !(0.01..=100.0).contains(&per_cent) {
+        return Err(format!("{text} is outside 0.01% to 100%"));
+    }
+    Ok(per_cent / 100.0)
+}
+
+fn parse_map(text: &str) -> Result<(String, String), String> {
+    // Stacks have '=' in their options, as in btrfs[compress=zstd]: the one that is meant
+    // stands outside brackets.
+    let mut depth = 0_i32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            '=' if depth == 0 => {
+                let (old, new) = (&text[..at], &text[at + 1..]);
+                if old.is_empty() || new.is_empty() {
+                    break;
+                }
+                return Ok((old.to_owned(), new.to_owned()));
+            }
+            _ => {}
+        }
+    }
+    Err(format!("'{text}' is not of the form OLD=NEW, such as raid5/ext4=raid5/xfs"))
+}
+
+fn parse_audit(text: &str) -> Result<String, String> {
+    if disklab_verdict::AUDITS.iter().any(|audit| audit.name == text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!("there is no audit '{text}'; docs/audits.md names them, and reports do"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn levels_are_per_cent() {
+        assert_eq!(parse_level("5%"), Ok(0.05));
+        assert_eq!(parse_level(" 2.5 % "), Ok(0.025));
+        assert_eq!(parse_level("1"), Ok(0.01));
+        for bad in ["", "%", "0", "0%", "-5%", "101%", "NaN", "inf", "five"] {
+            assert!(parse_level(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_may_have_options() {
+        let both = |a: &str, b: &str| Ok((a.to_owned(), b.to_owned()));
+        assert_eq!(parse_map("a=b"), both("a", "b"));
+        assert_eq!(
+            parse_map("raid1/btrfs[compress=zlib]=raid1/btrfs[compress=zstd]"),
+            both("raid1/btrfs[compress=zlib]", "raid1/btrfs[compress=zstd]")
+        );
+        for bad in ["", "a", "=b", "a=", "a[x=y]"] {
+            assert!(parse_map(bad).is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_answered(text in "\\PC{0,30}") {
+            if let Ok(level) = parse_level(&text) {
+                prop_assert!(level > 0.0 && level <= 1.0);
+            }
+            if let Ok((old, new)) = parse_map(&text) {
+                prop_assert_eq!(format!("{old}={new}"), text.clone());
+            }
+            prop_assert!(parse_audit(&text).is_err());
+        }
+    }
 }

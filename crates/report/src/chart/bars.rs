@@ -52,7 +52,9 @@ fn scale(measure: Measure, points: &[&Point]) -> Scale {
     let ends = points.iter().filter_map(|p| p.estimate.interval).flat_map(|i| [i.low, i.high]);
     let (lowest, highest) = extent(ends.chain([low, high]));
     // A logarithmic axis has no place for 0.
-    if high / low > 100.0 && measure != Measure::Missed {
+    if measure == Measure::Missed {
+        Scale::counting(highest.min(high * REACH))
+    } else if high / low > 100.0 {
         Scale::logarithmic(lowest.max(low / 100.0), highest.min(high * 100.0))
     } else {
         Scale::linear(highest.min(high * REACH))

@@ -21,13 +21,22 @@ pub(crate) struct Scale {
 impl Scale {
     /// A linear axis from zero to at least `high`.
     pub(crate) fn linear(high: f64) -> Self {
+        Self::in_steps(high, &[1.0, 2.0, 2.5, 5.0, 10.0])
+    }
+
+    /// The same for what is counted: there are no halves between the ticks.
+    pub(crate) fn counting(high: f64) -> Self {
+        Self::in_steps(sane(high).max(4.0).ceil(), &[1.0, 2.0, 5.0, 10.0])
+    }
+
+    fn in_steps(high: f64, nice: &[f64]) -> Self {
         let high = sane(high);
-        // At most seven steps; of 1, 2, 2.5 and 5 times a power of ten, the first
-        // that is long enough.
+        // At most seven steps; of the nice ones times a power of ten, the first that is
+        // long enough.
         let rough = high / 7.0;
         let power = 10_f64.powi(rough.log10().floor() as i32);
-        let step = [1.0, 2.0, 2.5, 5.0, 10.0]
-            .into_iter()
+        let step = nice
+            .iter()
             .map(|nice| nice * power)
             .find(|step| *step >= rough * (1.0 - 1e-9))
             .unwrap_or(power * 10.0);
@@ -135,6 +144,17 @@ mod tests {
         assert_eq!(Scale::logarithmic(0.2, 180.0).ticks.first(), Some(&0.1));
         assert_eq!(Scale::logarithmic(3.0, 40.0).ticks, [2.0, 5.0, 10.0, 20.0, 50.0]);
         assert_eq!(Scale::logarithmic(10.0, 10_000_000.0).ticks.len(), 7);
+    }
+
+    #[test]
+    fn what_is_counted_has_whole_ticks() {
+        assert_eq!(Scale::counting(0.0).ticks, [0.0, 1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(Scale::counting(17.5).ticks, [0.0, 5.0, 10.0, 15.0, 20.0]);
+        for high in 0..3000 {
+            let scale = Scale::counting(f64::from(high));
+            assert!(scale.ticks.iter().all(|tick| tick.fract() == 0.0), "{scale:?}");
+            check(&scale, 0.0, f64::from(high));
+        }
     }
 
     #[test]

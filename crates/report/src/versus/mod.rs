@@ -10,7 +10,7 @@ mod text;
 use disklab_verdict::{Severity, Side, Terms, Versus, VersusError};
 
 use crate::Report;
-use crate::view::{bench_label, count, is_simulated};
+use crate::view::{bench_label, count, is_imported, is_simulated};
 
 pub use differences::Difference;
 
@@ -102,6 +102,16 @@ impl TwoRuns {
                  the machine did otherwise is in the ratios, and no interval covers it."
                     .to_owned(),
             );
+        }
+        let imported = [('A', &a.bench), ('B', &b.bench)]
+            .map(|(run, bench)| is_imported(bench).then_some(run));
+        let imported: Vec<String> = imported.into_iter().flatten().map(String::from).collect();
+        if !imported.is_empty() {
+            notes.push(format!(
+                "Imported: {}. Of machine, drives, mounts and caches next to nothing is known \
+                 there, so that differences in them cannot be told.",
+                imported.join(" and ")
+            ));
         }
         if !self.terms.accepted.is_empty() {
             notes.push(format!(

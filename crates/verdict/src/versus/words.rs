@@ -71,7 +71,7 @@ impl Pair {
     /// What may be said of it, in a few words: 'slower by 12 % [8, 16]', 'the same within
     /// 5 %', 'unknown: 8 repeats on each side would show 5 %'.
     pub fn verdict(&self, level: f64) -> String {
-        let level = per_cent(level);
+        let level = level_text(level);
         let by = || self.distance().map_or_else(String::new, |d| format!(" by {d}"));
         match &self.change {
             Change::Slower | Change::Faster if self.measure == Measure::Missed => {
@@ -130,6 +130,11 @@ impl Pair {
         let by = self.distance().unwrap_or_default();
         format!("{} by {by}; ", if faster { "faster" } else { "slower" })
     }
+}
+
+/// A level in per cent: `5 %`, `2.5 %`.
+fn level_text(level: f64) -> String {
+    format!("{} %", (level * 1e4).round() / 1e2)
 }
 
 impl Missing {
@@ -201,7 +206,7 @@ impl Versus {
     /// The counts in a sentence: 'Of 12 figures 1 is slower, 2 are faster, …'.
     pub fn headline(&self) -> String {
         let [slower, faster, same, identical, unknown] = self.counts();
-        let level = per_cent(self.level);
+        let level = level_text(self.level);
         let within = format!("the same within {level}");
         let parts: Vec<String> = [
             (slower, "slower"),

@@ -1,12 +1,12 @@
-//! `disklab compare`: runs beside what was published.
+//! `disklab compare --published`: runs beside what was published.
 
 use disklab_published::{Comparison, Tally};
 use disklab_report::{Report, published_text};
 use disklab_store::Run;
 use serde_json::json;
 
-use super::report::write;
-use super::{print, print_json};
+use super::super::report::write;
+use super::super::{print, print_json};
 use crate::cli::CompareArgs;
 use crate::exit::{DONE, Failure};
 
@@ -14,7 +14,7 @@ use crate::exit::{DONE, Failure};
 const VERSION: u32 = 1;
 
 /// Holds the runs against what was published about their studies.
-pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
+pub fn published(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
     let mut comparisons: Vec<Comparison> = Vec::new();
     for folder in &args.runs {
         let run = Run::open(folder).map_err(Failure::wrong_use)?;
