@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use disklab_exec::{ExecError, Executor};
 use disklab_measure::{
-    ConditionsWatch, DriveTraits, Note, Sample, SystemRoot, Watched, cell_environment,
+    ConditionsWatch, DriveTraits, Note, Sample, SystemRoot, Totals, Watched, cell_environment,
     close_cell_environment,
 };
 use disklab_stack::{Ledger, Site, Stack, Undo};
@@ -49,6 +49,12 @@ impl DeviceCell<'_> {
             .make_ready(self.study, &stack_spec.drives, stack_spec.write_cache, ledger, executor)
             .map_err(CellError::Drives)?;
         let devices: Vec<PathBuf> = ready.drives.iter().map(|d| d.device.clone()).collect();
+        let watched: Vec<Watched> = ready
+            .drives
+            .iter()
+            .map(|d| Watched { name: d.name.clone(), device: d.device.clone() })
+            .collect();
+        let totals = Totals::start(&SystemRoot::here(), &watched);
         let mut site = Site {
             executor,
             ledger,
@@ -65,11 +71,6 @@ impl DeviceCell<'_> {
         sample.notes = ready.notes;
         sample.notes.extend(notes.into_iter().map(|(about, text)| Note { about, text }));
 
-        let watched: Vec<Watched> = ready
-            .drives
-            .iter()
-            .map(|d| Watched { name: d.name.clone(), device: d.device.clone() })
-            .collect();
         let place = Place {
             directory: &made.directory,
             remount: made.remount.as_ref().map(|remount| Again { remount, stack: self.stack }),
@@ -81,6 +82,7 @@ impl DeviceCell<'_> {
             traits: drives.traits(&stack_spec.drives),
         };
         measure(self.spec, self.workload, self.cell, &place, executor, phase, &mut sample)?;
+        sample.whole = totals.so_far();
         drives.still_whole(&stack_spec.drives).map_err(CellError::Drives)?;
         Ok(sample)
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use disklab_exec::Executor;
-use disklab_measure::{Environment, Sample, SystemRoot, Watched, environment, mounts_of};
+use disklab_measure::{Environment, Sample, SystemRoot, Totals, Watched, environment, mounts_of};
 use disklab_stack::{Ledger, Undo};
 use disklab_study::{Cell, LeftOut, PlannedStack};
 use disklab_units::Bytes;
@@ -64,6 +64,7 @@ impl Here<'_> {
         std::fs::create_dir(&folder)
             .map_err(|e| CellError::Drives(BenchError::io("cannot make", &folder)(e)))?;
         sample.overhead.make_seconds = began.elapsed().as_secs_f64();
+        let totals = Totals::start(&SystemRoot::here(), self.watched);
         let place = Place {
             directory: &folder,
             device: None,
@@ -77,6 +78,7 @@ impl Here<'_> {
         let spec = &campaign.study.workloads[work_index];
         let workload = campaign.workloads[work_index].as_ref();
         measure(spec, workload, cell, &place, executor, phase, &mut sample)?;
+        sample.whole = totals.so_far();
         Ok(sample)
     }
 }

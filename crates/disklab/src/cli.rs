@@ -260,6 +260,10 @@ pub struct PlanArgs {
     pub campaign: CampaignArgs,
     #[command(flatten)]
     pub how_long: HowLongArgs,
+    /// Predict from what the cells of this run took, begun or finished, of the same study
+    /// at the same scale on the same bench: after a first block, time and bytes are known.
+    #[arg(long, value_name = "RUN")]
+    pub from: Option<PathBuf>,
     /// Show every cell in its order.
     #[arg(long)]
     pub cells: bool,

@@ -40,6 +40,8 @@ pub struct Progress {
     said: Instant,
     /// Before the time left: it is an upper bound where cells may turn out not to be needed.
     about: &'static str,
+    /// No more than so many seconds from then on are left.
+    limit: Option<(Instant, f64)>,
 }
 
 /// A cell that runs.
@@ -120,16 +122,19 @@ impl Progress {
             running: BTreeMap::new(),
             said: Instant::now(),
             about: "about",
+            limit: None,
         }
     }
 
     /// For a campaign that decides as it goes: these cells come next, and at most those
     /// `later`; what is `recorded` says how far it is and what its cells take.
+    /// No more than the `limit`, in seconds from now, is left.
     pub fn of_block(
         next: &[(String, f64)],
         later: &[(String, f64)],
         recorded: &[CellRecord],
         at_once: usize,
+        limit: Option<f64>,
     ) -> Self {
         let cells: Vec<_> = next.iter().chain(later).cloned().collect();
         let mut progress = Self::new(&cells, at_once);
@@ -141,6 +146,7 @@ impl Progress {
         }
         progress.total += progress.done;
         progress.about = "at most about";
+        progress.limit = limit.map(|seconds| (Instant::now(), seconds));
         if let Some(bars) = &progress.bars {
             bars.run.set_length(progress.total as u64);
             bars.run.set_position(progress.done as u64);
@@ -274,7 +280,10 @@ impl Progress {
             .iter()
             .map(|(workload, (count, _))| self.expected(workload) * *count as f64)
             .sum();
-        let seconds = seconds / self.at_once as f64;
+        let mut seconds = seconds / self.at_once as f64;
+        if let Some((since, limit)) = self.limit {
+            seconds = seconds.min(limit - since.elapsed().as_secs_f64());
+        }
         show_duration(Duration::from_secs_f64(seconds.max(0.0)))
     }
 }
@@ -362,7 +371,7 @@ mod tests {
             seconds: Some(20.0),
         };
         let like = |n: usize| vec![("w".to_owned(), 10.0); n];
-        let progress = Progress::of_block(&like(2), &like(4), &[record], 2);
+        let progress = Progress::of_block(&like(2), &like(4), &[record], 2, None);
         assert_eq!((progress.total, progress.done), (7, 1));
         // Six of 20 s, two at once.
         assert_eq!((progress.about, progress.left().as_str()), ("at most about", "1 min 00 s"));

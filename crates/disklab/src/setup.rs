@@ -1,6 +1,7 @@
 //! From the command line to a bench and the cells that will run on it.
 
 mod lab;
+mod pilot;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ use crate::places::state_folder;
 use crate::studies::Found;
 use crate::words::left_out_lines;
 
+use self::pilot::Pilot;
+
 /// Whether anything may be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -44,6 +47,8 @@ pub struct Setup {
     pub repeats: u32,
     /// How long it runs, where the samples or the clock decide that.
     pub how_long: Option<HowLong>,
+    /// What a run's cells really took, where predictions are to rest on that.
+    pilot: Option<Pilot>,
     /// The bench's settings, by the names of their flags.
     pub options: BTreeMap<String, String>,
     /// A folder for large files and mount points.
@@ -136,6 +141,7 @@ impl Setup {
             seed,
             repeats,
             how_long: None,
+            pilot: None,
             options,
             scratch,
             room,
@@ -205,14 +211,51 @@ impl Setup {
 
     /// What a cell will take, in seconds.
     pub fn seconds(&self, cell: &Cell) -> f64 {
-        cell_seconds(&self.cost(cell), self.bench.medium())
+        let formula = cell_seconds(&self.cost(cell), self.bench.medium());
+        self.pilot.as_ref().map_or(formula, |pilot| pilot.seconds(cell, formula))
+    }
+
+    /// Has predictions rest on what the cells of a run took.
+    ///
+    /// # Errors
+    /// As [`Pilot::of`].
+    pub fn learn_from(&mut self, folder: &Path) -> Result<(), Failure> {
+        self.pilot = Some(Pilot::of(folder, self)?);
+        Ok(())
+    }
+
+    /// Virtual seconds of these cells, where a run in the lab has told them.
+    pub fn virtual_seconds(&self, cells: &[Cell]) -> Option<f64> {
+        self.pilot.as_ref().filter(|_| self.is_lab)?.clock_seconds(cells)
+    }
+
+    /// The drives that are written to, by their names.
+    pub fn drive_names(&self) -> Vec<String> {
+        // A directory has drives of its own, the other benches have the study's.
+        match self.survey.stacks.first() {
+            Some(stack) if self.bench.name().starts_with("dir:") => stack.drives.clone(),
+            _ => self.campaign.study.drives.iter().map(|d| d.name.clone()).collect(),
+        }
     }
 
     /// What these cells will cost together.
     pub fn predict<'a>(&self, cells: impl IntoIterator<Item = &'a Cell>) -> Prediction {
+        let cells: Vec<&Cell> = cells.into_iter().collect();
+        let mut prediction = self.formula(&cells);
+        if let Some(pilot) = &self.pilot {
+            let seconds: f64 = cells.iter().map(|cell| self.seconds(cell)).sum();
+            prediction.seconds = seconds / self.bench.at_once() as f64;
+            let one = |cell: &Cell| self.formula(&[cell]);
+            prediction.drive_writes = pilot.written(&cells, &self.drive_names(), one);
+        }
+        prediction
+    }
+
+    /// What these cells will cost by what is known of the workloads and the bench.
+    fn formula(&self, cells: &[&Cell]) -> Prediction {
         let none: &[f64] = &[];
         let mut prediction = predict(
-            cells.into_iter().map(|cell| {
+            cells.iter().map(|cell| {
                 let stack = self.survey.stacks.iter().position(|s| s.id == cell.stack);
                 let writes = stack.map_or(none, |i| self.survey.drive_writes[i].as_slice());
                 (self.cost(cell), writes)

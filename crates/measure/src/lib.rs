@@ -21,6 +21,7 @@ mod root;
 mod sample;
 mod smart;
 mod tools;
+mod totals;
 mod windows;
 mod write_cache;
 
@@ -48,5 +49,6 @@ pub use sample::{
 };
 pub use smart::smart;
 pub use tools::{tool_version, tool_versions};
+pub use totals::Totals;
 pub use windows::{BINS, OpenWindow, Since, Windows, bin, middle};
 pub use write_cache::{set_write_cache, write_cache};

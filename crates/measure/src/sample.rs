@@ -21,6 +21,11 @@ pub struct Sample {
     pub notes: Vec<Note>,
     /// Every command that ran, the layers' included.
     pub trace: Vec<TraceEntry>,
+    /// What each drive did from the making of the stack until the workload's end: also
+    /// making file systems, resyncing, and writing what is read. Empty in runs made before
+    /// this was counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub whole: Vec<DriveTraffic>,
 }
 
 /// One step of a workload: one run of one program, with counters around it.

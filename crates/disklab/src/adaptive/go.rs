@@ -53,11 +53,13 @@ pub fn go(setup: &mut Setup, run: &mut Run, how: &HowLong) -> Result<usize, Benc
         }
         let later = upper_bound(&all, &records, &cells);
         let seconds = |cell: &Cell| (cell.workload.clone(), setup.seconds(cell));
+        let limit = how.budget.map(|b| b.as_secs_f64() - before - began.elapsed().as_secs_f64());
         let progress = Progress::of_block(
             &cells.iter().map(seconds).collect::<Vec<_>>(),
             &later.into_iter().map(seconds).collect::<Vec<_>>(),
             &records,
             setup.bench.at_once(),
+            limit,
         );
         let mut recorder = Recorder::new(run, progress);
         let cells: Vec<&Cell> = cells.iter().collect();

@@ -6,7 +6,8 @@ use disklab_store::{CellRecord, Session};
 use disklab_study::Cell;
 
 /// Real seconds that these cells will take together, `at_once` side by side. A cell takes
-/// the longest that its like has taken so far, or what is `predicted`, corrected by what the
+/// as long as nine in ten of its like have taken at most (one of many that met a stall says
+/// nothing about the next), or what is `predicted`, corrected by what the
 /// others took against theirs; side by side, no more than the last one waits for (Graham,
 /// 'Bounds on multiprocessing timing anomalies', 1969).
 pub fn block_seconds<'a>(
@@ -15,20 +16,22 @@ pub fn block_seconds<'a>(
     predicted: impl Fn(&Cell) -> f64,
     at_once: usize,
 ) -> f64 {
-    let mut longest: HashMap<(&str, &str), f64> = HashMap::new();
+    let mut seen: HashMap<(&str, &str), Vec<f64>> = HashMap::new();
     let (mut taken, mut foretold) = (0.0, 0.0);
     for record in records {
         let (Some(seconds), cell) = (record.seconds, &record.cell) else { continue };
-        let most = longest.entry((&cell.stack, &cell.workload)).or_insert(0.0);
-        *most = most.max(seconds);
+        seen.entry((&cell.stack, &cell.workload)).or_default().push(seconds);
         taken += seconds;
         foretold += predicted(cell);
     }
+    seen.values_mut().for_each(|all| all.sort_by(f64::total_cmp));
+    let long = |all: &Vec<f64>| all.get((all.len() * 9).div_ceil(10).saturating_sub(1)).copied();
     let correction = if foretold > 0.0 { taken / foretold } else { 1.0 };
     let (mut sum, mut largest) = (0.0, 0.0_f64);
     for cell in cells {
         let pair = (cell.stack.as_str(), cell.workload.as_str());
-        let seconds = longest.get(&pair).copied().unwrap_or_else(|| predicted(cell) * correction);
+        let known = seen.get(&pair).and_then(long);
+        let seconds = known.unwrap_or_else(|| predicted(cell) * correction);
         sum += seconds;
         largest = largest.max(seconds);
     }
@@ -71,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_take_the_longest_that_their_like_took() {
+    fn cells_take_as_long_as_their_like_took() {
         let records = [record("a", 0, 4.0, 0), record("a", 1, 6.0, 0)];
         let next = [cell("a", 2), cell("b", 2)];
         // 'b' was foretold with 2.5 s, as 'a' was, which took twice as long on average.
@@ -80,6 +83,10 @@ mod tests {
         let two = block_seconds(&next, &records, |_| 2.5, 2);
         assert!((two - 8.5).abs() < 1e-9, "{two}");
         assert!((block_seconds(&next, &[], |_| 2.5, 1) - 5.0).abs() < 1e-9);
+        let mut many: Vec<_> = (0..10).map(|n| record("a", n, 1.0, 0)).collect();
+        many.push(record("a", 10, 60.0, 0));
+        let got = block_seconds(&[cell("a", 11)], &many, |_| 2.5, 1);
+        assert!((got - 1.0).abs() < 1e-9, "{got}");
     }
 
     #[test]

@@ -31,6 +31,9 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
     if let Some(how_long) = args.how_long.understood(&args.campaign)? {
         setup.adapt(&how_long)?;
     }
+    if let Some(folder) = &args.from {
+        setup.learn_from(folder)?;
+    }
     setup.look()?;
     let prediction = setup.predict(&setup.cells);
     if as_json {
@@ -82,7 +85,11 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
     for time in extent.times() {
         line("time", time);
     }
-    for (drive, written) in drive_names(setup).iter().zip(&prediction.drive_writes) {
+    if let Some(seconds) = setup.virtual_seconds(&setup.cells) {
+        let shown = show_duration(Duration::from_secs_f64(seconds));
+        line("", format!("about {shown} of the drives' own, virtual time"));
+    }
+    for (drive, written) in setup.drive_names().iter().zip(&prediction.drive_writes) {
         if *written > Bytes::ZERO {
             line("written to", format!("{drive}: {}", extent.bytes(*written)));
         }
@@ -148,16 +155,9 @@ fn cell_line(setup: &Setup, cell: &Cell) -> String {
     )
 }
 
-fn drive_names(setup: &Setup) -> Vec<String> {
-    // A directory has drives of its own, the other benches have the study's.
-    match setup.survey.stacks.first() {
-        Some(stack) if setup.bench.name().starts_with("dir:") => stack.drives.clone(),
-        _ => setup.campaign.study.drives.iter().map(|d| d.name.clone()).collect(),
-    }
-}
-
 fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
-    let written: serde_json::Map<String, Value> = drive_names(setup)
+    let written: serde_json::Map<String, Value> = setup
+        .drive_names()
         .into_iter()
         .zip(prediction.drive_writes.iter().map(|w| json!(w.0)))
         .collect();
@@ -173,6 +173,7 @@ fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
         "seed": setup.seed,
         "scale": setup.campaign.scale,
         "predicted_seconds": prediction.seconds,
+        "predicted_virtual_seconds": setup.virtual_seconds(&setup.cells),
         "campaign": Extent::of(setup, prediction).describe(),
         "predicted_drive_write_bytes": written,
         "space_bytes": prediction.space.0,
