@@ -202,6 +202,73 @@ fn a_long_zeroing_goes_home_and_completes_on_the_medium() {
     assert!(statistics.shingled.cached_bytes < 150 * MIB, "{statistics:?}");
 }
 
+/// Writes `count` chunks of `bytes`, each `step` behind the one before, with a flush
+/// behind every so many; gives the bytes per second.
+fn in_sequence(host: &mut Host, count: u64, bytes: u64, step: u64, flush_every: u64) -> f64 {
+    let begun = host.now;
+    for number in 0..count {
+        host.carry_out(Write, number * step, bytes);
+        if (number + 1) % flush_every == 0 {
+            host.carry_out(Flush, 0, 0);
+        }
+    }
+    (count * bytes) as f64 * 1e9 / (host.now - begun) as f64
+}
+
+#[test]
+fn a_flush_now_and_then_does_not_keep_a_run_from_its_bands() {
+    let mut host = Host::new(&drive(), 1);
+    // As from ext4, which flushes some hundred MB later.
+    let rate = in_sequence(&mut host, 1000, 4 * MIB, 4 * MIB, 100);
+    let done = counts(&host);
+    assert!(rate > 150e6, "{rate} B/s");
+    assert!(done.bands_streamed > 80 && done.log_bytes < 1000 * MIB, "{done:?}");
+    let mut host = Host::new(&drive(), 1);
+    in_sequence(&mut host, 500, MIB, MIB, 1);
+    let done = counts(&host);
+    assert_eq!((done.bands_streamed, done.log_bytes), (0, 500 * MIB), "each MiB is committed");
+}
+
+#[test]
+fn short_holes_do_not_end_a_run_and_long_ones_do() {
+    let mut host = Host::new(&drive(), 1);
+    in_sequence(&mut host, 100, 16 * MIB, 16 * MIB + (256 << 10), 1000);
+    let short = counts(&host);
+    assert!(short.bands_streamed > 30, "{short:?}");
+    let mut host = Host::new(&drive(), 1);
+    in_sequence(&mut host, 100, 16 * MIB, 18 * MIB, 1000);
+    let long = counts(&host);
+    assert_eq!(long.bands_streamed, 0, "{long:?}");
+}
+
+#[test]
+fn what_a_hole_held_is_still_cached_or_at_home_and_never_both() {
+    let mut host = Host::new(&drive(), 1);
+    // Part of what the run will leave out lies in the log.
+    host.write_synchronously(320 * MIB, 64 << 10);
+    assert_eq!(counts(&host).cached_bytes, 64 << 10);
+    in_sequence(&mut host, 40, 16 * MIB, 16 * MIB + (128 << 10), 1000);
+    host.carry_out(Flush, 0, 0);
+    settle(&mut host);
+    assert_eq!((counts(&host).cached_bytes, counts(&host).cached_extents), (0, 0));
+}
+
+#[test]
+fn a_band_left_in_the_middle_goes_on_in_the_log() {
+    let mut host = Host::new(&drive(), 1);
+    in_sequence(&mut host, 30, 4 * MIB, 4 * MIB, 1000);
+    host.carry_out(Flush, 0, 0);
+    let begun = counts(&host);
+    assert!(begun.bands_streamed >= 1, "{begun:?}");
+    // The run goes on after a flush of half a MiB: too little to go home.
+    host.write_synchronously(120 * MIB, MIB / 2);
+    let log = counts(&host).log_bytes;
+    assert!(log > begun.log_bytes, "{log}");
+    settle(&mut host);
+    assert_eq!(counts(&host).cached_bytes, 0);
+    assert!(counts(&host).bands_cleaned > 0);
+}
+
 #[test]
 fn a_write_of_part_of_a_sector_reads_the_rest_first() {
     let mut host = Host::new(&drive(), 1);

@@ -29,43 +29,56 @@ fn scripts() -> impl Strategy<Value = Script> {
 
 /// Drives so small in everything that scripts reach their bounds.
 fn parameters() -> impl Strategy<Value = Parameters> {
-    (any::<bool>(), 1..33_u64, 2..40_u64, 16..40_u64, 1..9_u64, 1..4_u64, 0..3_u64).prop_map(
-        |(
-            write_cache,
-            queue_depth,
-            dirty_extents,
-            map_entries,
-            map_flush_every,
-            band_tracks,
-            after,
-        )| {
-            let Some(Kind::Smr(shipped)) = shipped("st8000as0002").map(|file| file.kind) else {
-                panic!("the drive is not shingled");
-            };
-            Parameters {
-                disk: hdd::Parameters {
-                    write_cache,
-                    queue_depth,
-                    dirty_extents,
-                    dirty_limit: 8 * MIB,
-                    destage_step: 512 << 10,
-                    ..shipped.disk
-                },
-                log_size: 36 * MIB,
-                log_padding: 512 << 10,
+    (
+        any::<bool>(),
+        1..33_u64,
+        2..40_u64,
+        16..40_u64,
+        1..9_u64,
+        1..4_u64,
+        0..3_u64,
+        (0..3_u64, 0..3_u64),
+    )
+        .prop_map(
+            |(
+                write_cache,
+                queue_depth,
+                dirty_extents,
                 map_entries,
                 map_flush_every,
-                map_flush: 30_000_000,
-                commit: vec![
-                    CommitPoint { size: MIB, time: 18_000_000 },
-                    CommitPoint { size: 4 * MIB, time: 40_000_000 },
-                ],
                 band_tracks,
-                stream_after: after * MIB,
-                ..shipped
-            }
-        },
-    )
+                after,
+                (skip, least),
+            )| {
+                let Some(Kind::Smr(shipped)) = shipped("st8000as0002").map(|file| file.kind) else {
+                    panic!("the drive is not shingled");
+                };
+                Parameters {
+                    disk: hdd::Parameters {
+                        write_cache,
+                        queue_depth,
+                        dirty_extents,
+                        dirty_limit: 8 * MIB,
+                        destage_step: 512 << 10,
+                        ..shipped.disk
+                    },
+                    log_size: 36 * MIB,
+                    log_padding: 512 << 10,
+                    map_entries,
+                    map_flush_every,
+                    map_flush: 30_000_000,
+                    commit: vec![
+                        CommitPoint { size: MIB, time: 18_000_000 },
+                        CommitPoint { size: 4 * MIB, time: 40_000_000 },
+                    ],
+                    band_tracks,
+                    stream_after: after * MIB,
+                    stream_skip: skip * 64 * 1024,
+                    stream_least: least * 256 * 1024,
+                    ..shipped
+                }
+            },
+        )
 }
 
 /// Runs a script from event to event, or, where it `jumps`, from request to request.

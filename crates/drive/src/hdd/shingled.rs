@@ -41,7 +41,6 @@ impl HardDisk {
             self.wake_at(ready);
             return false;
         }
-        shingles.streams.clear();
         true
     }
 
@@ -127,12 +126,19 @@ impl HardDisk {
     }
 
     fn stream_home(&mut self, now: u64, start: u64, end: u64) {
-        let Some(shingles) = &mut self.shingles else { return };
-        shingles.begin_stream(start, end);
         self.leave_stream(now);
+        let Some(shingles) = &mut self.shingles else { return };
+        let from = shingles.home_from(start);
+        let mut begun = now;
+        if from < start {
+            // What the host left out is read, and written again with the rest.
+            begun = self.read_over(begun, from, start).1;
+        }
+        let Some(shingles) = &mut self.shingles else { return };
+        shingles.begin_stream(from, end);
         self.writes.begin_destage_of(start, end, &self.arm);
-        let done = self.run_over(now, start, end, true);
-        self.end_step(now, done, start, end);
+        let done = self.run_over(begun, from, end, true);
+        self.end_step(now, done, from, end);
     }
 
     fn append_to_log(&mut self, now: u64, start: u64, end: u64) {

@@ -38,9 +38,15 @@ pub struct Parameters {
     pub commit: Vec<CommitPoint>,
     /// Neighbouring tracks of a band.
     pub band_tracks: u64,
-    /// A sequential run of more than this, without a flush in it, goes straight to
-    /// the bands that it covers.
+    /// A sequential run of more than this goes straight home, from the next beginning of
+    /// a band on, whether or not flushes come between.
     pub stream_after: u64,
+    /// What a run may leave out between a write and the next; the drive reads it and
+    /// writes it again.
+    pub stream_skip: u64,
+    /// The least of a run that goes straight home where a flush waits or the run pauses;
+    /// less goes to the log, and so does the rest of its band.
+    pub stream_least: u64,
     /// What cleaning a band takes beyond reading and writing it.
     pub cleaning_overhead: u64,
     /// Extents up to this size can be cleaned one by one.
@@ -94,6 +100,8 @@ impl Parameters {
             ("persistent-cache", "size", self.log_size, least, self.disk.capacity / 2),
             ("persistent-cache", "padding", self.log_padding, 0, 1 << 30),
             ("bands", "stream-after", self.stream_after, 0, 1 << 40),
+            ("bands", "stream-skip", self.stream_skip, 0, 1 << 30),
+            ("bands", "stream-least", self.stream_least, 0, 1 << 30),
             ("bands", "small-extent", self.small_extent, 0, 1 << 30),
         ];
         for (table, field, value, low, high) in sizes {

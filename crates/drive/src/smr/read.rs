@@ -25,6 +25,8 @@ pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, S
         commit: commit(&mut log)?,
         band_tracks: whole(&mut bands, "tracks")?,
         stream_after: bands.require_bytes("stream-after")?.0,
+        stream_skip: bands.require_bytes("stream-skip")?.0,
+        stream_least: bands.require_bytes("stream-least")?.0,
         cleaning_overhead: time(&mut bands, "cleaning-overhead")?,
         small_extent: bands.require_bytes("small-extent")?.0,
         small_cleaning: time(&mut bands, "small-cleaning")?,
@@ -88,6 +90,8 @@ mod tests {
             ("commit-times", "\"1 ms\"", "one for each of `commit-sizes`"),
             ("tracks", "0", "from 1 to 10000"),
             ("stream-after", "\"1 B\"", "multiple of 4096 B"),
+            ("stream-skip", "\"2 GiB\"", "from 0 B to 1 GiB"),
+            ("stream-least", "\"5 KiB\"", "multiple of 4096 B"),
             ("idle-delay", "\"soon\"", "expected a time"),
         ] {
             let (line, text) = with(field, value);

@@ -11,7 +11,7 @@ use crate::hdd::{SECTOR, WriteCache};
 /// What the medium does next for the data that were written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// `start..end` go home, as part of a band that is written whole.
+    /// `start..end` go home, as part of a band that is written in sequence.
     Stream { start: u64, end: u64 },
     /// `start..end` go to the end of the log.
     Append { start: u64, end: u64 },
@@ -34,6 +34,27 @@ pub(crate) enum Cleaning {
     Small(u64),
 }
 
+/// Bands that are written in sequence at the same time. Inferred: what is known of the
+/// drive does not tell; file systems write one to three streams.
+const OPEN_BANDS: usize = 4;
+
+/// A band that is written in sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct OpenBand {
+    /// Where it goes on: its write pointer.
+    next: u64,
+    /// The sector behind its last.
+    end: u64,
+}
+
+impl OpenBand {
+    /// Whether a write that begins at `start`, at most `skip` behind the pointer, goes
+    /// on with it.
+    fn takes(&self, start: u64, skip: u64) -> bool {
+        (self.next..self.end).contains(&start) && start - self.next <= skip
+    }
+}
+
 /// The translation layer of a drive-managed shingled drive. It keeps the places of
 /// all sectors and decides; the arm's way and the time belong to the disk. Sectors
 /// are counted on the medium: the log comes first, then the bands.
@@ -48,8 +69,8 @@ pub(crate) struct Shingles {
     pub(crate) active: u64,
     /// How much of the write past the cache that is admitted next was passed on.
     pub(crate) passed: u64,
-    /// The band that is being written whole: where it goes on, and its end.
-    open: Option<(u64, u64)>,
+    /// The bands that are written in sequence, the one longest without a write first.
+    open: Vec<OpenBand>,
     /// Where appending goes on among the data that wait.
     sweep: u64,
     map_changes: u64,
@@ -59,6 +80,8 @@ pub(crate) struct Shingles {
     map_flush_every: u64,
     pub(crate) map_flush: u64,
     stream_after: u64,
+    stream_skip: u64,
+    stream_least: u64,
     patience: u64,
     pub(crate) cleaning_overhead: u64,
     small_extent: u64,
@@ -76,12 +99,12 @@ impl Shingles {
         Self {
             bands: Bands::new(stretches, parameters.band_tracks, log, end),
             cache: PersistentCache::new(log),
-            streams: Streams::default(),
+            streams: Streams::new(parameters.stream_skip / SECTOR),
             transaction: Transaction::new(&parameters.commit),
             counts: ShingledStatistics::default(),
             active: 0,
             passed: 0,
-            open: None,
+            open: Vec::with_capacity(OPEN_BANDS),
             sweep: 0,
             map_changes: 0,
             appended: u64::MAX,
@@ -90,6 +113,8 @@ impl Shingles {
             map_flush_every: parameters.map_flush_every,
             map_flush: parameters.map_flush,
             stream_after: parameters.stream_after / SECTOR,
+            stream_skip: parameters.stream_skip / SECTOR,
+            stream_least: parameters.stream_least / SECTOR,
             patience: parameters.disk.destage_age,
             cleaning_overhead: parameters.cleaning_overhead,
             small_extent: parameters.small_extent / SECTOR,
@@ -107,35 +132,61 @@ impl Shingles {
     }
 
     /// What to do for the data in `writes`; `None` where there are none and nothing
-    /// is due. Where somebody waits for them (`pressed`), a band that is not yet
-    /// covered is not waited for.
+    /// is due. Where somebody waits for them (`pressed`), or the run has paused, a short
+    /// piece of a sequential run is not kept back until it has grown.
     pub(crate) fn plan(&self, now: u64, writes: &WriteCache, pressed: bool) -> Option<Step> {
         if self.map_changes >= self.map_flush_every {
             return Some(Step::FlushMap);
         }
-        if let Some((start, end)) = self.open
-            && let Some((first, held)) = writes.waiting_from(start).next()
-            && first == start
-        {
-            return Some(Step::Stream { start, end: self.step_end(start, end.min(held)) });
-        }
-        let mut wait = u64::MAX;
+        let (mut wait, mut kept) = (u64::MAX, 0..0);
         for (start, end) in writes.waiting_from(self.sweep) {
-            let band = self.bands.at(start);
-            if start == band.start
-                && let Some(last) = self.streaming(start)
-            {
-                if end >= band.end {
-                    return Some(Step::Stream { start, end: self.step_end(start, band.end) });
-                }
-                if !pressed && now < last + self.patience {
-                    wait = wait.min(last + self.patience);
-                    continue;
-                }
+            if kept.contains(&start) {
+                continue;
             }
-            return Some(self.append_to_log(now, start, end.min(band.end)));
+            let Some((last, stop)) = self.goes_home(start) else {
+                let band = self.bands.at(start);
+                return Some(self.append_to_log(now, start, end.min(band.end)));
+            };
+            let (end, reach) = (end.min(stop), self.reach(writes, start, stop));
+            if reach == stop || reach - start >= self.stream_least {
+                return Some(Step::Stream { start, end: self.step_end(start, end) });
+            }
+            if pressed || last + self.patience <= now {
+                return Some(self.append_to_log(now, start, end));
+            }
+            wait = wait.min(last + self.patience);
+            kept = start..reach;
         }
         (wait < u64::MAX).then_some(Step::Wait(wait))
+    }
+
+    /// How far what waits from `start` on reaches without a hole too long for a run, up
+    /// to `stop` at most.
+    fn reach(&self, writes: &WriteCache, start: u64, stop: u64) -> u64 {
+        let mut reach = start;
+        for (next, end) in writes.waiting_from(start) {
+            if next < start || next > reach.saturating_add(self.stream_skip) || reach >= stop {
+                break;
+            }
+            reach = end;
+        }
+        reach.min(stop)
+    }
+
+    /// Whether what waits from `start` on may go home: when its run was last written to,
+    /// and where its band ends. It must go on at the pointer of an open band, or open one
+    /// at its beginning.
+    fn goes_home(&self, start: u64) -> Option<(u64, u64)> {
+        let last = self.streaming(start)?;
+        if let Some(open) = self.open_at(start) {
+            return Some((last, open.end));
+        }
+        let band = self.bands.at(start);
+        (start >= band.start && start - band.start <= self.stream_skip).then_some((last, band.end))
+    }
+
+    fn open_at(&self, start: u64) -> Option<&OpenBand> {
+        self.open.iter().find(|open| open.takes(start, self.stream_skip))
     }
 
     fn append_to_log(&self, now: u64, start: u64, end: u64) -> Step {
@@ -172,11 +223,24 @@ impl Shingles {
         (run.end - run.start > self.stream_after).then_some(run.last)
     }
 
-    /// Notes that a step home begins. Gives whether its band is then complete.
+    /// Where a step home that has data from `start` on must begin, so that nothing of the
+    /// band before them is left unwritten.
+    pub(crate) fn home_from(&self, start: u64) -> u64 {
+        self.open_at(start).map_or(self.bands.at(start).start.min(start), |open| open.next)
+    }
+
+    /// Notes that a step home begins.
     pub(crate) fn begin_stream(&mut self, start: u64, end: u64) {
         let band = self.bands.at(start);
-        self.open = (end < band.end).then_some((end, band.end));
-        self.counts.bands_streamed += u64::from(end >= band.end);
+        self.close(band);
+        if end < band.end {
+            if self.open.len() >= OPEN_BANDS {
+                self.open.remove(0);
+            }
+            self.open.push(OpenBand { next: end, end: band.end });
+        } else {
+            self.counts.bands_streamed += 1;
+        }
         self.cache.remove(start, end);
         self.sweep = end;
     }
@@ -184,6 +248,8 @@ impl Shingles {
     /// Notes that a step to the log begins. Gives the log's sector on the medium.
     pub(crate) fn begin_append(&mut self, now: u64, start: u64, end: u64) -> u64 {
         let (first, last) = self.whole(start, end);
+        // The pointer cannot pass what went to the log.
+        self.open.retain(|open| !(first..last).contains(&open.next));
         let place = self.cache.next_sector();
         self.cache.append(first, last, self.bands.at(first).start != first);
         self.map_changes += u64::from(first != self.appended);
@@ -235,6 +301,11 @@ impl Shingles {
             Cleaning::Small(_) => self.counts.bands_patched += 1,
         }
         self.cache.remove(band.start, band.end);
+        self.close(band);
+    }
+
+    fn close(&mut self, band: Band) {
+        self.open.retain(|open| open.end != band.end);
     }
 
     /// The band that would be cleaned next.
