@@ -1,6 +1,6 @@
 //! A run's figures, looked up.
 
-use disklab_stats::{estimate, paired_ratio};
+use disklab_stats::{CONFIDENCE, block_ratio, estimate};
 use disklab_study::{LeftOut, Part, Study, matches};
 use disklab_verdict::{Group, Observation};
 
@@ -70,7 +70,9 @@ impl Values {
                 Some((*value, *other))
             })
             .collect();
-        if let Some(ratio) = paired_ratio(&pairs).filter(|r| r.pairs == pairs.len()) {
+        // The interval of verdicts; each row is one comparison of its own.
+        let ratio = block_ratio(&pairs, 1.0 - CONFIDENCE);
+        if let Some(ratio) = ratio.filter(|r| r.pairs == pairs.len()) {
             let interval = ratio.interval.map(|i| (i.low, i.high));
             return Some((ratio.centre, interval, ratio.pairs));
         }
