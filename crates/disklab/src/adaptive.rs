@@ -8,6 +8,8 @@
 mod blocks;
 mod contests;
 mod go;
+#[cfg(test)]
+mod tests;
 mod time;
 
 use std::time::Duration;
