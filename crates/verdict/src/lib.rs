@@ -18,6 +18,7 @@ mod figures;
 #[cfg(test)]
 mod hostile;
 mod nature;
+mod purposes;
 mod screen;
 mod sentences;
 mod summary;
@@ -33,6 +34,9 @@ pub use analysis::{
     Analysis, Answer, Comparison, Finding, Group, GroupKey, Observation, Outcome, Point, Severity,
 };
 pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};
+pub use purposes::{
+    Advice, Aspect, Class, Kind, PURPOSES, Place, PlaceWord, Purpose, Recommendation, recommend,
+};
 pub use versus::{
     Change, Missing, Pair, Side, Standing, Terms, Unmatched, Versus, VersusError, Why,
 };

@@ -1,0 +1,122 @@
+//! All that a purpose asks for, in one ratio of two stacks with its interval.
+//!
+//! Within a block, the ratios of two stacks in all that counts are averaged by their
+//! weights, as logarithms: one number per block, which is judged over blocks as any other
+//! ratio. So a recommendation has an interval and cannot be surer than its samples.
+
+use std::collections::BTreeMap;
+
+use disklab_stats::{CONFIDENCE, Ratio, block_ratio};
+use disklab_study::Measure;
+
+use super::table::Aspect;
+
+/// Two stacks whose weighted ratio surely lies within this are level (as in answers).
+const LEVEL: f64 = 1.05;
+
+/// One figure that shows an aspect.
+#[derive(Debug, Clone)]
+pub(super) struct Criterion {
+    pub aspect: &'static Aspect,
+    /// In words: '4 KiB random reads (vm-read)'.
+    pub noun: String,
+    pub measure: Measure,
+    /// Of all figures that show the aspect, this one's share of its weight.
+    pub weight: f64,
+    /// By stack, in the study's order: its value in each block.
+    pub values: Vec<BTreeMap<u32, f64>>,
+}
+
+/// How another stack stands to the leader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stand {
+    Behind,
+    Level,
+    Open,
+}
+
+/// The leader, and how the others stand to it.
+#[derive(Debug, Clone)]
+pub(super) struct Outcome {
+    pub leader: usize,
+    /// (stack, leader ÷ stack, how it stands), best first.
+    pub others: Vec<(usize, Option<Ratio>, Stand)>,
+}
+
+/// How good a value is: more is better.
+fn quality(measure: Measure, value: f64) -> Option<f64> {
+    let sound = value > 0.0 && value.is_finite();
+    sound.then(|| if measure.higher_is_better() { value.ln() } else { -value.ln() })
+}
+
+/// Which stacks have a value of every criterion in at least one block together.
+pub(super) fn contenders(criteria: &[&Criterion], stacks: &[usize]) -> Vec<usize> {
+    stacks.iter().copied().filter(|s| !blocks(criteria, *s).is_empty()).collect()
+}
+
+/// A stack's weighted logarithm in each block in which all criteria were measured.
+fn blocks(criteria: &[&Criterion], stack: usize) -> BTreeMap<u32, f64> {
+    let Some(first) = criteria.first() else { return BTreeMap::new() };
+    let all: f64 = criteria.iter().map(|c| c.weight).sum();
+    let of = |block: u32| -> Option<f64> {
+        let mut sum = 0.0;
+        for criterion in criteria {
+            let value = *criterion.values[stack].get(&block)?;
+            sum += criterion.weight * quality(criterion.measure, value)?;
+        }
+        Some(sum / all)
+    };
+    first.values[stack].keys().filter_map(|block| Some((*block, of(*block)?))).collect()
+}
+
+/// First ÷ second by all criteria together, more being better. `number` comparisons are
+/// made, each seen `looks` times; its p is corrected for all of them.
+pub(super) fn ratio(
+    criteria: &[&Criterion],
+    first: usize,
+    second: usize,
+    number: usize,
+) -> Option<Ratio> {
+    let (x, y) = (blocks(criteria, first), blocks(criteria, second));
+    let pairs: Vec<(f64, f64)> =
+        x.iter().filter_map(|(block, v)| Some(((v - y.get(block)?).exp(), 1.0))).collect();
+    let mut ratio = block_ratio(&pairs, (1.0 - CONFIDENCE) / number.max(1) as f64)?;
+    ratio.p = ratio.p.map(|p| (p * number as f64).min(1.0));
+    Some(ratio)
+}
+
+/// Whether the first is surely better.
+pub(super) fn is_better(ratio: &Ratio) -> bool {
+    let sure = ratio.p.is_some_and(|p| p <= 1.0 - CONFIDENCE);
+    sure && ratio.interval.is_some_and(|i| i.low > 1.0)
+}
+
+fn is_level(ratio: &Ratio) -> bool {
+    ratio.interval.is_some_and(|i| i.lies_within(1.0 / LEVEL, LEVEL))
+}
+
+/// Who leads of these stacks; none where fewer than two have all that counts.
+pub(super) fn outcome(criteria: &[&Criterion], stacks: &[usize], number: usize) -> Option<Outcome> {
+    let mut ranked: Vec<(usize, f64)> = contenders(criteria, stacks)
+        .into_iter()
+        .map(|stack| {
+            let blocks = blocks(criteria, stack);
+            (stack, blocks.values().sum::<f64>() / blocks.len() as f64)
+        })
+        .collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let [(leader, _), others @ ..] = ranked.as_slice() else { return None };
+    if others.is_empty() {
+        return None;
+    }
+    let stand = |stack: usize| {
+        let ratio = ratio(criteria, *leader, stack, number);
+        let stand = match &ratio {
+            Some(ratio) if is_level(ratio) => Stand::Level,
+            Some(ratio) if is_better(ratio) => Stand::Behind,
+            _ => Stand::Open,
+        };
+        (stack, ratio, stand)
+    };
+    Some(Outcome { leader: *leader, others: others.iter().map(|(s, _)| stand(*s)).collect() })
+}

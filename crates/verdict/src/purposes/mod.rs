@@ -1,0 +1,299 @@
+//! Which stack for which purpose, and why.
+//!
+//! A recommendation compares only stacks that survive as many lost drives: whether one may
+//! lose everything with one drive is no question of speed. It names a stack only where the
+//! samples show it to be ahead of all others by all that counts, with an interval.
+
+mod contest;
+mod table;
+#[cfg(test)]
+mod tests;
+mod words;
+mod work;
+
+use std::collections::BTreeMap;
+
+use disklab_store::RunInfo;
+use disklab_study::{Measure, Part, Study};
+
+use crate::answer::Doubts;
+use crate::describe::describe;
+use crate::{Analysis, Group};
+use contest::{Criterion, Outcome, Stand, contenders, outcome};
+
+pub use table::{Aspect, PURPOSES, Purpose};
+pub use work::Kind;
+
+/// What a run recommends for one purpose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recommendation {
+    /// The purpose.
+    pub purpose: &'static Purpose,
+    /// One per number of lost drives that stacks survive; empty where the purpose is not
+    /// measured, see `why_not`.
+    pub classes: Vec<Class>,
+    /// Why nothing can be recommended; none where something was compared.
+    pub why_not: Option<String>,
+    /// Aspects that no workload of the run shows.
+    pub lacking: Vec<&'static str>,
+    /// Aspects of which a severe finding makes a figure doubtful, with the audits.
+    pub doubtful: Vec<String>,
+}
+
+/// Stacks that survive as many lost drives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Class {
+    /// How many drives may fail; none where that is not known, as in imported runs.
+    pub survives: Option<u32>,
+    /// What is recommended.
+    pub advice: Advice,
+    /// Every stack of the class and how it stands, best first.
+    pub places: Vec<Place>,
+    /// Why, in sentences with intervals.
+    pub reasons: Vec<String>,
+    /// What speaks against it, in sentences with intervals.
+    pub against: Vec<String>,
+    /// What would change it.
+    pub would_change: Vec<String>,
+}
+
+/// What is recommended of a class.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Advice {
+    /// One stack, ahead of all others.
+    One(String),
+    /// Any of these: they are level, and ahead of all others.
+    Any(Vec<String>),
+    /// None: why not.
+    None(String),
+}
+
+/// How a stack stands for a purpose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The stack.
+    pub stack: String,
+    /// How it stands.
+    pub standing: PlaceWord,
+    /// How far it is behind the leader, with the interval, in words; empty for the leader.
+    pub distance: String,
+}
+
+/// How a stack stands, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlaceWord {
+    /// Recommended.
+    Best,
+    /// Level with the best within 5 %.
+    Level,
+    /// Whether it is behind the one that leads is open.
+    Open,
+    /// It leads, without being surely ahead.
+    Leads,
+    /// Surely behind.
+    Behind,
+    /// Not measured in all that counts, or once only.
+    Unknown,
+}
+
+impl PlaceWord {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Best => "best",
+            Self::Level => "level",
+            Self::Open => "open",
+            Self::Leads => "leads",
+            Self::Behind => "behind",
+            Self::Unknown => "not known",
+        }
+    }
+}
+
+/// What a run recommends, one for each purpose. Purposes that the run's workloads say
+/// nothing of are there with the reason.
+pub fn recommend(study: &Study, info: &RunInfo, analysis: &Analysis) -> Vec<Recommendation> {
+    let looks = info.looks();
+    PURPOSES.iter().map(|purpose| one(study, info, analysis, purpose, looks)).collect()
+}
+
+fn one(
+    study: &Study,
+    info: &RunInfo,
+    analysis: &Analysis,
+    purpose: &'static Purpose,
+    looks: usize,
+) -> Recommendation {
+    let stacks = stacks(&analysis.groups);
+    let (criteria, doubtful) = criteria(study, analysis, purpose, &stacks);
+    let shown = |aspect: &Aspect| criteria.iter().any(|c| c.aspect.name == aspect.name);
+    let lacking: Vec<&Aspect> = purpose.aspects.iter().filter(|a| !shown(a)).collect();
+    let weight = |aspects: &[&Aspect]| aspects.iter().map(|a| a.weight).sum::<u32>();
+    let all: Vec<&Aspect> = purpose.aspects.iter().collect();
+    let decisive: Vec<&str> = lacking.iter().filter(|a| a.weight == 3).map(|a| a.name).collect();
+    let mut recommendation = Recommendation {
+        purpose,
+        classes: Vec::new(),
+        why_not: None,
+        lacking: lacking.iter().map(|a| a.name).collect(),
+        doubtful,
+    };
+    if !decisive.is_empty() || 2 * weight(&lacking) > weight(&all) {
+        let names = if decisive.is_empty() { recommendation.lacking.clone() } else { decisive };
+        recommendation.why_not = Some(words::lacks(&names, &recommendation.doubtful));
+        return recommendation;
+    }
+    if stacks.len() < 2 {
+        recommendation.why_not = Some("there is only one stack".to_owned());
+        return recommendation;
+    }
+    let survives = |stack: &str| info.stacks.iter().find(|s| s.id == stack).map(|s| s.tolerates);
+    let mut classes: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+    for (index, stack) in stacks.iter().enumerate() {
+        classes.entry(survives(stack)).or_default().push(index);
+    }
+    // Who leads is seen first and asked afterwards: every pair counts, of every purpose.
+    let pairs: usize = classes.values().map(|of| of.len() * (of.len() - 1) / 2).sum();
+    let number = pairs.max(1) * PURPOSES.len() * looks;
+    let teller = words::Teller { stacks: &stacks, criteria: &criteria, number };
+    recommendation.classes = classes
+        .into_iter()
+        .map(|(survives, members)| class(&teller, survives, &members, info.repeats))
+        .collect();
+    recommendation
+}
+
+/// The stacks that have figures, in the study's order.
+fn stacks(groups: &[Group]) -> Vec<&str> {
+    let mut stacks: Vec<&str> = Vec::new();
+    for group in groups {
+        if !stacks.contains(&group.key.stack.as_str()) {
+            stacks.push(&group.key.stack);
+        }
+    }
+    stacks
+}
+
+/// The figures that show what a purpose asks for, and the aspects that lost one because a
+/// severe finding makes it doubtful.
+fn criteria(
+    study: &Study,
+    analysis: &Analysis,
+    purpose: &'static Purpose,
+    stacks: &[&str],
+) -> (Vec<Criterion>, Vec<String>) {
+    let doubts = Doubts::of(&analysis.findings);
+    let groups = &analysis.groups;
+    let (mut criteria, mut doubtful): (Vec<Criterion>, Vec<String>) = (Vec::new(), Vec::new());
+    for aspect in purpose.aspects {
+        let before = criteria.len();
+        let mut seen: Vec<(&str, &str, disklab_measure::Direction)> = Vec::new();
+        for group in groups {
+            let key = &group.key;
+            let work = (key.workload.as_str(), key.step.as_str(), key.direction);
+            let fits = key.part == Part::Whole
+                && work::kind(study, key).is_some_and(|kind| aspect.work.contains(&kind));
+            if !fits || seen.contains(&work) {
+                continue;
+            }
+            seen.push(work);
+            let same: Vec<usize> = (0..groups.len())
+                .filter(|i| {
+                    let k = &groups[*i].key;
+                    k.part == Part::Whole
+                        && (k.workload.as_str(), k.step.as_str(), k.direction) == work
+                })
+                .collect();
+            let about = doubts.about(&same);
+            if !about.is_empty() {
+                let text = format!("{} ({}: {})", aspect.name, key.workload, about.join(", "));
+                if !doubtful.contains(&text) {
+                    doubtful.push(text);
+                }
+                continue;
+            }
+            let has = |m: &&Measure| {
+                same.iter().all(|i| groups[*i].observations.iter().all(|o| o.value(**m).is_some()))
+            };
+            let Some(measure) = aspect.measures.iter().find(has).copied() else { continue };
+            let values = stacks
+                .iter()
+                .map(|stack| {
+                    let group = same.iter().map(|i| &groups[*i]).find(|g| g.key.stack == *stack);
+                    let observations = group.iter().flat_map(|g| &g.observations);
+                    observations.filter_map(|o| Some((o.block, o.value(measure)?))).collect()
+                })
+                .collect();
+            let noun = describe(study, groups, key).full();
+            criteria.push(Criterion { aspect, noun, measure, weight: 0.0, values });
+        }
+        let shares = (criteria.len() - before).max(1) as f64;
+        criteria[before..].iter_mut().for_each(|c| c.weight = f64::from(aspect.weight) / shares);
+    }
+    (criteria, doubtful)
+}
+
+fn class(
+    teller: &words::Teller<'_>,
+    survives: Option<u32>,
+    members: &[usize],
+    repeats: u32,
+) -> Class {
+    let criteria: Vec<&Criterion> = teller.criteria.iter().collect();
+    let name = |stack: usize| teller.stacks[stack].to_owned();
+    let unknown = |stack: usize| Place {
+        stack: name(stack),
+        standing: PlaceWord::Unknown,
+        distance: String::new(),
+    };
+    let mut class = Class {
+        survives,
+        advice: Advice::None(String::new()),
+        places: members.iter().map(|s| unknown(*s)).collect(),
+        reasons: Vec::new(),
+        against: Vec::new(),
+        would_change: Vec::new(),
+    };
+    let none = |why: &str| Advice::None(why.to_owned());
+    if let [only] = members {
+        class.advice = none(&format!("{} is the only such stack", name(*only)));
+        return class;
+    }
+    let Some(result) = outcome(&criteria, members, teller.number) else {
+        let some = contenders(&criteria, members).len();
+        class.advice = none(&format!(
+            "{some} of {} stacks {} measured in all that counts",
+            members.len(),
+            if some == 1 { "was" } else { "were" }
+        ));
+        return class;
+    };
+    let once =
+        result.others.iter().all(|(_, r, _)| r.as_ref().is_none_or(|r| r.interval.is_none()));
+    if once || repeats == 1 {
+        class.advice = none("measured once: nobody knows how much the figures scatter");
+        return class;
+    }
+    class.advice = advice(teller, &result);
+    class.places = teller.places(&result, members, &class.advice);
+    class.reasons = teller.reasons(&result);
+    class.against = teller.against(&result, members);
+    class.would_change = teller.would_change(&result, members);
+    class
+}
+
+fn advice(teller: &words::Teller<'_>, result: &Outcome) -> Advice {
+    let of = |wanted: Stand| -> Vec<String> {
+        let others = result.others.iter().filter(|(.., stand)| *stand == wanted);
+        others.map(|(stack, ..)| teller.stacks[*stack].to_owned()).collect()
+    };
+    let (level, open) = (of(Stand::Level), of(Stand::Open));
+    let leader = teller.stacks[result.leader].to_owned();
+    if !open.is_empty() {
+        return Advice::None(words::open(&leader, &open, &level));
+    }
+    if level.is_empty() {
+        return Advice::One(leader);
+    }
+    Advice::Any([vec![leader], level].concat())
+}

@@ -1,0 +1,176 @@
+//! Recommendations of runs that are made up.
+
+use disklab_study::PlannedStack;
+
+use super::*;
+use crate::testing::{Bed, figure, on_drives, step};
+
+/// Three stacks; random reads, safe small writes and large reads.
+const WORK: &str = r#"
+[[workloads]]
+id = "stream"
+fio = { rw = "read", bs = "1M", direct = 1 }
+
+[[workloads]]
+id = "safe"
+fio = { rw = "randwrite", bs = "8k", fdatasync = 1 }
+"#;
+
+fn bed() -> Bed {
+    let mut bed = Bed::new(WORK);
+    let stacks = [("single/ext4", 0), ("single/btrfs", 0), ("raid1/ext4", 1), ("raid1/btrfs", 1)];
+    bed.info.stacks = stacks
+        .map(|(id, tolerates)| PlannedStack {
+            id: id.to_owned(),
+            layers: String::new(),
+            drives: Vec::new(),
+            capacity: 0,
+            tolerates,
+        })
+        .to_vec();
+    bed
+}
+
+fn measured(bed: &mut Bed, stack: &str, workload: &str, rates: [f64; 4]) {
+    use disklab_measure::Direction;
+    let direction = if workload == "safe" { Direction::Write } else { Direction::Read };
+    for (block, rate) in rates.into_iter().enumerate() {
+        let bytes = (rate * 60.0) as u64;
+        let mut figure = figure(direction, bytes, 60.0);
+        figure.operations = Some(bytes / 4096);
+        let traffic = if direction == Direction::Read { (bytes, 0) } else { (0, bytes) };
+        let step = on_drives(step(workload, vec![figure]), &[traffic]);
+        bed.sample(stack, workload, block as u32, vec![step]);
+    }
+}
+
+fn database(bed: &Bed) -> Recommendation {
+    let analysis = bed.analyse();
+    recommend(&bed.study, &bed.info, &analysis)
+        .into_iter()
+        .find(|r| r.purpose.word == "database")
+        .expect("a purpose")
+}
+
+const CALM: [f64; 4] = [1.0, 1.01, 0.995, 1.005];
+
+fn times(rate: f64, jitter: [f64; 4]) -> [f64; 4] {
+    jitter.map(|j| j * rate)
+}
+
+fn all(bed: &mut Bed, stack: &str, safe: f64, random: f64, stream: f64) {
+    measured(bed, stack, "safe", times(safe * 1e6, [1.0, 1.008, 0.997, 1.003]));
+    measured(bed, stack, "fio", times(random * 1e6, CALM));
+    measured(bed, stack, "stream", times(stream * 1e8, CALM));
+}
+
+#[test]
+fn the_best_of_each_class_is_named_with_reasons_and_objections() {
+    let mut bed = bed();
+    all(&mut bed, "single/ext4", 4.0, 1.0, 1.0);
+    all(&mut bed, "single/btrfs", 1.0, 1.0, 2.0);
+    all(&mut bed, "raid1/ext4", 3.0, 1.4, 1.0);
+    all(&mut bed, "raid1/btrfs", 1.5, 1.2, 1.0);
+    let got = database(&bed);
+    assert_eq!(got.why_not, None, "{got:?}");
+    let classes: Vec<_> = got.classes.iter().map(|c| (c.survives, c.advice.clone())).collect();
+    assert_eq!(
+        classes,
+        [
+            (Some(0), Advice::One("single/ext4".to_owned())),
+            (Some(1), Advice::One("raid1/ext4".to_owned())),
+        ]
+    );
+    let single = &got.classes[0];
+    assert!(single.reasons[0].starts_with("By all that counts here, weighted,"), "{single:?}");
+    assert!(single.reasons.iter().all(|r| r.contains('[')), "{single:?}");
+    assert!(single.reasons[1].contains("small writes made safe"), "{single:?}");
+    assert!(single.against[0].contains("single/btrfs is 2.00 times ["), "{single:?}");
+    let change = "If small writes made safe did not matter to you, single/btrfs would be";
+    assert!(single.would_change.iter().any(|s| s.starts_with(change)), "{single:?}");
+    assert_eq!(single.places[0].standing, PlaceWord::Best);
+    assert_eq!(single.places[1].standing, PlaceWord::Behind);
+    assert!(single.places[1].distance.contains('['), "{single:?}");
+}
+
+#[test]
+fn what_is_level_is_a_tie_and_what_is_open_is_none() {
+    let mut bed = bed();
+    all(&mut bed, "single/ext4", 1.0, 1.0, 1.0);
+    all(&mut bed, "single/btrfs", 1.001, 1.0, 1.0);
+    for (stack, wild) in
+        [("raid1/ext4", [1.0, 1.6, 0.7, 1.1]), ("raid1/btrfs", [0.9, 0.7, 1.5, 1.2])]
+    {
+        measured(&mut bed, stack, "safe", times(1e6, wild));
+        measured(&mut bed, stack, "fio", times(1e6, wild));
+    }
+    let got = database(&bed);
+    assert!(matches!(&got.classes[0].advice, Advice::Any(two) if two.len() == 2), "{got:?}");
+    let Advice::None(why) = &got.classes[1].advice else { panic!("{got:?}") };
+    // Nobody measured its stream.
+    assert!(why.contains("0 of 2 stacks were measured"), "{why}");
+    measured(&mut bed, "raid1/ext4", "stream", times(1e8, CALM));
+    measured(&mut bed, "raid1/btrfs", "stream", times(1e8, CALM));
+    let got = database(&bed);
+    let Advice::None(why) = &got.classes[1].advice else { panic!("{got:?}") };
+    assert!(why.contains("is open"), "{why}");
+}
+
+#[test]
+fn once_is_no_recommendation() {
+    let mut bed = bed();
+    for stack in ["single/ext4", "single/btrfs"] {
+        for work in ["safe", "fio", "stream"] {
+            measured(&mut bed, stack, work, [1e7; 4]);
+        }
+    }
+    bed.cells.retain(|(record, _)| record.cell.block == 0);
+    let got = database(&bed);
+    assert!(matches!(&got.classes[0].advice, Advice::None(why) if why.contains("once")), "{got:?}");
+}
+
+#[test]
+fn what_is_lacking_is_named() {
+    let mut bed = bed();
+    measured(&mut bed, "single/ext4", "stream", times(1e8, CALM));
+    measured(&mut bed, "single/btrfs", "stream", times(2e8, CALM));
+    let got = database(&bed);
+    assert!(got.classes.is_empty());
+    assert_eq!(
+        got.why_not.as_deref(),
+        Some("the run has no usable figure of small writes made safe")
+    );
+    let analysis = bed.analyse();
+    let all = recommend(&bed.study, &bed.info, &analysis);
+    assert_eq!(all.len(), PURPOSES.len());
+}
+
+#[test]
+fn a_severe_finding_blocks() {
+    let mut bed = bed();
+    all(&mut bed, "single/ext4", 4.0, 1.0, 1.0);
+    all(&mut bed, "single/btrfs", 1.0, 1.0, 2.0);
+    let mut analysis = bed.analyse();
+    let safe = analysis.groups.iter().position(|g| g.key.workload == "safe").expect("measured");
+    analysis.findings.push(crate::Finding {
+        audit: "zeros-compressed",
+        severity: crate::Severity::Severe,
+        text: String::new(),
+        advice: String::new(),
+        groups: vec![safe],
+    });
+    let all = recommend(&bed.study, &bed.info, &analysis);
+    let got = all.iter().find(|r| r.purpose.word == "database").expect("a purpose");
+    let why = got.why_not.clone().unwrap_or_default();
+    assert!(
+        why.contains("a severe finding blocks small writes made safe (safe: zeros-compressed)"),
+        "{got:?}"
+    );
+}
+
+#[test]
+fn a_run_without_samples_recommends_nothing() {
+    let bed = bed();
+    let all = recommend(&bed.study, &bed.info, &bed.analyse());
+    assert!(all.iter().all(|r| r.why_not.is_some() && r.classes.is_empty()));
+}

@@ -1,0 +1,221 @@
+//! Recommendations in words.
+
+use disklab_stats::{Ratio, estimate};
+
+use super::contest::{Criterion, Outcome, Stand, is_better, outcome, ratio};
+use super::{Advice, Place, PlaceWord, Recommendation};
+use crate::words::{Distance, list, value};
+
+/// Reasons and objections that are told.
+const TOLD: usize = 4;
+/// Names in a list.
+const NAMES: usize = 4;
+
+/// Why a purpose cannot be judged.
+pub(super) fn lacks(names: &[&str], doubtful: &[String]) -> String {
+    let mut text =
+        format!("the run has no usable figure of {}", list(names.iter().copied(), NAMES));
+    if !doubtful.is_empty() {
+        let doubtful = list(doubtful.iter().map(String::as_str), NAMES);
+        text.push_str(&format!("; a severe finding blocks {doubtful}"));
+    }
+    text
+}
+
+/// Why nobody is ahead.
+pub(super) fn open(leader: &str, open: &[String], level: &[String]) -> String {
+    let names = list(open.iter().map(String::as_str), NAMES);
+    let mut text = format!("{leader} leads, but whether it is ahead of {names} is open");
+    if !level.is_empty() {
+        text.push_str(&format!(
+            "; level with it: {}",
+            list(level.iter().map(String::as_str), NAMES)
+        ));
+    }
+    text
+}
+
+impl Recommendation {
+    /// What a class survives, in words.
+    pub fn survives(drives: Option<u32>) -> String {
+        match drives {
+            None => "All stacks".to_owned(),
+            Some(0) => "Stacks that survive no lost drive".to_owned(),
+            Some(1) => "Stacks that survive one lost drive".to_owned(),
+            Some(n) => format!("Stacks that survive {n} lost drives"),
+        }
+    }
+}
+
+impl Advice {
+    /// In a clause: 'raid10/ext4', 'either of …', 'no recommendation: …'.
+    pub fn text(&self) -> String {
+        match self {
+            Self::One(stack) => stack.clone(),
+            Self::Any(stacks) => format!(
+                "any of {}: they are level within 5 %",
+                list(stacks.iter().map(String::as_str), 8)
+            ),
+            Self::None(why) => format!("no recommendation: {why}"),
+        }
+    }
+}
+
+/// Tells of one purpose.
+pub(super) struct Teller<'a> {
+    pub stacks: &'a [&'a str],
+    pub criteria: &'a [Criterion],
+    /// Comparisons that are made: of all pairs, purposes and looks.
+    pub number: usize,
+}
+
+/// `1.4 times [1.3, 1.6] as good as` or `12 % [8, 16] better than`.
+fn better(ratio: &Ratio) -> Option<String> {
+    let interval = ratio.interval.filter(|i| i.low > 0.0 && !i.contains(1.0))?;
+    Some(match Distance::of(ratio.centre, interval) {
+        Distance::Factor(factor, i) => format!("{factor} times {i} as good as"),
+        Distance::Percent(share) => format!("{share} better than"),
+    })
+}
+
+impl Teller<'_> {
+    fn value(&self, criterion: &Criterion, stack: usize) -> String {
+        let values: Vec<f64> = criterion.values[stack].values().copied().collect();
+        estimate(&values).map_or_else(|| "–".to_owned(), |e| value(criterion.measure, &e))
+    }
+
+    /// Every stack of the class, best first.
+    pub fn places(&self, result: &Outcome, members: &[usize], advice: &Advice) -> Vec<Place> {
+        let named = !matches!(advice, Advice::None(_));
+        let place = |stack: usize, standing, distance| Place {
+            stack: self.stacks[stack].to_owned(),
+            standing,
+            distance,
+        };
+        let first = if named { PlaceWord::Best } else { PlaceWord::Leads };
+        let mut places = vec![place(result.leader, first, String::new())];
+        for (stack, ratio, stand) in &result.others {
+            let standing = match stand {
+                Stand::Behind => PlaceWord::Behind,
+                Stand::Level => PlaceWord::Level,
+                Stand::Open => PlaceWord::Open,
+            };
+            // The leader over it, turned: how good it is.
+            let distance = ratio.as_ref().map_or_else(String::new, |r| {
+                let turned = r.interval.map(|i| disklab_stats::Interval {
+                    low: 1.0 / i.high,
+                    high: 1.0 / i.low,
+                    ..i
+                });
+                crate::words::ratio(1.0 / r.centre, turned)
+            });
+            places.push(place(*stack, standing, distance));
+        }
+        let missing = members.iter().filter(|m| {
+            **m != result.leader && !result.others.iter().any(|(stack, ..)| stack == *m)
+        });
+        places.extend(missing.map(|m| place(*m, PlaceWord::Unknown, String::new())));
+        places
+    }
+
+    /// Why the leader is: by all that counts, then what it is surely better in than the next.
+    pub fn reasons(&self, result: &Outcome) -> Vec<String> {
+        let leader = self.stacks[result.leader];
+        let Some((next, overall, _)) =
+            result.others.iter().find(|(.., stand)| *stand != Stand::Level)
+        else {
+            return Vec::new();
+        };
+        let other = self.stacks[*next];
+        let mut all = Vec::new();
+        if let Some(words) = overall.as_ref().filter(|r| is_better(r)).and_then(better) {
+            all.push(format!("By all that counts here, weighted, {leader} is {words} {other}."));
+        }
+        let mut single: Vec<(f64, String)> = Vec::new();
+        for criterion in self.criteria {
+            let number = self.number * self.criteria.len();
+            let Some(ratio) = ratio(&[criterion], result.leader, *next, number) else { continue };
+            let Some(words) = Some(ratio).filter(is_better).as_ref().and_then(better) else {
+                continue;
+            };
+            single.push((
+                criterion.weight * ratio.centre.ln(),
+                format!(
+                    "In {} ({}) it is {words} {other}: {} against {}.",
+                    criterion.aspect.name,
+                    criterion.noun,
+                    self.value(criterion, result.leader),
+                    self.value(criterion, *next)
+                ),
+            ));
+        }
+        single.sort_by(|a, b| b.0.total_cmp(&a.0));
+        all.extend(single.into_iter().take(TOLD).map(|(_, sentence)| sentence));
+        all
+    }
+
+    /// In what another of the class is surely better, worst first, with what could be done.
+    pub fn against(&self, result: &Outcome, members: &[usize]) -> Vec<String> {
+        let leader = self.stacks[result.leader];
+        let mut found: Vec<(f64, String)> = Vec::new();
+        for criterion in self.criteria {
+            let number = self.number * self.criteria.len();
+            let best = members
+                .iter()
+                .filter(|m| **m != result.leader)
+                .filter_map(|m| Some((*m, ratio(&[criterion], *m, result.leader, number)?)))
+                .filter(|(_, r)| is_better(r))
+                .max_by(|a, b| a.1.centre.total_cmp(&b.1.centre));
+            let Some((other, ratio)) = best else { continue };
+            let Some(words) = better(&ratio) else { continue };
+            let remedy = match criterion.aspect.remedy {
+                "" => String::new(),
+                remedy => format!(" ({remedy}.)"),
+            };
+            found.push((
+                criterion.weight * ratio.centre.ln(),
+                format!(
+                    "In {} ({}), {} is {words} {leader}: {} against {}.{remedy}",
+                    criterion.aspect.name,
+                    criterion.noun,
+                    self.stacks[other],
+                    self.value(criterion, other),
+                    self.value(criterion, result.leader)
+                ),
+            ));
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        found.into_iter().take(TOLD).map(|(_, sentence)| sentence).collect()
+    }
+
+    /// What would be recommended if one of the aspects did not count.
+    pub fn would_change(&self, result: &Outcome, members: &[usize]) -> Vec<String> {
+        let now = super::advice(self, result);
+        let mut aspects: Vec<&str> = Vec::new();
+        for criterion in self.criteria {
+            if !aspects.contains(&criterion.aspect.name) {
+                aspects.push(criterion.aspect.name);
+            }
+        }
+        let mut sentences = Vec::new();
+        for aspect in &aspects {
+            let rest: Vec<&Criterion> =
+                self.criteria.iter().filter(|c| c.aspect.name != *aspect).collect();
+            let Some(without) = outcome(&rest, members, self.number * aspects.len()) else {
+                continue;
+            };
+            let then = super::advice(self, &without);
+            let told = match (&now, &then) {
+                (a, b) if a == b => continue,
+                (_, Advice::One(stack)) => format!("{stack} would be recommended"),
+                (_, Advice::Any(stacks)) => {
+                    format!("any of {} would do", list(stacks.iter().map(String::as_str), NAMES))
+                }
+                (Advice::None(_), Advice::None(_)) => continue,
+                (_, Advice::None(why)) => format!("it would be open: {why}"),
+            };
+            sentences.push(format!("If {aspect} did not matter to you, {told}."));
+        }
+        sentences
+    }
+}
