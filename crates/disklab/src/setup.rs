@@ -2,21 +2,22 @@
 
 mod lab;
 mod pilot;
+mod prediction;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_bench::{
-    Bench, Campaign, DeviceBench, DirBench, DiskDrives, Drives, LoopDrives, Medium, Prediction,
-    Survey, cell_seconds, free_space, predict,
+    Bench, Campaign, DeviceBench, DirBench, DiskDrives, Drives, LoopDrives, Medium, Survey,
+    free_space,
 };
 use disklab_exec::{Executor, Interrupt};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_stack::{Ledger, recover};
 use disklab_study::{Cell, matches, order};
 use disklab_units::{Bytes, show_duration};
-use disklab_workload::{Context, Cost};
+use disklab_workload::Context;
 
 use crate::adaptive::{HowLong, block_seconds};
 use crate::cli::CampaignArgs;
@@ -199,75 +200,6 @@ impl Setup {
     pub fn block_seconds(&self) -> f64 {
         let block = order(&self.survey.pairs, 1, self.seed);
         block_seconds(&block, &[], |cell| self.seconds(cell), self.bench.at_once())
-    }
-
-    /// What a cell will cost.
-    pub fn cost(&self, cell: &Cell) -> Cost {
-        self.campaign
-            .study
-            .workload_index(&cell.workload)
-            .map_or_else(Cost::default, |index| self.campaign.workloads[index].cost())
-    }
-
-    /// What a cell will take, in seconds.
-    pub fn seconds(&self, cell: &Cell) -> f64 {
-        let formula = cell_seconds(&self.cost(cell), self.bench.medium());
-        self.pilot.as_ref().map_or(formula, |pilot| pilot.seconds(cell, formula))
-    }
-
-    /// Has predictions rest on what the cells of a run took.
-    ///
-    /// # Errors
-    /// As [`Pilot::of`].
-    pub fn learn_from(&mut self, folder: &Path) -> Result<(), Failure> {
-        self.pilot = Some(Pilot::of(folder, self)?);
-        Ok(())
-    }
-
-    /// Virtual seconds of these cells, where a run in the lab has told them.
-    pub fn virtual_seconds(&self, cells: &[Cell]) -> Option<f64> {
-        self.pilot.as_ref().filter(|_| self.is_lab)?.clock_seconds(cells)
-    }
-
-    /// The drives that are written to, by their names.
-    pub fn drive_names(&self) -> Vec<String> {
-        // A directory has drives of its own, the other benches have the study's.
-        match self.survey.stacks.first() {
-            Some(stack) if self.bench.name().starts_with("dir:") => stack.drives.clone(),
-            _ => self.campaign.study.drives.iter().map(|d| d.name.clone()).collect(),
-        }
-    }
-
-    /// What these cells will cost together.
-    pub fn predict<'a>(&self, cells: impl IntoIterator<Item = &'a Cell>) -> Prediction {
-        let cells: Vec<&Cell> = cells.into_iter().collect();
-        let mut prediction = self.formula(&cells);
-        if let Some(pilot) = &self.pilot {
-            let seconds: f64 = cells.iter().map(|cell| self.seconds(cell)).sum();
-            prediction.seconds = seconds / self.bench.at_once() as f64;
-            let one = |cell: &Cell| self.formula(&[cell]);
-            prediction.drive_writes = pilot.written(&cells, &self.drive_names(), one);
-        }
-        prediction
-    }
-
-    /// What these cells will cost by what is known of the workloads and the bench.
-    fn formula(&self, cells: &[&Cell]) -> Prediction {
-        let none: &[f64] = &[];
-        let mut prediction = predict(
-            cells.iter().map(|cell| {
-                let stack = self.survey.stacks.iter().position(|s| s.id == cell.stack);
-                let writes = stack.map_or(none, |i| self.survey.drive_writes[i].as_slice());
-                (self.cost(cell), writes)
-            }),
-            self.bench.medium(),
-        );
-        let at_once = self.bench.at_once();
-        prediction.seconds /= at_once as f64;
-        if self.is_lab {
-            prediction.space = prediction.content.saturating_mul(at_once as u64);
-        }
-        prediction
     }
 
     /// In the lab: whether it takes the kernel with ZFS, and where that or the plain one

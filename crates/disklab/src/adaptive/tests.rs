@@ -145,7 +145,7 @@ impl Machine {
                 continue;
             }
             let (_, targets) = self.look(rules, &records);
-            let next = next_cells(&targets, &all, &records, killed_after % 2 == 0);
+            let next = next_cells(&targets, &all, &records, killed_after.is_multiple_of(2));
             if next.is_empty() {
                 return records;
             }

@@ -1,0 +1,113 @@
+//! What cells will cost: by what is known of workloads and benches, or by what a run's cells
+//! took.
+
+use std::path::Path;
+
+use disklab_bench::{Prediction, cell_seconds, predict};
+use disklab_study::Cell;
+use disklab_workload::Cost;
+
+use super::Setup;
+use super::pilot::Pilot;
+use crate::exit::Failure;
+
+impl Setup {
+    /// What a cell will cost.
+    pub fn cost(&self, cell: &Cell) -> Cost {
+        self.campaign
+            .study
+            .workload_index(&cell.workload)
+            .map_or_else(Cost::default, |index| self.campaign.workloads[index].cost())
+    }
+
+    /// What a cell will take, in seconds.
+    pub fn seconds(&self, cell: &Cell) -> f64 {
+        let formula = cell_seconds(&self.cost(cell), self.bench.medium());
+        self.pilot.as_ref().map_or(formula, |pilot| pilot.seconds(cell, formula))
+    }
+
+    /// Has predictions rest on what the cells of a run took.
+    ///
+    /// # Errors
+    /// As [`Pilot::of`].
+    pub fn learn_from(&mut self, folder: &Path) -> Result<(), Failure> {
+        self.pilot = Some(Pilot::of(folder, self)?);
+        Ok(())
+    }
+
+    /// Virtual seconds of these cells, where a run in the lab has told them.
+    pub fn virtual_seconds(&self, cells: &[Cell]) -> Option<f64> {
+        self.pilot.as_ref().filter(|_| self.is_lab)?.clock_seconds(cells)
+    }
+
+    /// The drives that are written to, by their names.
+    pub fn drive_names(&self) -> Vec<String> {
+        // A directory has drives of its own, the other benches have the study's.
+        match self.survey.stacks.first() {
+            Some(stack) if self.bench.name().starts_with("dir:") => stack.drives.clone(),
+            _ => self.campaign.study.drives.iter().map(|d| d.name.clone()).collect(),
+        }
+    }
+
+    /// What these cells will cost together.
+    pub fn predict<'a>(&self, cells: impl IntoIterator<Item = &'a Cell>) -> Prediction {
+        let cells: Vec<&Cell> = cells.into_iter().collect();
+        let mut prediction = self.formula(&cells);
+        if let Some(pilot) = &self.pilot {
+            let seconds: f64 = cells.iter().map(|cell| self.seconds(cell)).sum();
+            prediction.seconds = seconds / self.bench.at_once() as f64;
+            let one = |cell: &Cell| self.formula(&[cell]);
+            prediction.drive_writes = pilot.written(&cells, &self.drive_names(), one);
+        }
+        prediction
+    }
+
+    /// What these cells will cost by what is known of the workloads and the bench.
+    fn formula(&self, cells: &[&Cell]) -> Prediction {
+        let stack = |cell: &Cell| self.survey.stacks.iter().position(|s| s.id == cell.stack);
+        let writes = |cell: &Cell| stack(cell).map(|i| self.survey.drive_writes[i].clone());
+        let costed = |writes: &dyn Fn(&Cell) -> Option<Vec<f64>>| {
+            let all = cells.iter().map(|cell| (self.cost(cell), writes(cell).unwrap_or_default()));
+            let all: Vec<(Cost, Vec<f64>)> = all.collect();
+            let all = all.iter().map(|(cost, writes)| (*cost, writes.as_slice()));
+            predict(all, self.bench.medium())
+        };
+        let mut prediction = costed(&writes);
+        let at_once = self.bench.at_once();
+        prediction.seconds /= at_once as f64;
+        if self.is_lab {
+            // The lab keeps equal blocks once, and so all copies of a mirror.
+            let kept = |cell: &Cell| {
+                let mut writes = writes(cell)?;
+                let sum: f64 = writes.iter().sum();
+                if stack(cell).is_some_and(|i| is_mirror(&self.survey.stacks[i].layers)) {
+                    writes.iter_mut().for_each(|share| *share /= sum.max(1.0));
+                }
+                Some(writes)
+            };
+            prediction.space = costed(&kept).content.saturating_mul(at_once as u64);
+        }
+        prediction
+    }
+}
+
+/// Whether a stack of these layers keeps copies and no parity.
+fn is_mirror(layers: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| layers.contains(word));
+    has(&["raid1", "mirror"]) && !has(&["raid5", "raid6", "raidz", "shr"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_mirror;
+
+    #[test]
+    fn copies_are_told_from_parity() {
+        for layers in ["md-raid1/ext4", "partition/md-raid10/xfs", "btrfs-raid1c3", "zfs-mirror"] {
+            assert!(is_mirror(layers), "{layers}");
+        }
+        for layers in ["partition/ext4", "md-raid5/ext4", "shr/btrfs", "zfs-raidz1", "md-raid0"] {
+            assert!(!is_mirror(layers), "{layers}");
+        }
+    }
+}
