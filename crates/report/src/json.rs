@@ -3,7 +3,10 @@
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_store::{CellRecord, CellState};
 use disklab_study::{Chart, Measure};
-use disklab_verdict::{Answer, Comparison, Finding, Group, Observation, Point};
+use disklab_verdict::{
+    Advice, Answer, Class, Comparison, Finding, Group, Observation, Point, Recommendation,
+    recommend,
+};
 use serde_json::{Map, Value, json};
 
 use crate::Report;
@@ -30,6 +33,8 @@ pub(crate) fn text(report: &Report) -> String {
         "sessions": report.sessions,
         "cells": report.cells.iter().map(cell).collect::<Value>(),
         "summary": analysis.summary,
+        "recommendations": recommend(&report.study, &report.info, analysis)
+            .iter().map(recommendation).collect::<Value>(),
         "findings": analysis.findings.iter().map(finding).collect::<Value>(),
         "groups": analysis.groups.iter().map(|g| group(report, g)).collect::<Value>(),
         "answers": analysis.answers.iter().map(answer).collect::<Value>(),
@@ -41,6 +46,35 @@ pub(crate) fn text(report: &Report) -> String {
     let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
     text.push('\n');
     text
+}
+
+fn recommendation(r: &Recommendation) -> Value {
+    let class = |class: &Class| {
+        let stacks = match &class.advice {
+            Advice::One(stack) => vec![stack.as_str()],
+            Advice::Any(stacks) => stacks.iter().map(String::as_str).collect(),
+            Advice::None(_) => Vec::new(),
+        };
+        json!({
+            "survives_lost_drives": class.survives,
+            "recommended": stacks,
+            "advice": class.advice.text(),
+            "places": class.places.iter().map(|p| json!({
+                "stack": p.stack, "standing": p.standing.word(), "next_to_leader": p.distance,
+            })).collect::<Value>(),
+            "reasons": class.reasons,
+            "against": class.against,
+            "would_change": class.would_change,
+        })
+    };
+    json!({
+        "purpose": r.purpose.word,
+        "title": r.purpose.title,
+        "why_not": r.why_not,
+        "classes": r.classes.iter().map(class).collect::<Value>(),
+        "lacking": r.lacking,
+        "doubtful": r.doubtful,
+    })
 }
 
 fn cell(record: &CellRecord) -> Value {

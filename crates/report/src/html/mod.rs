@@ -6,6 +6,7 @@ mod findings;
 mod method;
 mod overview;
 mod published;
+mod purposes;
 mod question;
 mod style;
 mod table;
@@ -15,6 +16,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::Report;
 use crate::view::{Colours, all_absences};
 
+pub(crate) use purposes::parts;
 pub(crate) use style::sheet;
 
 /// A long table is folded; one up to this many rows stands open.
@@ -42,6 +44,7 @@ pub(crate) fn page(report: &Report) -> String {
                     (overview::header(report))
                     (overview::summary(report))
                     (crate::campaign::section(report))
+                    (purposes::section(report))
                     (overview::contents(report))
                     @for (number, answer) in report.analysis.answers.iter().enumerate() {
                         (question::section(report, &colours, number, answer))

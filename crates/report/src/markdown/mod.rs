@@ -2,6 +2,7 @@
 
 mod escape;
 mod published;
+mod purposes;
 mod question;
 mod table;
 
@@ -33,6 +34,7 @@ pub(crate) fn text(report: &Report) -> String {
     list(&mut md, &report.analysis.summary);
     list(&mut md, &crate::campaign::lines(report));
     severe(&mut md, report);
+    purposes::write(&mut md, report);
     for answer in &report.analysis.answers {
         question::write(&mut md, report, answer);
     }

@@ -1,0 +1,48 @@
+//! Which stack for which purpose.
+
+use std::fmt::Write as _;
+
+use disklab_verdict::{Advice, Recommendation, recommend};
+
+use super::escape;
+use crate::Report;
+use crate::html::parts;
+
+/// Sentences of a kind that a post has room for.
+const TOLD: usize = 2;
+
+/// The section; nothing where a run has only one stack or no purpose is measured.
+pub(crate) fn write(md: &mut String, report: &Report) {
+    let all = recommend(&report.study, &report.info, &report.analysis);
+    let judged: Vec<&Recommendation> = all.iter().filter(|r| !r.classes.is_empty()).collect();
+    if report.study.stacks.len() < 2 || judged.is_empty() {
+        return;
+    }
+    md.push_str("## Which one for what?\n\n");
+    for recommendation in judged {
+        let _ = writeln!(md, "- **{}**", escape(recommendation.purpose.title));
+        for class in &recommendation.classes {
+            let advice = escape(&class.advice.text());
+            let advice = match class.advice {
+                Advice::None(_) => advice,
+                _ => format!("**{advice}**"),
+            };
+            let survives = escape(&Recommendation::survives(class.survives));
+            let _ = writeln!(md, "  - {survives}: {advice}.");
+            for (what, sentences) in parts(class) {
+                let told: Vec<String> = sentences.iter().take(TOLD).map(|s| escape(s)).collect();
+                let _ = writeln!(md, "    - {what}: {}", told.join(" "));
+            }
+        }
+    }
+    let others: Vec<&str> =
+        all.iter().filter(|r| r.classes.is_empty()).map(|r| r.purpose.word).collect();
+    if !others.is_empty() {
+        let _ = writeln!(
+            md,
+            "- No recommendation, because the run has too few usable figures: {}",
+            escape(&others.join(", "))
+        );
+    }
+    md.push('\n');
+}
