@@ -113,54 +113,60 @@ impl PlaceWord {
 /// What a run recommends, one for each purpose. Purposes that the run's workloads say
 /// nothing of are there with the reason.
 pub fn recommend(study: &Study, info: &RunInfo, analysis: &Analysis) -> Vec<Recommendation> {
-    let looks = info.looks();
-    PURPOSES.iter().map(|purpose| one(study, info, analysis, purpose, looks)).collect()
-}
-
-fn one(
-    study: &Study,
-    info: &RunInfo,
-    analysis: &Analysis,
-    purpose: &'static Purpose,
-    looks: usize,
-) -> Recommendation {
     let stacks = stacks(&analysis.groups);
-    let (criteria, doubtful) = criteria(study, analysis, purpose, &stacks);
-    let shown = |aspect: &Aspect| criteria.iter().any(|c| c.aspect.name == aspect.name);
-    let lacking: Vec<&Aspect> = purpose.aspects.iter().filter(|a| !shown(a)).collect();
-    let weight = |aspects: &[&Aspect]| aspects.iter().map(|a| a.weight).sum::<u32>();
-    let all: Vec<&Aspect> = purpose.aspects.iter().collect();
-    let decisive: Vec<&str> = lacking.iter().filter(|a| a.weight == 3).map(|a| a.name).collect();
-    let mut recommendation = Recommendation {
-        purpose,
-        classes: Vec::new(),
-        why_not: None,
-        lacking: lacking.iter().map(|a| a.name).collect(),
-        doubtful,
-    };
-    if !decisive.is_empty() || 2 * weight(&lacking) > weight(&all) {
-        let names = if decisive.is_empty() { recommendation.lacking.clone() } else { decisive };
-        recommendation.why_not = Some(words::lacks(&names, &recommendation.doubtful));
-        return recommendation;
-    }
-    if stacks.len() < 2 {
-        recommendation.why_not = Some("there is only one stack".to_owned());
-        return recommendation;
-    }
+    let all: Vec<(Recommendation, Vec<Criterion>)> =
+        PURPOSES.iter().map(|purpose| prepare(study, analysis, purpose, &stacks)).collect();
     let survives = |stack: &str| info.stacks.iter().find(|s| s.id == stack).map(|s| s.tolerates);
     let mut classes: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
     for (index, stack) in stacks.iter().enumerate() {
         classes.entry(survives(stack)).or_default().push(index);
     }
-    // Who leads is seen first and asked afterwards: every pair counts, of every purpose.
+    // Who leads is seen first and asked afterwards: every pair counts, of every purpose
+    // that is judged, at every look. None of these depends on the figures.
     let pairs: usize = classes.values().map(|of| of.len() * (of.len() - 1) / 2).sum();
-    let number = pairs.max(1) * PURPOSES.len() * looks;
-    let teller = words::Teller { stacks: &stacks, criteria: &criteria, number };
-    recommendation.classes = classes
-        .into_iter()
-        .map(|(survives, members)| class(&teller, survives, &members, info.repeats))
-        .collect();
-    recommendation
+    let judged = all.iter().filter(|(r, _)| r.why_not.is_none()).count();
+    let number = pairs.max(1) * judged.max(1) * info.looks();
+    all.into_iter()
+        .map(|(mut recommendation, criteria)| {
+            if recommendation.why_not.is_none() {
+                let teller = words::Teller { stacks: &stacks, criteria: &criteria, number };
+                recommendation.classes = classes
+                    .iter()
+                    .map(|(survives, members)| class(&teller, *survives, members, info.repeats))
+                    .collect();
+            }
+            recommendation
+        })
+        .collect()
+}
+
+/// What a run has of what a purpose asks for, and whether that is enough.
+fn prepare(
+    study: &Study,
+    analysis: &Analysis,
+    purpose: &'static Purpose,
+    stacks: &[&str],
+) -> (Recommendation, Vec<Criterion>) {
+    let (criteria, doubtful) = criteria(study, analysis, purpose, stacks);
+    let shown = |aspect: &Aspect| criteria.iter().any(|c| c.aspect.name == aspect.name);
+    let lacking: Vec<&Aspect> = purpose.aspects.iter().filter(|a| !shown(a)).collect();
+    let lost: u32 = lacking.iter().map(|a| a.weight).sum();
+    let all: u32 = purpose.aspects.iter().map(|a| a.weight).sum();
+    let decisive: Vec<&str> = lacking.iter().filter(|a| a.weight == 3).map(|a| a.name).collect();
+    let names: Vec<&'static str> = lacking.iter().map(|a| a.name).collect();
+    let why_not = if !decisive.is_empty() {
+        Some(words::lacks(&decisive, &doubtful))
+    } else if 2 * lost >= all {
+        // Half of what counts says nothing of the other half.
+        Some(words::lacks(&names, &doubtful))
+    } else if stacks.len() < 2 {
+        Some("there is only one stack".to_owned())
+    } else {
+        None
+    };
+    let recommendation =
+        Recommendation { purpose, classes: Vec::new(), why_not, lacking: names, doubtful };
+    (recommendation, criteria)
 }
 
 /// The stacks that have figures, in the study's order.
