@@ -12,6 +12,7 @@ mod asked;
 mod audits;
 mod choice;
 mod compare;
+mod contradictions;
 mod describe;
 mod evidence;
 mod figures;

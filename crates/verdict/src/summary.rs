@@ -6,6 +6,7 @@ use disklab_stats::CONFIDENCE;
 use disklab_study::{Part, Study};
 
 use crate::answer::{Doubts, Lead, leads};
+use crate::contradictions::{mixed, severe};
 use crate::describe::describe;
 use crate::screen::Screen;
 use crate::sentences::{Teller, strength};
@@ -35,12 +36,16 @@ pub(crate) fn summary(
     let mut all: Vec<String> =
         chosen.iter().filter_map(|(t, c)| tellers[*t].full_difference(c)).collect();
     all.extend(fastest(&tellers, &chosen));
+    let sure = comparisons(&tellers, &[Outcome::Better, Outcome::Worse])
+        .filter(|(t, c)| !is_doubtful(&tellers[*t], c));
+    all.extend(mixed(&tellers, sure, &screen));
     all.extend(level(&tellers));
     all.extend(open(&tellers));
     all.extend(once(answers));
     all.extend(fallen(&tellers, &screen));
     all.extend(doubtful(&tellers));
     all.extend(shared(&tellers, findings));
+    all.extend(severe(findings, &all));
     all
 }
 

@@ -84,7 +84,7 @@ pub struct Place {
 pub enum PlaceWord {
     /// Recommended.
     Best,
-    /// Level with the best within 5 %.
+    /// One of several that are recommended alike: level within 5 %.
     Level,
     /// Whether it is behind the one that leads is open.
     Open,
@@ -101,7 +101,7 @@ impl PlaceWord {
     pub fn word(self) -> &'static str {
         match self {
             Self::Best => "best",
-            Self::Level => "level",
+            Self::Level => "tied",
             Self::Open => "open",
             Self::Leads => "leads",
             Self::Behind => "behind",

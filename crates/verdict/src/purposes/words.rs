@@ -39,7 +39,7 @@ impl Recommendation {
     /// What a class survives, in words.
     pub fn survives(drives: Option<u32>) -> String {
         match drives {
-            None => "All stacks".to_owned(),
+            None => "Stacks of which nobody said how many drives they survive".to_owned(),
             Some(0) => "Stacks that survive no lost drive".to_owned(),
             Some(1) => "Stacks that survive one lost drive".to_owned(),
             Some(n) => format!("Stacks that survive {n} lost drives"),
@@ -58,6 +58,19 @@ impl Advice {
             ),
             Self::None(why) => format!("no recommendation: {why}"),
         }
+    }
+}
+
+/// Whether two pieces of advice name the same stacks, in whatever order.
+fn same(one: &Advice, other: &Advice) -> bool {
+    let sorted = |stacks: &[String]| {
+        let mut stacks = stacks.to_vec();
+        stacks.sort();
+        stacks
+    };
+    match (one, other) {
+        (Advice::Any(a), Advice::Any(b)) => sorted(a) == sorted(b),
+        _ => one == other,
     }
 }
 
@@ -86,13 +99,16 @@ impl Teller<'_> {
 
     /// Every stack of the class, best first.
     pub fn places(&self, result: &Outcome, members: &[usize], advice: &Advice) -> Vec<Place> {
-        let named = !matches!(advice, Advice::None(_));
         let place = |stack: usize, standing, distance| Place {
             stack: self.stacks[stack].to_owned(),
             standing,
             distance,
         };
-        let first = if named { PlaceWord::Best } else { PlaceWord::Leads };
+        let first = match advice {
+            Advice::One(_) => PlaceWord::Best,
+            Advice::Any(_) => PlaceWord::Level,
+            Advice::None(_) => PlaceWord::Leads,
+        };
         let mut places = vec![place(result.leader, first, String::new())];
         for (stack, ratio, stand) in &result.others {
             let standing = match stand {
@@ -206,7 +222,7 @@ impl Teller<'_> {
             };
             let then = super::advice(self, &without);
             let told = match (&now, &then) {
-                (a, b) if a == b => continue,
+                (a, b) if same(a, b) => continue,
                 (_, Advice::One(stack)) => format!("{stack} would be recommended"),
                 (_, Advice::Any(stacks)) => {
                     format!("any of {} would do", list(stacks.iter().map(String::as_str), NAMES))
