@@ -1,6 +1,7 @@
 //! From the command line to a bench and the cells that will run on it.
 
 mod lab;
+mod making;
 mod pilot;
 mod prediction;
 

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use disklab_bench::{Prediction, cell_seconds, predict};
 use disklab_study::Cell;
+use disklab_units::Bytes;
 use disklab_workload::Cost;
 
 use super::Setup;
+use super::making::{making, shares_of};
 use super::pilot::Pilot;
 use crate::exit::Failure;
 
@@ -65,7 +67,11 @@ impl Setup {
     /// What these cells will cost by what is known of the workloads and the bench.
     fn formula(&self, cells: &[&Cell]) -> Prediction {
         let stack = |cell: &Cell| self.survey.stacks.iter().position(|s| s.id == cell.stack);
-        let writes = |cell: &Cell| stack(cell).map(|i| self.survey.drive_writes[i].clone());
+        let writes = |cell: &Cell| {
+            let i = stack(cell)?;
+            let (planned, shares) = (&self.survey.stacks[i], &self.survey.drive_writes[i]);
+            Some(shares_of(&planned.layers, planned.capacity, self.cost(cell).space.0, shares))
+        };
         let costed = |writes: &dyn Fn(&Cell) -> Option<Vec<f64>>| {
             let all = cells.iter().map(|cell| (self.cost(cell), writes(cell).unwrap_or_default()));
             let all: Vec<(Cost, Vec<f64>)> = all.collect();
@@ -73,6 +79,14 @@ impl Setup {
             predict(all, self.bench.medium())
         };
         let mut prediction = costed(&writes);
+        for stack in cells.iter().filter_map(|cell| stack(cell)) {
+            let planned = &self.survey.stacks[stack];
+            let shares = &self.survey.drive_writes[stack];
+            let made = making(&planned.layers, planned.capacity, shares);
+            for (sum, bytes) in prediction.drive_writes.iter_mut().zip(made) {
+                *sum += Bytes(bytes as u64);
+            }
+        }
         let at_once = self.bench.at_once();
         prediction.seconds /= at_once as f64;
         if self.is_lab {
