@@ -32,7 +32,7 @@ const NAMED: usize = 4;
 type Fact = (&'static str, bool, fn(&Report) -> String);
 
 const FACTS: [Fact; 12] = [
-    ("scale of sizes", true, |r| disklab_units::significant(r.info.scale, 4)),
+    ("scale of sizes", true, |r| r.info.scale.to_string()),
     ("seed", false, |r| r.info.seed.to_string()),
     ("repeats", false, |r| r.info.repeats.to_string()),
     ("bench", false, |r| r.info.bench.clone()),

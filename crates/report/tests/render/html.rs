@@ -100,3 +100,20 @@ fn a_report_moves_between_threads() {
     fn check<T: Send + Sync>() {}
     check::<Report>();
 }
+
+#[test]
+fn purposes_stand_in_a_grid_of_words_and_not_only_colours() {
+    let page = render(&support::made(2, 2, "loop", 6), Format::Html);
+    let at = page.find("id=\"purposes\"").expect("the section");
+    let section = &page[at..page[at..].find("</section>").map_or(page.len(), |end| at + end)];
+    assert!(section.contains("Which one for what?"), "{section}");
+    assert!(section.contains("class=\"purposes\""), "{section}");
+    for cell in section.split("class=\"place ").skip(1) {
+        let words = ["best", "tied", "behind", "open", "leads", "not known"];
+        assert!(words.iter().any(|w| cell.contains(&format!("<span>{w}</span>"))), "{cell}");
+    }
+    assert!(section.contains("no recommendation, "), "{section}");
+    // One stack has nothing to be recommended over.
+    let alone = render(&support::made(1, 1, "loop", 6), Format::Html);
+    assert!(!alone.contains("id=\"purposes\""));
+}

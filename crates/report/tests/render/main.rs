@@ -8,6 +8,7 @@ mod markdown;
 mod numbers;
 mod published;
 mod support;
+mod versus;
 mod wellformed;
 
 use std::sync::LazyLock;
