@@ -40,7 +40,7 @@ fn what_differs_stands_first_and_other_work_before_all() {
     let text = runs.render(VersusFormat::Text);
     let (differs, headline) = (text.find("What differs"), text.find("B against A"));
     assert!(differs < headline && differs.is_some(), "{text}");
-    assert!(text.contains("NOT THE SAME WORK: scale of sizes: 1 -> 0.5"), "{text}");
+    assert!(text.contains("NOT THE SAME WORK: scale of sizes: 0.0625 -> 0.5"), "{text}");
 }
 
 #[test]
