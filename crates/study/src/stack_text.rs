@@ -58,7 +58,9 @@ pub fn parse_layers(node: &Node) -> Result<Vec<LayerSpec>, StudyError> {
     let text = node.as_text()?;
     let mut layers = Vec::new();
     for part in split_outside(&text, '/').ok_or_else(|| {
-        node.error(format!("'{text}': brackets or quotes do not match; expected layer[option,…]/layer"))
+        node.error(format!(
+            "'{text}': brackets or quotes do not match; expected layer[option,…]/layer"
+        ))
     })? {
         let part = part.trim();
         if part.is_empty() && text.trim().is_empty() {
