@@ -34,6 +34,8 @@ struct Flights {
     /// Queued, but not handed over: their time of submission is not known yet.
     queued: Vec<u32>,
     ends: Vec<Completion>,
+    /// So many of `ends` have been taken note of.
+    noted: usize,
     depth: usize,
     lean: bool,
 }
@@ -65,6 +67,7 @@ impl Clone<'_> {
             free: (0..depth as u32).rev().collect(),
             queued: Vec::with_capacity(depth),
             ends: Vec::with_capacity(depth),
+            noted: 0,
             depth,
             lean: self.shared.site.lean,
         };
@@ -81,18 +84,18 @@ impl Clone<'_> {
         loop {
             let held = self.take_off(backend, flights, &mut now)?;
             match held {
-                Held::Full => self.collect(backend, flights, None)?,
+                Held::Full => self.collect(backend, flights, None, &mut now)?,
                 Held::Until(until) if flights.under_way() == 0 => {
                     self.wait_until(until.min(self.next_event_ns));
                 }
                 Held::Until(until) => {
                     let until = until.min(self.next_event_ns);
                     let left = Duration::from_nanos(until.saturating_sub(now_ns()));
-                    self.collect(backend, flights, Some(left.min(SLICE)))?;
+                    self.collect(backend, flights, Some(left.min(SLICE)), &mut now)?;
                 }
                 Held::Thinking | Held::Pass | Held::Stop => {
                     while flights.under_way() > 0 {
-                        self.collect(backend, flights, None)?;
+                        self.collect(backend, flights, None, &mut now)?;
                     }
                     match held {
                         Held::Pass if !self.pass()? => return Ok(()),
@@ -104,7 +107,10 @@ impl Clone<'_> {
                     }
                 }
             }
-            now = now_ns();
+            // The turn of an end that is there already costs no time.
+            if held != Held::Full || flights.noted == flights.ends.len() {
+                now = now_ns();
+            }
         }
     }
 
@@ -133,7 +139,7 @@ impl Clone<'_> {
                     if self.files.descriptor(request.file).is_none() {
                         // A file may have to be closed for it.
                         while flights.under_way() > 0 {
-                            self.collect(backend, flights, None)?;
+                            self.collect(backend, flights, None, now)?;
                         }
                         *now = now_ns();
                     }
@@ -199,33 +205,39 @@ impl Clone<'_> {
         now: &mut u64,
     ) -> Result<(), Failure> {
         backend.submit().map_err(|error| system("hand over I/Os", &error))?;
+        // Where the drive has as many as it takes, the call has waited.
+        *now = now_ns();
         if flights.lean {
             // When they were taken is not looked at.
             flights.queued.clear();
             return Ok(());
         }
-        *now = now_ns();
         for slot in flights.queued.drain(..) {
             flights.flights[slot as usize].taken_ns = *now;
         }
         Ok(())
     }
 
-    /// Waits for ends, and takes note of them.
+    /// Waits for ends, and takes note of them: of one after another, with what is begun
+    /// in between, unless told otherwise. fio does so, and where handing over waits for
+    /// room at the drive, an end that came meanwhile is noted when its turn comes.
     fn collect(
         &mut self,
         backend: &mut dyn Backend,
         flights: &mut Flights,
         timeout: Option<Duration>,
+        now: &mut u64,
     ) -> Result<(), Failure> {
         let depth = &self.job.depth;
         let full = flights.free.is_empty();
         let least = depth.complete_min as usize;
         // 0 polls: it is only waited for where nothing can be begun anyway.
         let mut least = if full || timeout.is_none() { least.max(1) } else { least };
-        // And one by one is taken back.
+        // And one by one is taken back. Where calls cost the user time, all that there are
+        // are fetched by one.
+        let singly = flights.lean && depth.complete_max <= 1 && depth.complete_min <= 1;
         let most = match depth.complete_max as usize {
-            0 | 1 if flights.lean => flights.depth,
+            _ if singly => flights.depth,
             most => most.max(least).max(1),
         };
         let low = (depth.low as usize).min(flights.depth - 1);
@@ -234,15 +246,22 @@ impl Clone<'_> {
             if least == 0 && flights.under_way() == 0 {
                 return Ok(());
             }
-            flights.ends.clear();
-            backend
-                .reap(least, most, timeout, &mut flights.ends)
-                .map_err(|error| system("wait for I/Os", &error))?;
-            let now = now_ns();
+            if flights.noted == flights.ends.len() {
+                flights.ends.clear();
+                flights.noted = 0;
+                backend
+                    .reap(least, most, timeout, &mut flights.ends)
+                    .map_err(|error| system("wait for I/Os", &error))?;
+                *now = now_ns();
+            }
             let mut result = Ok(());
-            for at in 0..flights.ends.len() {
+            let all = flights.ends.len();
+            let until = if singly { all.min(flights.noted + 1) } else { all };
+            while flights.noted < until {
                 // All of them have ended, also those behind one that failed.
-                let landed = self.landed(backend, flights, flights.ends[at], now);
+                let end = flights.ends[flights.noted];
+                flights.noted += 1;
+                let landed = self.landed(backend, flights, end, *now);
                 result = result.and(landed);
             }
             result?;
@@ -290,15 +309,18 @@ impl Clone<'_> {
 
     /// Waits for all that is under way, whatever becomes of it.
     fn land(&mut self, backend: &mut dyn Backend, flights: &mut Flights) {
-        while flights.under_way() > 0 {
-            flights.ends.clear();
+        loop {
+            for end in flights.ends.drain(..).skip(flights.noted) {
+                flights.free.push(end.slot);
+            }
+            flights.noted = 0;
+            if flights.under_way() == 0 {
+                return;
+            }
             // A back-end that fails here for good has nothing under way any more, as
             // far as anybody can tell.
             if backend.reap(1, flights.depth, None, &mut flights.ends).is_err() {
                 return;
-            }
-            for end in flights.ends.drain(..) {
-                flights.free.push(end.slot);
             }
         }
     }
