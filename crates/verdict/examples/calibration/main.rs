@@ -73,6 +73,9 @@ fn claims(campaigns: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// A table's title, and what of a coverage it shows.
+type Part = (&'static str, fn(&Coverage) -> Share);
+
 fn coverages(campaigns: u32) -> Result<(), Box<dyn Error>> {
     let bed = Bed::new(4, 1)?;
     let covered: Vec<Vec<Coverage>> = WORLDS
@@ -80,7 +83,7 @@ fn coverages(campaigns: u32) -> Result<(), Box<dyn Error>> {
         .map(|world| BLOCKS.iter().map(|n| coverage(&bed, world, *n, campaigns)).collect())
         .collect();
     println!("\n## Coverage");
-    let parts: [(&str, fn(&Coverage) -> Share); 3] = [
+    let parts: [Part; 3] = [
         ("Intervals of ratios that hold the truth, in per cent.", |c| c.ratios),
         ("Intervals of single figures that hold the truth, in per cent.", |c| c.figures),
         ("'Level' said of stacks that differ by 5.2 %, in per cent.", |c| c.false_levels),

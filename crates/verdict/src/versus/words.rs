@@ -55,7 +55,7 @@ impl Pair {
         self.ratio.map_or(0.0, |ratio| sign * ratio.ln())
     }
 
-    /// How far apart the two are: `12 % [8, 16]` or `2.1 times [1.9, 2.4]`; none where the
+    /// How far apart the two are: `12 % [8, 16]` or `a factor of 2.1 [1.9, 2.4]`; none where the
     /// interval has 1 in it, or there is none.
     pub fn distance(&self) -> Option<String> {
         let (centre, interval) = (self.ratio?, self.interval?);
@@ -63,7 +63,7 @@ impl Pair {
             return None;
         }
         Some(match Distance::of(centre, interval) {
-            Distance::Factor(factor, i) => format!("{factor} times {i}"),
+            Distance::Factor(factor, i) => format!("a factor of {factor} {i}"),
             Distance::Percent(share) => share,
         })
     }
