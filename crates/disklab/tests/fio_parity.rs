@@ -68,7 +68,7 @@ fn both_engines_get_the_same_from_a_modelled_drive() {
         // Of 128 I/Os wanted at once the kernel takes 64 and the drive 32; the others wait in
         // the calls that hand them over. The drive's cache takes the more of the writes at
         // once, the earlier a clone begins before the others, and each engine draws that.
-        let crowded = [0.10, 0.15, 0.25];
+        let crowded = [0.06, 0.15, 0.25];
         let near = match (job.starts_with("rand"), job.ends_with("x4")) {
             (true, true) if job.ends_with("-32x4") => &crowded[..],
             (true, _) => &random[..],
@@ -84,7 +84,5 @@ fn both_engines_get_the_same_from_a_modelled_drive() {
         }
     }
     let mean = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
-    // One block's random writes lie 3 to 6 % below fio's here, at any depth; those of six blocks
-    // of the whole size lay 0.6 to 1.3 % below.
-    assert!((mean - 1.0).abs() < 0.025, "all together: {mean}");
+    assert!((mean - 1.0).abs() < 0.01, "all together: {mean}");
 }
