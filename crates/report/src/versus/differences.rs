@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use disklab_measure::DriveState;
+use disklab_study::Caches;
 use disklab_units::Bytes;
 use disklab_verdict::Versus;
 use serde::Serialize;
@@ -113,6 +114,15 @@ fn options(all: &mut Vec<Difference>, a: &Report, b: &Report) {
     }
 }
 
+/// When caches are emptied, where it is not the usual.
+fn caches(caches: Caches) -> &'static str {
+    match caches {
+        Caches::Cold => "",
+        Caches::Drop => ", caches = drop",
+        Caches::Keep => ", caches = keep",
+    }
+}
+
 /// Stacks, workloads and drives whose definition in the study is another.
 fn definitions(all: &mut Vec<Difference>, a: &Report, b: &Report, versus: &Versus) {
     let mut works: Vec<&str> = Vec::new();
@@ -124,7 +134,9 @@ fn definitions(all: &mut Vec<Difference>, a: &Report, b: &Report, versus: &Versu
             works.push(&new.workload);
             let of = |report: &Report, id: &str| {
                 let spec = report.study.workloads.iter().find(|w| w.id == id);
-                spec.map_or_else(String::new, |w| format!("{}: {}", w.kind, w.body.words()))
+                spec.map_or_else(String::new, |w| {
+                    format!("{}: {}{}", w.kind, w.body.words(), caches(w.caches))
+                })
             };
             let both = (of(a, &old.workload), of(b, &new.workload));
             add(all, &format!("workload {}", new.workload), both, true);

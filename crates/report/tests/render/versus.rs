@@ -44,6 +44,17 @@ fn what_differs_stands_first_and_other_work_before_all() {
 }
 
 #[test]
+fn caches_that_were_treated_otherwise_are_other_work() {
+    let mut b = support::made(2, 2, "lab", 1);
+    for workload in &mut b.study.workloads {
+        workload.caches = disklab_study::Caches::Keep;
+    }
+    let runs = compared(support::made(2, 2, "lab", 1), b);
+    let first = &runs.differences[0];
+    assert!(first.other_work && first.b.ends_with("caches = keep"), "{first:?}");
+}
+
+#[test]
 fn equal_runs_are_identical() {
     let runs = compared(support::made(2, 2, "lab", 1), support::made(2, 2, "lab", 1));
     assert!(runs.differences.is_empty(), "{:?}", runs.differences);
