@@ -96,7 +96,7 @@ fn cell(place: Option<&Place>) -> Markup {
         PlaceWord::Level => "level",
         PlaceWord::Behind => "behind",
         PlaceWord::Open | PlaceWord::Leads => "open",
-        PlaceWord::Unknown => "behind",
+        PlaceWord::Alone | PlaceWord::Unknown => "behind",
     };
     html! {
         td.place.(class) {

@@ -1,5 +1,7 @@
 //! How it was measured, in sentences.
 
+use std::collections::BTreeSet;
+
 use crate::campaign::is_adaptive;
 use disklab_measure::Tool;
 use disklab_store::{CellRecord, CellState, RunInfo};
@@ -53,8 +55,11 @@ pub(crate) fn measured(report: &Report) -> String {
         n if is_imported(&info.bench) || is_adaptive(info) => format!("up to {n} times each"),
         n => format!("{n} times each"),
     };
-    let workloads = count(report.study.workloads.len(), "workload");
-    let stacks = count(report.study.stacks.len(), "stack");
+    // Of a study, `--only` may have asked for a part.
+    let number =
+        |of: fn(&CellRecord) -> &str| report.cells.iter().map(of).collect::<BTreeSet<&str>>().len();
+    let workloads = count(number(|c| &c.cell.workload), "workload");
+    let stacks = count(number(|c| &c.cell.stack), "stack");
     let simulated = if is_simulated(&info.bench) { ", simulated" } else { "" };
     format!("{stacks} × {workloads}, {times}{simulated}")
 }

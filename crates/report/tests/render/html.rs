@@ -109,7 +109,7 @@ fn purposes_stand_in_a_grid_of_words_and_not_only_colours() {
     assert!(section.contains("Which one for what?"), "{section}");
     assert!(section.contains("class=\"purposes\""), "{section}");
     for cell in section.split("class=\"place ").skip(1) {
-        let words = ["best", "tied", "behind", "open", "leads", "not known"];
+        let words = ["best", "tied", "behind", "open", "leads", "not known", "the only one"];
         assert!(words.iter().any(|w| cell.contains(&format!("<span>{w}</span>"))), "{cell}");
     }
     assert!(section.contains("no recommendation, "), "{section}");

@@ -92,6 +92,8 @@ pub enum PlaceWord {
     Leads,
     /// Surely behind.
     Behind,
+    /// No other stack survives as many lost drives.
+    Alone,
     /// Not measured in all that counts, or once only.
     Unknown,
 }
@@ -105,6 +107,7 @@ impl PlaceWord {
             Self::Open => "open",
             Self::Leads => "leads",
             Self::Behind => "behind",
+            Self::Alone => "the only one",
             Self::Unknown => "not known",
         }
     }
@@ -263,6 +266,7 @@ fn class(
     let none = |why: &str| Advice::None(why.to_owned());
     if let [only] = members {
         class.advice = none(&format!("{} is the only such stack", name(*only)));
+        class.places.iter_mut().for_each(|place| place.standing = PlaceWord::Alone);
         return class;
     }
     let Some(result) = outcome(&criteria, members, teller.number) else {
