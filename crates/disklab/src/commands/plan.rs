@@ -58,14 +58,15 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
     let workloads: std::collections::BTreeSet<_> =
         setup.survey.pairs.iter().map(|(_, w)| w).collect();
     let stacks: std::collections::BTreeSet<_> = setup.survey.pairs.iter().map(|(s, _)| s).collect();
-    let each = format!("{} stacks × {} workloads", stacks.len(), workloads.len());
+    let count = |n: usize, noun| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
+    let each = format!("{} × {}", count(stacks.len(), "stack"), count(workloads.len(), "workload"));
     match &setup.how_long {
         None => line(
             "cells",
             format!(
-                "{}: {each}, {} repeats in randomised complete blocks, seed {}",
+                "{}: {each}, {} in randomised complete blocks, seed {}",
                 setup.cells.len(),
-                setup.repeats,
+                count(setup.repeats as usize, "repeat"),
                 setup.seed
             ),
         ),
