@@ -15,5 +15,5 @@ pub use bytes::{Bytes, ParseBytesError};
 pub use duration::{
     ParseDurationError, parse_duration, parse_nanoseconds, show_duration, show_nanoseconds,
 };
-pub use number::significant;
+pub use number::{count, significant};
 pub use rate::{BytesPerSecond, Iops, ParseRateError};

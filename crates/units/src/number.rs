@@ -29,6 +29,11 @@ pub fn significant(value: f64, digits: usize) -> String {
     text
 }
 
+/// So many of something: `1 stack`, `36 stacks`. `noun` is in the singular and takes an 's'.
+pub fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::significant;

@@ -4,6 +4,8 @@ use disklab_stats::{Estimate, Interval};
 use disklab_study::Measure;
 use disklab_units::significant;
 
+pub(crate) use disklab_units::count;
+
 /// From this ratio on a difference is told as a factor, below it in per cent.
 const FACTOR_FROM: f64 = 1.5;
 
@@ -148,11 +150,6 @@ pub(crate) fn list<'a>(items: impl IntoIterator<Item = &'a str>, most: usize) ->
         [one] => (*one).to_owned(),
         [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
     }
-}
-
-/// `1 stack`, `3 stacks`.
-pub(crate) fn count(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 /// A share as per cent, `3 %` or `0.3 %`; what is beyond all sense as a bound.

@@ -24,14 +24,14 @@ pub fn go(setup: &mut Setup, run: &mut Run, how: &HowLong) -> Result<usize, Benc
     let before = used_seconds(&run.sessions().map_err(other)?, &run.cells().map_err(other)?);
     let all = order(&setup.survey.pairs, how.most_blocks(), setup.seed);
     let mut failed = 0;
-    let stopped_by = loop {
+    let (known, stopped_by) = loop {
         let records = run.cells().map_err(other)?;
         let waiting: Vec<Cell> = records
             .iter()
             .filter(|r| r.state == CellState::Waiting)
             .map(|r| r.cell.clone())
             .collect();
-        let (_, targets) = needed(setup, run, how, &records)?;
+        let (known, targets) = needed(setup, run, how, &records)?;
         // What was begun is ended, also by another start of the program.
         let (cells, is_new) = if waiting.is_empty() {
             (next_cells(&targets, &all, &records, how.budget.is_none()), true)
@@ -39,13 +39,13 @@ pub fn go(setup: &mut Setup, run: &mut Run, how: &HowLong) -> Result<usize, Benc
             (waiting, false)
         };
         if cells.is_empty() {
-            break Stop::MostBlocks;
+            break (known, Stop::MostBlocks);
         }
         if let (Some(budget), true) = (how.budget, is_new) {
             let at_once = setup.bench.at_once();
             let block = block_seconds(&cells, &records, |cell| setup.seconds(cell), at_once);
             if before + began.elapsed().as_secs_f64() + block > budget.as_secs_f64() {
-                break Stop::Budget;
+                break (known, Stop::Budget);
             }
         }
         if is_new {
@@ -72,7 +72,7 @@ pub fn go(setup: &mut Setup, run: &mut Run, how: &HowLong) -> Result<usize, Benc
         result?;
     };
     setup.remove_scratch();
-    keep(setup, run, how, stopped_by)?;
+    keep(setup, run, how, &known, stopped_by)?;
     Ok(failed)
 }
 
@@ -84,30 +84,24 @@ fn needed(
     records: &[CellRecord],
 ) -> Result<(Vec<Known>, Targets), BenchError> {
     let pairs = &setup.survey.pairs;
-    let all_to = |blocks: u32| pairs.iter().map(|pair| (pair.clone(), blocks)).collect();
-    let Some(rules) = &how.rules else { return Ok((Vec::new(), all_to(how.most_blocks()))) };
-    // Before the first look there is nothing to look at.
-    let first = how.first_look() as usize;
-    let done = records.iter().filter(|r| r.state != CellState::Waiting).count();
-    if done < first * pairs.len() {
-        return Ok((Vec::new(), all_to(how.first_look())));
-    }
+    let Some(rules) = &how.rules else {
+        let most = how.most_blocks();
+        return Ok((Vec::new(), pairs.iter().map(|pair| (pair.clone(), most)).collect()));
+    };
     let analysis = analyse(run).map_err(other)?;
     Ok(look(&setup.campaign.study, pairs, rules, records, &analysis))
 }
 
 /// Keeps what came of the campaign with the run.
-fn keep(setup: &Setup, run: &Run, how: &HowLong, stopped_by: Stop) -> Result<(), BenchError> {
+fn keep(
+    setup: &Setup,
+    run: &Run,
+    how: &HowLong,
+    known: &[Known],
+    stopped_by: Stop,
+) -> Result<(), BenchError> {
     let records = run.cells().map_err(other)?;
-    let figures = match &how.rules {
-        None => Vec::new(),
-        Some(rules) => {
-            let analysis = analyse(run).map_err(other)?;
-            let pairs = &setup.survey.pairs;
-            look(&setup.campaign.study, pairs, rules, &records, &analysis).0
-        }
-    };
-    let figures: Vec<_> = figures.iter().map(|known| known.outcome(stopped_by)).collect();
+    let figures: Vec<_> = known.iter().map(|known| known.outcome(stopped_by)).collect();
     let is_open = figures.iter().any(|figure| figure.open > 0);
     let stopped = match stopped_by {
         Stop::MostBlocks if !is_open && how.rules.is_some() => Stop::Decided,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use disklab_bench::Prediction;
 use disklab_lab::kernel;
 use disklab_study::Cell;
-use disklab_units::{Bytes, show_duration};
+use disklab_units::{Bytes, count, show_duration};
 use serde_json::{Value, json};
 
 use self::extent::Extent;
@@ -58,7 +58,6 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
     let workloads: std::collections::BTreeSet<_> =
         setup.survey.pairs.iter().map(|(_, w)| w).collect();
     let stacks: std::collections::BTreeSet<_> = setup.survey.pairs.iter().map(|(s, _)| s).collect();
-    let count = |n: usize, noun| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
     let each = format!("{} × {}", count(stacks.len(), "stack"), count(workloads.len(), "workload"));
     match &setup.how_long {
         None => line(

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::campaign::is_adaptive;
 use disklab_measure::Tool;
 use disklab_store::{CellRecord, CellState, RunInfo};
-use disklab_units::{Bytes, significant};
+use disklab_units::{Bytes, count, significant};
 
 use crate::Report;
 
@@ -62,11 +62,6 @@ pub(crate) fn measured(report: &Report) -> String {
     let stacks = count(number(|c| &c.cell.stack), "stack");
     let simulated = if is_simulated(&info.bench) { ", simulated" } else { "" };
     format!("{stacks} × {workloads}, {times}{simulated}")
-}
-
-/// `1 stack`, `36 stacks`.
-pub(crate) fn count(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 /// How many cells are done, failed and waiting, in a sentence.

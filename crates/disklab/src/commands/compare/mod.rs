@@ -30,7 +30,9 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
         accepted: args.accept.clone(),
         ..Terms::default()
     };
-    let runs = TwoRuns::compare(gather(a)?, gather(b)?, terms).map_err(Failure::wrong_use)?;
+    // Called as the user called them.
+    let named = |folder: &Path| Ok((folder.display().to_string(), gather(folder)?));
+    let runs = TwoRuns::compare(named(a)?, named(b)?, terms).map_err(Failure::wrong_use)?;
     let format = if as_json { VersusFormat::Json } else { args.format.into() };
     let text = runs.render(format);
     match &args.out {
@@ -45,9 +47,8 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
     })
 }
 
-/// A run's report, with the name of its folder as the user gave it.
-fn gather(folder: &Path) -> Result<(String, Report), Failure> {
+/// The report of the run in `folder`.
+fn gather(folder: &Path) -> Result<Report, Failure> {
     let run = Run::open(folder).map_err(Failure::wrong_use)?;
-    let report = Report::gather(&run).map_err(Failure::failed)?;
-    Ok((folder.display().to_string(), report))
+    Report::gather(&run).map_err(Failure::failed)
 }

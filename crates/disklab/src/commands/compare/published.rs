@@ -1,8 +1,7 @@
 //! `disklab compare --published`: runs beside what was published.
 
 use disklab_published::{Comparison, Tally};
-use disklab_report::{Report, published_text};
-use disklab_store::Run;
+use disklab_report::published_text;
 use serde_json::json;
 
 use super::super::report::write;
@@ -17,8 +16,7 @@ const VERSION: u32 = 1;
 pub fn published(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
     let mut comparisons: Vec<Comparison> = Vec::new();
     for folder in &args.runs {
-        let run = Run::open(folder).map_err(Failure::wrong_use)?;
-        let report = Report::gather(&run).map_err(Failure::failed)?;
+        let report = super::gather(folder)?;
         let Some(comparison) = report.published else {
             return Err(Failure::wrong_use(format!(
                 "nothing was published about '{}', the study of {}; `disklab list studies` shows \
