@@ -116,3 +116,21 @@ fn random_patterns_cover_what_fios_cover() {
         assert_eq!(ours, fio, "{options:?}");
     }
 }
+
+/// Where lengths are mixed, how often a large I/O is cut short by what was visited
+/// decides how many there are.
+#[test]
+fn mixed_lengths_are_cut_as_often_as_fios() {
+    for options in [
+        "rw=randread\nbssplit=4k/50:16k/30:64k/20\nsize=32m",
+        "rw=randread\nbsrange=4k-16k\nsize=16m",
+        "rw=randread:4\nbsrange=4k-16k\nsize=16m",
+    ] {
+        let Some(fio) = fio(options) else {
+            eprintln!("skipped: needs fio");
+            return;
+        };
+        let ratio = ours(options).len() as f64 / fio.len() as f64;
+        assert!((0.93..1.07).contains(&ratio), "{options:?}: {ratio:.3} times as many I/Os");
+    }
+}

@@ -294,8 +294,11 @@ fn a_rate_that_is_missed_ends_the_job() {
     let (_folder, report) = run_text(
         "[r]\nrw=read\nbs=4k\nsize=1m\nthinktime=20000\nrate_iops_min=50000\nrate_cycle=50\n",
     );
-    let (_, error) = report.jobs[0].error.clone().expect("too slow");
+    let (errno, error) = report.jobs[0].error.clone().expect("too slow");
     assert!(error.contains("rate_iops_min: reads reached"), "{error}");
+    assert_eq!(errno, libc::EIO, "as fio's");
+    // fio gives a job two seconds to settle.
+    assert!(report.jobs[0].read.runtime_ns >= 2_000_000_000, "{}", report.jobs[0].read.runtime_ns);
 }
 
 #[test]

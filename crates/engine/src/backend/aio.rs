@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::{Backend, Completion, Operation};
+use super::{Backend, Call, Completion, Operation};
 use crate::pattern::Kind;
 
 /// `struct iocb` of linux/aio_abi.h, little-endian.
@@ -37,8 +37,6 @@ struct Event {
 /// IOCB_CMD_… of linux/aio_abi.h.
 const READ: u16 = 0;
 const WRITE: u16 = 1;
-const FSYNC: u16 = 2;
-const DATASYNC: u16 = 3;
 
 /// A context of one thread.
 #[derive(Debug)]
@@ -47,8 +45,8 @@ pub(crate) struct Aio {
     /// One for each slot; the kernel copies it when it is submitted.
     blocks: Box<[Block]>,
     queued: Vec<*mut Block>,
-    /// Those that the kernel would not take: they end with its error.
-    refused: Vec<Completion>,
+    /// Those that have ended already: flushes, and what the kernel would not take.
+    ended: Vec<Completion>,
     events: Vec<Event>,
 }
 
@@ -71,9 +69,17 @@ impl Aio {
             context,
             blocks: vec![Block::default(); depth].into_boxed_slice(),
             queued: Vec::with_capacity(depth),
-            refused: Vec::with_capacity(depth),
+            ended: Vec::with_capacity(depth),
             events: vec![Event::default(); depth],
         })
+    }
+}
+
+#[cfg(test)]
+impl Aio {
+    /// What has ended and was not fetched by [`Backend::reap`].
+    pub(super) fn ended(&self) -> &[Completion] {
+        &self.ended
     }
 }
 
@@ -87,28 +93,29 @@ impl Backend for Aio {
     }
 
     fn queue(&mut self, operation: &Operation) -> io::Result<()> {
+        // As in fio's libaio (do_io_u_sync): the thread waits for a flush, and begins
+        // nothing meanwhile. IOCB_CMD_FSYNC would not wait, and Linux before 4.18 refuses
+        // it (fs/aio.c).
+        if !operation.kind.moves_data() {
+            self.submit()?;
+            let result = Call::Positioned.perform(operation);
+            self.ended.push(Completion { slot: operation.slot, result });
+            return Ok(());
+        }
         let block = self
             .blocks
             .get_mut(operation.slot as usize)
             .ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
-        let opcode = match operation.kind {
-            Kind::Read => READ,
-            Kind::Write => WRITE,
-            Kind::Sync => FSYNC,
-            Kind::DataSync => DATASYNC,
-        };
         *block = Block {
             data: u64::from(operation.slot),
-            opcode,
+            opcode: if operation.kind == Kind::Read { READ } else { WRITE },
             fd: operation.fd as u32,
+            buffer: operation.buffer as u64,
+            bytes: u64::from(operation.length),
+            offset: i64::try_from(operation.offset)
+                .map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?,
             ..Block::default()
         };
-        if operation.kind.moves_data() {
-            block.buffer = operation.buffer as u64;
-            block.bytes = u64::from(operation.length);
-            block.offset = i64::try_from(operation.offset)
-                .map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
-        }
         self.queued.push(std::ptr::from_mut(block));
         Ok(())
     }
@@ -140,7 +147,7 @@ impl Backend for Aio {
                     // The first of the list is the one that was not taken: io_submit(2).
                     // SAFETY: it points to a block of ours, which nobody else uses now.
                     let slot = unsafe { (*list[0]).data } as u32;
-                    self.refused.push(Completion { slot, result: -i64::from(errno) });
+                    self.ended.push(Completion { slot, result: -i64::from(errno) });
                     from += 1;
                 }
             }
@@ -159,9 +166,9 @@ impl Backend for Aio {
         if !self.queued.is_empty() {
             self.submit()?;
         }
-        if !self.refused.is_empty() {
-            let at = self.refused.len().min(most.max(1));
-            ends.extend(self.refused.drain(..at));
+        if !self.ended.is_empty() {
+            let at = self.ended.len().min(most.max(1));
+            ends.extend(self.ended.drain(..at));
             return Ok(());
         }
         let limit = timeout.map(|t| libc::timespec {

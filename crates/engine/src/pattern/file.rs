@@ -154,11 +154,11 @@ impl Place {
             return None;
         }
         let block = if rules.each_once {
-            match order.unvisited() {
+            match order.unvisited(random) {
                 None if rules.revisits => {
                     order.restart();
                     self.wrapped = true;
-                    order.unvisited()
+                    order.unvisited(random)
                 }
                 found => found,
             }?
@@ -222,14 +222,19 @@ impl Order {
         }
     }
 
-    fn unvisited(&mut self) -> Option<u64> {
-        while self.next < self.blocks {
-            let block = self.permutation.at(self.next);
-            self.next += 1;
-            if !self.map.as_ref().is_some_and(|map| map.visited(block)) {
-                return Some(block);
-            }
+    /// A block that was not visited, if there is one.
+    ///
+    /// With a map, as fio draws it (`__get_next_rand_offset`, io_u.c): any block, and
+    /// the next free one where that was visited. A large I/O thus begins where room
+    /// begins; drawn evenly from what is free it would mostly be cut short.
+    fn unvisited(&mut self, random: &mut Random) -> Option<u64> {
+        if let Some(map) = &self.map {
+            let below = |block: &u64| *block < self.blocks;
+            let drawn = map.free_from(random.below(self.blocks)).filter(below);
+            return drawn.or_else(|| map.free_from(0).filter(below));
         }
-        None
+        let block = (self.next < self.blocks).then(|| self.permutation.at(self.next));
+        self.next += u64::from(block.is_some());
+        block
     }
 }

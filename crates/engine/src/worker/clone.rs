@@ -80,6 +80,8 @@ pub(super) struct Clone<'a> {
     pub(super) deadline_ns: u64,
     pub(super) ramp_ends_ns: u64,
     pub(super) next_event_ns: u64,
+    /// When it has to be as fast as `rate_min`; none from then on.
+    pub(super) settles_ns: Option<u64>,
     pub(super) cycle: (u64, [u64; 2], [u64; 2]),
     pub(super) told: [u64; 2],
     pending: Option<Request>,
@@ -197,6 +199,7 @@ impl<'a> Clone<'a> {
             deadline_ns: u64::MAX,
             ramp_ends_ns: 0,
             next_event_ns: 0,
+            settles_ns: None,
             cycle: (0, [0; 2], [0; 2]),
             told: [0; 2],
             pending: None,

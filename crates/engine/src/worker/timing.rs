@@ -10,6 +10,10 @@ use crate::measure::now_ns;
 /// How often progress is told.
 const PROGRESS_NS: u64 = 100_000_000;
 
+/// So long after its start a job may be slower than `rate_min`: fio's settle period
+/// (`__check_min_rate`, backend.c).
+const SETTLE_NS: u64 = 2_000_000_000;
+
 impl Clone<'_> {
     /// It begins now.
     pub(super) fn begin(&mut self) {
@@ -20,6 +24,7 @@ impl Clone<'_> {
         if let Some(runtime) = self.job.timing.runtime {
             self.deadline_ns = now.saturating_add(ramp).saturating_add(ns(runtime));
         }
+        self.settles_ns = Some(now.saturating_add(SETTLE_NS));
         self.restart(now);
     }
 
@@ -36,7 +41,9 @@ impl Clone<'_> {
     }
 
     fn set_event(&mut self, now: u64) {
-        let cycle = self.cycle_ns().map_or(u64::MAX, |ns| self.cycle.0.saturating_add(ns));
+        let cycle = self.cycle_ns().map_or(u64::MAX, |ns| {
+            self.settles_ns.unwrap_or_else(|| self.cycle.0.saturating_add(ns))
+        });
         let progress = if self.shared.bytes.is_some() { now + PROGRESS_NS } else { u64::MAX };
         self.next_event_ns = self.deadline_ns.min(self.ramp_ends_ns).min(cycle).min(progress);
     }
@@ -65,9 +72,9 @@ impl Clone<'_> {
             self.restart(now);
         }
         if let Some(cycle_ns) = self.cycle_ns()
-            && now >= self.cycle.0.saturating_add(cycle_ns)
+            && now >= self.settles_ns.unwrap_or_else(|| self.cycle.0.saturating_add(cycle_ns))
         {
-            if self.ramp_ends_ns == u64::MAX {
+            if self.settles_ns.take().is_none() && self.ramp_ends_ns == u64::MAX {
                 self.check_rates(now)?;
             } else {
                 self.cycle = (now, self.tally.bytes(), self.tally.operations());
@@ -95,7 +102,7 @@ impl Clone<'_> {
             if rate < least as f64 {
                 let what = ["reads", "writes"][side];
                 let text = format!("{option}: {what} reached {rate:.0} per second, not {least}");
-                return Err((libc::ETIME, text));
+                return Err((libc::EIO, text));
             }
         }
         self.cycle = (now, bytes_now, ios_now);
