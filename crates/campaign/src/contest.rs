@@ -1,6 +1,6 @@
 //! One figure of all stacks.
 
-use disklab_stats::{Interval, block_interval};
+use disklab_stats::{CONFIDENCE_OF_LOOKS, Interval, block_interval, estimate_at};
 
 /// One figure of all stacks, with its values so far.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +42,15 @@ impl Contest {
         let Some(last) = logs.len().checked_sub(1) else { return f64::NEG_INFINITY };
         let median = (logs[last / 2] + logs[last.div_ceil(2)]) / 2.0;
         if self.higher_is_better { median } else { -median }
+    }
+
+    /// What a stack's first `look` blocks give by themselves, with the interval that a
+    /// report shows where a campaign ends by its width; none where fewer than two blocks
+    /// have a value.
+    pub(crate) fn figure(&self, stack: usize, look: usize) -> Option<(f64, Interval)> {
+        let values: Vec<f64> = self.values[stack].iter().take(look).copied().flatten().collect();
+        let estimate = estimate_at(&values, CONFIDENCE_OF_LOOKS)?;
+        Some((estimate.centre, estimate.interval?))
     }
 
     /// How many times as good `first` is as `second`, over the first `look` blocks that

@@ -2,8 +2,9 @@
 
 use disklab_stats::Interval;
 
+use crate::alone::play_alone;
 use crate::eliminate::play;
-use crate::{Contest, Rules};
+use crate::{Contest, Goal, Rules};
 
 /// What to do next for a figure, and what is known of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +34,8 @@ pub struct Rank {
     /// How it stands.
     pub relation: Relation,
     /// How many times as good it is as the stack that the relation names, at the last look
-    /// at which it took part, with the interval that the decision rests on.
+    /// at which it took part, with the interval that the decision rests on. Of a stack that
+    /// stands alone: its figure.
     pub ratio: Option<(f64, Interval)>,
     /// Blocks of that look.
     pub blocks: usize,
@@ -52,6 +54,10 @@ pub enum Relation {
     Open(usize),
     /// Its ratio to this stack is as exact as was asked for.
     Precise(usize),
+    /// It stands alone, and its figure is as exact as was asked for.
+    Exact,
+    /// It stands alone, and its figure is not as exact as was asked for.
+    Inexact,
     /// It is what the others' ratios are taken to.
     Baseline,
     /// It has no value.
@@ -65,7 +71,7 @@ pub enum Conclusion {
     Best(Vec<usize>),
     /// All pairs are decided: groups of tied stacks.
     Ranking(Vec<Vec<usize>>),
-    /// Every ratio is as exact as was asked for.
+    /// Every ratio, or the figure of a stack that stands alone, is as exact as was asked for.
     Precise,
     /// Inconclusive: so many decisions are open, and these groups cannot be told apart
     /// further. For the goal best, the first group has all that may be the best.
@@ -75,12 +81,16 @@ pub enum Conclusion {
         /// Stacks that are not told apart.
         groups: Vec<Vec<usize>>,
     },
-    /// Nothing to compare: fewer than two stacks have values.
+    /// Nothing to compare: fewer than two stacks have values; or, for the precision of one
+    /// stack alone, it has none.
     Nothing,
 }
 
 /// Plays the looks for which there are samples, and says what comes next. Rules that make
 /// no sense (no blocks, an error of 0) are taken at the nearest that do.
 pub fn decide(rules: &Rules, contest: &Contest) -> Decision {
-    play(rules, contest)
+    match rules.goal {
+        Goal::Precision(share) if contest.stacks() == 1 => play_alone(rules, contest, share),
+        _ => play(rules, contest),
+    }
 }

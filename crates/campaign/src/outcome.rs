@@ -1,5 +1,6 @@
 //! What came of a campaign, by the names of its stacks: what a run keeps and a report tells.
 
+use disklab_units::share_words;
 use serde::{Deserialize, Serialize};
 
 use crate::{Conclusion, Contest, Decision, Relation};
@@ -67,6 +68,38 @@ pub struct FigureOutcome {
     pub nearest: Option<Nearest>,
     /// By stack: blocks that it took part in.
     pub blocks: Vec<(String, usize)>,
+    /// How exactly it is known, where that was asked for.
+    #[serde(default)]
+    pub exactness: Option<Exactness>,
+}
+
+/// How exactly a figure's ratios, or that of a stack that stands alone, are known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exactness {
+    /// What was asked for, as a share: 0.05 is ±5 %.
+    pub wanted: f64,
+    /// What is known of the least exact one; none where it has no interval.
+    pub reached: Option<f64>,
+    /// Of a stack that stands alone: its figure with its interval, in its unit.
+    pub figure: Option<String>,
+}
+
+impl Exactness {
+    /// From a decision for a precision.
+    pub fn of(wanted: f64, decision: &Decision, figure: Option<String>) -> Self {
+        let shares = decision.ranks.iter().filter_map(|rank| match rank.relation {
+            Relation::NoValues | Relation::Baseline => None,
+            _ => Some(rank.ratio.map(|(centre, interval)| {
+                let share = (interval.high / centre).max(centre / interval.low) - 1.0;
+                // Where all is 0, nothing is open.
+                if interval.low == interval.high { 0.0 } else { share }
+            })),
+        });
+        let reached = shares.collect::<Option<Vec<f64>>>().and_then(|shares| {
+            shares.into_iter().filter(|share| share.is_finite()).max_by(f64::total_cmp)
+        });
+        Self { wanted, reached, figure }
+    }
 }
 
 /// A stack that is surely worse than another.
@@ -125,7 +158,8 @@ impl FigureOutcome {
             .max_by(|a, b| a.ratio.total_cmp(&b.ratio));
         let blocks = (0..contest.stacks()).map(|s| (name(s), contest.blocks(s))).collect();
         let (ask, figure) = (ask.to_owned(), figure.to_owned());
-        Self { ask, figure, stopped, is_known, open, groups, nearest, blocks }
+        let exactness = None;
+        Self { ask, figure, stopped, is_known, open, groups, nearest, blocks, exactness }
     }
 
     /// What is known, in a sentence with its interval.
@@ -139,7 +173,11 @@ impl FigureOutcome {
         let stacks = self.blocks.len();
         let known = match (self.is_known, self.groups.as_slice()) {
             (false, []) if most == 0 => "nothing was measured".to_owned(),
+            (false, []) if stacks == 1 && self.exactness.is_some() => {
+                format!("{} has no value", names(&self.stacks()))
+            }
             (false, []) => "nothing to compare".to_owned(),
+            (is_known, _) if self.exactness.is_some() => self.known_exactly(is_known),
             (false, groups) => {
                 let first = groups.iter().find(|g| g.len() > 1).or(groups.first());
                 format!(
@@ -172,6 +210,40 @@ impl FigureOutcome {
             stop => format!(" ({most} blocks; {}).", stop.words()),
         });
         text
+    }
+}
+
+impl FigureOutcome {
+    fn stacks(&self) -> Vec<String> {
+        self.blocks.iter().map(|(stack, _)| stack.clone()).collect()
+    }
+
+    /// What is known to which precision.
+    fn known_exactly(&self, is_known: bool) -> String {
+        let Some(exactness) = &self.exactness else { return String::new() };
+        let wanted = share_words(exactness.wanted);
+        let within = |what: &str| match (exactness.reached, is_known) {
+            (Some(reached), true) => format!("{what} known within ±{}", share_words(reached)),
+            (Some(reached), false) => {
+                format!("{what} known within ±{}, and not within ±{wanted}", share_words(reached))
+            }
+            (None, _) => format!("{what} not known within ±{wanted}"),
+        };
+        if let Some(figure) = &exactness.figure {
+            return format!("{} reaches {figure}, {}", names(&self.stacks()), within("which is"));
+        }
+        if is_known {
+            return within("every ratio is");
+        }
+        let open = self.groups.first().map_or_else(String::new, |group| names(group));
+        let baseline = self.blocks.first().map_or("", |(stack, _)| stack.as_str());
+        let of = if self.open == 1 { "the ratio of" } else { "the ratios of" };
+        let worst = exactness.reached.map_or_else(String::new, |reached| {
+            format!("; the least exact one is known within ±{}", share_words(reached))
+        });
+        format!("{of} {open} to {baseline} {} not known within ±{wanted}{worst}", {
+            if self.open == 1 { "is" } else { "are" }
+        })
     }
 }
 
@@ -272,6 +344,41 @@ mod tests {
         );
         let none = told(Goal::Best, &[100.0, 99.0, 98.0], 0).sentence();
         assert!(none.contains("nothing was measured"), "{none}");
+    }
+
+    #[test]
+    fn what_was_known_to_which_precision_is_told() {
+        let told = |values: &[&[f64]], figure: Option<&str>| {
+            let goal = Goal::Precision(0.05);
+            let values: Vec<Vec<Option<f64>>> =
+                values.iter().map(|v| v.iter().copied().map(Some).collect()).collect();
+            let contest = Contest { higher_is_better: true, values };
+            let decision = decide(&Rules::new(goal), &contest);
+            let names: Vec<String> =
+                ["ext4", "xfs"].map(str::to_owned)[..contest.stacks()].to_vec();
+            let mut outcome =
+                FigureOutcome::of(("How fast?", ""), &names, &contest, &decision, Stop::Budget);
+            outcome.exactness = Some(Exactness::of(0.05, &decision, figure.map(ToOwned::to_owned)));
+            outcome.sentence()
+        };
+        assert_eq!(
+            told(&[&[100.0, 100.5, 101.0]], Some("100 MB/s [97, 104]")),
+            "How fast? ext4 reaches 100 MB/s [97, 104], which is known within ±2.9 % (after 3 blocks)."
+        );
+        assert_eq!(
+            told(&[&[100.0, 110.0, 121.0]], Some("110 MB/s [64, 190]")),
+            "How fast? ext4 reaches 110 MB/s [64, 190], which is known within ±73 %, and not \
+             within ±5 % (3 blocks; the next block would not have ended within the budget)."
+        );
+        let ratios = told(&[&[100.0, 100.5, 101.0], &[50.0; 3]], None);
+        assert!(ratios.contains("every ratio is known within ±4"), "{ratios}");
+        let open = told(&[&[100.0, 110.0, 101.0], &[50.0; 3]], None);
+        assert!(
+            open.contains("the ratio of xfs to ext4 is not known within ±5 %; the least exact"),
+            "{open}"
+        );
+        let none = told(&[&[f64::NAN; 3]], None);
+        assert!(none.contains("ext4 has no value (after 3 blocks)"), "{none}");
     }
 
     #[test]

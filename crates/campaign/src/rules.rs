@@ -7,7 +7,8 @@ pub enum Goal {
     Best,
     /// All stacks in order.
     Rank,
-    /// Each stack's ratio to the first stack, within this share either way (0.05: ±5 %).
+    /// Each stack's ratio to the first stack, within this share either way (0.05: ±5 %); of
+    /// a stack that stands alone, its figure.
     Precision(f64),
 }
 

@@ -15,9 +15,7 @@ mod time;
 use std::time::Duration;
 
 use disklab_campaign::{Goal, Rules};
-use disklab_units::show_duration;
-
-use crate::cli::share_words;
+use disklab_units::{share_words, show_duration};
 
 pub use blocks::{next_cells, upper_bound};
 pub use contests::{Known, look};
@@ -58,7 +56,10 @@ impl HowLong {
             Goal::Best => format!("the best stack of each question, ties within {ties}"),
             Goal::Rank => format!("all stacks of each question in order, ties within {ties}"),
             Goal::Precision(share) => {
-                format!("each stack's ratio to the baseline within ±{}", share_words(share))
+                let share = share_words(share);
+                format!(
+                    "each ratio to the baseline, and the figure of a stack alone, within ±{share}"
+                )
             }
         }
     }

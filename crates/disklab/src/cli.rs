@@ -27,7 +27,7 @@ pub use compare::CompareArgs;
 pub use drive::DriveArgs;
 pub use filebench::FilebenchArgs;
 pub use fio::FioArgs;
-pub use how_long::{HowLongArgs, share_words};
+pub use how_long::HowLongArgs;
 pub use import::ImportArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
 pub use sensitivity::SensitivityArgs;

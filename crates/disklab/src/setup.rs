@@ -13,6 +13,7 @@ use disklab_bench::{
     Bench, Campaign, DeviceBench, DirBench, DiskDrives, Drives, LoopDrives, Medium, Survey,
     free_space,
 };
+use disklab_campaign::Goal;
 use disklab_exec::{Executor, Interrupt};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_stack::{Ledger, recover};
@@ -167,10 +168,12 @@ impl Setup {
         for (_, workload) in &self.survey.pairs {
             *stacks.entry(workload).or_default() += 1;
         }
-        if how.rules.is_some() && !stacks.is_empty() && stacks.values().all(|n| *n < 2) {
+        let compares = how.rules.as_ref().is_some_and(|r| !matches!(r.goal, Goal::Precision(_)));
+        if compares && !stacks.is_empty() && stacks.values().all(|n| *n < 2) {
             return Err(Failure::wrong_use(
-                "--goal and --precision compare stacks, and no workload runs on two of them here; \
-                 take --repeats or --budget",
+                "--goal compares stacks, and no workload runs on two of them here, so that there \
+                 is nothing to be best of; --precision 5% alone runs until each figure is known \
+                 within 5 %, or take --repeats or --budget",
             ));
         }
         self.repeats = how.most_blocks();
@@ -222,6 +225,12 @@ impl Setup {
 
     /// Refuses a run that has no cells or no room.
     pub fn check(&self) -> Result<(), Failure> {
+        self.check_cells()?;
+        self.check_room()
+    }
+
+    /// Refuses a run that has no cells.
+    pub fn check_cells(&self) -> Result<(), Failure> {
         if self.cells.is_empty() {
             let mut text = String::from("nothing of this study can run here:");
             for line in left_out_lines(&self.survey.left_out) {
@@ -232,7 +241,7 @@ impl Setup {
             }
             return Err(Failure::wrong_use(text));
         }
-        self.check_room()
+        Ok(())
     }
 
     /// Has the bench look at what the cells would write to, and refuses what must

@@ -49,7 +49,7 @@ fn what_contradicts_is_refused_before_anything_is_touched() {
     for (flags, expected) in [
         (&["--goal", "best", "--repeats", "3"][..], "--repeats fixes how often"),
         (&["--budget", "1h", "--repeats", "3"], "--budget lets the samples or the clock"),
-        (&["--precision", "5", "--on", "loop"], "expected a share"),
+        (&["--precision", "5", "--on", "loop"], "may mean 5% or 500%"),
         (&["--budget", "0s"], "nothing can be run in no time"),
         (&["--budget", "1ms"], "one block of"),
         (&["--goal", "best"], "no workload runs on two of them"),
@@ -103,6 +103,37 @@ fn a_budget_ends_with_a_whole_block_and_can_be_raised() {
         &["plan", "s.toml", "--on", "dir:dir", "--from", "run", "--scale", "1/2"],
     );
     assert!(code == Some(2) && text.contains("the scale there is 1"), "{text}");
+}
+
+#[test]
+fn one_stack_alone_runs_until_its_figure_is_known() {
+    let folder = place();
+    let wanted = ["--precision", "50%", "--budget", "1h", "--seed", "3", "--out", "run"];
+    let begun = [&["run", "s.toml", "--on", "dir:dir"][..], &wanted].concat();
+    let (code, text) = said(folder.path(), &begun);
+    assert!(matches!(code, Some(0 | 1)), "{code:?} {text}");
+    let run = Run::open(&folder.path().join("run")).expect("a run");
+    let outcome = run.outcome().expect("read").expect("kept");
+    // Whether a machine is so calm hangs on the machine.
+    assert!(outcome.contains("the figure of a stack alone, within ±50 %"), "{outcome}");
+    let value: serde_json::Value = serde_json::from_str(&outcome).expect("JSON");
+    let figure = &value["figures"][0];
+    let blocks = run.cells().expect("cells").len();
+    assert!((3..=30).contains(&blocks), "{blocks}");
+    assert_eq!(figure["is_known"].as_bool(), Some(figure["open"] == 0), "{figure}");
+    if figure["is_known"] == true {
+        let reached = figure["exactness"]["reached"].as_f64().expect("a share");
+        assert!(reached <= 0.5, "{figure}");
+    } else {
+        assert_eq!(blocks, 30);
+    }
+    // The report shows the same interval as the outcome.
+    let shown = figure["exactness"]["figure"].as_str().expect("a figure");
+    let page = std::fs::read_to_string(folder.path().join("run/report.html")).expect("a page");
+    let number = shown.split_whitespace().next().expect("a number");
+    assert!(page.contains("How long it ran") && page.matches(number).count() >= 2, "{shown}");
+    let (code, text) = said(folder.path(), &["run", "--resume", "--out", "run"]);
+    assert!(matches!(code, Some(0 | 1)) && text.contains("are done"), "{text}");
 }
 
 #[test]

@@ -46,6 +46,7 @@ fn wrong_use_ends_with_2_and_touches_nothing() {
         (&["run", "tiny.toml", "--on", "dir:tiny.toml"], "is no directory"),
         (&["run", "tiny.toml", "--on", "disks:/dev/sda"], "/dev/sda"),
         (&["run", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "leave no cell"),
+        (&["plan", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "leave no cell"),
         (&["run", "huge.toml", "--on", "dir:."], "make the files smaller with --scale"),
         (&["run", "tiny.toml", "--repeats", "0"], "--repeats"),
         (&["run", "tiny.toml", "--scale", "1/0"], "--scale"),

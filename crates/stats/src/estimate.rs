@@ -10,7 +10,8 @@ pub enum Method {
     Once,
     /// All observations are equal: no interval is needed.
     Deterministic,
-    /// Geometric mean with a t interval of the logarithms (2 to 5 observations).
+    /// Geometric mean with a t interval of the logarithms (2 to 5 observations; at 99 %
+    /// up to 7).
     LogT,
     /// Mean with a t interval of the observations themselves, where some are not
     /// positive and have no logarithm (2 to 5 observations).
@@ -43,6 +44,12 @@ pub struct Estimate {
 /// Values that are not finite are left out; none where nothing is left. The
 /// order of the values does not matter.
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
+    estimate_at(values, CONFIDENCE)
+}
+
+/// The same at another confidence, 0 to 1, exclusive: an interval of ranks takes 8
+/// observations at 99 %.
+pub fn estimate_at(values: &[f64], confidence: f64) -> Option<Estimate> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
@@ -55,33 +62,33 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
         let interval = Interval { low: first, high: first, confidence: 1.0 };
         return of(first, Some(interval), Method::Deterministic);
     }
-    if let Some(interval) = median_interval(&sorted, CONFIDENCE) {
+    if let Some(interval) = median_interval(&sorted, confidence) {
         return of(median(&sorted), Some(interval), Method::Median);
     }
     if first > 0.0 {
         let logs: Vec<f64> = sorted.iter().map(|x| x.ln()).collect();
-        let (centre, half) = t_interval(&logs);
+        let (centre, half) = t_interval(&logs, confidence);
         let interval = Interval {
             low: (centre - half).exp(),
             high: (centre + half).exp().min(f64::MAX),
-            confidence: CONFIDENCE,
+            confidence,
         };
         return of(centre.exp().clamp(first, last), Some(interval), Method::LogT);
     }
-    let (centre, half) = t_interval(&sorted);
+    let (centre, half) = t_interval(&sorted, confidence);
     let interval = Interval {
         low: (centre - half).max(f64::MIN),
         high: (centre + half).min(f64::MAX),
-        confidence: CONFIDENCE,
+        confidence,
     };
     of(centre, Some(interval), Method::T)
 }
 
 /// Mean and half-width.
-fn t_interval(values: &[f64]) -> (f64, f64) {
+fn t_interval(values: &[f64], confidence: f64) -> (f64, f64) {
     let (mean, deviation) = mean_and_deviation(values);
     let n = values.len();
-    (mean, multiplier(CONFIDENCE, n as f64 - 1.0) * deviation / (n as f64).sqrt())
+    (mean, multiplier(confidence, n as f64 - 1.0) * deviation / (n as f64).sqrt())
 }
 
 /// The middle one, or the mean of the two in the middle.
@@ -96,6 +103,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::CONFIDENCE_OF_LOOKS;
 
     fn close(a: f64, b: f64) -> bool {
         a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
@@ -156,6 +164,20 @@ mod tests {
             prop_assert_eq!(a.interval.is_some(), b.interval.is_some());
             if let (Some(a), Some(b)) = (a.interval, b.interval) {
                 prop_assert!(close(a.low * factor, b.low) && close(a.high * factor, b.high));
+            }
+        }
+
+        #[test]
+        fn a_surer_interval_holds_the_other(
+            values in proptest::collection::vec(1e-3_f64..1e9, 2..30)
+        ) {
+            let n = values.len();
+            let (usual, sure) = (estimate(&values), estimate_at(&values, CONFIDENCE_OF_LOOKS));
+            let (usual, sure) = (usual.expect("some"), sure.expect("some"));
+            prop_assert_eq!(sure.n, n);
+            // At 6 and 7 the one is of ranks and the other of t.
+            if let (Some(a), Some(b)) = (usual.interval, sure.interval) && usual.method == sure.method {
+                prop_assert!(b.low <= a.low && a.high <= b.high);
             }
         }
 

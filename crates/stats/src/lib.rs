@@ -34,7 +34,7 @@ pub use blocks::{BlockTest, block_interval, block_ratio, fewest_despite_a_stall}
 pub use bootstrap::{Bootstrap, bootstrap, bootstrap_ratio};
 pub use change_points::{SegmentCost, change_points};
 pub use energy::{Split, best_split, e_divisive};
-pub use estimate::{Estimate, Method, estimate};
+pub use estimate::{Estimate, Method, estimate, estimate_at};
 pub use fieller::{Mean, MeanRatio, mean_ratio};
 pub use hodges_lehmann::{Shift, paired_shift, superiority, unpaired_shift};
 pub use holm::holm;
@@ -52,3 +52,9 @@ pub use wilcoxon::signed_rank_p;
 
 /// The confidence that intervals are made for.
 pub const CONFIDENCE: f64 = 0.95;
+
+/// The confidence of a single figure's interval where the campaign ends as soon as that is
+/// narrow enough: whoever stops when repeats happen to agree has too narrow ones. With up
+/// to twelve looks, those at 99 % hold the figure in 94 to 99 %, those at 95 % in 87 to 96 %
+/// (docs/calibration.md).
+pub const CONFIDENCE_OF_LOOKS: f64 = 0.99;

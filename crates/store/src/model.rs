@@ -46,12 +46,22 @@ pub struct RunInfo {
 impl RunInfo {
     /// Name of the option that says how often a campaign looks at its samples.
     pub const LOOKS: &'static str = "looks";
+    /// Name of the option that says what a campaign is for: the best stack, or a ranking.
+    pub const GOAL: &'static str = "goal";
+    /// Name of the option that says how exactly a campaign is to know what it measures.
+    pub const PRECISION: &'static str = "precision";
 
     /// How often the campaign looks at its samples to decide whether to go on; 1 where it
     /// does not. Each look is a chance to be deceived, so claims must stand as many.
     pub fn looks(&self) -> usize {
         let told = self.options.get(Self::LOOKS).and_then(|text| text.parse().ok());
         told.unwrap_or(1).clamp(1, 1000)
+    }
+
+    /// Whether it ends when its intervals are narrow enough. Those of single figures must
+    /// then be surer than usual, for repeats that happen to agree end it early.
+    pub fn is_for_precision(&self) -> bool {
+        self.options.contains_key(Self::PRECISION) && !self.options.contains_key(Self::GOAL)
     }
 }
 

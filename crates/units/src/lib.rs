@@ -9,6 +9,7 @@ mod bytes;
 mod duration;
 mod number;
 mod rate;
+mod share;
 
 pub use bit_rate::{BitsPerSecond, ParseBitRateError};
 pub use bytes::{Bytes, ParseBytesError};
@@ -17,3 +18,4 @@ pub use duration::{
 };
 pub use number::{count, significant};
 pub use rate::{BytesPerSecond, Iops, ParseRateError};
+pub use share::{ParseShareError, parse_share, share_words, show_share};

@@ -177,7 +177,7 @@ impl Analyser {
             finding.groups.extend(parts);
         }
         let asked = asked(&study, &groups);
-        let answers = answers(&study, &groups, &findings, &unsteady, asked, info.looks());
+        let answers = answers(&study, &groups, &findings, &unsteady, asked, &info);
         let summary = summary(&study, &groups, &answers, &findings);
         Analysis { groups, answers, findings, summary }
     }

@@ -1,6 +1,7 @@
 //! The answer to a question: points, comparisons, sentences.
 
-use disklab_stats::{Ratio, estimate};
+use disklab_stats::{CONFIDENCE, CONFIDENCE_OF_LOOKS, Ratio, estimate_at};
+use disklab_store::RunInfo;
 use disklab_study::{Measure, Study};
 
 use crate::asked::Asked;
@@ -17,10 +18,10 @@ pub(crate) fn answers(
     findings: &[Finding],
     unsteady: &Unsteady,
     asked: Vec<Asked>,
-    looks: usize,
+    info: &RunInfo,
 ) -> Vec<Answer> {
     let doubts = Doubts::of(findings);
-    asked.into_iter().map(|asked| answer(study, groups, &doubts, unsteady, asked, looks)).collect()
+    asked.into_iter().map(|asked| answer(study, groups, &doubts, unsteady, asked, info)).collect()
 }
 
 fn answer(
@@ -29,15 +30,17 @@ fn answer(
     doubts: &Doubts<'_>,
     unsteady: &Unsteady,
     asked: Asked,
-    looks: usize,
+    info: &RunInfo,
 ) -> Answer {
+    let looks = info.looks();
+    let confidence = if info.is_for_precision() { CONFIDENCE_OF_LOOKS } else { CONFIDENCE };
     let figures = figures(study, groups, &asked);
     let covered: Vec<&Group> =
         figures.iter().flat_map(|f| &f.groups).map(|g| &groups[*g]).collect();
     let question = asked.question;
     let measure =
         question.measure.unwrap_or_else(|| choice::measure(study, &covered, &question.chart));
-    let points = points(study, groups, &figures, measure);
+    let points = points(study, groups, &figures, measure, confidence);
     let comparisons = comparisons(study, groups, &question, &figures, measure, looks);
     let mut answer =
         Answer { question, measure, points, comparisons, sentences: Vec::new(), looks };
@@ -50,14 +53,20 @@ fn answer(
     answer
 }
 
-fn points(study: &Study, groups: &[Group], figures: &[FigureSet], measure: Measure) -> Vec<Point> {
+fn points(
+    study: &Study,
+    groups: &[Group],
+    figures: &[FigureSet],
+    measure: Measure,
+    confidence: f64,
+) -> Vec<Point> {
     let mut points = Vec::new();
     for figure in figures {
         for &index in &figure.groups {
             let group = &groups[index];
             let values: Vec<f64> =
                 group.observations.iter().filter_map(|o| o.value(measure)).collect();
-            let Some(mut estimate) = estimate(&values) else { continue };
+            let Some(mut estimate) = estimate_at(&values, confidence) else { continue };
             if let (Measure::Missed, Some(interval)) = (measure, &mut estimate.interval) {
                 // Nobody misses fewer than none.
                 interval.low = interval.low.max(0.0);

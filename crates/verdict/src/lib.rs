@@ -41,3 +41,4 @@ pub use purposes::{
 pub use versus::{
     Change, Missing, Pair, Side, Standing, Terms, Unmatched, Versus, VersusError, Why,
 };
+pub use words::show_figure;

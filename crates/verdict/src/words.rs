@@ -1,6 +1,6 @@
 //! Values, ratios and lists in words.
 
-use disklab_stats::{Estimate, Interval};
+use disklab_stats::{Estimate, Interval, Method};
 use disklab_study::Measure;
 use disklab_units::significant;
 
@@ -65,6 +65,11 @@ pub(crate) fn value(measure: Measure, estimate: &Estimate) -> String {
         Some(interval) => format!("{figure} {}", ends(estimate.centre, interval, shown)),
         None => format!("{figure} (once)"),
     }
+}
+
+/// A figure in its unit, with its interval in the same, or 'once': `180 kB/s [171, 190]`.
+pub fn show_figure(measure: Measure, centre: f64, interval: Option<Interval>) -> String {
+    value(measure, &Estimate { n: 0, centre, interval, method: Method::Median })
 }
 
 /// A count, or the mean of counts: `12`, `12.3`, `0.333`.

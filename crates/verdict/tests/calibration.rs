@@ -11,7 +11,7 @@ mod measures;
 mod worlds;
 
 use bed::Bed;
-use measures::{Share, adaptive, coverage, false_claims, power};
+use measures::{Share, adaptive, coverage, false_claims, power, precision};
 use worlds::WORLDS;
 
 /// Whether a share is at most this (in per cent), as far as so few cases tell.
@@ -90,6 +90,20 @@ fn effects_are_found_at_the_planned_size() {
         assert!(got.unplanned == 0 && got.blocks >= 14, "{} {got:?}", world.name);
         assert!(at_least(got.found, 90.0), "{} {got:?}", world.name);
         assert!(at_most(got.wrong, 5.0), "{} {got:?}", world.name);
+    }
+}
+
+#[test]
+fn a_figure_that_ends_a_campaign_by_its_precision_is_held_by_its_interval() {
+    // Intervals at 95 % held it in 87 to 96 %.
+    let bed = Bed::new(1, 1).expect("a study");
+    for world in WORLDS.iter().filter(|world| world.still) {
+        for share in [0.02, 0.05, 0.1] {
+            let got = precision(&bed, world, share, 200);
+            assert!(at_least(got.covered, 94.0), "{} {share} {got:?}", world.name);
+            assert!(share < 0.05 || got.known.per_cent() > 95.0, "{} {got:?}", world.name);
+            assert!(got.blocks <= 30 && (share < 0.1 || got.blocks < 8), "{got:?}");
+        }
     }
 }
 

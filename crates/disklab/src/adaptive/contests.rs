@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use disklab_campaign::{Contest, Decision, FigureOutcome, Rules, Stop, decide};
+use disklab_campaign::{Contest, Decision, Exactness, FigureOutcome, Goal, Rules, Stop, decide};
 use disklab_store::{CellRecord, CellState};
-use disklab_study::{Study, matches};
-use disklab_verdict::{Analysis, Answer, Group, GroupKey, Point};
+use disklab_study::{Measure, Study, matches};
+use disklab_verdict::{Analysis, Answer, Group, GroupKey, Point, show_figure};
 
 use super::blocks::Targets;
 
@@ -17,13 +17,24 @@ pub struct Known {
     stacks: Vec<String>,
     contest: Contest,
     decision: Decision,
+    measure: Measure,
+    /// What precision was asked for, if any.
+    precision: Option<f64>,
 }
 
 impl Known {
     /// What came of it.
     pub fn outcome(&self, interrupted_by: Stop) -> FigureOutcome {
         let called = (self.ask.as_str(), self.figure.as_str());
-        FigureOutcome::of(called, &self.stacks, &self.contest, &self.decision, interrupted_by)
+        let Self { stacks, contest, decision, .. } = self;
+        let mut outcome = FigureOutcome::of(called, stacks, contest, decision, interrupted_by);
+        outcome.exactness = self.precision.map(|wanted| {
+            let alone = contest.stacks() == 1;
+            let figure = decision.ranks.first().and_then(|rank| rank.ratio).filter(|_| alone);
+            let shown = figure.map(|(centre, i)| show_figure(self.measure, centre, Some(i)));
+            Exactness::of(wanted, decision, shown)
+        });
+        outcome
     }
 
     /// Adds what it still needs.
@@ -48,6 +59,10 @@ pub fn look(
 ) -> (Vec<Known>, Targets) {
     let carried = carried_out(records);
     let first = rules.looks().first().copied().unwrap_or(1) as u32;
+    let precision = match rules.goal {
+        Goal::Precision(share) => Some(share),
+        Goal::Best | Goal::Rank => None,
+    };
     let mut targets: Targets = pairs.iter().map(|pair| (pair.clone(), first)).collect();
     let mut all = Vec::new();
     for answer in &analysis.answers {
@@ -75,7 +90,9 @@ pub fn look(
                 figure = format!("{figure} {x}").trim().to_owned();
             }
             let ask = answer.question.ask.clone();
-            let known = Known { ask, figure, workload, stacks, contest, decision };
+            let measure = answer.measure;
+            let known =
+                Known { ask, figure, workload, stacks, contest, decision, measure, precision };
             known.ask_for(&mut targets);
             all.push(known);
         }

@@ -47,6 +47,12 @@ ask = "B of mirrors?"
 workloads = "b"
 stacks = "raid1/*"
 measure = "throughput"
+[[questions]]
+ask = "B of one?"
+workloads = "b"
+stacks = "raid1/xfs"
+baseline = "raid1/xfs"
+measure = "throughput"
 "#;
 
 struct Machine {
@@ -183,9 +189,11 @@ fn the_best_is_found_and_what_is_decided_is_not_run_again() {
     let rules = Rules::new(Goal::Best);
     let records = machine.run(&rules, 1000, "");
     let outcome = machine.outcome(&rules, &records);
-    let [a, b, mirrors] = outcome.figures.as_slice() else { panic!("{outcome:?}") };
+    let [a, b, mirrors, one] = outcome.figures.as_slice() else { panic!("{outcome:?}") };
     assert_eq!(a.groups, [["single/xfs"]]);
     assert!(mirrors.groups == [["raid1/ext4"]] && mirrors.blocks.len() == 2, "{mirrors:?}");
+    // The best of one is no question.
+    assert!(!one.is_known && one.open == 0 && one.groups.is_empty(), "{one:?}");
     let mut best = b.groups[0].clone();
     best.sort();
     assert_eq!(best, ["single/ext4", "single/xfs"]);
@@ -238,4 +246,25 @@ fn the_baseline_is_what_ratios_are_taken_to() {
     let outcome = machine.outcome(&rules, &records);
     assert_eq!(outcome.figures[0].blocks[0].0, "single/xfs");
     assert!(outcome.figures.iter().all(|f| f.is_known), "{outcome:?}");
+    // Of one that stands alone it is the figure, as the report tells it.
+    let one = outcome.figures[3].sentence();
+    assert!(one.starts_with("B of one? raid1/xfs reaches 214 MB/s ["), "{one}");
+    assert!(one.contains("], which is known within ±"), "{one}");
+    let ratios = outcome.figures[0].sentence();
+    assert!(ratios.contains("every ratio is known within ±"), "{ratios}");
+}
+
+#[test]
+fn a_figure_alone_goes_on_until_it_is_known() {
+    let machine = Machine::new();
+    let one = |share: f64| {
+        let records = machine.run(&Rules::new(Goal::Precision(share)), 1000, "");
+        let outcome = machine.outcome(&Rules::new(Goal::Precision(share)), &records);
+        (cells_of(&records, "raid1/xfs", "b").len(), outcome.figures[3].clone())
+    };
+    let (loose, strict) = (one(0.05), one(0.0001));
+    assert!(loose.0 < 6 && loose.1.is_known, "{loose:?}");
+    assert!(strict.0 == 30 && !strict.1.is_known && strict.1.open == 1, "{strict:?}");
+    let sentence = strict.1.sentence();
+    assert!(sentence.contains(", and not within ±0.01 % (30 blocks; "), "{sentence}");
 }

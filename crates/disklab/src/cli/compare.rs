@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use disklab_report::VersusFormat;
+use disklab_units::parse_share;
 
 /// Hold two runs against each other, or runs against what was published.
 ///
@@ -24,9 +25,9 @@ pub struct CompareArgs {
     /// Against what was published about the runs' studies.
     #[arg(long)]
     pub published: bool,
-    /// How large a change matters, in per cent: within it two figures are the same, and
-    /// only what lies beyond it with its whole interval is faster or slower.
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_level,
+    /// How large a change matters: within this share two figures are the same, and only
+    /// what lies beyond it with its whole interval is faster or slower.
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = parse_level,
           conflicts_with = "published")]
     pub level: f64,
     /// A stack or workload that is called otherwise in B; may be given several times.
@@ -87,15 +88,13 @@ impl From<CompareFormat> for VersusFormat {
     }
 }
 
-/// `5%`, `2.5 %`, `5`: the share. Below 0.01 % nothing is the same, above 100 % all is.
+/// Below 0.01 % nothing is the same, above 100 % all is.
 fn parse_level(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim_end();
-    let per_cent: f64 =
-        number.parse().map_err(|_| format!("'{text}' is no number of per cent, such as 5%"))?;
-    if !(0.01..=100.0).contains(&per_cent) {
-        return Err(format!("{text} is outside 0.01% to 100%"));
+    let share = parse_share(text).map_err(|error| error.to_string())?;
+    if !(0.0001..=1.0).contains(&share) {
+        return Err(format!("{} is outside 0.01% to 100%", text.trim()));
     }
-    Ok(per_cent / 100.0)
+    Ok(share)
 }
 
 fn parse_map(text: &str) -> Result<(String, String), String> {
@@ -133,13 +132,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_per_cent() {
-        assert_eq!(parse_level("5%"), Ok(0.05));
+    fn levels_have_bounds() {
         assert_eq!(parse_level(" 2.5 % "), Ok(0.025));
-        assert_eq!(parse_level("1"), Ok(0.01));
-        for bad in ["", "%", "0", "0%", "-5%", "101%", "NaN", "inf", "five"] {
-            assert!(parse_level(bad).is_err(), "{bad}");
+        for bad in ["0%", "-5%", "101%"] {
+            let error = parse_level(bad).expect_err(bad);
+            assert!(error.ends_with("is outside 0.01% to 100%"), "{error}");
         }
+        assert!(parse_level("1").is_err_and(|error| error.contains("may mean 1% or 100%")));
     }
 
     #[test]

@@ -5,15 +5,15 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use disklab_campaign::{Goal, Rules};
 use disklab_store::RunInfo;
-use disklab_units::{parse_duration, show_duration, significant};
+use disklab_units::{parse_duration, parse_share, show_duration, show_share};
 
 use super::CampaignArgs;
 use crate::adaptive::HowLong;
 use crate::exit::Failure;
 
 /// Names of the options that a run remembers.
-const GOAL: &str = "goal";
-const PRECISION: &str = "precision";
+const GOAL: &str = RunInfo::GOAL;
+const PRECISION: &str = RunInfo::PRECISION;
 const BUDGET: &str = "budget";
 
 /// What a campaign is for.
@@ -41,9 +41,10 @@ pub struct HowLongArgs {
     /// are not run again; 30 blocks at most.
     #[arg(long, value_enum, value_name = "GOAL")]
     pub goal: Option<GoalWord>,
-    /// Run until each stack's ratio to the baseline is known this exactly, such as 5%, 30
-    /// blocks at most. With --goal: stacks that differ by less are as good as each other.
-    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    /// Run until each stack's ratio to the baseline, or the figure of a stack that stands
+    /// alone, is known this exactly, such as 5%; 30 blocks at most. With --goal: stacks
+    /// that differ by less are as good as each other.
+    #[arg(long, value_name = "SHARE", value_parser = parse_precision)]
     pub precision: Option<f64>,
     /// Begin no block that would not end within this time of yours, such as 2h (in the lab
     /// too: real time, not virtual). Alone: as many blocks as fit.
@@ -103,7 +104,7 @@ impl HowLongArgs {
             option(GOAL, goal.word().to_owned());
         }
         if let Some(share) = self.precision {
-            option(PRECISION, format!("{}%", share * 100.0));
+            option(PRECISION, show_share(share));
         }
         if let Some(budget) = self.budget {
             option(BUDGET, format!("{} s", budget.as_secs_f64()));
@@ -123,7 +124,7 @@ impl HowLongArgs {
         let then = |name: &str| info.options.get(name).map(String::as_str);
         let begun = Self {
             goal: then(GOAL).and_then(|word| GoalWord::from_str(word, false).ok()),
-            precision: then(PRECISION).and_then(|text| parse_share(text).ok()),
+            precision: then(PRECISION).and_then(|text| parse_precision(text).ok()),
             budget: self.budget.or(then(BUDGET).and_then(|text| parse_duration(text).ok())),
         };
         let differs = |flag: &str, now: String, then: Option<&str>| {
@@ -137,7 +138,7 @@ impl HowLongArgs {
             return Err(differs("--goal", now.word().to_owned(), then(GOAL)));
         }
         if let Some(now) = self.precision.filter(|now| Some(*now) != begun.precision) {
-            return Err(differs("--precision", format!("{}%", now * 100.0), then(PRECISION)));
+            return Err(differs("--precision", show_share(now), then(PRECISION)));
         }
         if self.budget.is_some()
             && begun.goal.is_none()
@@ -154,23 +155,13 @@ fn words_of(budget: Option<Duration>) -> String {
     budget.map_or_else(|| "none".to_owned(), show_duration)
 }
 
-/// A share such as `5%` or `0.05`.
-fn parse_share(text: &str) -> Result<f64, String> {
-    let (number, unit) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim(), 0.01),
-        None => (text.trim(), 1.0),
-    };
-    number
-        .parse::<f64>()
-        .ok()
-        .map(|number| number * unit)
-        .filter(|share| share.is_finite() && (0.001..=0.5).contains(share))
-        .ok_or_else(|| "expected a share from 0.1% to 50%, such as 5% or 0.05".to_owned())
-}
-
-/// `5 %`.
-pub fn share_words(share: f64) -> String {
-    format!("{} %", significant(share * 100.0, 2))
+/// From 0.1% to 50%.
+fn parse_precision(text: &str) -> Result<f64, String> {
+    let share = parse_share(text).map_err(|error| error.to_string())?;
+    if !(0.001..=0.5).contains(&share) {
+        return Err(format!("{} is outside 0.1% to 50%", text.trim()));
+    }
+    Ok(share)
 }
 
 #[cfg(test)]
@@ -180,19 +171,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares() {
-        assert_eq!(parse_share("5%"), Ok(0.05));
-        assert_eq!(parse_share("0.05"), Ok(0.05));
-        assert_eq!(parse_share(" 12.5 %"), Ok(0.125));
-        for text in ["", "5", "0", "-1%", "60%", "nan", "x%", "0.01%"] {
-            assert!(parse_share(text).is_err(), "{text}");
+    fn precisions_have_bounds() {
+        assert_eq!(parse_precision(" 12.5 %"), Ok(0.125));
+        for text in ["0%", "-1%", "60%", "0.01%"] {
+            let error = parse_precision(text).expect_err(text);
+            assert!(error.ends_with("is outside 0.1% to 50%"), "{error}");
         }
+        assert!(parse_precision("0.05").is_err_and(|error| error.contains("may mean 0.05% or 5%")));
     }
 
     proptest! {
         #[test]
         fn any_text_is_answered(text in "\\PC{0,12}") {
-            if let Ok(share) = parse_share(&text) {
+            if let Ok(share) = parse_precision(&text) {
                 prop_assert!((0.001..=0.5).contains(&share));
             }
         }
@@ -201,12 +192,12 @@ mod tests {
         fn what_a_run_remembers_is_read_back(share in 1_u32..500, seconds in 1_u64..100_000) {
             let args = HowLongArgs {
                 goal: Some(GoalWord::Rank),
-                precision: Some(f64::from(share) / 1000.0),
+                precision: parse_precision(&format!("{}%", f64::from(share) / 10.0)).ok(),
                 budget: Some(Duration::from_secs(seconds)),
             };
             let options: std::collections::BTreeMap<_, _> = args.options().into_iter().collect();
-            let share = parse_share(&options[PRECISION]).expect("a share");
-            prop_assert!((share - args.precision.unwrap_or(0.0)).abs() < 1e-12);
+            // The very same: a run is gone on with by the precision that it was begun with.
+            prop_assert_eq!(parse_precision(&options[PRECISION]).ok(), args.precision);
             prop_assert_eq!(parse_duration(&options[BUDGET]).ok(), args.budget);
             prop_assert_eq!(options[RunInfo::LOOKS].as_str(), "12");
         }

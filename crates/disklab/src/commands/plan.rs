@@ -31,6 +31,7 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
     if let Some(how_long) = args.how_long.understood(&args.campaign)? {
         setup.adapt(&how_long)?;
     }
+    setup.check_cells()?;
     if let Some(folder) = &args.from {
         setup.learn_from(folder)?;
     }

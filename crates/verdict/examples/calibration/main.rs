@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p disklab-verdict --example calibration [CAMPAIGNS [SECTION…]]`
 //! prints the tables of docs/calibration.md; the sections are worlds, claims, coverage,
-//! power and adaptive. All of it is seeded: the same numbers come out
+//! power, adaptive and precision. All of it is seeded: the same numbers come out
 //! everywhere.
 
 mod bed;
@@ -12,7 +12,7 @@ mod worlds;
 use std::error::Error;
 
 use bed::Bed;
-use measures::{Coverage, Share, adaptive, coverage, false_claims, power};
+use measures::{Coverage, Share, adaptive, coverage, false_claims, power, precision};
 use worlds::{WORLDS, World};
 
 /// Numbers of blocks in the tables.
@@ -21,12 +21,13 @@ const BLOCKS: [u32; 9] = [3, 4, 5, 6, 7, 8, 10, 15, 20];
 /// A part of the tables: its name, and what prints it for so many campaigns.
 type Section = (&'static str, fn(u32) -> Result<(), Box<dyn Error>>);
 
-const SECTIONS: [Section; 5] = [
+const SECTIONS: [Section; 6] = [
     ("worlds", worlds_told),
     ("claims", claims),
     ("coverage", coverages),
     ("power", powers),
     ("adaptive", adaptives),
+    ("precision", precisions),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -128,6 +129,24 @@ fn adaptives(campaigns: u32) -> Result<(), Box<dyn Error>> {
         let got = adaptive(&bed, world, campaigns / 2);
         let shares = [got.false_order, got.false_best, got.named, got.cells];
         let cells: Vec<String> = shares.iter().map(|s| format!("{:.1}", s.per_cent())).collect();
+        println!("| {} | {} |", world.name, cells.join(" | "));
+    }
+    Ok(())
+}
+
+fn precisions(campaigns: u32) -> Result<(), Box<dyn Error>> {
+    println!("\n## The precision of one stack\n");
+    println!("| world | 2 % | 5 % | 10 % |\n|---|---|---|---|");
+    let bed = Bed::new(1, 1)?;
+    for world in &WORLDS {
+        let cells: Vec<String> = [0.02, 0.05, 0.1]
+            .iter()
+            .map(|share| {
+                let got = precision(&bed, world, *share, campaigns);
+                let (covered, known) = (got.covered.per_cent(), got.known.per_cent());
+                format!("{covered:.1}; {known:.0} in {}", got.blocks)
+            })
+            .collect();
         println!("| {} | {} |", world.name, cells.join(" | "));
     }
     Ok(())

@@ -208,6 +208,40 @@ pub fn adaptive(bed: &Bed, world: &World, campaigns: u32) -> Adaptive {
     all
 }
 
+/// What campaigns gave that ran until the figure of one stack was known so exactly.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Precision {
+    /// Of those that came to know it, intervals that hold the truth.
+    pub covered: Share,
+    /// Campaigns that came to know it.
+    pub known: Share,
+    /// Median number of blocks.
+    pub blocks: usize,
+}
+
+/// Campaigns of one stack that end when its figure is known within this share.
+pub fn precision(bed: &Bed, world: &World, share: f64, campaigns: u32) -> Precision {
+    let mut random = seeded(world, 4000);
+    let rules = Rules::new(Goal::Precision(share));
+    let median = if world.still { world.median(&mut random) } else { 0.0 };
+    let mut all = Precision::default();
+    let mut sizes = Vec::new();
+    for _ in 0..campaigns {
+        let most = rules.most_blocks as u32;
+        let values = bed.by_stack(&bed.campaign(world, &[RATE], most, &mut random));
+        let (decision, blocks) = carried_out(&rules, &values);
+        sizes.push(blocks);
+        let is_known = decision.conclusion == Conclusion::Precise;
+        all.known.count(is_known);
+        if let (true, Some((_, interval))) = (is_known, decision.ranks[0].ratio) {
+            all.covered.count(interval.contains(RATE * median.exp()));
+        }
+    }
+    sizes.sort_unstable();
+    all.blocks = sizes.get(sizes.len() / 2).copied().unwrap_or_default();
+    all
+}
+
 /// Gives a campaign the blocks that it asks for.
 fn carried_out(rules: &Rules, values: &[Vec<Option<f64>>]) -> (Decision, usize) {
     let mut contest = Contest { higher_is_better: true, values: vec![Vec::new(); values.len()] };

@@ -1,0 +1,133 @@
+//! Shares, in per cent.
+
+use std::fmt;
+
+use crate::significant;
+
+/// Why a text is no share.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ParseShareError {
+    /// No number.
+    Unknown(String),
+    /// A number without its `%`, which may be meant as a share or in per cent.
+    Bare(String, f64),
+}
+
+impl fmt::Display for ParseShareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(text) => write!(f, "'{text}' is no share; write it in per cent, as 5%"),
+            Self::Bare(text, number) => write!(
+                f,
+                "'{text}' may mean {text}% or {}: write the one that is meant with its %",
+                show_share(*number)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ParseShareError {}
+
+/// Reads `5%`, `2.5 %`: 0.05, 0.025. The `%` must be there, for a bare `1` is 1 % to one
+/// and the whole to another. Any finite number is taken; what makes sense is the caller's
+/// to say.
+///
+/// # Errors
+/// Where the text is no number, or has no `%`.
+pub fn parse_share(text: &str) -> Result<f64, ParseShareError> {
+    let trimmed = text.trim();
+    let cut = || trimmed.chars().take(40).collect::<String>();
+    let (number, is_bare) = match trimmed.strip_suffix('%') {
+        Some(number) => (number.trim_end(), false),
+        None => (trimmed, true),
+    };
+    // Rust reads 'inf', 'nan' and '1e3' too.
+    let is_plain = number.chars().all(|c| c.is_ascii_digit() || ".+-".contains(c));
+    let value = number.parse::<f64>().ok().filter(|value| is_plain && value.is_finite());
+    match value {
+        Some(value) if is_bare => Err(ParseShareError::Bare(cut(), value)),
+        Some(value) => Ok(value / 100.0),
+        None => Err(ParseShareError::Unknown(cut())),
+    }
+}
+
+/// `5%`: as it was read by [`parse_share`], to a billionth.
+pub fn show_share(share: f64) -> String {
+    // 0.07 × 100 is 7.000000000000001.
+    format!("{}%", (share * 1e11).round() / 1e9)
+}
+
+/// `5 %`, `4.3 %`: for a sentence, with two significant digits.
+pub fn share_words(share: f64) -> String {
+    let shown = significant(share * 100.0, 2);
+    let short = match shown.contains('.') {
+        true => shown.trim_end_matches('0').trim_end_matches('.'),
+        false => shown.as_str(),
+    };
+    format!("{short} %")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn shares_are_per_cent() {
+        for (text, share) in
+            [("5%", 0.05), (" 2.5 % ", 0.025), ("0.05%", 0.0005), ("150%", 1.5), ("-1%", -0.01)]
+        {
+            assert_eq!(parse_share(text), Ok(share), "{text}");
+        }
+        for text in ["", "%", "five", "x%", "5%%", "% 5", "nan%", "inf%", "1e3%", "5 percent"] {
+            let error = parse_share(text).expect_err(text).to_string();
+            assert!(error.ends_with("write it in per cent, as 5%"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_bare_number_is_not_guessed_at() {
+        for (text, expected) in [
+            ("5", "'5' may mean 5% or 500%: write the one that is meant with its %"),
+            ("0.05", "'0.05' may mean 0.05% or 5%: write the one that is meant with its %"),
+        ] {
+            assert_eq!(parse_share(text).expect_err(text).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn words_have_two_digits() {
+        for (share, shown) in
+            [(0.05, "5 %"), (0.0432, "4.3 %"), (0.123, "12 %"), (0.2, "20 %"), (1e-4, "0.01 %")]
+        {
+            assert_eq!(share_words(share), shown);
+        }
+        assert_eq!(show_share(0.07), "7%");
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_read_is_shown_as_it_was(thousandths in 0_u32..100_000) {
+            let text = format!("{}%", f64::from(thousandths) / 1000.0);
+            let share = parse_share(&text).expect("a share");
+            prop_assert_eq!(show_share(share), text);
+        }
+
+        #[test]
+        fn any_text_is_answered(text in "\\PC{0,20}") {
+            match parse_share(&text) {
+                Ok(share) => prop_assert!(share.is_finite() && text.trim().ends_with('%')),
+                Err(error) => prop_assert!(error.to_string().contains('%')),
+            }
+        }
+
+        #[test]
+        fn numbers_need_their_sign(number in -1e6_f64..1e6) {
+            let text = format!("{number:.3}");
+            prop_assert!(matches!(parse_share(&text), Err(ParseShareError::Bare(..))));
+            let with_sign = format!("{text}%");
+            prop_assert!(parse_share(&with_sign).is_ok());
+        }
+    }
+}
