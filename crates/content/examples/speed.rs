@@ -8,7 +8,7 @@ use disklab_content::{Content, Measurement, Repeats, Share, Spec, SpecError};
 
 fn main() -> Result<(), SpecError> {
     let half = Share::percent(50);
-    let set = Repeats::WorkingSet { blocks: 1000, shared: false };
+    let set = Repeats::WorkingSet { blocks: 1000, streams: 1 };
     let specs = [
         ("random", Spec::random()),
         ("zeros", Spec::zeros()),

@@ -239,8 +239,8 @@ mod tests {
             .prop_map(|(share, chunk, filler)| Compress { share, chunk, filler });
         let repeats = prop_oneof![
             Just(Repeats::Last),
-            (0_u64..9, any::<bool>())
-                .prop_map(|(blocks, shared)| Repeats::WorkingSet { blocks, shared }),
+            (0_u64..9, 0_u64..5)
+                .prop_map(|(blocks, streams)| Repeats::WorkingSet { blocks, streams }),
             (0_u64..9).prop_map(|blocks| Repeats::Pool { blocks }),
         ];
         let duplicates =

@@ -68,13 +68,15 @@ pub struct Duplicates {
 pub enum Repeats {
     /// The last one of the stream that is no repeat: fio's `dedupe_mode=repeat`.
     Last,
-    /// One of so many that only repeats are drawn from, at random: fio's
-    /// `dedupe_mode=working_set`. At least 1.
+    /// One of the first of the stream that are no repeats, at random: fio's
+    /// `dedupe_mode=working_set`. Where all blocks repeat, one of the first.
     WorkingSet {
-        /// How many blocks there are to draw from.
+        /// How many blocks of each stream there are to draw from, to one or two; at
+        /// least 1.
         blocks: u64,
-        /// Whether all streams draw from the same (fio's `dedupe_global`).
-        shared: bool,
+        /// The streams 0, 1, … up to this number draw from each other's (fio's
+        /// `dedupe_global`); with 0 or 1, each from its own.
+        streams: u64,
     },
     /// One of so many, in turn; all streams draw from the same. At least 1.
     Pool {
@@ -195,7 +197,7 @@ mod tests {
     #[test]
     fn what_cannot_be_made_is_told() {
         let half = Share::percent(50);
-        let set = Repeats::WorkingSet { blocks: 0, shared: false };
+        let set = Repeats::WorkingSet { blocks: 0, streams: 0 };
         for (spec, error) in [
             (Spec::pattern([]), SpecError::NoPattern),
             (Spec::pattern(vec![1; (1 << 20) + 1]), SpecError::LongPattern((1 << 20) + 1)),

@@ -20,7 +20,7 @@ pub(crate) fn mix(number: u64) -> u64 {
 /// A sequence of random words of which each can be had by its place. The 2^64
 /// words of a sequence are all distinct, so no two blocks of it, at multiples of 8
 /// bytes, are equal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Words {
     start: u64,
     /// Odd, and another one for each sequence, so that no two are one shifted.

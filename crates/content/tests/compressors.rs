@@ -64,7 +64,7 @@ fn repeats_are_as_many_as_asked_for_whatever_compresses() {
     for percent in [0, 19, 50, 90, 99] {
         for compressed in [0, 30, 80] {
             let (repeated, saved) = (Share::percent(percent), Share::percent(compressed));
-            let set = Repeats::WorkingSet { blocks: 10, shared: false };
+            let set = Repeats::WorkingSet { blocks: 10, streams: 1 };
             for repeats in [Repeats::Last, set] {
                 let spec = Spec::random()
                     .with_compress(saved, 512)

@@ -46,7 +46,7 @@ impl Filler {
                 DedupeMode::Repeat => Repeats::Last,
                 DedupeMode::WorkingSet { percent } => Repeats::WorkingSet {
                     blocks: (job.length.size / 100 * u64::from(percent) / block as u64).max(1),
-                    shared: d.global,
+                    streams: if d.global { u64::from(job.process.clones) } else { 1 },
                 },
             },
         });
@@ -213,6 +213,24 @@ mod tests {
         distinct.sort();
         distinct.dedup();
         assert!((90..=112).contains(&distinct.len()), "{}", distinct.len());
+    }
+
+    /// Blocks that repeats are drawn from are blocks that are written anyway.
+    #[test]
+    fn a_share_repeats_a_working_set() {
+        for (percent, share, distinct) in [(50, 10, 500), (50, 40, 500), (80, 5, 200)] {
+            let written = written(
+                &format!(
+                    "rw=write\nsize=4000k\ndedupe_percentage={percent}\ndedupe_mode=working_set\n\
+                     dedupe_working_set_percentage={share}"
+                ),
+                1000,
+            );
+            let mut all = written.clone();
+            all.sort();
+            all.dedup();
+            assert!(all.len().abs_diff(distinct) < 40, "{percent} {share}: {}", all.len());
+        }
     }
 
     #[test]
