@@ -38,6 +38,9 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 d.compress_percent = Some(g.percent()?);
                 Ok(())
             },
+        )
+        .differs(
+            "0 is new data for each write; fio 3.33 writes the buffers of the start unaltered then",
         ),
         option("buffer_compress_chunk", "a size", "The length of a chunk (512)", |d, g| {
             let chunk = g.size()?;

@@ -36,7 +36,8 @@ pub(super) const CHAPTER: Chapter = Chapter {
         option("fdatasync", "from 0", "`fdatasync` after so many writes; 0 never (0)", |d, g| {
             d.flushing.fdatasync = g.from(0)?;
             Ok(())
-        }),
+        })
+        .differs("their number is told as that of `fsync` is; fio leaves it out"),
         option("write_barrier", "from 0", "Every so manyth write is a barrier", |d, g| {
             d.flushing.write_barrier = g.from(0)?;
             Ok(())

@@ -24,7 +24,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         option(
             "rate_min",
             "bytes per second, by direction",
-            "The job ends with an error where it is slower",
+            "The job ends with an error where it is slower, but for its first 2 seconds",
             |d, g| {
                 set(&mut d.pace.rate_min, rates(g)?);
                 Ok(())
@@ -34,7 +34,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         option(
             "rate_iops_min",
             "I/Os per second, by direction",
-            "The job ends with an error where it is slower",
+            "The job ends with an error where it is slower, but for its first 2 seconds",
             |d, g| {
                 set(&mut d.pace.rate_iops_min, rates(g)?);
                 Ok(())

@@ -30,7 +30,8 @@ pub(super) const CHAPTER: Chapter = Chapter {
         flag("do_verify", "A job that writes reads all back at its end (1)", |d, g| {
             d.verify.do_verify = g.flag()?;
             Ok(())
-        }),
+        })
+        .differs("these reads are told apart; fio counts them as the job's, with their latencies"),
         flag("verify_fatal", "The first wrong block ends the job (0)", |d, g| {
             d.verify.fatal = g.flag()?;
             Ok(())
