@@ -24,7 +24,14 @@ pub(crate) fn source(path: &Path) -> Result<Arc<Source>, ImportError> {
         [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).ok(),
         _ => String::from_utf8(bytes).ok(),
     };
-    let text = text.ok_or_else(|| wrong(&"it is no text (neither UTF-8 nor UTF-16)"))?;
+    let text = text.ok_or_else(|| {
+        wrong(if path.file_name().is_some_and(|name| name == "run.sqlite") {
+            &"it is a run of disklab's, which needs no import: give its folder to `disklab report` \
+              or `disklab compare`"
+        } else {
+            &"it is no text (neither UTF-8 nor UTF-16)"
+        })
+    })?;
     Ok(Arc::new(Source { name: path.display().to_string(), text }))
 }
 

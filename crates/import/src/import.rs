@@ -10,13 +10,13 @@ use disklab_study::{Cell, LeftOut, Study};
 use indexmap::IndexMap;
 
 use crate::files::{only_once, source};
-use crate::formats::{FORMATS, Format, detect};
+use crate::formats::{FORMATS, Format, detect, near};
 use crate::mapping::{TABLE, Table};
 use crate::naming::{direction_in, stack_of};
 use crate::reading::{one_line, stack_id_of};
 use crate::sample::sample;
 use crate::study_text::{Outline, study};
-use crate::{ImportError, Mapping, Reading, Work};
+use crate::{Drives, ImportError, Mapping, Reading, Work};
 
 /// What is wanted.
 #[derive(Debug, Default)]
@@ -29,6 +29,8 @@ pub struct Request {
     pub stack: Option<String>,
     /// Rules, before those of the tables beside the files.
     pub mappings: Vec<Mapping>,
+    /// The drives beneath, where somebody says; else those of the tables beside the files.
+    pub drives: Option<Drives>,
     /// What the figures become part of.
     pub target: Target,
 }
@@ -114,8 +116,15 @@ impl Import {
         let formats = formats.into_iter().collect::<Vec<_>>().join(", ");
         let files = request.files.len();
         let about = format!("{files} {} ({formats})", if files == 1 { "file" } else { "files" });
-        let options = BTreeMap::from([("files".to_owned(), files.to_string())]);
-        Ok(Self { cells: cells(&study, placed), study, left_out: Vec::new(), about, options })
+        let mut options = BTreeMap::from([("files".to_owned(), files.to_string())]);
+        let drives = request.drives.clone().or(table.drives);
+        options.extend(drives.iter().map(|drives| ("drives".to_owned(), drives.text.clone())));
+        let mut cells = cells(&study, placed);
+        if let Some(drives) = drives {
+            let samples = cells.iter_mut().filter_map(|cell| cell.result.as_mut().ok());
+            samples.for_each(|sample| sample.environment.drives = drives.states());
+        }
+        Ok(Self { cells, study, left_out: Vec::new(), about, options })
     }
 
     /// How often each pair of stack and workload was measured, in the study's order.
@@ -153,6 +162,9 @@ fn read_file(
     let format = match request.format {
         Some(format) => format,
         None => detect(&source.text).ok_or_else(|| {
+            if let Some(what) = near(&source.text) {
+                return ImportError::file(path, what.to_owned());
+            }
             ImportError::file(
                 path,
                 format!(

@@ -152,6 +152,45 @@ fn what_cannot_be_placed_is_refused() {
 }
 
 #[test]
+fn outputs_that_are_nearly_right_are_named() {
+    let folder = Folder::new();
+    for (name, text, expected) in [
+        (
+            "fio.txt",
+            "x: (groupid=0, jobs=1): err= 0: pid=7: Sun\n  read: IOPS=9\n",
+            "--output-format=json",
+        ),
+        ("terse.txt", "3;fio-3.33;x;0;0;1;2\n", "--output-format=json"),
+        ("cpu.txt", "sysbench 1.0.20\nCPU speed:\n", "'sysbench fileio' does"),
+    ] {
+        let error = said(&Request { files: vec![folder.file(name, text)], ..Request::default() });
+        assert!(error.contains(expected) && error.contains(name), "{error}");
+    }
+    let run = folder.file("run.sqlite", b"SQLite format 3\0\xff");
+    let error = said(&Request { files: vec![run], ..Request::default() });
+    assert!(error.contains("needs no import"), "{error}");
+}
+
+#[test]
+fn drives_that_somebody_names_are_in_every_sample() {
+    let folder = Folder::new();
+    let files = vec![folder.file("ext4-1.json", fio("4k", 1.0))];
+    let drives = |request: &Request| -> Vec<String> {
+        let import = Import::read(request).expect("imported");
+        let sample = import.cells[0].result.as_ref().expect("a sample");
+        sample.environment.drives.iter().filter_map(|d| d.model.clone()).collect()
+    };
+    let mut request = Request { files, ..Request::default() };
+    assert!(drives(&request).is_empty());
+    folder.file("import.toml", "drives = \"nvme\"\n");
+    assert_eq!(drives(&request), ["Samsung 970 PRO 512 GB"]);
+    request.drives = Some(Drives::parse("hdd:2").expect("valid"));
+    assert_eq!(drives(&request).len(), 2);
+    folder.file("import.toml", "drives = \"disk:2\"\n");
+    assert!(said(&request).contains("import.toml:1:10: 'disk' is no kind of drive"));
+}
+
+#[test]
 fn an_existing_study_takes_its_own_stacks_only() {
     let folder = Folder::new();
     let study = disklab_study::load(

@@ -6,6 +6,7 @@
 //! that were published about a study. A figure is taken as it stands or not at all:
 //! errors show the line and the column.
 
+mod drives;
 mod error;
 mod files;
 mod formats;
@@ -20,6 +21,7 @@ mod study_text;
 mod text;
 mod write;
 
+pub use drives::Drives;
 pub use error::ImportError;
 pub use formats::{FORMATS, Format, detect, find_format};
 pub use import::{Import, ImportedCell, Request, Target};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use disklab_source::{Source, SourceError};
 use disklab_study::{Fields, Node, Value, matches};
 
-use crate::ImportError;
+use crate::{Drives, ImportError};
 
 /// A rule: files of these names belong to this stack, or are of this workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,12 +54,14 @@ impl Mapping {
 }
 
 /// What lies beside the files: `import.toml`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     /// The run's title.
     pub title: Option<String>,
     /// The stack that others are compared with.
     pub baseline: Option<String>,
+    /// The drives beneath.
+    pub drives: Option<Drives>,
     /// The rules; the first that is about a file counts.
     pub mappings: Vec<Mapping>,
 }
@@ -73,6 +75,7 @@ impl Table {
     /// ```toml
     /// title = "My NAS"
     /// baseline = "single/ext4"
+    /// drives = "hdd:4"
     /// [files]
     /// "ext4-*" = "single/ext4"
     /// "btrfs-*" = { stack = "single/btrfs", workload = "randread" }
@@ -85,6 +88,7 @@ impl Table {
         let mut fields = Fields::new(&root, "the table of files")?;
         let title = fields.text("title")?;
         let baseline = fields.text("baseline")?;
+        let drives = fields.take("drives").map(drives).transpose()?;
         let files = fields.take("files");
         fields.finish()?;
         let entries = files.map_or(Ok(&[][..]), Node::entries)?;
@@ -106,8 +110,12 @@ impl Table {
                 Ok(Mapping { pattern: key.name.clone(), stack, workload })
             })
             .collect::<Result<_, _>>()?;
-        Ok(Self { title, baseline, mappings })
+        Ok(Self { title, baseline, drives, mappings })
     }
+}
+
+fn drives(node: &Node) -> Result<Drives, SourceError> {
+    Drives::parse(&node.as_text()?).map_err(|error| node.error(error.to_string()))
 }
 
 #[cfg(test)]

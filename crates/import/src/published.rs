@@ -7,6 +7,7 @@ use disklab_published::{Catalogue, Kind, Measurement, Row, Target};
 use disklab_study::{Cell, LeftOut, Study, matches};
 use indexmap::IndexMap;
 
+use crate::drives::of_stack;
 use crate::import::number;
 use crate::reading::{figure, moments, nanoseconds, step};
 use crate::{Import, ImportError, ImportedCell};
@@ -173,6 +174,8 @@ fn cells(
     let mut cells: Vec<ImportedCell> = samples
         .into_iter()
         .map(|((stack, workload), mut sample)| {
+            // A study names the drives that its author had.
+            sample.environment.drives = of_stack(study, &stack);
             sample.notes = notes.remove(&(stack.clone(), workload.clone())).unwrap_or_default();
             let cell = Cell { number: 0, block: 0, stack, workload, seed: 0 };
             ImportedCell { cell, result: Ok(sample), origin: None }

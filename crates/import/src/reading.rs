@@ -95,9 +95,18 @@ fn joined(text: &str, fits: impl Fn(char) -> bool) -> String {
             id.push('-');
         }
     }
-    id.truncate(LONGEST_ID);
+    if id.len() > LONGEST_ID {
+        // What is cut off may be all that tells two texts apart.
+        id.truncate(LONGEST_ID - 9);
+        id = format!("{}-{:08x}", id.trim_end_matches('-'), digest(text));
+    }
     let id = id.trim_matches('-').trim_start_matches('.');
     if id.is_empty() { "unnamed".to_owned() } else { id.to_owned() }
+}
+
+/// 32 bits of FNV-1a (Fowler, Noll and Vo; draft-eastlake-fnv): the same everywhere.
+fn digest(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// A text in one line without control characters, of 200 characters at most.
@@ -163,6 +172,16 @@ mod tests {
             assert_eq!(id_of(text), id, "{text}");
         }
         assert_eq!(stack_id_of("raid5/btrfs[csum] (4 disks)"), "raid5/btrfs[csum]-(4-disks)");
+    }
+
+    #[test]
+    fn long_texts_that_end_otherwise_become_other_ids() {
+        let front = "Flexible IO Tester, Type: Random Read - Engine: Linux AIO - Direct: Yes - Block Size: 4KB";
+        let (one, other) =
+            (id_of(&format!("{front} - Job Count: 1")), id_of(&format!("{front} - Job Count: 8")));
+        assert_ne!(one, other);
+        assert_eq!(one.len(), LONGEST_ID);
+        assert_eq!(one, id_of(&format!("{front} - Job Count: 1")), "the same in every file");
     }
 
     #[test]

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use disklab_import::{FORMATS, Format, Mapping, find_format};
+use disklab_import::{Drives, FORMATS, Format, Mapping, find_format};
 
 const EXAMPLES: &str = "Examples:
   disklab import ext4-*.json btrfs-*.json --to run     the stacks are ext4 and btrfs
   disklab import a/*.json b/*.json --to run            the stacks are the folders a and b
   disklab import dd.txt --as raid5/ext4 --to run
   disklab import *.txt --map 'r5*=raid5/ext4:dd-write' --to run
+  disklab import composite.xml --drives hdd:4 --to run judged by what four disks can do
   disklab import --published qiita-2014 --to run       what was published, as a run
 
 docs/import.md tells what is taken of each format, and what is not.";
@@ -42,17 +43,26 @@ pub struct ImportArgs {
     /// The files' format; found out from each file if absent.
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub format: Option<&'static Format>,
+    /// The drives beneath, by which figures are judged that are too fast for them: hdd or
+    /// ssd or a model (see `disklab list drives`), with their number. `drives` in a table
+    /// import.toml does the same.
+    #[arg(long, value_name = "KIND[:N],…", value_parser = drives)]
+    pub drives: Option<Drives>,
     /// The study that the figures become part of: a shipped one or a file, which must
     /// have their stacks and workloads; or the id of a new one. [default: imported]
     #[arg(long, value_name = "STUDY")]
     pub study: Option<String>,
     /// Instead of files: what was published about this study.
-    #[arg(long, value_name = "STUDY", conflicts_with_all = ["files", "stack", "map", "format", "study"])]
+    #[arg(long, value_name = "STUDY", conflicts_with_all = ["files", "stack", "map", "format", "drives", "study"])]
     pub published: Option<String>,
 }
 
 fn mapping(text: &str) -> Result<Mapping, String> {
     Mapping::parse(text).map_err(|e| e.to_string())
+}
+
+fn drives(text: &str) -> Result<Drives, String> {
+    Drives::parse(text).map_err(|e| e.to_string())
 }
 
 /// The names of the formats.

@@ -51,6 +51,7 @@ fn read(args: ImportArgs) -> Result<Import, ImportError> {
         format: args.format,
         stack: args.stack,
         mappings: args.map,
+        drives: args.drives,
         target,
     })
 }

@@ -19,16 +19,13 @@ use crate::text::{Line, agree, lines, quantities, span};
 pub(super) const FORMAT: Format = Format {
     name: "diskmark",
     about: "CrystalDiskMark 5 to 8 and KDiskMark: their text",
-    looks_like: |text| {
-        (text.contains("DiskMark") || text.contains("MB/s = 1,000,000 bytes/s"))
-            && text.lines().any(is_result)
-    },
+    looks_like: |text| text.lines().any(is_result),
     read,
 };
 
 /// Whether a line is that of a result.
 fn is_result(line: &str) -> bool {
-    line.contains("MB/s") && line.contains("(Q=") && line.contains("T=")
+    line.contains("MB/s") && line.contains("T=") && (line.contains("(Q=") || line.contains("(T="))
 }
 
 /// What stands above the results.
@@ -100,10 +97,12 @@ fn about(label: &str, rest: &str, readings: &mut [Reading]) {
 }
 
 fn result(line: &Line<'_>, head: &Head) -> Result<Reading, SourceError> {
-    let (what, figures) =
-        line.text.split_once("):").or_else(|| line.text.split_once(") :")).ok_or_else(|| {
-            line.error("expected a colon between what was measured and its figures")
-        })?;
+    // Forums set the colon elsewhere than the programs do.
+    let (what, figures) = line
+        .text
+        .split_once(')')
+        .and_then(|(what, rest)| Some((what, rest.trim_start().strip_prefix(':')?)))
+        .ok_or_else(|| line.error("expected a colon between what was measured and its figures"))?;
     let in_words = |word: &str| what.contains(word);
     let direction = match head.section {
         _ if in_words(" Read ") || in_words(" Read(") => Direction::Read,
@@ -119,7 +118,10 @@ fn result(line: &Line<'_>, head: &Head) -> Result<Reading, SourceError> {
     let id = format!("{order}-{}-{size_text}-q{queue}-t{threads}", direction.word());
     let mut fields = vec![("program", "diskmark".to_owned()), ("pattern", id_of(&id))];
     fields.extend(size.map(|size| ("bs", size.short())));
-    let title = one_line(&format!("{}) {}", what.trim(), direction.word()));
+    // Before version 7 the name tells the direction, then the section does.
+    let named = in_words(" Read ") || in_words(" Write ");
+    let title = if named { String::new() } else { format!(" {}", direction.word()) };
+    let title = one_line(&format!("{}){title}", what.trim()));
     let mut reading = Reading::new(Work::unknown(&id, &title, fields), line.place());
     reading.steps = vec![step(
         direction.word(),
@@ -131,7 +133,12 @@ fn result(line: &Line<'_>, head: &Head) -> Result<Reading, SourceError> {
 
 /// Block size, queue depth and threads: `SEQ 1MiB (Q=  8, T= 1`.
 fn pattern(line: &Line<'_>, what: &str) -> Result<(Option<Bytes>, u64, u64), SourceError> {
-    let (name, inside) = what.split_once("(Q=").unwrap_or((what, ""));
+    // Before version 6, a queue of one was not told: '(T= 1)'.
+    let (name, inside) = what.split_once('(').unwrap_or((what, ""));
+    let inside = match inside.trim_start().strip_prefix("Q=") {
+        Some(inside) => inside.to_owned(),
+        None => format!("1,{inside}"),
+    };
     let mut numbers = inside.split("T=").map(|n| n.trim_matches([' ', ',', ')']).parse::<u64>());
     let (Some(Ok(queue)), Some(Ok(threads)), None) =
         (numbers.next(), numbers.next(), numbers.next())
@@ -257,6 +264,20 @@ mod tests {
         assert_eq!(all[0].steps[0].figures[0].bytes_per_second, Some(91_559_000.0));
         assert_eq!(all[1].work.id, "rand-write-4k-q8-t8");
         assert_eq!(all[1].steps[0].figures[0].operations_per_second, Some(774.7));
+    }
+
+    #[test]
+    fn reports_are_read_as_forums_cut_them() {
+        // Blanks before the colon, no head, and a queue of one that version 5 does not tell.
+        let cut = "Sequential Read (Q= 32,T= 1)   :   554.872 MB/s\n\
+            Random Write 4KiB (Q= 32,T= 1) :   237.549 MB/s [ 57995.4 IOPS]\n\
+            Sequential Read (T= 1)         :   532.327 MB/s\n";
+        let all = readings(&FORMAT, cut);
+        let ids: Vec<&str> = all.iter().map(|r| r.work.id.as_str()).collect();
+        assert_eq!(ids, ["seq-read-q32-t1", "rand-write-4k-q32-t1", "seq-read-q1-t1"]);
+        assert_eq!(all[1].work.title, "Random Write 4KiB (Q= 32,T= 1)");
+        let body = KDE.split_once("[Read]").expect("two parts").1;
+        assert_eq!(readings(&FORMAT, &format!("[Read]{body}")).len(), 3);
     }
 
     #[test]

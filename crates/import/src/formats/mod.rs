@@ -61,6 +61,20 @@ pub fn detect(text: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| (format.looks_like)(text))
 }
 
+/// What a text is that looks like no format, and how to get one that does; nothing where
+/// that is not known either.
+pub(crate) fn near(text: &str) -> Option<&'static str> {
+    let starts = |front: &str| text.lines().any(|line| line.trim_start().starts_with(front));
+    let has = |part: &str| text.contains(part);
+    if has("(groupid=") && has("pid=") || starts("3;fio-") || starts("2;fio-") {
+        Some("it is fio's text; disklab reads its JSON: fio --output-format=json --output=FILE …")
+    } else if starts("sysbench ") {
+        Some("it is a test of sysbench's that does not measure files; 'sysbench fileio' does")
+    } else {
+        None
+    }
+}
+
 impl Format {
     /// Reads a text of this format.
     ///

@@ -129,6 +129,23 @@ impl Unit {
     }
 }
 
+impl Unit {
+    /// Adds to a figure what another of the same run tells in this unit; false where it
+    /// tells that already, and the two are repeats.
+    fn join(self, figure: &mut Figure, other: &Figure) -> bool {
+        match self {
+            Self::Bytes(_) if figure.bytes_per_second.is_none() => {
+                figure.bytes_per_second = other.bytes_per_second;
+            }
+            Self::Operations if figure.operations_per_second.is_none() => {
+                figure.operations_per_second = other.operations_per_second;
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
 fn text(node: Node<'_, '_>, name: &str) -> Option<String> {
     let child = node.children().find(|n| n.has_tag_name(name))?;
     child.text().map(one_line).filter(|t| !t.is_empty())
@@ -152,15 +169,26 @@ fn runs(
     let described = described.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let lower = described.to_lowercase();
     let direction = DIRECTIONS.iter().find(|(word, _)| lower.contains(word)).map(|(_, d)| *d);
+    let work = work(result, &described);
+    // The same runs of the same work may be told twice, once in MB/s and once in IOPS.
+    let before = readings.len();
+    let mut twins: Vec<usize> = (0..before)
+        .filter(|at| readings[*at].work == work && readings[*at].stack.as_ref() == Some(&system))
+        .rev()
+        .collect();
     for value in raw.split([':', ',']).map(str::trim).filter(|v| !v.is_empty()) {
         let value = decimal(value).filter(|v| *v > 0.0).ok_or_else(|| {
             place.error(format!("{system}: expected figures above 0, found '{value}'"))
         })?;
-        let mut reading = Reading::new(work(result, &described), place.clone());
+        let figure = unit.figure(direction.unwrap_or(Direction::Copy), value);
+        let twin = twins.pop().and_then(|at| readings[at].steps.first_mut()?.figures.first_mut());
+        if twin.is_some_and(|twin| unit.join(twin, &figure)) {
+            continue;
+        }
+        let mut reading = Reading::new(work.clone(), place.clone());
         reading.stack = Some(system.clone());
         reading.direction_is_open = direction.is_none();
-        reading.steps =
-            vec![step("result", vec![unit.figure(direction.unwrap_or(Direction::Copy), value)])];
+        reading.steps = vec![step("result", vec![figure])];
         reading.tools = version(result);
         reading.notes.push(
             "Phoronix stops repeating when the deviation looks small, and its tests often fit into \
@@ -219,6 +247,30 @@ mod tests {
   </Result>
 </PhoronixTestSuite>
 "#;
+
+    #[test]
+    fn results_in_two_units_are_one_observation() {
+        let result = |scale: &str, runs: &str| {
+            format!(
+                "<Result><Title>Flexible IO Tester</Title><Description>Type: Random Read</Description>\
+                 <Scale>{scale}</Scale><Data><Entry><Identifier>nas</Identifier><Value>1</Value>\
+                 <RawString>{runs}</RawString></Entry></Data></Result>"
+            )
+        };
+        let of = |results: &[String]| {
+            readings(
+                &FORMAT,
+                &format!("<PhoronixTestSuite>{}</PhoronixTestSuite>", results.concat()),
+            )
+        };
+        let all = of(&[result("MB/s", "41:42:43"), result("IOPS", "10009:10253:10498")]);
+        assert_eq!(all.len(), 3);
+        let last = &all[2].steps[0].figures[0];
+        assert_eq!(last.bytes_per_second, Some(43e6));
+        assert_eq!(last.operations_per_second, Some(10498.0));
+        // The same unit twice: the test ran twice.
+        assert_eq!(of(&[result("IOPS", "1:2"), result("IOPS", "3:4")]).len(), 4);
+    }
 
     #[test]
     fn each_run_is_an_observation_and_each_system_a_stack() {

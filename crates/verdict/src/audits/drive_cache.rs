@@ -23,7 +23,7 @@ pub(super) const AUDIT: Audit = Audit {
 const SHARE: f64 = 1.0;
 /// Random reads per second of one arm: with a deep queue over a small part of the disk, the
 /// fastest reach some 400 (SNIA's and makers' data for 15,000 turns per minute).
-const READS: f64 = 600.0;
+pub(super) const READS_OF_ONE_ARM: f64 = 600.0;
 /// Shorter steps are not judged.
 const SHORTEST_SECONDS: f64 = 0.2;
 
@@ -74,7 +74,7 @@ fn too_many(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f64>
     };
     let rates = evidence.details[index].iter().zip(&group.observations).filter_map(places);
     let rates = rates.collect();
-    crate::audits::support::median(rates).filter(|rate| *rate > READS)
+    crate::audits::support::median(rates).filter(|rate| *rate > READS_OF_ONE_ARM)
 }
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {

@@ -25,6 +25,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if unseen.is_empty() {
         return Vec::new();
     }
+    let told = evidence.cells.iter().any(|cell| !cell.environment.drives.is_empty());
     vec![Found {
         severity: Severity::Warning,
         text: format!(
@@ -35,9 +36,14 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
                 n => format!("{} were", count(n, "figure")),
             }
         ),
-        advice: "Compare what is too fast with what the drives can do at best, or measure again \
-                 with `disklab run`, which counts what each drive does."
-            .to_owned(),
+        advice: if told {
+            "Measure again with `disklab run`, which counts what each drive does."
+        } else {
+            "Say which drives these are (`disklab import --drives hdd:4`): then figures that they \
+             cannot give are found; or measure again with `disklab run`, which counts what each \
+             drive does."
+        }
+        .to_owned(),
         groups: unseen,
     }]
 }

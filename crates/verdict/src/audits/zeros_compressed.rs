@@ -13,7 +13,8 @@ pub(super) const AUDIT: Audit = Audit {
     severity: Severity::Severe,
     detects: "writes of which the drives saw less than half: compressed, deduplicated or never \
               written",
-    evidence: "bytes that the drives were written against bytes that the workload wrote",
+    evidence: "bytes that the drives were written against bytes that the workload wrote; for \
+               imported zeros, the stack's options",
     remedy: "random data, or stacks that do not compress",
     reproducer: Reproducer::Lab("zeros by dd on Btrfs with compression (synology-2018)"),
     check,
@@ -60,7 +61,37 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             groups: suspects.groups(),
         }));
     }
+    all.extend(uncounted(evidence));
     all
+}
+
+/// Imported zeros on stacks that compress by their own options, where nobody counted what the
+/// drives were written.
+fn uncounted(evidence: &Evidence<'_>) -> Vec<Found> {
+    if evidence.info.bench != "import" {
+        return Vec::new();
+    }
+    let suspects = evidence.suspects(|_, group| {
+        let counted = group.observations.iter().any(|o| !o.drives.is_empty());
+        let zeros = group.key.direction == Direction::Write && evidence.nature(group).zeros;
+        let known = zeros && evidence.stack(group).is_some_and(compresses);
+        (known && !counted).then_some(0.0)
+    });
+    let told = suspects.iter().map(|suspects| Found {
+        severity: Severity::Severe,
+        text: format!(
+            "{} with {}: zeros were written to a stack that compresses: the figure tells how fast \
+             nothing is written. What the drives were written was not counted.",
+            suspects.figure,
+            suspects.stacks()
+        ),
+        advice:
+            "Write data that cannot be compressed, such as if=/dev/urandom to a file in memory \
+                 first, or refill_buffers for fio."
+                .to_owned(),
+        groups: suspects.groups(),
+    });
+    told.collect()
 }
 
 /// Whether a stack compresses or deduplicates by its own options. ZFS does so
@@ -116,6 +147,22 @@ mod tests {
             found[0].text
         );
         assert_eq!(found[0].groups, [0]);
+    }
+
+    #[test]
+    fn zeros_that_nobody_counted_are_told_where_the_stack_compresses() {
+        let of = |stack: &str, workload: &str| {
+            let mut bed = Bed::new("");
+            bed.info.bench = "import".to_owned();
+            let one = figure(Direction::Write, 1 << 20, 1.0);
+            bed.sample(stack, workload, 0, vec![step(workload, vec![one])]);
+            bed.findings(AUDIT.name)
+        };
+        let found = of("raid1/btrfs", "dd-4k");
+        assert_eq!(found[0].severity, Severity::Severe);
+        assert!(found[0].text.contains("zeros were written to a stack that compresses"));
+        assert_eq!(of("raid1/ext4", "dd-4k"), []);
+        assert_eq!(of("raid1/btrfs", "buffered"), [], "no zeros");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Who is fastest.
 
 use super::{NAMES, Teller, strength};
-use crate::Point;
 use crate::answer::{Lead, leads};
 use crate::words::list;
+use crate::{Outcome, Point};
 
 /// Figures whose fastest stack is told, per answer.
 const LEADS: usize = 4;
@@ -33,10 +33,23 @@ impl Teller<'_> {
         if !lead.level.is_empty() {
             sentence += &format!("; level with it, within 5 %: {}", names(&lead.level));
         }
-        if !lead.open.is_empty() {
-            sentence += &format!("; whether it is faster than {} is open", names(&lead.open));
+        // Naming the best of all takes more than comparing it with the baseline: what that
+        // comparison says stands below, and is not open.
+        let open: Vec<&Point> =
+            lead.open.iter().copied().filter(|point| !self.is_behind(point, lead.first)).collect();
+        if !open.is_empty() {
+            sentence += &format!("; whether it is faster than {} is open", names(&open));
         }
         sentence + "."
+    }
+
+    /// Whether a comparison with the baseline says that one point is worse than another.
+    fn is_behind(&self, point: &Point, other: &Point) -> bool {
+        self.answer.comparisons.iter().any(|c| {
+            let pair = (c.group, c.baseline_group);
+            c.outcome == Outcome::Better && pair == (other.group, point.group)
+                || c.outcome == Outcome::Worse && pair == (point.group, other.group)
+        })
     }
 
     /// Who is fastest, if it surely is.
