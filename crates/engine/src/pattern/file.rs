@@ -21,23 +21,36 @@ pub(super) struct Rules {
     pub(super) each_once: bool,
     /// Whether the map has to be kept, since the permutation does not tell all.
     pub(super) needs_map: bool,
-    /// Random offsets are multiples of this many bytes; at least 1.
-    pub(super) unit: u64,
-    /// The smallest I/O.
-    pub(super) min: u64,
+    /// Random offsets are multiples of this many bytes, by direction; at least 1.
+    pub(super) unit: [u64; 2],
+    /// The smallest I/O, by direction.
+    pub(super) min: [u64; 2],
+    /// Whether each direction visits the blocks for itself. Where blocks have one length
+    /// for reads and another one for writes, places of each are multiples of its own, as
+    /// in fio; a map of both would cut most of the longer ones short.
+    pub(super) apart: bool,
     pub(super) distribution: [Distribution; 2],
 }
 
 impl Rules {
     pub(super) fn of(job: &Job, skip: i64, mixes_orders: bool) -> Self {
         let (align, access) = (job.blocks.align, job.pattern.access);
+        let apart =
+            access.reads && access.writes && align.read != align.write && !job.blocks.by_order;
         let unit = match (access.reads, access.writes) {
-            (true, false) => align.read,
-            (false, _) => align.write,
-            (true, true) => align.read.min(align.write),
+            _ if apart => [align.read, align.write],
+            (true, false) => [align.read; 2],
+            (false, _) => [align.write; 2],
+            (true, true) => [align.read.min(align.write); 2],
         }
-        .max(1);
-        let one_size = job.blocks.max() == job.blocks.min() && job.blocks.max() <= unit;
+        .map(|unit| unit.max(1));
+        let sizes = &job.blocks.sizes;
+        let all = (job.blocks.min(), job.blocks.max());
+        let spans = match apart {
+            true => [&sizes.read, &sizes.write].map(|sizes| (sizes.min(), sizes.max())),
+            false => [all; 2],
+        };
+        let one_size = spans.iter().zip(unit).all(|((min, max), unit)| min == max && *max <= unit);
         let random = &job.pattern.distribution;
         Self {
             wraps: false,
@@ -46,7 +59,8 @@ impl Rules {
             each_once: job.pattern.map != RandomMap::None,
             needs_map: !one_size || mixes_orders,
             unit,
-            min: job.blocks.min(),
+            min: spans.map(|(min, _)| min),
+            apart,
             distribution: [random.read.clone(), random.write.clone()],
         }
     }
@@ -63,7 +77,8 @@ pub(super) struct Place {
     position: [u64; 2],
     /// Where the last I/O began.
     last: [Option<u64>; 2],
-    random: Option<Box<Order>>,
+    /// Of both directions, or of each; none where nothing is random.
+    orders: Vec<Order>,
     wrapped: bool,
 }
 
@@ -80,16 +95,22 @@ struct Order {
 impl Place {
     pub(super) fn new(extent: Extent, real: u64, rules: &Rules, random: Option<u64>) -> Self {
         let start = extent.offset;
-        let random = random.map(|seed| {
-            let blocks = extent.length.checked_sub(rules.min).map_or(0, |n| n / rules.unit + 1);
+        let order = |seed: u64, side: usize| {
+            let (unit, min) = (rules.unit[side], rules.min[side]);
+            let blocks = extent.length.checked_sub(min).map_or(0, |n| n / unit + 1);
             let draw = [0, 1].map(|side: usize| {
-                Draw::new(&rules.distribution[side], blocks, rules.unit, mix(seed + 1))
+                Draw::new(&rules.distribution[side], blocks, unit, mix(seed + 1))
             });
             let permutation = Permutation::new(blocks, seed);
             let keeps = rules.each_once && rules.needs_map;
-            let map = keeps.then(|| Map::new(extent.length.div_ceil(rules.unit)));
-            Box::new(Order { blocks, permutation, next: 0, map, draw, seed })
-        });
+            let map = keeps.then(|| Map::new(extent.length.div_ceil(unit)));
+            Order { blocks, permutation, next: 0, map, draw, seed }
+        };
+        let orders = match random {
+            None => Vec::new(),
+            Some(seed) if rules.apart => vec![order(seed, 0), order(mix(seed ^ 1), 1)],
+            Some(seed) => vec![order(seed, 0)],
+        };
         let real = real.max(extent.end());
         Self {
             start,
@@ -97,7 +118,7 @@ impl Place {
             real,
             position: [start; 2],
             last: [None; 2],
-            random,
+            orders,
             wrapped: false,
         }
     }
@@ -106,9 +127,7 @@ impl Place {
     pub(super) fn restart(&mut self) {
         self.position = [self.start; 2];
         self.last = [None; 2];
-        if let Some(order) = &mut self.random {
-            order.restart();
-        }
+        self.orders.iter_mut().for_each(Order::restart);
     }
 
     /// The next sequential offset: get_next_seq_offset in fio's io_u.c, with its
@@ -149,7 +168,8 @@ impl Place {
         rules: &Rules,
         random: &mut Random,
     ) -> Option<u64> {
-        let order = self.random.as_mut()?;
+        let side = side(direction);
+        let order = self.orders.get_mut(if rules.apart { side } else { 0 })?;
         if order.blocks == 0 {
             return None;
         }
@@ -163,9 +183,9 @@ impl Place {
                 found => found,
             }?
         } else {
-            order.draw[side(direction)].block(order.blocks, random)
+            order.draw[side].block(order.blocks, random)
         };
-        Some(self.start + block * rules.unit)
+        Some(self.start + block * rules.unit[side])
     }
 
     /// Whether it has begun again from the start since the last call.
@@ -193,13 +213,15 @@ impl Place {
         rules: &Rules,
     ) -> Option<u64> {
         let mut length = length;
-        if let Some(map) = self.random.as_mut().and_then(|order| order.map.as_mut()) {
-            let first = (offset - self.start) / rules.unit;
-            let units = length.div_ceil(rules.unit);
+        let at = if rules.apart { side(direction) } else { 0 };
+        if let Some(map) = self.orders.get_mut(at).and_then(|order| order.map.as_mut()) {
+            let unit = rules.unit[at];
+            let first = (offset - self.start) / unit;
+            let units = length.div_ceil(unit);
             if random {
                 let free = map.visit(first, units);
-                length = length.min(free * rules.unit);
-                if length < rules.min {
+                length = length.min(free * unit);
+                if length < rules.min[at] {
                     return None;
                 }
             } else {

@@ -160,3 +160,18 @@ fn io_size_begins_again_in_another_order() {
     };
     assert_eq!(sorted(first), sorted(second));
 }
+
+#[test]
+fn each_direction_has_places_of_its_own_length() {
+    let job = job("rw=randrw\nbs=4k,16k\nsize=4m").expect("valid");
+    let requests = one_loop(&job, 3);
+    let mut seen = std::collections::BTreeSet::new();
+    for request in &requests {
+        let length = if request.kind == Kind::Read { 4096 } else { 16384 };
+        assert_eq!((u64::from(request.length), request.offset % length), (length, 0));
+        assert!(seen.insert((request.kind == Kind::Read, request.offset)), "{request:?} again");
+    }
+    // Half of the I/Os write, whose blocks are four times as long.
+    let writes = requests.iter().filter(|r| r.kind == Kind::Write).count();
+    assert!((190..=220).contains(&writes), "{writes} of {}", requests.len());
+}
