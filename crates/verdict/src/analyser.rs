@@ -10,6 +10,7 @@ use crate::answer::answers;
 use crate::asked::asked;
 use crate::audits::audit;
 use crate::evidence::{CellFacts, Detail, Evidence, Unfinished};
+use crate::nothing::nothing_measured;
 use crate::summary::summary;
 use crate::unsteady::Unsteady;
 use crate::{Analysis, Group, GroupKey, Observation};
@@ -178,7 +179,11 @@ impl Analyser {
         }
         let asked = asked(&study, &groups);
         let answers = answers(&study, &groups, &findings, &unsteady, asked, &info);
-        let summary = summary(&study, &groups, &answers, &findings);
+        let summary = if groups.is_empty() {
+            nothing_measured(&unfinished)
+        } else {
+            summary(&study, &groups, &answers, &findings)
+        };
         Analysis { groups, answers, findings, summary }
     }
 }

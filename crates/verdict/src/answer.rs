@@ -45,8 +45,9 @@ fn answer(
     let mut answer =
         Answer { question, measure, points, comparisons, sentences: Vec::new(), looks };
     let without = unsteady.sentences(&covered);
-    // Where nothing has a figure, that sentence says why.
-    if !answer.points.is_empty() || without.is_empty() {
+    // Where nothing has a figure, that sentence says why; where no cell has finished, nobody
+    // knows what would have been measured.
+    if !answer.points.is_empty() || without.is_empty() && !covered.is_empty() {
         answer.sentences = sentences(study, groups, doubts, &answer);
     }
     answer.sentences.extend(without);

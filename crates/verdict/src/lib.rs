@@ -19,6 +19,7 @@ mod figures;
 #[cfg(test)]
 mod hostile;
 mod nature;
+mod nothing;
 mod purposes;
 mod screen;
 mod sentences;

@@ -195,6 +195,14 @@ pub enum VersusError {
         /// Some of B's.
         b: String,
     },
+    /// No cell of a run has finished.
+    #[error(
+        "in {run}, no cell has finished: there is nothing to compare; `disklab report` says why"
+    )]
+    NothingMeasured {
+        /// Which: `A`, `B` or `both runs`.
+        run: &'static str,
+    },
     /// A renamed stack or workload does not exist.
     #[error("--map {old}={new}: {run} has neither a stack nor a workload '{name}'; it has {known}")]
     UnknownName {
@@ -222,6 +230,13 @@ impl Versus {
         let matched = matched(a, b, &renamed);
         let missing = missing(a, b, &renamed);
         if matched.is_empty() && missing.is_empty() {
+            let empty = |side: &Side<'_>| side.analysis.groups.is_empty();
+            match (empty(a), empty(b)) {
+                (true, true) => return Err(VersusError::NothingMeasured { run: "both runs" }),
+                (true, false) => return Err(VersusError::NothingMeasured { run: "A" }),
+                (false, true) => return Err(VersusError::NothingMeasured { run: "B" }),
+                (false, false) => {}
+            }
             return Err(VersusError::NothingInCommon { a: contents(a), b: contents(b) });
         }
         let lab = is_lab(a) && is_lab(b);

@@ -138,3 +138,16 @@ fn the_worst_stands_first() {
     let order: Vec<_> = got.worst_first().iter().map(|p| p.stack.as_str()).collect();
     assert_eq!(order, ["raid1/ext4", "single/btrfs", "raid1/btrfs", "single/ext4"]);
 }
+
+#[test]
+fn runs_that_measured_nothing_are_not_called_strangers() {
+    let (mut a, mut b) = (real(ASK), real(ASK));
+    a.repeats("single/ext4", "dd-4k", &[1e5; 3]);
+    b.unfinished("single/ext4", "dd-4k", 0, CellState::Failed);
+    let said =
+        |a: &Bed, b: &Bed| versus(a, b, &terms()).map(|v| v.headline()).map_err(|e| e.to_string());
+    let text = said(&a, &b).expect("a missing cell");
+    assert!(text.starts_with("B against A: no figure was measured in both."), "{text}");
+    let error = said(&b, &b).expect_err("nothing");
+    assert!(error.starts_with("in both runs, no cell has finished"), "{error}");
+}

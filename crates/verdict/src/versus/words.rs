@@ -219,11 +219,15 @@ impl Versus {
         .filter(|(n, _)| *n > 0)
         .map(|(n, what)| format!("{n} {} {what}", if n == 1 { "is" } else { "are" }))
         .collect();
-        let mut text = format!(
-            "B against A: of {}, {}.",
-            crate::words::count(self.pairs.len(), "figure"),
-            list(parts.iter().map(String::as_str), 5)
-        );
+        let mut text = if self.pairs.is_empty() {
+            "B against A: no figure was measured in both.".to_owned()
+        } else {
+            format!(
+                "B against A: of {}, {}.",
+                crate::words::count(self.pairs.len(), "figure"),
+                list(parts.iter().map(String::as_str), 5)
+            )
+        };
         if slower == 0 && !self.pairs.is_empty() {
             let rest =
                 if unknown > 0 { " Nothing is shown to be slower." } else { " Nothing is slower." };
