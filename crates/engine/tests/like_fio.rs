@@ -134,3 +134,29 @@ fn mixed_lengths_are_cut_as_often_as_fios() {
         assert!((0.93..1.07).contains(&ratio), "{options:?}: {ratio:.3} times as many I/Os");
     }
 }
+
+/// I/Os that follow a random one in order do not count as visits of their blocks.
+#[test]
+fn as_many_blocks_are_visited_as_by_fio() {
+    for options in [
+        "rw=randread\nbs=4k\nsize=16m\npercentage_random=50",
+        "rw=randread:8\nbs=4k\nsize=16m",
+        "rw=randread\nbs=4k\nsize=16m\nrandom_distribution=zipf:1.2:0.5",
+        "rw=randread\nbs=4k\nsize=16m\nrandom_distribution=pareto:0.2",
+        "rw=randwrite\nbs=4k\nsize=16m\nnorandommap",
+    ] {
+        let Some(fio) = fio(options) else {
+            eprintln!("skipped: needs fio");
+            return;
+        };
+        let distinct = |lines: Vec<Line>| {
+            let offsets: std::collections::BTreeSet<u64> = lines.iter().map(|l| l.2).collect();
+            // Where the next one lies behind the one before.
+            let on = lines.windows(2).filter(|w| w[1].2 == w[0].2 + w[0].3).count();
+            (offsets.len() as f64, on as f64 + 100.0)
+        };
+        let (fio, ours) = (distinct(fio), distinct(ours(options)));
+        let near = |a: f64, b: f64| (0.94..1.06).contains(&(a / b));
+        assert!(near(ours.0, fio.0) && near(ours.1, fio.1), "{options:?}: {ours:?}, {fio:?}");
+    }
+}

@@ -33,7 +33,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) fn of(job: &Job, skip: i64, mixes_orders: bool) -> Self {
+    pub(super) fn of(job: &Job, skip: i64) -> Self {
         let (align, access) = (job.blocks.align, job.pattern.access);
         let apart =
             access.reads && access.writes && align.read != align.write && !job.blocks.by_order;
@@ -57,7 +57,7 @@ impl Rules {
             revisits: job.timing.time_based,
             skip,
             each_once: job.pattern.map != RandomMap::None,
-            needs_map: !one_size || mixes_orders,
+            needs_map: !one_size,
             unit,
             min: spans.map(|(min, _)| min),
             apart,
@@ -214,18 +214,15 @@ impl Place {
     ) -> Option<u64> {
         let mut length = length;
         let at = if rules.apart { side(direction) } else { 0 };
-        if let Some(map) = self.orders.get_mut(at).and_then(|order| order.map.as_mut()) {
+        // Those that follow a random one in order count for nothing: fio's
+        // IO_U_F_BUSY_OK.
+        let map = self.orders.get_mut(at).and_then(|order| order.map.as_mut());
+        if let Some(map) = map.filter(|_| random) {
             let unit = rules.unit[at];
-            let first = (offset - self.start) / unit;
-            let units = length.div_ceil(unit);
-            if random {
-                let free = map.visit(first, units);
-                length = length.min(free * unit);
-                if length < rules.min[at] {
-                    return None;
-                }
-            } else {
-                map.mark(first, units);
+            let free = map.visit((offset - self.start) / unit, length.div_ceil(unit));
+            length = length.min(free * unit);
+            if length < rules.min[at] {
+                return None;
             }
         }
         self.position[side(direction)] = offset + length;

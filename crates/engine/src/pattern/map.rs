@@ -1,7 +1,7 @@
 //! Which blocks of a file were visited, where a permutation alone cannot tell.
 
-/// One bit for each block. Needed only where I/Os have different lengths or
-/// some are sequential; elsewhere the permutation needs no memory.
+/// One bit for each block. Needed only where I/Os have different lengths; elsewhere
+/// the permutation needs no memory.
 ///
 /// Above the bits lie levels of which each bit says that 64 bits below are all
 /// set, so that the next free block is found at once, however full the map is
@@ -95,13 +95,6 @@ impl Map {
         }
         new
     }
-
-    /// Marks all blocks of a range, whether they were visited or not.
-    pub(super) fn mark(&mut self, first: u64, count: u64) {
-        for block in first..first.saturating_add(count).min(self.blocks) {
-            self.set(block);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -113,13 +106,13 @@ mod tests {
     #[test]
     fn a_visit_ends_at_what_was_visited() {
         let mut map = Map::new(100);
-        map.mark(70, 3);
+        assert_eq!(map.visit(70, 3), 3);
         assert_eq!(map.visit(60, 20), 10);
         assert_eq!(map.visit(60, 20), 0);
         assert_eq!(map.visit(73, 100), 27);
         assert!(map.visited(100) && map.visited(72) && !map.visited(59));
         map.clear();
-        map.mark(98, 10);
+        assert_eq!(map.visit(98, 10), 2);
         assert!(!map.visited(72) && map.visited(99));
     }
 
@@ -132,7 +125,7 @@ mod tests {
         ) {
             let mut map = Map::new(blocks);
             for (first, count) in marks {
-                map.mark(first, count);
+                map.visit(first, count);
             }
             for from in from {
                 let plain = (from..blocks).find(|block| !map.visited(*block));

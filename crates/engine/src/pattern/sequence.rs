@@ -61,8 +61,7 @@ impl Sequence {
             Modifier::Skip(bytes) => (bytes, None),
             Modifier::Run(ios) => (0, Some((ios.max(1), 0))),
         };
-        let mixes_orders = run.is_some() || percent.iter().any(|p| *p < 100);
-        let mut rules = Rules::of(job, skip, mixes_orders);
+        let mut rules = Rules::of(job, skip);
         let mixed = pattern.access.reads && pattern.access.writes;
         let more = job.length.io_size_given && job.length.io_size > job.length.size;
         rules.wraps = (job.timing.time_based && files.len() == 1) || (mixed && more);

@@ -67,7 +67,8 @@ pub(super) const CHAPTER: Chapter = Chapter {
             "random, zipf:THETA[:CENTER], pareto:POWER[:CENTER], normal:PERCENT[:CENTER], \
              zoned:SHARE/LENGTH:…, zoned_abs:SHARE/SIZE:…",
             "How random places are spread. All but `random` forget which blocks have been \
-             visited",
+             visited. The favoured blocks lie about the whole file; CENTER only shifts them. \
+             Zones lie behind each other",
             |d, g| {
                 let (read, write) = distribution(g.text, g.base)?;
                 d.distribution = PerDirection { read, write };
