@@ -15,10 +15,14 @@ use disklab_verdict::{AUDITS, Finding, Reproducer, Severity, analyse};
 use lab_kernel::kernel;
 
 const MISTAKES: &str = include_str!("studies/mistakes.toml");
+const CONDITIONS: &str = include_str!("studies/conditions.toml");
 const ON_ZFS: &str = include_str!("studies/mistakes-zfs.toml");
 
 /// Audits whose mistake is one of ZFS.
 const OF_ZFS: [&str; 2] = ["compressed-away", "direct-not-honoured"];
+
+/// Audits whose mistake is one of drives and links.
+const OF_CONDITIONS: [&str; 3] = ["coordinated-omission", "slow-link", "write-caches-differ"];
 
 /// The findings of a run of `study` in a new home, by audit.
 fn findings(study: &str, arguments: &[&str]) -> BTreeMap<&'static str, Vec<Finding>> {
@@ -71,7 +75,8 @@ fn mistakes_in_the_lab_are_found() {
     let Some(_) = kernel() else { return };
     let found = findings(MISTAKES, &["--scale", "0.9", "--memory", "1G"]);
     assert_found(&found, |name, reproducer| {
-        matches!(reproducer, Reproducer::Lab(_)) && !OF_ZFS.contains(&name)
+        let elsewhere = OF_ZFS.contains(&name) || OF_CONDITIONS.contains(&name);
+        matches!(reproducer, Reproducer::Lab(_)) && !elsewhere
     });
     // synology-2018: zeros by dd on Btrfs with compression.
     let zeros = ["zeros with compressing", "They were zeros"];
@@ -88,6 +93,24 @@ fn mistakes_in_the_lab_are_found() {
     assert!(of_zeros.iter().all(|f| !f.text.contains("plain")), "{of_zeros:#?}");
     let flushes = &found["no-flushes"];
     assert!(flushes.iter().all(|f| f.text.contains("zeros with unsafe")), "{flushes:#?}");
+}
+
+#[test]
+fn drives_and_links_that_mislead_are_found_in_the_lab() {
+    let Some(_) = kernel() else { return };
+    let found = findings(CONDITIONS, &[]);
+    assert_found(&found, |name, _| OF_CONDITIONS.contains(&name));
+    let caches = ["write back (plain,", "write through (uncached)"];
+    assert_says(&found, "write-caches-differ", Severity::Severe, &caches);
+    assert_says(
+        &found,
+        "slow-link",
+        Severity::Warning,
+        &["read with slow", "what its link carries"],
+    );
+    let bus = ["striped", "of the bus that they share"];
+    assert_says(&found, "slow-link", Severity::Warning, &bus);
+    assert_says(&found, "coordinated-omission", Severity::Warning, &["paced with shingled"]);
 }
 
 #[test]

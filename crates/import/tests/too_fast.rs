@@ -6,7 +6,7 @@ use disklab_import::{Drives, Import, Request};
 use disklab_published::Catalogue;
 use disklab_store::Session;
 use disklab_study::Study;
-use disklab_verdict::{Analysis, Severity, analyse};
+use disklab_verdict::{AUDITS, Analysis, Reproducer, Severity, analyse};
 
 fn analysed(import: &Import, folder: &Path) -> Analysis {
     let session = Session {
@@ -53,6 +53,10 @@ fn what_phoronix_read_from_memory_is_told_where_the_drives_are() {
     assert!(self::told(&of(Some("ssd:4"), "ssds")).is_empty());
     let unknown = of(None, "unknown");
     assert!(self::told(&unknown).is_empty());
+    // What the audits' table says of imports.
+    for audit in AUDITS.iter().filter(|a| matches!(a.reproducer, Reproducer::Import(_))) {
+        assert!(disks.findings.iter().any(|f| f.audit == audit.name), "{}", audit.name);
+    }
     let advice = unknown.findings.iter().find(|f| f.audit == "imported").map(|f| &f.advice);
     assert!(advice.is_some_and(|advice| advice.contains("--drives hdd:4")), "{advice:?}");
 }

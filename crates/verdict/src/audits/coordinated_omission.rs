@@ -13,7 +13,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "latencies of rate-limited work that leave out how long requests waited to be sent",
     evidence: "rate, rate_iops or thinktime of the job, and the longest latency against the pace",
     remedy: "look at missed deadlines (streams), or let the work come without waiting (iodepth)",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Lab("writes at a pace on a shingled disk that stalls"),
     check,
 };
 

@@ -16,7 +16,9 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "throughput, random reads or commits per second beyond what drives of this kind can do",
     evidence: "the figures, the number of drives, and whether they rotate",
     remedy: "see where the data were: in memory, in a controller's cache, or nowhere",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Import(
+        "11.7 GB/s by Phoronix from four disks (issue 417); 112,384 random reads per second from two (xpenology-2023)",
+    ),
     check,
 };
 

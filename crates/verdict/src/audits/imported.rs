@@ -11,7 +11,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "imported figures, of which nobody knows what the drives did for them",
     evidence: "the bench, and samples without drives' counters",
     remedy: "run the study with disklab, or look at the drives' own counters",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Import("a result file of Phoronix"),
     check,
 };
 

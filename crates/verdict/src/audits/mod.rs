@@ -93,6 +93,8 @@ pub enum Reproducer {
     Lab(&'static str),
     /// A run in a directory of this machine, in which this mistake is made on purpose.
     Directory(&'static str),
+    /// Figures of other programs, imported, in which this mistake was made.
+    Import(&'static str),
     /// Samples made up, and where sysfs or a program tells of it, such a tree or output
     /// made up: it takes a machine that a test does not have.
     MadeUp,
@@ -104,6 +106,7 @@ impl Reproducer {
         match self {
             Self::Lab(what) => format!("a run in the lab: {what}"),
             Self::Directory(what) => format!("a run in a directory: {what}"),
+            Self::Import(what) => format!("an import: {what}"),
             Self::MadeUp => "made-up samples".to_owned(),
         }
     }

@@ -1,5 +1,7 @@
 //! Drives with different I/O schedulers.
 
+use disklab_study::LayerSpec;
+
 use crate::Severity;
 use crate::audits::support::{joined, unlike};
 use crate::audits::{Audit, Found, Reproducer};
@@ -8,7 +10,7 @@ use crate::evidence::Evidence;
 pub(super) const AUDIT: Audit = Audit {
     name: "schedulers-differ",
     severity: Severity::Warning,
-    detects: "I/O schedulers that differ between stacks",
+    detects: "I/O schedulers that differ between stacks, unless the study sets them",
     evidence: "queue/scheduler of each drive as the workload started",
     remedy: "choose the same for all drives",
     reproducer: Reproducer::MadeUp,
@@ -22,6 +24,12 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         "Choose the same for all, by /sys/block/…/queue/scheduler or a udev rule.",
     ];
     unlike(evidence, Severity::Warning, words, |cell| {
+        let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.stack);
+        // Where the study sets it, it is what is compared.
+        let sets = |layer: &LayerSpec| layer.name == "queue" && layer.option("scheduler").is_some();
+        if stack.is_some_and(|stack| stack.layers.iter().any(sets)) {
+            return None;
+        }
         joined(cell.environment.drives.iter().filter_map(|drive| drive.scheduler.as_deref()))
     })
 }
@@ -44,5 +52,16 @@ mod tests {
             }
             assert_eq!(bed.findings(AUDIT.name).len(), expected, "{other:?}");
         }
+    }
+
+    #[test]
+    fn a_scheduler_that_the_study_sets_is_what_it_compares() {
+        let mut bed = Bed::new("[stacks]\nset = \"queue[scheduler=bfq]/ext4\"\n");
+        for (stack, scheduler) in [("single/ext4", "none"), ("set", "bfq")] {
+            let drive = DriveState { scheduler: Some(scheduler.into()), ..DriveState::default() };
+            let environment = Environment { drives: vec![drive], ..Environment::default() };
+            bed.around(stack, "dd-4k", 0, environment);
+        }
+        assert_eq!(bed.findings(AUDIT.name), []);
     }
 }

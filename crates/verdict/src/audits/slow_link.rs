@@ -6,15 +6,15 @@ use crate::audits::support::afflicted;
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::per_cents;
-use crate::{Group, Severity};
+use crate::{Group, Observation, Severity};
 
 pub(super) const AUDIT: Audit = Audit {
     name: "slow-link",
     severity: Severity::Warning,
-    detects: "a link slower than drive and port allow, or one that the workload fills",
-    evidence: "the link's speed in sysfs and SMART; bytes that a drive moved in a step",
+    detects: "a link slower than drive and port allow, or one, or the lab's bus, that the workload fills",
+    evidence: "the link's speed in sysfs and SMART, the lab's --bus; bytes that drives moved in a step",
     remedy: "another cable, port or slot; the figure is that of the link",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Lab("a drive linked at 1.5 Gb/s, and RAID 0 on a bus of 200 MB/s"),
     check,
 };
 
@@ -78,6 +78,20 @@ fn filled(evidence: &Evidence<'_>, index: usize, group: &Group, beyond: bool) ->
         .filter(|share| *share >= FILLED && (*share > whole) == beyond)
 }
 
+/// The share of the bus that all drives filled together, where the lab has one.
+fn bus_filled(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f64> {
+    let bus: BytesPerSecond = match evidence.info.options.get("bus") {
+        Some(bus) => bus.parse().ok()?,
+        None => evidence.study.lab_bus.filter(|_| evidence.is_lab())?,
+    };
+    let moved =
+        |o: &Observation| o.drives.iter().map(|(_, r, w)| *r as f64 + *w as f64).sum::<f64>();
+    let both = evidence.details[index].iter().zip(&group.observations);
+    let long = both.filter(|(detail, _)| detail.step_seconds >= SHORTEST_SECONDS);
+    let shares = long.map(|(detail, o)| moved(o) / detail.step_seconds / bus.0);
+    crate::audits::support::median(shares.collect()).filter(|share| *share >= FILLED)
+}
+
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let mut all = Vec::new();
     if let Some(cells) = afflicted(evidence, |cell| slow(cell).map(|_| 1.0))
@@ -126,6 +140,19 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
                 .to_owned(),
             groups: suspects.groups(),
         }
+    }));
+    let suspects = evidence.suspects(|index, group| bus_filled(evidence, index, group));
+    all.extend(suspects.iter().map(|suspects| Found {
+        severity: Severity::Warning,
+        text: format!(
+            "{} with {}: the drives together filled {} of the bus that they share. The figure is \
+             that of the bus, and more or faster drives would not be faster here.",
+            suspects.figure,
+            suspects.stacks(),
+            per_cents(suspects.range())
+        ),
+        advice: "Compare with --bus none, which gives each drive its own.".to_owned(),
+        groups: suspects.groups(),
     }));
     all
 }
@@ -207,6 +234,27 @@ mod tests {
             let texts = bed.texts(AUDIT.name);
             assert_eq!(texts.len(), usize::from(expected.is_some()), "{texts:?}");
             assert!(expected.is_none_or(|words| texts[0].contains(words)), "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn a_bus_that_all_drives_fill_together_is_told() {
+        let study = "[lab]\nbus = \"200 MB/s\"";
+        for (more, option, expected) in [
+            ("", Some("200 MB/s"), 1),
+            (study, None, 1),
+            (study, Some("none"), 0),
+            ("", Some("415 MB/s"), 0),
+            ("", None, 0),
+        ] {
+            let mut bed = Bed::new(more);
+            bed.info.options.extend(option.map(|bus| ("bus".to_owned(), bus.to_owned())));
+            let read = figure(Direction::Read, 190_000_000, 1.0);
+            let halves = [(95_000_000, 0), (95_000_000, 0)];
+            bed.sample("raid1/ext4", "fio", 0, vec![on_drives(step("s", vec![read]), &halves)]);
+            let texts = bed.texts(AUDIT.name);
+            assert_eq!(texts.len(), expected, "{more}, {option:?}: {texts:?}");
+            assert!(texts.iter().all(|t| t.contains("filled 95 % of the bus")), "{texts:?}");
         }
     }
 }

@@ -11,7 +11,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "write caches of drives that are on for one stack and off for another, unless the study sets them",
     evidence: "queue/write_cache of each drive as the workload started",
     remedy: "set write-cache in the study's layouts, the same for all",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Lab("a drive without its write cache beside those with it"),
     check,
 };
 
