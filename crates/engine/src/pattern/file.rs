@@ -8,6 +8,15 @@ use super::permutation::Permutation;
 use super::side;
 use crate::random::{Random, mix};
 
+/// Up to so many blocks of a file (a terabyte of 4 KiB; 32 MiB for each clone) a map is
+/// kept; beyond, blocks of one length are permuted, which needs no memory.
+///
+/// Each visits every block once, but where fio meets a visited block it takes the next
+/// free one, so that now and then an I/O lies beside one that was done. Small as that
+/// share is, a drive that sorts what it has in its cache notices: with the permutation,
+/// 2,048 random writes to a 64 MiB file were 2.2 percent slower than fio's.
+const MAPPED_BLOCKS: u64 = 1 << 28;
+
 /// What holds for all files of a job.
 #[derive(Debug, Clone)]
 pub(super) struct Rules {
@@ -19,7 +28,8 @@ pub(super) struct Rules {
     pub(super) skip: i64,
     /// Whether each block is visited once.
     pub(super) each_once: bool,
-    /// Whether the map has to be kept, since the permutation does not tell all.
+    /// Whether the map has to be kept however large it is, since the permutation does
+    /// not tell all.
     pub(super) needs_map: bool,
     /// Random offsets are multiples of this many bytes, by direction; at least 1.
     pub(super) unit: [u64; 2],
@@ -102,7 +112,7 @@ impl Place {
                 Draw::new(&rules.distribution[side], blocks, unit, mix(seed + 1))
             });
             let permutation = Permutation::new(blocks, seed);
-            let keeps = rules.each_once && rules.needs_map;
+            let keeps = rules.each_once && (rules.needs_map || blocks <= MAPPED_BLOCKS);
             let map = keeps.then(|| Map::new(extent.length.div_ceil(unit)));
             Order { blocks, permutation, next: 0, map, draw, seed }
         };
@@ -243,7 +253,7 @@ impl Order {
 
     /// A block that was not visited, if there is one.
     ///
-    /// With a map, as fio draws it (`__get_next_rand_offset`, io_u.c): any block, and
+    /// With a map it is as fio draws it (`__get_next_rand_offset`, io_u.c): any block, and
     /// the next free one where that was visited. A large I/O thus begins where room
     /// begins; drawn evenly from what is free it would mostly be cut short.
     fn unvisited(&mut self, random: &mut Random) -> Option<u64> {

@@ -1,7 +1,6 @@
-//! Which blocks of a file were visited, where a permutation alone cannot tell.
+//! Which blocks of a file were visited.
 
-/// One bit for each block. Needed only where I/Os have different lengths; elsewhere
-/// the permutation needs no memory.
+/// One bit for each block.
 ///
 /// Above the bits lie levels of which each bit says that 64 bits below are all
 /// set, so that the next free block is found at once, however full the map is
@@ -25,15 +24,9 @@ impl Map {
             }
             bits = words;
         }
-        let mut map = Self { levels, blocks };
-        map.end();
-        map
-    }
-
-    /// Bits behind the end of each level count as set.
-    fn end(&mut self) {
-        let mut bits = self.blocks;
-        for level in &mut self.levels {
+        // Bits behind the end of each level count as set.
+        let mut bits = blocks;
+        for level in &mut levels {
             let words = level.len() as u64;
             if let Some(last) = level.last_mut()
                 && bits < words * 64
@@ -42,12 +35,13 @@ impl Map {
             }
             bits = words;
         }
+        Self { levels, blocks }
     }
 
     /// Forgets all.
     pub(super) fn clear(&mut self) {
-        self.levels.iter_mut().for_each(|level| level.fill(0));
-        self.end();
+        // New memory: what is not touched costs nothing.
+        *self = Self::new(self.blocks);
     }
 
     /// Whether a block was visited; those behind the end count as visited.

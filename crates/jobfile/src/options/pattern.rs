@@ -96,7 +96,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(())
             },
         )
-        .differs("no effect: the native engine needs no map, it permutes the blocks"),
+        .differs("no effect: a map of up to 32 MiB is kept for each file, and blocks beyond are permuted without one"),
         option(
             "random_generator",
             "tausworthe, tausworthe64 or lfsr",
