@@ -17,6 +17,9 @@ pub struct Survey {
     /// Bytes written to each of the study's drives per byte written to the
     /// stack, by the order of [`Survey::stacks`].
     pub drive_writes: Vec<Vec<f64>>,
+    /// The size of each of the study's drives, where the bench has it; empty for a
+    /// directory.
+    pub sizes: Vec<Option<Bytes>>,
     /// What cannot run, and why.
     pub left_out: Vec<LeftOut>,
 }
@@ -29,7 +32,7 @@ pub(crate) fn survey_devices(
 ) -> Survey {
     let study = &campaign.study;
     let sizes = drives.sizes(study);
-    let mut survey = Survey::default();
+    let mut survey = Survey { sizes: sizes.clone(), ..Survey::default() };
     let runnable = runnable_workloads(campaign, true, drives.are_ata(), &mut survey.left_out);
     for (index, (spec, stack)) in study.stacks.iter().zip(&campaign.stacks).enumerate() {
         let mut leave_out = |why: String| {

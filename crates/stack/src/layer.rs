@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::{ExecError, Executor, Finished, Invocation};
 use disklab_study::{LayerSpec, StudyError};
+use disklab_units::Bytes;
 
 use crate::{Ledger, Need, Remount, Shape, StackError};
 
@@ -17,6 +18,15 @@ pub trait Layer: Debug + Send + Sync {
     /// In words for the user, where it cannot stand on that: 'raid5 needs at
     /// least 3 devices, got 2'.
     fn shape(&self, below: &Shape) -> Result<Shape, String>;
+
+    /// The same, but with bytes written to the drives as the first so many bytes of data
+    /// on it cause them, where that is not as on average.
+    ///
+    /// # Errors
+    /// As for [`Layer::shape`].
+    fn shape_of_first(&self, below: &Shape, _data: Bytes) -> Result<Shape, String> {
+        self.shape(below)
+    }
 
     /// Programs and kernel features it cannot do without.
     fn needs(&self) -> Vec<Need>;

@@ -56,7 +56,7 @@ impl Stack {
         }
         let stack = Self { layers };
         if !spec.drives.is_empty() {
-            stack.volume(&vec![AMPLE; spec.drives.len()]).map_err(|(index, why)| {
+            stack.volume(&vec![AMPLE; spec.drives.len()], None).map_err(|(index, why)| {
                 let place =
                     index.and_then(|i| spec.layers.get(i)).map_or(&spec.place, |l| &l.place);
                 place.error(format!("stack '{}': {why}", spec.id))
@@ -76,14 +76,32 @@ impl Stack {
     /// # Errors
     /// In words for the user, where it cannot stand on them.
     pub fn shape(&self, drives: &[Bytes]) -> Result<Volume, String> {
-        self.volume(drives).map_err(|(_, why)| why)
+        self.volume(drives, None).map_err(|(_, why)| why)
     }
 
-    /// As [`Stack::shape`]; an error says which layer it was.
-    fn volume(&self, drives: &[Bytes]) -> Result<Volume, (Option<usize>, String)> {
+    /// The same, but with bytes written to each drive as the first so many bytes of data on
+    /// a fresh one cause them: Btrfs puts these on some of its drives.
+    ///
+    /// # Errors
+    /// As for [`Stack::shape`].
+    pub fn shape_of_first(&self, drives: &[Bytes], data: Bytes) -> Result<Volume, String> {
+        self.volume(drives, Some(data)).map_err(|(_, why)| why)
+    }
+
+    /// As [`Stack::shape_of_first`], or [`Stack::shape`] where no data are told; an error
+    /// says which layer it was.
+    fn volume(
+        &self,
+        drives: &[Bytes],
+        data: Option<Bytes>,
+    ) -> Result<Volume, (Option<usize>, String)> {
         let mut shape = Shape::drives(drives);
         for (index, (_, layer)) in self.layers.iter().enumerate() {
-            shape = layer.shape(&shape).map_err(|why| (Some(index), why))?;
+            let next = match data {
+                Some(data) => layer.shape_of_first(&shape, data),
+                None => layer.shape(&shape),
+            };
+            shape = next.map_err(|why| (Some(index), why))?;
         }
         match shape {
             Shape::Directory(volume) | Shape::Pool(volume) => Ok(volume),

@@ -83,8 +83,8 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
         );
     }
     let extent = Extent::of(setup, prediction);
-    for time in extent.times() {
-        line("time", time);
+    for (at, time) in extent.times().into_iter().enumerate() {
+        line(if at == 0 { "time" } else { "" }, time);
     }
     if let Some(seconds) = setup.virtual_seconds(&setup.cells) {
         let shown = show_duration(Duration::from_secs_f64(seconds));
@@ -174,6 +174,7 @@ fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
         "seed": setup.seed,
         "scale": setup.campaign.scale,
         "predicted_seconds": prediction.seconds,
+        "prediction_rests_on": Extent::of(setup, prediction).rests_on(),
         "predicted_virtual_seconds": setup.virtual_seconds(&setup.cells),
         "campaign": Extent::of(setup, prediction).describe(),
         "predicted_drive_write_bytes": written,

@@ -42,24 +42,6 @@ pub fn making(layers: &str, capacity: u64, drive_writes: &[f64]) -> Vec<f64> {
     }
 }
 
-/// Bytes written to each drive for one byte written to a stack, as far as so many bytes go.
-///
-/// Btrfs's RAID1 keeps a chunk, of 1 GiB or a tenth of a smaller file system, on the two
-/// drives that have the most room (fs/btrfs/volumes.c, `btrfs_cmp_device_info`): on a fresh
-/// one of more than two drives these are the last, since its trees lie on the first two.
-/// Data that fit into a chunk are all there, and not spread out as on average.
-pub fn shares_of(layers: &str, capacity: u64, space: u64, average: &[f64]) -> Vec<f64> {
-    let used: Vec<usize> =
-        average.iter().enumerate().filter(|(_, s)| **s > 0.0).map(|(at, _)| at).collect();
-    let is_mirror = without_options(layers) == "btrfs-raid1";
-    // Half of the drives' sum is usable.
-    let chunk = (2 * (capacity / 10)).min(1 << 30);
-    let ([.., _, _, last, end], true) = (used.as_slice(), is_mirror && space <= chunk) else {
-        return average.to_vec();
-    };
-    (0..average.len()).map(|at| f64::from(u8::from(at == *last || at == *end))).collect()
-}
-
 /// The name of the last layer.
 fn without_options(layers: &str) -> &str {
     let bare = match layers.strip_suffix(']').and_then(|text| text.rfind('[')) {
@@ -105,25 +87,12 @@ mod tests {
         assert_eq!(making("", large, &[1.0]), [0.0]);
     }
 
-    #[test]
-    fn small_data_on_a_btrfs_mirror_lie_on_its_last_two_drives() {
-        let average = [0.5, 0.5, 0.0, 0.5, 0.5];
-        let large = 20_000_000_000_000;
-        let shares = |layers, capacity, space| shares_of(layers, capacity, space, &average);
-        assert_eq!(shares("partition/btrfs-raid1[csum]", large, 64 << 20), [0., 0., 0., 1., 1.]);
-        assert_eq!(shares("btrfs-raid1", large, 2 << 30), average);
-        assert_eq!(shares("btrfs-raid1", 1 << 30, 500 << 20), average);
-        assert_eq!(shares("btrfs-raid10", large, 64 << 20), average);
-        assert_eq!(shares_of("btrfs-raid1", large, 1, &[1.0, 1.0]), [1.0, 1.0]);
-    }
-
     proptest! {
         #[test]
         fn any_layers_are_answered(
             layers in "\\PC{0,24}", capacity: u64, shares in proptest::collection::vec(0.0..2.0, 0..5)
         ) {
             let got = making(&layers, capacity, &shares);
-            prop_assert_eq!(shares_of(&layers, capacity, 1, &shares).len(), shares.len());
             prop_assert!(got.len() == shares.len() && got.iter().all(|b| b.is_finite() && *b >= 0.0));
         }
     }

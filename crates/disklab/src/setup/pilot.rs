@@ -53,7 +53,14 @@ impl Pilot {
             return Err(other("the study", &study.id, "another text"));
         }
         if info.bench != setup.bench.name() {
-            return Err(other("the bench", &info.bench, &setup.bench.name()));
+            return Err(Failure::wrong_use(format!(
+                "--from {}: the bench there is {}, and here {}: other drives of other sizes, so \
+                 neither time nor bytes carry over; run one block here with --repeats 1, and \
+                 take that run",
+                folder.display(),
+                info.bench,
+                setup.bench.name()
+            )));
         }
         if setup.is_lab && info.bench_about != setup.bench.about() {
             return Err(other("the lab", &info.bench_about, &setup.bench.about()));

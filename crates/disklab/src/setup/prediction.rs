@@ -1,6 +1,7 @@
 //! What cells will cost: by what is known of workloads and benches, or by what a run's cells
 //! took.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use disklab_bench::{Prediction, cell_seconds, predict};
@@ -9,7 +10,7 @@ use disklab_units::Bytes;
 use disklab_workload::Cost;
 
 use super::Setup;
-use super::making::{making, shares_of};
+use super::making::making;
 use super::pilot::Pilot;
 use crate::exit::Failure;
 
@@ -35,6 +36,11 @@ impl Setup {
     pub fn learn_from(&mut self, folder: &Path) -> Result<(), Failure> {
         self.pilot = Some(Pilot::of(folder, self)?);
         Ok(())
+    }
+
+    /// Whether they do.
+    pub fn is_learnt(&self) -> bool {
+        self.pilot.is_some()
     }
 
     /// Virtual seconds of these cells, where a run in the lab has told them.
@@ -64,13 +70,41 @@ impl Setup {
         prediction
     }
 
+    /// Bytes written to each of the study's drives for one byte of a cell's data, by stack
+    /// and workload; none where nothing is known of the drives' sizes.
+    fn shares_of_first<'a>(&self, cells: &[&'a Cell]) -> HashMap<(&'a str, &'a str), Vec<f64>> {
+        let mut all = HashMap::new();
+        for cell in cells {
+            let pair = (cell.stack.as_str(), cell.workload.as_str());
+            if all.contains_key(&pair) {
+                continue;
+            }
+            let Some(index) = self.campaign.study.stack_index(&cell.stack) else { continue };
+            let drives = &self.campaign.study.stacks[index].drives;
+            let size = |drive: &usize| self.survey.sizes.get(*drive).copied().flatten();
+            let Some(sizes) = drives.iter().map(size).collect::<Option<Vec<Bytes>>>() else {
+                continue;
+            };
+            let data = self.cost(cell).space;
+            let Ok(volume) = self.campaign.stacks[index].shape_of_first(&sizes, data) else {
+                continue;
+            };
+            let mut shares = vec![0.0; self.survey.sizes.len()];
+            for (drive, share) in drives.iter().zip(volume.drive_writes) {
+                shares[*drive] = share;
+            }
+            all.insert(pair, shares);
+        }
+        all
+    }
+
     /// What these cells will cost by what is known of the workloads and the bench.
     fn formula(&self, cells: &[&Cell]) -> Prediction {
         let stack = |cell: &Cell| self.survey.stacks.iter().position(|s| s.id == cell.stack);
+        let shares = self.shares_of_first(cells);
         let writes = |cell: &Cell| {
-            let i = stack(cell)?;
-            let (planned, shares) = (&self.survey.stacks[i], &self.survey.drive_writes[i]);
-            Some(shares_of(&planned.layers, planned.capacity, self.cost(cell).space.0, shares))
+            let own = shares.get(&(cell.stack.as_str(), cell.workload.as_str())).cloned();
+            own.or_else(|| stack(cell).map(|i| self.survey.drive_writes[i].clone()))
         };
         let costed = |writes: &dyn Fn(&Cell) -> Option<Vec<f64>>| {
             let all = cells.iter().map(|cell| (self.cost(cell), writes(cell).unwrap_or_default()));

@@ -12,7 +12,7 @@ use super::Profile;
 
 /// Not used by Btrfs at the beginning of a device
 /// (`BTRFS_DEVICE_RANGE_RESERVED`).
-const RESERVED: Bytes = Bytes::mib(1);
+pub(super) const RESERVED: Bytes = Bytes::mib(1);
 
 /// Levels nearer than this, in bytes, are one: rounding must not keep devices
 /// apart that are equal.
@@ -38,7 +38,7 @@ pub(super) fn allocate(sizes: &[Bytes], data: Profile, metadata: Profile) -> (By
 /// The size of the first metadata chunk: 1 GiB on file systems over 50 GiB,
 /// else 256 MiB; all its copies take a tenth of the whole at most
 /// (`init_alloc_chunk_ctl` in btrfs-progs).
-fn first_metadata(sizes: &[Bytes], profile: Profile) -> f64 {
+pub(super) fn first_metadata(sizes: &[Bytes], profile: Profile) -> f64 {
     let total: Bytes = sizes.iter().copied().sum();
     let chunk = if total > Bytes::gib(50) { Bytes::gib(1) } else { Bytes::mib(256) };
     let width = profile.width(sizes.len()).max(1);

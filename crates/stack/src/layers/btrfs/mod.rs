@@ -9,12 +9,14 @@ use super::file_system::{
 };
 use crate::reading::Reading;
 use crate::redundancy::combine;
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo};
+use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo, Volume};
 
 mod allocate;
+mod chunks;
 mod profile;
 
 use allocate::allocate;
+use chunks::shares_of_first;
 use profile::Profile;
 
 /// A name of the family, with the profiles it stands for.
@@ -218,6 +220,18 @@ impl Layer for Btrfs {
         // The loss of the metadata is the loss of the data.
         let survives = self.data.tolerates().min(metadata.tolerates());
         Ok(Shape::Directory(combine(volumes, &shares, size, survives)))
+    }
+
+    fn shape_of_first(&self, below: &Shape, data: Bytes) -> Result<Shape, String> {
+        let (shape, Shape::Devices(volumes)) = (self.shape(below)?, below) else {
+            return self.shape(below);
+        };
+        let Shape::Directory(whole) = shape else { return Ok(shape) };
+        let sizes: Vec<Bytes> = volumes.iter().map(|v| v.size).collect();
+        let metadata = self.metadata(volumes.len());
+        let shares = shares_of_first(&sizes, self.data, metadata, data);
+        let Volume { drive_writes, .. } = combine(volumes, &shares, whole.size, 0);
+        Ok(Shape::Directory(Volume { drive_writes, ..whole }))
     }
 
     fn needs(&self) -> Vec<Need> {

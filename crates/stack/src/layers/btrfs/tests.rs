@@ -2,7 +2,6 @@ use proptest::prelude::*;
 
 use super::allocate::fill;
 use super::*;
-use crate::Volume;
 
 /// Btrfs's allocator, chunk by chunk: each takes one unit of each of the
 /// devices with the most free space.
