@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::thread;
 
+use disklab_wml::MAX_THREADS;
 use disklab_wml::random::Rng;
 use disklab_wml::{Action, Flowop, Personality, Thread};
 
@@ -15,8 +16,6 @@ use crate::tally::Counted;
 use crate::worker::{Place, ProcessCount, Shared, Worker};
 use crate::{FilebenchError, priority, usage};
 
-/// Most threads of a run. Filebench has 1024 at most.
-const MOST_THREADS: usize = 16_384;
 /// A thread's stack: flowops need little, and thousands of threads much.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -90,9 +89,10 @@ impl Session {
                 let compat = self.options.compat_rng.then(Rng::compat);
                 for thread in &process.threads {
                     for _ in 0..thread.instances.draw(&mut self.rng) {
-                        if crew.members.len() >= MOST_THREADS {
+                        // Where their number is drawn, only now it is known.
+                        if crew.members.len() as u64 >= MAX_THREADS {
                             return Err(FilebenchError::Other(format!(
-                                "{} has more than {MOST_THREADS} threads",
+                                "{} has more than {MAX_THREADS} threads",
                                 personality.name
                             )));
                         }

@@ -76,6 +76,7 @@ mod system;
 mod tree;
 mod value;
 
+pub use check::MAX_THREADS;
 pub use error::WmlError;
 pub use fileset::{Fileset, FilesetId};
 pub use flowop::{Action, Files, Finish, Flowop, Io, OpenHow, RowId, SLOTS};

@@ -60,13 +60,14 @@ fn read(file: &Path, args: &FilebenchArgs) -> Result<Personality, Failure> {
     let source = match shipped {
         Some(built_in) => built_in.source(),
         None => {
-            let text = fs::read_to_string(file).map_err(|e| {
+            let bytes = fs::read(file).map_err(|e| {
                 Failure::wrong_use(format!(
                     "cannot read {}: {e} (`disklab filebench --list` names the shipped ones)",
                     file.display()
                 ))
             })?;
-            Arc::new(Source { name: file.display().to_string(), text })
+            let source = Source::from_bytes(file.display().to_string(), bytes);
+            Arc::new(source.map_err(Failure::wrong_use)?)
         }
     };
     let mut variables = Vec::with_capacity(args.set.len());

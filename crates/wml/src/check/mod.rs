@@ -25,6 +25,7 @@ use composites::Composites;
 use execute::Executor;
 use executed::{Bound, Defined, Step, show};
 use fields::Fields;
+pub use processes::MAX_THREADS;
 
 use crate::{
     Command, Dialect, Overrides, Personality, RunTime, Setting, SystemStep, Value, WmlError, parse,

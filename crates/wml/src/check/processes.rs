@@ -16,9 +16,9 @@ use crate::{Action, Dialect, Fileset, Flowop, Process, Thread, Value};
 
 const PROCESS: &[&str] = &["name", "instances", "nice"];
 const THREAD: &[&str] = &["name", "instances", "memsize", "useism", "ioprio", "procname"];
-/// Threads of all processes together. Upstream has 1024 definitions; Linux's
-/// default limit is of this order.
-const MAX_THREADS: u64 = 65_536;
+/// Most threads of all processes together. Upstream has 1024; Linux's default limit is
+/// of this order.
+pub const MAX_THREADS: u64 = 16_384;
 
 /// Processes, rows and the number of flowops.
 pub(super) struct Processes {

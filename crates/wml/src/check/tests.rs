@@ -66,6 +66,11 @@ fn wrong_filesets_and_processes_are_told() {
             "defined twice",
         ),
         (
+            "define process name=q,instances=200 { thread name=t,instances=200 { flowop aiowait name=a } }",
+            "2:1",
+            "40001 threads in all; at most 16384",
+        ),
+        (
             "define process name=q,instances=10000 { thread name=t,instances=10000 { flowop aiowait name=a } }",
             "2:1",
             "100000001 threads",

@@ -127,10 +127,11 @@ impl Words {
             return Ok(vec![Arc::new(source)]);
         }
         let read = |path: &PathBuf| {
-            let text = std::fs::read_to_string(path).map_err(|e| {
+            let bytes = std::fs::read(path).map_err(|e| {
                 Failure::wrong_use(format!("cannot read the job file {}: {e}", path.display()))
             })?;
-            Ok(Arc::new(Source { name: path.display().to_string(), text }))
+            let source = Source::from_bytes(path.display().to_string(), bytes);
+            source.map(Arc::new).map_err(Failure::wrong_use)
         };
         self.files.iter().map(read).collect()
     }

@@ -31,9 +31,9 @@ pub(super) fn take(fields: &mut Fields<'_>, context: &Context) -> Result<Arc<Sou
         (None, Some(node), None) => {
             let name = node.as_text()?;
             let path = context.folder.join(&name);
-            let text = fs::read_to_string(&path)
+            let bytes = fs::read(&path)
                 .map_err(|e| node.error(format!("cannot read {}: {e}", path.display())))?;
-            Ok(Arc::new(Source { name, text }))
+            Ok(Arc::new(Source::from_bytes(name, bytes)?))
         }
         (None, None, Some(node)) => {
             Ok(Arc::new(Source { name: "text".to_owned(), text: node.as_text()? }))

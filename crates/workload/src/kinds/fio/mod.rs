@@ -156,9 +156,9 @@ fn from_text(node: &Node, policy: Policy) -> Result<Vec<Section>, StudyError> {
 fn from_file(node: &Node, context: &Context, policy: Policy) -> Result<Vec<Section>, StudyError> {
     let name = node.as_text()?;
     let path = context.folder.join(&name);
-    let text = std::fs::read_to_string(&path)
+    let bytes = std::fs::read(&path)
         .map_err(|e| node.error(format!("cannot read {}: {e}", path.display())))?;
-    let source = Arc::new(Source { name, text });
+    let source = Arc::new(Source::from_bytes(name, bytes)?);
     let whole = Place { source: Arc::clone(&source), span: 0..0 };
     let locate = |span| Place { source: Arc::clone(&source), span };
     sections(&source.text, &whole, &locate, policy)
