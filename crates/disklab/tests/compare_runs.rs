@@ -73,8 +73,8 @@ fn without_dates(text: &str) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {
         // The seed of an import and its day.
-        let line = match line.find("begun ") {
-            Some(at) => format!("{}begun DAY{}", &line[..at], &line[at + 16..]),
+        let line = match line.find(", imported ") {
+            Some(at) => format!("{}, imported DAY{}", &line[..at], &line[at + 21..]),
             None => line.to_owned(),
         };
         if !line.contains("seed: ") && !line.contains("the bench's own words") {

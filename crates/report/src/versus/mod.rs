@@ -152,8 +152,10 @@ fn side(report: &Report) -> Side<'_> {
 /// `study nas on modelled drives in virtual time, 3 repeats, begun 2026-11-21`.
 fn about(report: &Report) -> String {
     let info = &report.info;
+    // When the figures of an import were measured, hardly any output tells.
+    let done = if info.bench == "import" { "imported" } else { "begun" };
     format!(
-        "study {} on {}, {}, begun {}",
+        "study {} on {}, {}, {done} {}",
         info.study,
         bench_label(&info.bench),
         count(info.repeats as usize, "repeat"),
