@@ -79,7 +79,8 @@ pub(crate) fn progress(report: &Report) -> String {
         text.push_str(&format!(", {failed} failed"));
     }
     if waiting > 0 {
-        text.push_str(&format!(", {waiting} have not run yet"));
+        let have = if waiting == 1 { "has" } else { "have" };
+        text.push_str(&format!(", {waiting} {have} not run yet"));
     }
     let seconds = busy_seconds(&report.cells);
     if (1.0..1e12).contains(&seconds) {

@@ -1,6 +1,6 @@
 //! Whether verdicts may be believed: a simulation of campaigns whose truth is known.
 //!
-//! `cargo run --release -p disklab-verdict --example calibration [CAMPAIGNS [SECTION…]]`
+//! `cargo run --release -p disklab-verdict --example calibration [CAMPAIGNS [SECTION…] [WORLD…]]`
 //! prints the tables of docs/calibration.md; the sections are worlds, claims, coverage,
 //! power, adaptive and precision. All of it is seeded: the same numbers come out
 //! everywhere.
@@ -19,7 +19,7 @@ use worlds::{WORLDS, World};
 const BLOCKS: [u32; 9] = [3, 4, 5, 6, 7, 8, 10, 15, 20];
 
 /// A part of the tables: its name, and what prints it for so many campaigns.
-type Section = (&'static str, fn(u32) -> Result<(), Box<dyn Error>>);
+type Section = (&'static str, fn(u32, &[&World]) -> Result<(), Box<dyn Error>>);
 
 const SECTIONS: [Section; 6] = [
     ("worlds", worlds_told),
@@ -37,29 +37,35 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => 1000,
     };
     let wanted: Vec<String> = arguments.collect();
+    let is_named = |name: &str| wanted.iter().any(|w| w == name);
+    let mut worlds: Vec<&World> = WORLDS.iter().filter(|world| is_named(world.name)).collect();
+    if worlds.is_empty() {
+        worlds.extend(&WORLDS);
+    }
+    let all = !SECTIONS.iter().any(|(name, _)| is_named(name));
     for (name, print) in SECTIONS {
-        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
-            print(campaigns)?;
+        if all || is_named(name) {
+            print(campaigns, &worlds)?;
         }
     }
     Ok(())
 }
 
-fn worlds_told(_: u32) -> Result<(), Box<dyn Error>> {
+fn worlds_told(_: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
     println!("## The worlds\n\n| world | noise |\n|---|---|");
-    for world in &WORLDS {
+    for world in worlds {
         println!("| {} | {} |", world.name, world.about);
     }
     Ok(())
 }
 
-fn claims(campaigns: u32) -> Result<(), Box<dyn Error>> {
+fn claims(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
     println!("\n## False claims where nothing differs\n");
     println!(
         "Answers with any claim, in per cent of {campaigns} campaigns of four equal stacks.\n"
     );
     let four = Bed::new(4, 1)?;
-    table(&BLOCKS, |world, n| {
+    table(worlds, &BLOCKS, |world, n| {
         let got = false_claims(&four, world, 4, n, campaigns);
         // A severe finding would hide claims.
         let doubted = got.doubted.map_or_else(String::new, |audit| format!(" ({audit})"));
@@ -67,7 +73,7 @@ fn claims(campaigns: u32) -> Result<(), Box<dyn Error>> {
     });
     println!("\nTen questions each: answers, and summaries, with any claim, in per cent.\n");
     let ten = Bed::new(4, 10)?;
-    table(&[3, 5, 10], |world, n| {
+    table(worlds, &[3, 5, 10], |world, n| {
         let got = false_claims(&ten, world, 4, n, campaigns / 2);
         format!("{:.1}, {:.1}", got.answers.per_cent(), got.summaries.per_cent())
     });
@@ -77,9 +83,9 @@ fn claims(campaigns: u32) -> Result<(), Box<dyn Error>> {
 /// A table's title, and what of a coverage it shows.
 type Part = (&'static str, fn(&Coverage) -> Share);
 
-fn coverages(campaigns: u32) -> Result<(), Box<dyn Error>> {
+fn coverages(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
     let bed = Bed::new(4, 1)?;
-    let covered: Vec<Vec<Coverage>> = WORLDS
+    let covered: Vec<Vec<Coverage>> = worlds
         .iter()
         .map(|world| BLOCKS.iter().map(|n| coverage(&bed, world, *n, campaigns)).collect())
         .collect();
@@ -92,7 +98,7 @@ fn coverages(campaigns: u32) -> Result<(), Box<dyn Error>> {
     for (title, share) in parts {
         println!("\n{title}\n");
         head(&BLOCKS);
-        for (world, row) in WORLDS.iter().zip(&covered) {
+        for (world, row) in worlds.iter().zip(&covered) {
             let cells: Vec<String> =
                 row.iter().map(|c| format!("{:.1}", share(c).per_cent())).collect();
             println!("| {} | {} |", world.name, cells.join(" | "));
@@ -101,13 +107,13 @@ fn coverages(campaigns: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn powers(campaigns: u32) -> Result<(), Box<dyn Error>> {
+fn powers(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
     println!("\n## Power at the planned size\n");
     println!("| world | pilot | blocks planned | found | others wrongly told | no plan |");
     println!("|---|---|---|---|---|---|");
     let bed = Bed::new(4, 1)?;
     let campaigns = campaigns / 5;
-    for world in &WORLDS {
+    for world in worlds {
         for pilot in [3, 6] {
             let got = power(&bed, world, pilot, campaigns);
             let (found, wrong) = (got.found.per_cent(), got.wrong.per_cent());
@@ -120,12 +126,12 @@ fn powers(campaigns: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn adaptives(campaigns: u32) -> Result<(), Box<dyn Error>> {
+fn adaptives(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
     println!("\n## Adaptive campaigns\n");
     println!("| world | equal stacks: any called worse | wrong best | best named | cells |");
     println!("|---|---|---|---|---|");
     let bed = Bed::new(8, 1)?;
-    for world in &WORLDS {
+    for world in worlds {
         let got = adaptive(&bed, world, campaigns / 2);
         let shares = [got.false_order, got.false_best, got.named, got.cells];
         let cells: Vec<String> = shares.iter().map(|s| format!("{:.1}", s.per_cent())).collect();
@@ -134,11 +140,11 @@ fn adaptives(campaigns: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn precisions(campaigns: u32) -> Result<(), Box<dyn Error>> {
+fn precisions(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
     println!("\n## The precision of one stack\n");
     println!("| world | 2 % | 5 % | 10 % |\n|---|---|---|---|");
     let bed = Bed::new(1, 1)?;
-    for world in &WORLDS {
+    for world in worlds {
         let cells: Vec<String> = [0.02, 0.05, 0.1]
             .iter()
             .map(|share| {
@@ -157,9 +163,9 @@ fn head(blocks: &[u32]) {
     println!("| blocks | {} |\n|---|{}", numbers.join(" | "), "---|".repeat(blocks.len()));
 }
 
-fn table(blocks: &[u32], cell: impl Fn(&World, u32) -> String) {
+fn table(worlds: &[&World], blocks: &[u32], cell: impl Fn(&World, u32) -> String) {
     head(blocks);
-    for world in &WORLDS {
+    for world in worlds {
         let cells: Vec<String> = blocks.iter().map(|n| cell(world, *n)).collect();
         println!("| {} | {} |", world.name, cells.join(" | "));
     }

@@ -127,6 +127,8 @@ fn once_is_no_recommendation() {
     bed.cells.retain(|(record, _)| record.cell.block == 0);
     let got = database(&bed);
     assert!(matches!(&got.classes[0].advice, Advice::None(why) if why.contains("once")), "{got:?}");
+    let text = got.classes[0].advice.text();
+    assert!(text.starts_with("no recommendation (measured once: "), "{text}");
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl Recommendation {
 }
 
 impl Advice {
-    /// In a clause: 'raid10/ext4', 'either of …', 'no recommendation: …'.
+    /// In a clause: 'raid10/ext4', 'either of …', 'no recommendation (…)'.
     pub fn text(&self) -> String {
         match self {
             Self::One(stack) => stack.clone(),
@@ -56,7 +56,7 @@ impl Advice {
                 "any of {}: they are level within 5 %",
                 list(stacks.iter().map(String::as_str), 8)
             ),
-            Self::None(why) => format!("no recommendation: {why}"),
+            Self::None(why) => format!("no recommendation ({why})"),
         }
     }
 }

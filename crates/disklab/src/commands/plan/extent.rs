@@ -89,7 +89,7 @@ impl Extent {
             "as cells of that run took: within 15 %, unless the machine's load changes"
         } else {
             "by formula, as how fast this machine is now is not known: it may take a third or \
-             three times as long; after a first block, plan --from RUN is within 15 %"
+             three times as long, and more where other programs hold it; after a first block, plan --from RUN is within 15 %"
         }
     }
 
