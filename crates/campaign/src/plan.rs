@@ -118,19 +118,34 @@ pub fn blocks_needed(pilot: &[Vec<Option<f64>>], ask: &Ask) -> Result<Planned, P
         Tails::Light => 3,
         Tails::Heavy => fewest_despite_a_stall(level),
     };
-    let wanted = 1.0 - MISSED_OF_PERMITTED * (1.0 - ask.power);
     let power = |blocks: usize| power(&residuals, blocks, level, ask);
-    let too_noisy = PlanError::TooNoisy { noise, most_blocks: ask.most_blocks };
+    let wanted = 1.0 - MISSED_OF_PERMITTED * (1.0 - ask.power);
+    let fewest = fewest.max(3);
+    // Where that takes too many, what was asked for has to do.
+    let (blocks, power) = search(&power, fewest, ask.most_blocks, wanted)
+        .or_else(|| search(&power, fewest, ask.most_blocks, ask.power))
+        .ok_or(PlanError::TooNoisy { noise, most_blocks: ask.most_blocks })?;
+    Ok(Planned { blocks, noise, power })
+}
+
+/// The fewest blocks from `fewest` to `most` that find the effect so often, and how often
+/// they do; none where `most` do not.
+fn search(
+    power: &impl Fn(usize) -> f64,
+    fewest: usize,
+    most: usize,
+    wanted: f64,
+) -> Option<(usize, f64)> {
     // The first of growing sizes that is enough, then the fewest between it and the one
     // before.
-    let (mut few, mut enough) = (fewest.max(3), fewest.max(3));
+    let (mut few, mut enough) = (fewest, fewest);
     let mut found = power(enough);
     while found < wanted {
-        if enough >= ask.most_blocks {
-            return Err(too_noisy);
+        if enough >= most {
+            return None;
         }
         few = enough;
-        enough = (enough + enough.div_ceil(2)).min(ask.most_blocks);
+        enough = (enough + enough.div_ceil(2)).min(most);
         found = power(enough);
     }
     while enough - few > 1 {
@@ -142,10 +157,7 @@ pub fn blocks_needed(pilot: &[Vec<Option<f64>>], ask: &Ask) -> Result<Planned, P
             few = middle;
         }
     }
-    if enough > ask.most_blocks {
-        return Err(too_noisy);
-    }
-    Ok(Planned { blocks: enough, noise, power: found })
+    (enough <= most).then_some((enough, found))
 }
 
 /// How often the effect is found in so many blocks.
