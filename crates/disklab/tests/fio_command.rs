@@ -92,3 +92,48 @@ fn the_options_are_listed() {
     assert!(parsed.status.success() && parsed.stdout.is_empty());
     assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
 }
+
+/// fio2gnuplot draws fio's logs, and comes with fio.
+#[test]
+fn logs_are_what_fio2gnuplot_reads() {
+    let folder = tempfile::tempdir().expect("temp");
+    let words = [
+        "--name=x",
+        "--rw=randrw",
+        "--bs=4k",
+        "--size=1m",
+        "--time_based",
+        "--runtime=3",
+        "--rate_iops=200",
+        "--log_avg_msec=1000",
+        "--logs=logs",
+    ];
+    let output = disklab(folder.path(), &words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let logs = folder.path().join("logs");
+    for kind in ["bw", "iops", "lat"] {
+        let log = std::fs::read_to_string(logs.join(format!("x_{kind}.1.log"))).expect(kind);
+        assert!(log.lines().count() >= 4, "{kind}: {log}");
+    }
+    // It is a Python program, and the package fio only recommends Python.
+    let fio2gnuplot = |words: &[&str]| {
+        std::process::Command::new("fio2gnuplot").args(words).current_dir(&logs).output()
+    };
+    if !fio2gnuplot(&["-h"]).is_ok_and(|said| said.status.success()) {
+        eprintln!("skipped: needs fio2gnuplot (packages fio and python3)");
+        return;
+    }
+    let drawn = fio2gnuplot(&["-p", "x_iops.1.log", "-o", "drawn"]).expect("ran before");
+    let said = text(&drawn.stdout) + &text(&drawn.stderr);
+    assert!(drawn.status.success() && said.contains("1 files Selected"), "{said}");
+    let log = std::fs::read_to_string(logs.join("x_iops.1.log")).expect("log");
+    let values: Vec<f64> = log
+        .lines()
+        .map(|l| l.split(", ").nth(1).expect("value").parse().expect("number"))
+        .collect();
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let global = std::fs::read_to_string(logs.join("x_iops.1.global")).expect("what it computed");
+    let of = |key: &str| global.lines().find_map(|l| l.strip_prefix(key)?.parse::<f64>().ok());
+    assert_eq!(of("values_count="), Some(values.len() as f64), "{global}");
+    assert!((of("avg=").expect("a mean") - mean).abs() < 0.01, "{global} and {mean}");
+}

@@ -10,8 +10,9 @@ use clap::Args;
 pub struct FioArgs {
     /// Job files, or fio's options after --name=NAME (those before it hold for all
     /// jobs). Besides: --dir=FOLDER (where files lie), --seed=N, --output=FILE,
-    /// --output-format=normal|json, --section=NAME (only this one), --parse-only,
-    /// --list-options.
+    /// --output-format=normal|json, --logs=FOLDER (throughput, I/Os and latency over time,
+    /// as fio's write_bw_log and its kin write them), --section=NAME (only this one),
+    /// --parse-only, --list-options.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "JOB")]
     pub words: Vec<String>,
 }

@@ -4,10 +4,11 @@ mod table;
 mod words;
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use disklab_engine::{EngineError, Progress, ProgressHook, Report, Site, run};
+use disklab_engine::{EngineError, LogKind, Progress, ProgressHook, Report, Site, run};
 use disklab_jobfile::{Job, Policy, Runner, jobs, listing, sections};
 use disklab_study::Place;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -47,6 +48,11 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     let folder = folder
         .canonicalize()
         .map_err(|e| Failure::wrong_use(format!("--dir: cannot use {}: {e}", folder.display())))?;
+    if let Some(logs) = &words.logs {
+        std::fs::create_dir_all(logs).map_err(|e| {
+            Failure::wrong_use(format!("--logs: cannot make the folder {}: {e}", logs.display()))
+        })?;
+    }
     let shown = Shown::new(&jobs);
     let site = Site {
         interrupt,
@@ -72,7 +78,23 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
         Some(path) => std::fs::write(path, text)
             .map_err(|e| Failure::failed(format!("cannot write {}: {e}", path.display())))?,
     }
+    if let Some(folder) = &words.logs {
+        write_logs(&report, folder)?;
+    }
     ended(&report)
+}
+
+/// Logs as fio writes them, for what draws fio's logs; in a folder of their own, so that they
+/// are not written into what is measured.
+fn write_logs(report: &Report, folder: &Path) -> Result<(), Failure> {
+    for kind in [LogKind::Bandwidth, LogKind::Operations, LogKind::Latency] {
+        for (name, text) in report.logs(kind) {
+            let path = folder.join(name);
+            std::fs::write(&path, text)
+                .map_err(|e| Failure::failed(format!("cannot write {}: {e}", path.display())))?;
+        }
+    }
+    Ok(())
 }
 
 /// The jobs that the words ask for.

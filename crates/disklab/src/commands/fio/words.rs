@@ -23,6 +23,8 @@ pub struct Words {
     pub output: Option<PathBuf>,
     /// `--output-format=json`.
     pub json: bool,
+    /// `--logs`: the folder for logs of throughput, I/Os and latency over time.
+    pub logs: Option<PathBuf>,
     /// `--section`: only these.
     pub sections: Vec<String>,
     /// `--parse-only`.
@@ -78,6 +80,7 @@ impl Words {
         let filled = || value.filter(|v| !v.is_empty());
         match name {
             "dir" => self.folder = Some(filled().ok_or_else(|| wanted("a folder"))?.into()),
+            "logs" => self.logs = Some(filled().ok_or_else(|| wanted("a folder"))?.into()),
             "output" => self.output = Some(filled().ok_or_else(|| wanted("a file"))?.into()),
             "section" => {
                 self.sections.push(filled().ok_or_else(|| wanted("a section's name"))?.to_owned());
@@ -182,6 +185,7 @@ mod tests {
             ("--seed=x", "a whole number, found 'x'"),
             ("--output-format=terse", "'normal' or 'json'"),
             ("--dir", "a folder"),
+            ("--logs=", "a folder"),
         ] {
             let error = read(line).expect_err(line);
             assert_eq!(error.code, crate::exit::WRONG_USE);
