@@ -19,6 +19,10 @@ pub(crate) fn write(md: &mut String, report: &Report) {
         return;
     }
     md.push_str("## Which one for what?\n\n");
+    let (why, judged) = one_refusal(judged);
+    if let Some((why, purposes)) = why {
+        let _ = writeln!(md, "- No recommendation for {}: {}.", escape(&purposes), escape(&why));
+    }
     for recommendation in judged {
         let _ = writeln!(md, "- **{}**", escape(recommendation.purpose.title));
         for class in &recommendation.classes {
@@ -45,4 +49,20 @@ pub(crate) fn write(md: &mut String, report: &Report) {
         );
     }
     md.push('\n');
+}
+
+/// Where nothing is recommended for any purpose, and for the same reason, that reason and the
+/// purposes, to be said once; and what is left to be told one by one.
+fn one_refusal(judged: Vec<&Recommendation>) -> (Option<(String, String)>, Vec<&Recommendation>) {
+    let classes: Vec<&Advice> =
+        judged.iter().flat_map(|r| &r.classes).map(|class| &class.advice).collect();
+    match classes.split_first() {
+        Some((Advice::None(why), others @ [_, ..]))
+            if others.iter().all(|advice| matches!(advice, Advice::None(w) if w == why)) =>
+        {
+            let purposes: Vec<&str> = judged.iter().map(|r| r.purpose.word).collect();
+            (Some((why.clone(), purposes.join(", "))), Vec::new())
+        }
+        _ => (None, judged),
+    }
 }

@@ -49,3 +49,16 @@ fn tables_are_whole_and_not_too_wide() {
     assert!(widest.is_some_and(|w| w <= 170), "{widest:?}");
     assert!(md.len() < 40_000, "a forum takes no post of {} bytes", md.len());
 }
+
+#[test]
+fn what_keeps_all_recommendations_away_is_said_once() {
+    let mut report = support::made(4, 1, "lab", 1);
+    for (number, stack) in report.info.stacks.iter_mut().enumerate() {
+        stack.tolerates = u32::from(number % 2 == 0);
+    }
+    let md = render(&report, Format::Markdown);
+    let at = md.find("## Which one for what?").expect("a section");
+    let section = md[at..].split("\n\n").nth(1).expect("what it says");
+    assert_eq!(section.matches("measured once").count(), 1, "{section}");
+    assert!(section.starts_with("- No recommendation for "), "{section}");
+}
