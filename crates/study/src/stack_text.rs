@@ -109,17 +109,21 @@ pub(crate) fn parse_options(
     Ok(options)
 }
 
-/// Splits at `separator` outside of brackets; nothing where they do not match.
+/// Splits at `separator` outside of brackets; nothing where they do not match, or a part has
+/// more than one pair of them.
 fn split_outside(text: &str, separator: char) -> Option<Vec<&str>> {
     let (mut depth, mut start, mut parts) = (0_u32, 0, Vec::new());
+    let mut has_options = false;
     let mut quotes = Quotes::default();
     for (index, c) in text.char_indices() {
         match c {
             // There are no quotes outside of brackets.
             c if depth > 0 && quotes.covers(c) => {}
-            '[' => depth += 1,
+            '[' if depth == 0 && has_options => return None,
+            '[' => (depth, has_options) = (depth + 1, true),
             ']' => depth = depth.checked_sub(1)?,
             c if c == separator && depth == 0 => {
+                has_options = false;
                 parts.push(&text[start..index]);
                 start = index + c.len_utf8();
             }
@@ -182,7 +186,8 @@ fn unquoted(value: &str) -> &str {
 fn quoted(value: &str) -> String {
     let mut quotes = Quotes::default();
     let is_split = value.chars().any(|c| !quotes.covers(c) && matches!(c, ',' | '[' | ']'));
-    if !is_split && value.trim() == value && unquoted(value) == value {
+    let is_closed = quotes.0.is_none();
+    if !is_split && is_closed && value.trim() == value && unquoted(value) == value {
         return value.to_owned();
     }
     // A value that was read never needs both.
@@ -223,10 +228,13 @@ mod tests {
             ("ext4[mkfs='-L a' -O '^b']", &["mkfs='-L a' -O '^b'"]),
             ("md/ext4[mkfs='a/b]c[,']/x", &["mkfs=a/b]c[,"]),
             ("ext4[context=\"u:r:t:s0,c1\"]", &["context=u:r:t:s0,c1"]),
+            ("ext4[label='19\" rack']", &["label=19\" rack"]),
         ] {
             assert_eq!(values(text), expected, "{text}");
         }
-        for text in ["ext4[mkfs='-O ^a,^b]", "ext4[mkfs=it's]", "ext4['a]"] {
+        let shown = layers("ext4[label='19\" rack']").expect("valid")[0].to_string();
+        assert_eq!(shown, "ext4[label='19\" rack']");
+        for text in ["ext4[mkfs='-O ^a,^b]", "ext4[mkfs=it's]", "ext4['a]", "ext4[a=b]x[c]"] {
             assert!(layers(text).is_err(), "{text}");
         }
     }
