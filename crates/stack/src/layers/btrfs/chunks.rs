@@ -94,12 +94,12 @@ pub(super) fn shares_of_first(
             written[*device] += piece as f64 * chunk.share;
         }
     }
-    let placed = wanted.0 - left;
-    // More than there is room for is refused elsewhere.
-    if placed == 0 {
+    // Where chunks were not followed to the end, shares of what was placed say too much of
+    // devices that are full by then. (More than there is room for is refused elsewhere.)
+    if left > 0 {
         return average();
     }
-    written.iter().map(|bytes| bytes / placed as f64).collect()
+    written.iter().map(|bytes| bytes / wanted.0 as f64).collect()
 }
 
 /// The devices of mkfs.btrfs's first chunk: where not all take part, the last ones, for it
