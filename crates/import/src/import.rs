@@ -7,6 +7,7 @@ use std::sync::Arc;
 use disklab_measure::{Direction, Sample};
 use disklab_source::{Place, Source, one_of};
 use disklab_study::{Cell, LeftOut, Study};
+use disklab_units::count;
 use indexmap::IndexMap;
 
 use crate::files::{only_once, source};
@@ -115,7 +116,7 @@ impl Import {
         let formats = placed.iter().map(|p| p.format).collect::<indexmap::IndexSet<_>>();
         let formats = formats.into_iter().collect::<Vec<_>>().join(", ");
         let files = request.files.len();
-        let about = format!("{files} {} ({formats})", if files == 1 { "file" } else { "files" });
+        let about = format!("{} ({formats})", count(files, "file"));
         let mut options = BTreeMap::from([("files".to_owned(), files.to_string())]);
         let drives = request.drives.clone().or(table.drives);
         options.extend(drives.iter().map(|drives| ("drives".to_owned(), drives.text.clone())));

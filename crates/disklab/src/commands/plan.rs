@@ -162,6 +162,7 @@ fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
         .into_iter()
         .zip(prediction.drive_writes.iter().map(|w| json!(w.0)))
         .collect();
+    let extent = Extent::of(setup, prediction);
     let mut value = json!({
         "study": setup.campaign.study.id,
         "bench": setup.bench.name(),
@@ -174,9 +175,9 @@ fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
         "seed": setup.seed,
         "scale": setup.campaign.scale,
         "predicted_seconds": prediction.seconds,
-        "prediction_rests_on": Extent::of(setup, prediction).rests_on(),
+        "prediction_rests_on": extent.rests_on(),
         "predicted_virtual_seconds": setup.virtual_seconds(&setup.cells),
-        "campaign": Extent::of(setup, prediction).describe(),
+        "campaign": extent.describe(),
         "predicted_drive_write_bytes": written,
         "space_bytes": prediction.space.0,
         "space_in": setup.room.as_ref().map_or("the drives".into(), |r| r.folder.to_string_lossy()),

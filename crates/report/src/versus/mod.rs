@@ -153,7 +153,7 @@ fn side(report: &Report) -> Side<'_> {
 fn about(report: &Report) -> String {
     let info = &report.info;
     // When the figures of an import were measured, hardly any output tells.
-    let done = if info.bench == "import" { "imported" } else { "begun" };
+    let done = if is_imported(&info.bench) { "imported" } else { "begun" };
     format!(
         "study {} on {}, {}, {done} {}",
         info.study,

@@ -19,9 +19,6 @@ use super::allocate::{RESERVED, allocate, first_metadata};
 /// The largest stripe of a data chunk (`max_stripe_size` in fs/btrfs/volumes.c and in
 /// btrfs-progs' kernel-shared/volumes.c).
 const LARGEST_STRIPE: u64 = 1 << 30;
-/// Stripes that the kernel cuts to fit a tenth of the file system are rounded up to this
-/// (`decide_stripe_size_regular`).
-const ROUNDED_TO: u64 = 16 << 20;
 /// What mkfs.btrfs rounds down to (`BTRFS_STRIPE_LEN`).
 const STRIPE_LENGTH: u64 = 64 << 10;
 /// The system chunk of mkfs.btrfs.
@@ -43,8 +40,6 @@ struct Chunk {
 
 struct Space {
     free: Vec<u64>,
-    /// A tenth of the file system: no chunk is larger.
-    tenth: u64,
     profile: Profile,
 }
 
@@ -64,7 +59,6 @@ pub(super) fn shares_of_first(
     }
     let mut space = Space {
         free: sizes.iter().map(|size| size.saturating_sub(RESERVED).0).collect(),
-        tenth,
         profile: data,
     };
     for device in last(sizes.len(), metadata) {
@@ -121,19 +115,14 @@ impl Space {
         self.chunk(last(count, self.profile).collect(), LARGEST_STRIPE)
     }
 
-    /// The next data chunk, by the kernel: on those that have the most room.
+    /// The next data chunk, by the kernel: on those that have the most room. None is cut to
+    /// a tenth of the file system, for where that would be, nothing is followed.
     fn next(&mut self) -> Option<Chunk> {
         let mut roomy: Vec<usize> =
             (0..self.free.len()).filter(|at| self.free[*at] >= STRIPE_LENGTH).collect();
         roomy.sort_by_key(|at| std::cmp::Reverse(self.free[*at]));
         roomy.truncate(self.profile.width(roomy.len()));
-        let data = self.profile.data(roomy.len());
-        let stripe = if LARGEST_STRIPE as f64 * data > self.tenth as f64 {
-            ((self.tenth as f64 / data.max(f64::MIN_POSITIVE)) as u64).next_multiple_of(ROUNDED_TO)
-        } else {
-            LARGEST_STRIPE
-        };
-        self.chunk(roomy, stripe.min(LARGEST_STRIPE))
+        self.chunk(roomy, LARGEST_STRIPE)
     }
 
     /// A chunk of so many bytes of each of these devices, or of as many as they all have.
