@@ -90,6 +90,11 @@ impl Kernel {
         self.pidfd.as_fd()
     }
 
+    /// Its process.
+    pub fn pid(&self) -> Option<Pid> {
+        process(&self.child)
+    }
+
     /// Takes away the place for the guest's memory, which by now is a file without a
     /// name: nothing stays behind then even where we are killed.
     pub fn has_memory(&mut self) {

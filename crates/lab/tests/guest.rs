@@ -28,6 +28,25 @@ fn an_hour_of_sleep_takes_no_time() {
     assert!(report.real_time.as_secs() < 60, "{:?}", report.real_time);
 }
 
+/// While a program computes, time stands still: no tick would ever come to let the
+/// other shell run. The first shell makes no system call at all in its loop, and is
+/// ended by the other.
+#[test]
+fn a_program_that_waits_by_computing_does_not_wait_for_ever() {
+    let Some(kernel) = kernel() else { return };
+    let script = "
+        a=$(date +%s%N)
+        (while :; do :; done) & waiting=$!
+        (sleep 0.2; kill $waiting) &
+        wait $waiting
+        echo ended=$? took=$(($(date +%s%N) - a))";
+    let outcome = run(kernel, script, Vec::new(), |_| {});
+    outcome.report();
+    assert_eq!(outcome.word("ended"), "143");
+    let took = outcome.number("took") / 1e9;
+    assert!((0.2..1.0).contains(&took), "{took}");
+}
+
 /// The scheduler has twice the depth to sort among (`blk_mq_init_sched` in
 /// block/blk-mq-sched.c).
 #[test]

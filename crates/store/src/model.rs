@@ -51,6 +51,28 @@ impl RunInfo {
     /// Name of the option that says how exactly a campaign is to know what it measures.
     pub const PRECISION: &'static str = "precision";
 
+    /// Name of the option that says whose processor's work is charged for.
+    pub const PROCESSOR: &'static str = "processor";
+
+    /// Whether drives and time are modelled.
+    pub fn is_lab(&self) -> bool {
+        self.bench.split(':').next() == Some("lab")
+    }
+
+    /// Whether another program measured the figures.
+    pub fn is_import(&self) -> bool {
+        self.bench == "import"
+    }
+
+    /// Whether the lab charged for the processor's work: it does where the command line
+    /// or else the study, which then has it `of_study`, names a processor.
+    pub fn charges_processor(&self, of_study: bool) -> bool {
+        match self.options.get(Self::PROCESSOR).map(String::as_str) {
+            Some(word) => word != "none",
+            None => self.is_lab() && of_study,
+        }
+    }
+
     /// How often the campaign looks at its samples to decide whether to go on; 1 where it
     /// does not. Each look is a chance to be deceived, so claims must stand as many.
     pub fn looks(&self) -> usize {

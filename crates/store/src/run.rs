@@ -300,11 +300,31 @@ fn check_version(path: &Path, connection: &Connection) -> Result<(), StoreError>
     if version == VERSION {
         return Ok(());
     }
+    if version == 0 {
+        return Err(no_run_in(path, connection)?);
+    }
     Err(StoreError::Other(format!(
         "{} has format {version}, and this disklab reads format {VERSION}; take the disklab that \
          made it",
         path.display()
     )))
+}
+
+/// Why a database that has no format of ours is none: what a crash between making the file
+/// and writing into it leaves, or somebody else's.
+fn no_run_in(path: &Path, connection: &Connection) -> Result<StoreError, StoreError> {
+    let tables: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(StoreError::sqlite(path))?;
+    let path = path.display();
+    Ok(StoreError::Other(if tables == 0 {
+        format!(
+            "{path} is empty: the run was cut off before it began, or its file was lost. Nothing \
+             can be read from it; remove it, and start the run anew"
+        )
+    } else {
+        format!("{path} is the database of another program, not a run of disklab")
+    }))
 }
 
 fn take_lock(folder: &Path) -> Result<File, StoreError> {

@@ -193,6 +193,22 @@ fn what_is_no_run_is_refused() {
 }
 
 #[test]
+fn an_empty_file_and_another_programs_are_told_for_what_they_are() {
+    let temp = tempfile::tempdir().expect("temp");
+    let path = temp.path().join("run.sqlite");
+    std::fs::write(&path, "").expect("a file");
+    for refused in [Run::open(temp.path()), Run::resume(temp.path())] {
+        let error = refused.expect_err("no run").to_string();
+        assert!(error.contains("run.sqlite is empty: the run was cut off"), "{error}");
+        assert!(error.contains("remove it, and start the run anew"), "{error}");
+    }
+    let other = rusqlite::Connection::open(&path).expect("a database");
+    other.execute_batch("CREATE TABLE film (title TEXT)").expect("a table");
+    let error = Run::open(temp.path()).expect_err("no run").to_string();
+    assert!(error.ends_with("is the database of another program, not a run of disklab"), "{error}");
+}
+
+#[test]
 fn another_format_is_refused_with_advice() {
     let temp = tempfile::tempdir().expect("temp");
     drop(Run::create(temp.path(), &info(), &cells()).expect("create"));

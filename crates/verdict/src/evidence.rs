@@ -103,7 +103,17 @@ impl<'a> Evidence<'a> {
 
     /// Whether drives and time are modelled.
     pub fn is_lab(&self) -> bool {
-        self.info.bench == "lab"
+        self.info.is_lab()
+    }
+
+    /// Whether drives and time are modelled, and the processor's work takes none.
+    pub fn computes_in_no_time(&self) -> bool {
+        self.is_lab() && !self.info.charges_processor(self.study.processor.is_some())
+    }
+
+    /// Whether another program measured the figures.
+    pub fn is_import(&self) -> bool {
+        self.info.is_import()
     }
 
     /// Groups in which `measure` finds something, figure by figure in the

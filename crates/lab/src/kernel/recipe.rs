@@ -26,6 +26,11 @@ pub(super) const PATCHES: &[Patch] = &[
         text: include_str!("../../../../kernel/patches/processor.patch"),
     },
     Patch { name: "speed.patch", text: include_str!("../../../../kernel/patches/speed.patch") },
+    Patch {
+        name: "registers.patch",
+        text: include_str!("../../../../kernel/patches/registers.patch"),
+    },
+    Patch { name: "way.patch", text: include_str!("../../../../kernel/patches/way.patch") },
 ];
 
 /// All that decides what a build makes.

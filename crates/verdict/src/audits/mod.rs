@@ -57,6 +57,7 @@ mod tool_failed;
 mod unfinished;
 mod upkeep_running;
 mod virtual_machine;
+mod waits_by_computing;
 mod wide_interval;
 mod write_amplification;
 mod write_caches_differ;
@@ -93,6 +94,8 @@ pub enum Reproducer {
     Lab(&'static str),
     /// A run in a directory of this machine, in which this mistake is made on purpose.
     Directory(&'static str),
+    /// A run on loop devices, in which this mistake is made on purpose.
+    Loop(&'static str),
     /// Figures of other programs, imported, in which this mistake was made.
     Import(&'static str),
     /// Samples made up, and where sysfs or a program tells of it, such a tree or output
@@ -106,6 +109,7 @@ impl Reproducer {
         match self {
             Self::Lab(what) => format!("a run in the lab: {what}"),
             Self::Directory(what) => format!("a run in a directory: {what}"),
+            Self::Loop(what) => format!("a run on loop devices: {what}"),
             Self::Import(what) => format!("an import: {what}"),
             Self::MadeUp => "made-up samples".to_owned(),
         }
@@ -165,6 +169,7 @@ pub static AUDITS: &[Audit] = &[
     mount_options_differ::AUDIT,
     schedulers_differ::AUDIT,
     cpu_bound::AUDIT,
+    waits_by_computing::AUDIT,
     stolen_time::AUDIT,
     throttled::AUDIT,
     on_battery::AUDIT,

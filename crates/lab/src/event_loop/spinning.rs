@@ -1,0 +1,180 @@
+//! A program of the guest that waits by computing.
+//!
+//! While programs compute, the guest's clock stands still, and no tick gives the
+//! processor to another: a program that looks at a variable until another program
+//! has set it never ends. The kernel sees the system calls of those who wait
+//! (`kernel/patches/way.patch`); one that makes none can only be seen from outside.
+
+use std::fs;
+
+use rustix::param::clock_ticks_per_second;
+use rustix::process::{Pid, Signal, kill_process};
+
+/// What a program computes without a system call before it counts as waiting, in
+/// seconds of processor time. Real work of this length is rare, and loses nothing
+/// but a tick of virtual time.
+const LONG: f64 = 5.0;
+/// The same, while it goes on waiting.
+const AGAIN: f64 = 0.2;
+/// The kernel's part in it, at most: a program that makes system calls, or touches
+/// fresh memory, gives it work.
+const KERNEL_PART: f64 = 0.02;
+
+/// The processor time of the kernel's process and of those that stand for the
+/// guest's programs, since the guest last spoke.
+#[derive(Debug)]
+pub(super) struct Spinning {
+    kernel: Pid,
+    since: Option<Used>,
+    waits: bool,
+    kicks: u64,
+}
+
+/// Processor time, in seconds.
+#[derive(Debug, Clone, PartialEq)]
+struct Used {
+    kernel: f64,
+    programs: Vec<(i32, f64)>,
+}
+
+impl Spinning {
+    /// Of the programs of the kernel whose process this is.
+    pub fn of(kernel: Pid) -> Self {
+        Self { kernel, since: None, waits: false, kicks: 0 }
+    }
+
+    /// The guest spoke: nobody computes for long. Where it used a disk since, which
+    /// its `kicks` so far tell, a wait is over.
+    pub fn guest_speaks(&mut self, kicks: u64) {
+        self.since = None;
+        self.waits &= kicks == self.kicks;
+        self.kicks = kicks;
+    }
+
+    /// The guest is silent. Tells its kernel of a program that computes for long.
+    pub fn guest_is_silent(&mut self) {
+        let Some(now) = used(self.kernel.as_raw_nonzero().get()) else { return };
+        let Some(since) = &self.since else {
+            self.since = Some(now);
+            return;
+        };
+        let long = if self.waits { AGAIN } else { LONG };
+        if let Some(program) = since.program_that_computes(&now, long).and_then(Pid::from_raw) {
+            tracing::debug!(
+                program = program.as_raw_nonzero(),
+                "a guest's program computes for long"
+            );
+            // It may have ended since.
+            let _ = kill_process(program, Signal::ALARM);
+            self.waits = true;
+            self.since = None;
+        }
+    }
+}
+
+impl Used {
+    /// The process that did nothing but compute for `long` seconds until `now`.
+    fn program_that_computes(&self, now: &Self, long: f64) -> Option<i32> {
+        let computed = |&(pid, after): &(i32, f64)| {
+            let before = self.programs.iter().find(|(known, _)| *known == pid);
+            (pid, after - before.map_or(0.0, |(_, before)| *before))
+        };
+        let (pid, most) =
+            now.programs.iter().map(computed).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        (most >= long && now.kernel - self.kernel <= most * KERNEL_PART).then_some(pid)
+    }
+}
+
+fn used(kernel: i32) -> Option<Used> {
+    let children = fs::read_to_string(format!("/proc/{kernel}/task/{kernel}/children")).ok()?;
+    let children = children.split_ascii_whitespace().filter_map(|word| word.parse().ok());
+    let programs = children.filter_map(|pid| Some((pid, of_process(pid)?))).collect();
+    Some(Used { kernel: of_process(kernel)?, programs })
+}
+
+fn of_process(pid: i32) -> Option<f64> {
+    // A name need not be UTF-8.
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let ticks = ticks(&String::from_utf8_lossy(&stat))?;
+    Some(ticks as f64 / clock_ticks_per_second() as f64)
+}
+
+/// User and system time in the text of a `/proc/PID/stat`, fields 14 and 15 of
+/// proc(5), in clock ticks.
+fn ticks(stat: &str) -> Option<u64> {
+    // The name before them may hold anything, brackets too.
+    let (_name, rest) = stat.rsplit_once(") ")?;
+    let mut fields = rest.split_ascii_whitespace().skip(11);
+    let user: u64 = fields.next()?.parse().ok()?;
+    user.checked_add(fields.next()?.parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use proptest::prelude::*;
+    use rustix::process::kill_process_group;
+
+    use super::*;
+
+    fn at(kernel: f64, programs: &[(i32, f64)]) -> Used {
+        Used { kernel, programs: programs.to_vec() }
+    }
+
+    #[test]
+    fn only_who_computes_for_long_and_leaves_the_kernel_alone_waits() {
+        let before = at(10.0, &[(7, 1.0), (8, 100.0)]);
+        let found = |now: &Used| before.program_that_computes(now, LONG);
+        assert_eq!(found(&at(10.05, &[(7, 6.0), (8, 100.0)])), Some(7));
+        assert_eq!(found(&at(10.05, &[(7, 5.9), (8, 100.0)])), None);
+        // It makes system calls.
+        assert_eq!(found(&at(11.0, &[(7, 6.5), (8, 100.0)])), None);
+        // It was not there before.
+        assert_eq!(found(&at(10.0, &[(7, 1.0), (9, 5.5)])), Some(9));
+        assert_eq!(found(&at(10.0, &[])), None);
+        assert_eq!(before.program_that_computes(&at(10.0, &[(8, 100.3)]), AGAIN), Some(8));
+    }
+
+    #[test]
+    fn a_program_that_computes_is_told() {
+        // A shell that waits for another, as the kernel does for its program.
+        let mut kernel = Command::new("sh")
+            .args(["-c", "(while :; do :; done) & wait $!"])
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let pid = Pid::from_child(&kernel);
+        let mut spinning = Spinning { waits: true, ..Spinning::of(pid) };
+        let began = Instant::now();
+        let status = loop {
+            spinning.guest_is_silent();
+            std::thread::sleep(Duration::from_millis(100));
+            if let Some(status) = kernel.try_wait().unwrap() {
+                break status;
+            }
+            if began.elapsed() > Duration::from_secs(60) {
+                kill_process_group(pid, Signal::KILL).unwrap();
+            }
+        };
+        assert_eq!(status.code(), Some(128 + Signal::ALARM.as_raw()), "{status}");
+    }
+
+    #[test]
+    fn ticks_are_read_whatever_the_name() {
+        for name in ["sh", "a) Z 1 (b", ") "] {
+            let stat = format!("41 ({name}) S 7 41 41 0 -1 4194304 122 0 0 0 31 11 0 0 20 0 1\n");
+            assert_eq!(ticks(&stat), Some(42), "{name}");
+        }
+        assert_eq!(ticks("41 (sh) S 7"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC*", line in "[0-9]{0,12} \\([a-z() ]{0,9}\\)( [0-9A-Z-]{1,22}){0,24}") {
+            let _ = (ticks(&text), ticks(&line));
+        }
+    }
+}
