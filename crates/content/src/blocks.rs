@@ -113,7 +113,12 @@ impl Blocks {
                 return source.fresh(number);
             }
         }
-        source.fresh(source.original(duplicates, number))
+        // The last one before, or where the stream begins with repeats the first of all.
+        let mut found = source.original(duplicates, number);
+        while source.repeats(duplicates, found) {
+            found = found.wrapping_add(1);
+        }
+        source.fresh(found)
     }
 
     /// The blocks of another stream.
@@ -154,6 +159,20 @@ mod tests {
         assert_eq!(pool.place(7), pool.place(2));
         let other = Blocks { key: 0, ..pool };
         assert!(places.contains(&other.place(0).at));
+    }
+
+    /// Of a stream that begins with repeats, and of which one draw in 25,000 finds none
+    /// but repeats a thousand times.
+    #[test]
+    fn a_working_set_holds_no_repeat_though_draws_run_out() {
+        let repeats = Repeats::WorkingSet { blocks: 8, streams: 0 };
+        let blocks = blocks(Share::percent(99), repeats, 14_036_837_075_111_197_440);
+        let duplicates = blocks.duplicates.expect("there");
+        assert!(blocks.repeats(duplicates, 0));
+        let (fresh, all): (Vec<u64>, Vec<u64>) =
+            (0..20_000).partition(|b| !blocks.repeats(duplicates, *b));
+        let fresh: HashSet<Place> = fresh.into_iter().map(|b| blocks.place(b)).collect();
+        assert!(all.into_iter().all(|b| fresh.contains(&blocks.place(b))));
     }
 
     proptest! {

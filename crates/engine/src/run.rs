@@ -12,7 +12,7 @@ use disklab_jobfile::Job;
 use disklab_measure::Windows;
 
 use crate::error::EngineError;
-use crate::files::lay_out_job;
+use crate::files::{Ends, lay_out_job};
 use crate::filler::Filler;
 use crate::measure::{FINEST_NS, now_ns};
 use crate::report::{JobReport, Report};
@@ -47,6 +47,7 @@ pub fn lay_out(jobs: &[Job], site: &Site) -> Result<(), EngineError> {
 /// As for [`lay_out`].
 pub fn run(jobs: &[Job], site: &Site) -> Result<Report, EngineError> {
     lay_out(jobs, site)?;
+    let ends = Ends::plan(jobs, site)?;
     if site.interrupt.is_raised() {
         return Err(EngineError::Interrupted);
     }
@@ -57,7 +58,7 @@ pub fn run(jobs: &[Job], site: &Site) -> Result<Report, EngineError> {
     while from < jobs.len() && !site.interrupt.is_raised() {
         let stone = jobs[from + 1..].iter().position(|job| job.groups.stonewall);
         let to = stone.map_or(jobs.len(), |at| from + 1 + at);
-        segment(jobs, from..to, site, &bytes, &mut outcomes)?;
+        segment(jobs, from..to, (site, &ends), &bytes, &mut outcomes)?;
         from = to;
     }
     let elapsed_ns = now_ns() - began;
@@ -125,13 +126,13 @@ impl Gate {
 fn segment(
     jobs: &[Job],
     range: std::ops::Range<usize>,
-    site: &Site,
+    (site, ends): (&Site, &Ends),
     bytes: &[AtomicU64; 2],
     outcomes: &mut BTreeMap<(usize, u32), Outcome>,
 ) -> Result<(), EngineError> {
     let stop = AtomicBool::new(false);
     let bytes_told = site.progress.is_some().then_some(bytes);
-    let shared = Shared { site, stop: &stop, bytes: bytes_told };
+    let shared = Shared { site, ends, stop: &stop, bytes: bytes_told };
     let all: u32 = jobs.iter().map(|job| job.process.clones).sum();
     std::thread::scope(|scope| {
         let (sender, ended) = channel();

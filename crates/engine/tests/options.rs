@@ -374,6 +374,66 @@ fn append_goes_on_behind_what_is_there() {
     assert!(bytes[..8192].iter().all(|b| *b == 1) && bytes[8192..].iter().all(|b| *b == 2));
 }
 
+/// Offsets of a job that appends 16k to a file of 8k, in their order; and the file's length.
+fn appended(options: &str) -> (Vec<(Kind, u64)>, u64) {
+    let folder = tempfile::tempdir().expect("temp");
+    fs::write(folder.path().join("f"), vec![1; 8192]).expect("written");
+    let text = format!("[w]\nbs=4k\nsize=16k\nfilename=f\nfile_append=1\n{options}\n");
+    let (report, issued) = run_traced(&jobs(&text), folder.path());
+    assert_eq!(report.jobs[0].error, None, "{options}");
+    let bytes = fs::read(folder.path().join("f")).expect("file");
+    assert!(bytes[..8192].iter().all(|b| *b == 1), "{options}: what was there stays");
+    let moved = issued.iter().map(|i| (i.request.kind, i.request.offset / 4096));
+    (moved.collect(), bytes.len() as u64)
+}
+
+/// What fio 3.33 does, by strace.
+#[test]
+fn what_is_appended_is_gone_through_once() {
+    let once: Vec<(Kind, u64)> = (2..6).map(|block| (Kind::Write, block)).collect();
+    for options in [
+        "",
+        "loops=3",
+        "io_size=8k\nloops=3",
+        "io_size=64k",
+        "time_based=1\nruntime=20",
+        "number_ios=3\nloops=3",
+    ] {
+        assert_eq!(appended(&format!("rw=write\n{options}")), (once.clone(), 24576), "{options}");
+        let (mut random, length) = appended(&format!("rw=randwrite\n{options}"));
+        random.sort_by_key(|(_, block)| *block);
+        assert_eq!((random, length), (once.clone(), 24576), "random, {options}");
+    }
+    // Without a map, nothing knows what was gone through.
+    assert_eq!(appended("rw=randwrite\nnorandommap=1\nloops=2").0.len(), 8);
+    // Where it reads, it finds something behind the end.
+    let reads: Vec<(Kind, u64)> = (2..6).map(|block| (Kind::Read, block)).collect();
+    assert_eq!(appended("rw=read\nloops=2"), (reads, 24576));
+    assert_eq!(appended("rw=rw").0.len(), 4);
+}
+
+#[test]
+fn a_new_file_is_appended_to_from_its_start_and_clones_one_behind_the_other() {
+    let folder = tempfile::tempdir().expect("temp");
+    let text = "[global]\nrw=write\nbs=4k\nsize=8k\nfilename=f\nfile_append=1\n\
+                [a]\nnumjobs=2\n[b]\n[c]\nstonewall\n";
+    let (report, issued) = run_traced(&jobs(text), folder.path());
+    assert!(report.jobs.iter().all(|job| job.error.is_none()));
+    let mut blocks: Vec<u64> = issued.iter().map(|i| i.request.offset / 4096).collect();
+    assert_eq!(blocks[6..], [6, 7], "the last job goes last");
+    blocks.sort_unstable();
+    assert_eq!(blocks, [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(fs::metadata(folder.path().join("f")).expect("file").len(), 32768);
+}
+
+#[test]
+fn a_number_of_ios_is_that_of_each_loop() {
+    let issued = traced("rw=write\nbs=4k\nsize=16k\nnumber_ios=3\nloops=2");
+    let blocks: Vec<u64> = issued.iter().map(|i| i.request.offset / 4096).collect();
+    // As fio's: the first loop ends with its files.
+    assert_eq!(blocks, [0, 1, 2, 3, 0, 1]);
+}
+
 #[test]
 fn logs_have_fios_format() {
     let (_folder, report) = run_text("[a job]\nrw=read\nbs=4k\nsize=1m\nlog_avg_msec=500\n");

@@ -239,6 +239,7 @@ impl Session {
             elapsed_ns,
             warm_up_ns,
             threads,
+            stopped_early: None,
             user_ns: used.0,
             system_ns: used.1,
             series,

@@ -254,7 +254,10 @@ impl Session {
             self.sync()?;
         }
         let limit = time.limit(self.personality.quit).map(nanoseconds);
-        let (measured, cause) = self.run_threads(limit, period_ns)?;
+        let (mut measured, cause) = self.run_threads(limit, period_ns)?;
+        if let Some(crate::gate::Cause::Early(reason)) = &cause {
+            measured.stopped_early = Some(reason.clone());
+        }
         self.report.runs.push(measured);
         if self.site.interrupt.is_raised() {
             return Err(ExecError::Interrupted.into());

@@ -1,14 +1,15 @@
 //! What was measured, as Filebench shows it.
 
 use disklab_wml::Dialect;
-use disklab_wml::output::{Counts, Format, HISTOGRAM_BUCKETS, Output, Row, bucket};
+use disklab_wml::output::{Counts, Format, HISTOGRAM_BUCKETS, Output, Row, bucket, stopped_early};
 
 use crate::{Counted, Measured};
 
 impl Measured {
     /// Rows and summary as Filebench shows them, in the format of the script's
     /// dialect. With `strict`, also its flaws. `histograms` shows one for each row
-    /// (`enable lathist`).
+    /// (`enable lathist`). Of a run that ended before its time the warning comes first
+    /// with which Filebench says so: whoever keeps the text keeps it, too.
     pub fn text(&self, strict: bool, histograms: bool) -> String {
         let format = match self.dialect {
             Dialect::V15 => Format::V15,
@@ -32,7 +33,9 @@ impl Measured {
             ..counts(&self.summary)
         };
         let elapsed = seconds + self.warm_up_ns as f64 / 1e9;
-        format!("{}\n{}\n", output.breakdown(&rows), output.summary(&all, elapsed))
+        let early = self.stopped_early.as_deref();
+        let warning = early.map_or_else(String::new, |why| stopped_early(why, elapsed) + "\n");
+        format!("{warning}{}\n{}\n", output.breakdown(&rows), output.summary(&all, elapsed))
     }
 }
 

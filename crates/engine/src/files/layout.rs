@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -21,7 +22,8 @@ const PIECE: usize = 1 << 20;
 /// filesetup.c): for a job that reads or overwrites they are written full with
 /// its own kind of data; for one that only writes, room is reserved.
 pub(crate) fn lay_out_job(job: &Job, site: &Site) -> Result<(), EngineError> {
-    if job.opening.create_on_open {
+    // What is appended is made when the jobs begin: see Ends.
+    if job.opening.create_on_open || job.opening.append {
         return Ok(());
     }
     // Clones may share a file, of which each uses another part.
@@ -36,7 +38,7 @@ pub(crate) fn lay_out_job(job: &Job, site: &Site) -> Result<(), EngineError> {
             *end = (*end).max(target.extent.end());
         }
     }
-    let with_content = job.pattern.access.reads || (job.opening.overwrite && !job.opening.append);
+    let with_content = job.pattern.access.reads || job.opening.overwrite;
     for (number, path) in order.into_iter().enumerate() {
         let size = needed[&path];
         let there = match fs::metadata(&path) {
@@ -48,16 +50,34 @@ pub(crate) fn lay_out_job(job: &Job, site: &Site) -> Result<(), EngineError> {
         if there >= size && (there > 0 || path.exists()) {
             continue;
         }
-        if job.opening.append && there > 0 {
-            continue;
-        }
         let made = make(job, site, &path, size, with_content.then_some(number as u64));
-        made.map_err(|error| match error.kind() {
-            io::ErrorKind::Interrupted => EngineError::Interrupted,
-            _ => EngineError::file("lay out", &path, &error),
-        })?;
+        made.map_err(|error| told(&path, &error))?;
     }
     Ok(())
+}
+
+fn told(path: &Path, error: &io::Error) -> EngineError {
+    match error.kind() {
+        io::ErrorKind::Interrupted => EngineError::Interrupted,
+        _ => EngineError::file("lay out", path, error),
+    }
+}
+
+/// Makes room behind what a file holds, and fills it where a job reads there; `number` is
+/// that of the file.
+pub(super) fn lengthen(
+    job: &Job,
+    site: &Site,
+    path: &Path,
+    new: Range<u64>,
+    number: u64,
+) -> Result<(), EngineError> {
+    let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o644).open(path);
+    let lengthened = open.and_then(|file| {
+        reserve(&file, job.opening.fallocate, new.end)?;
+        if job.pattern.access.reads { fill(job, site, &file, new, number) } else { Ok(()) }
+    });
+    lengthened.map_err(|error| told(path, &error))
 }
 
 /// Makes one file anew; `content` is its number where it is filled.
@@ -69,15 +89,20 @@ fn make(job: &Job, site: &Site, path: &Path, size: u64, content: Option<u64>) ->
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o644).open(path)?;
     reserve(&file, job.opening.fallocate, size)?;
     let Some(number) = content else { return Ok(()) };
-    file.set_len(size)?;
+    fill(job, site, &file, 0..size, number)
+}
+
+/// Writes a part of a file, up to its end, with the job's kind of data.
+fn fill(job: &Job, site: &Site, file: &File, part: Range<u64>, number: u64) -> io::Result<()> {
+    file.set_len(part.end)?;
     let filler = Filler::new(job, 0, site.seed).map_err(io::Error::other)?;
     let mut buffer = vec![0; PIECE];
-    let mut at = 0;
-    while at < size {
+    let mut at = part.start;
+    while at < part.end {
         if site.interrupt.is_raised() {
             return Err(io::Error::from(io::ErrorKind::Interrupted));
         }
-        let piece = &mut buffer[..usize::try_from(size - at).unwrap_or(PIECE).min(PIECE)];
+        let piece = &mut buffer[..usize::try_from(part.end - at).unwrap_or(PIECE).min(PIECE)];
         filler.lay_out(number, at, piece);
         file.write_all_at(piece, at)?;
         at += piece.len() as u64;

@@ -1,8 +1,10 @@
 //! The files of jobs.
 
+mod append;
 mod layout;
 mod open;
 
+pub(crate) use append::Ends;
 pub(crate) use layout::lay_out_job;
 pub(crate) use open::OpenFiles;
 

@@ -62,13 +62,6 @@ impl OpenFiles {
             pre_read: job.opening.pre_read,
             fsync_on_close: job.flushing.fsync_on_close,
         };
-        if job.opening.append {
-            // What is there stays: I/O begins behind it, as in fio (get_start_offset).
-            for target in &mut files.targets {
-                let there = std::fs::metadata(&target.path).map_or(0, |there| there.len());
-                target.extent.offset = there;
-            }
-        }
         if files.are_all_open() {
             raise_limit();
             files.open_all()?;

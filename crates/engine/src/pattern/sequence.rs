@@ -46,6 +46,8 @@ pub(crate) struct Sequence {
     in_pass: u64,
     largest: u64,
     number_ios: u64,
+    /// What lies behind a file's end is done once: passes go on where the last one ended.
+    appends: bool,
     issued: u64,
     wrapped: Option<u32>,
 }
@@ -94,10 +96,24 @@ impl Sequence {
             done: 0,
             in_pass: 0,
             largest: job.blocks.max(),
-            number_ios: job.length.number_ios.unwrap_or(u64::MAX),
+            // Of each loop, but counted over all of them: fio's exceeds_number_ios.
+            number_ios: job
+                .length
+                .number_ios
+                .map_or(u64::MAX, |ios| ios.saturating_mul(job.length.loops.max(1))),
+            appends: false,
             issued: 0,
             wrapped: None,
         }
+    }
+
+    /// The same for what lies behind the ends of files (`file_append`): it is gone through
+    /// once, as fio does, whatever `loops`, `io_size` and `time_based` ask for.
+    pub(crate) fn appending(mut self) -> Self {
+        self.appends = true;
+        self.rules.wraps = false;
+        self.rules.revisits = false;
+        self
     }
 
     /// Whether it reads and writes.
@@ -141,6 +157,11 @@ impl Sequence {
         self.wrapped.take()
     }
 
+    /// Whether it ends when all of its files are done, whatever asks for more.
+    pub(crate) fn appends(&self) -> bool {
+        self.appends
+    }
+
     /// Whether `number_ios` allows no more.
     pub(crate) fn is_spent(&self) -> bool {
         self.issued >= self.number_ios
@@ -164,7 +185,9 @@ impl Sequence {
         self.done += self.in_pass;
         self.in_pass = 0;
         self.files.restart();
-        self.places.iter_mut().for_each(Place::restart);
+        if !self.appends {
+            self.places.iter_mut().for_each(Place::restart);
+        }
         let left = self.limit.saturating_sub(self.done);
         if self.more_than_size && left >= self.largest && !idle {
             return Next::Again;

@@ -11,7 +11,7 @@ use super::tally::{Account, Tally};
 use super::{Failure, start};
 use crate::backend::{Chosen, choose};
 use crate::error::EngineError;
-use crate::files::{OpenFiles, targets};
+use crate::files::{Ends, OpenFiles};
 use crate::filler::Filler;
 use crate::measure::now_ns;
 use crate::memory::Memory;
@@ -25,6 +25,7 @@ use crate::verify::{Checker, Written};
 #[derive(Debug)]
 pub(crate) struct Shared<'a> {
     pub(crate) site: &'a Site,
+    pub(crate) ends: &'a Ends,
     /// `exitall`: the others have to end.
     pub(crate) stop: &'a AtomicBool,
     /// Bytes read and written by all, where progress is told.
@@ -170,7 +171,7 @@ impl<'a> Clone<'a> {
         let seed = job.pattern.seed.unwrap_or(shared.site.seed);
         let seed = mix(seed ^ mix(((index as u64) << 32) | u64::from(number)));
         let wrong = |text: String| (libc::EINVAL, text);
-        let files = OpenFiles::new(job, targets(job, number, shared.site))?;
+        let files = OpenFiles::new(job, shared.ends.targets(job, index, number, shared.site))?;
         let largest = usize::try_from(job.blocks.max()).unwrap_or(usize::MAX);
         let depth = if job.engine.is_synchronous() { 1 } else { job.depth.depth.max(1) };
         let mut memory = Memory::new(depth as usize, largest)
@@ -179,7 +180,10 @@ impl<'a> Clone<'a> {
         if job.pattern.access.writes {
             (0..depth as usize).for_each(|slot| filler.begin(memory.slot(slot)));
         }
-        let sequence = Sequence::new(job, &files.lengths(), seed);
+        let mut sequence = Sequence::new(job, &files.lengths(), seed);
+        if shared.ends.has(index, number) {
+            sequence = sequence.appending();
+        }
         let now = now_ns();
         Ok(Self {
             checker: Checker::new(job, number, seed).map_err(wrong)?,
@@ -298,6 +302,9 @@ impl<'a> Clone<'a> {
         self.end_pass()?;
         let idle = self.issued == self.issued_before;
         self.issued_before = self.issued;
+        if idle && self.sequence.appends() && self.issued > 0 {
+            return Ok(false);
+        }
         if idle {
             let text = "no I/O of this job fits into its files: make them larger than a block";
             return Err((libc::EINVAL, text.to_owned()));

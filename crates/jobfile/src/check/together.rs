@@ -106,11 +106,9 @@ const IDLE: [Idle; 9] = [
         "`verify`",
         |job| job.verify.is_some(),
     ),
-    (
-        &["fsync", "fdatasync", "end_fsync", "file_append", "overwrite"],
-        "a `rw` that writes",
-        |job| job.pattern.access.writes,
-    ),
+    (&["fsync", "fdatasync", "end_fsync", "overwrite"], "a `rw` that writes", |job| {
+        job.pattern.access.writes
+    }),
     (&["offset_increment"], "`numjobs` above 1", |job| job.process.clones > 1),
 ];
 

@@ -33,7 +33,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         option(
             "number_ios",
             "from 0",
-            "It ends after so many I/Os, if nothing ends it before",
+            "It ends after so many I/Os for each of the `loops`, if nothing ends it before",
             |d, g| {
                 d.number_ios = Some(g.from(0)?).filter(|n| *n > 0);
                 Ok(())

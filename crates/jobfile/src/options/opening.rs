@@ -32,7 +32,11 @@ pub(super) const CHAPTER: Chapter = Chapter {
         option("fsync", "from 0", "`fsync` after so many writes; 0 never (0)", |d, g| {
             d.flushing.fsync = g.from(0)?;
             Ok(())
-        }),
+        })
+        .differs(
+            "one at a time: up to 3.37, fio sends as many as `iodepth` in a row with io_uring and \
+             posixaio, since it looks whether one has ended (its pull request 1754)",
+        ),
         option("fdatasync", "from 0", "`fdatasync` after so many writes; 0 never (0)", |d, g| {
             d.flushing.fdatasync = g.from(0)?;
             Ok(())
@@ -84,10 +88,16 @@ pub(super) const CHAPTER: Chapter = Chapter {
             d.opening.overwrite = g.flag()?;
             Ok(())
         }),
-        flag("file_append", "I/O begins at the end of what a file holds (0)", |d, g| {
-            d.opening.append = g.flag()?;
-            Ok(())
-        }),
+        flag(
+            "file_append",
+            "I/O begins at the end of what a file holds, and goes once through `size` behind it, \
+             whatever `loops` and `time_based` say (0)",
+            |d, g| {
+                d.opening.append = g.flag()?;
+                Ok(())
+            },
+        )
+        .differs("what a file holds stays also where a job reads; fio writes it anew"),
         flag("invalidate", "A file's cached pages are dropped before I/O begins (1)", |d, g| {
             d.opening.invalidate = g.flag()?;
             d.invalidate_given = true;

@@ -56,7 +56,9 @@ impl Personality {
             return Err(place.error("the script defines no process: nothing would run").into());
         }
         let steps = std::mem::take(&mut binder.done.steps);
-        let commands = binder.commands(steps, overrides)?;
+        let length = source.text.trim_end().len();
+        let end = Place { source: source.clone(), span: length..length };
+        let commands = binder.commands(steps, overrides, &end)?;
         // Last: everything that asks for a variable has asked.
         if let Some(unused) = binder.done.unused(&source.name) {
             return Err(wrong(unused));
@@ -110,6 +112,7 @@ impl Binder {
         &mut self,
         steps: Vec<Defined<Step>>,
         overrides: &Overrides,
+        end: &Place,
     ) -> Result<Vec<Command>, SourceError> {
         let mut commands = Vec::with_capacity(steps.len() + 2);
         let (mut created, mut runs) = (false, false);
@@ -187,6 +190,19 @@ impl Binder {
                 commands.push(Command::CreateFiles);
             }
             let time = overrides.run_time.map_or(RunTime::Unsaid, RunTime::Exactly);
+            if matches!(time, RunTime::Unsaid) {
+                let long = match time.limit(self.done.quit) {
+                    Some(limit) => format!("for {} seconds", limit.as_secs()),
+                    None => "until its threads are done".to_owned(),
+                };
+                self.note(
+                    end,
+                    format!(
+                        "the script has no 'run' (Filebench 1.5 does nothing then): it runs {long}; \
+                         --run, or 'runtime' in a study, says otherwise"
+                    ),
+                );
+            }
             commands.push(Command::Run(time));
         }
         Ok(commands)

@@ -230,6 +230,13 @@ fn a_script_without_run_gets_one() {
         [Command::CreateFiles, Command::Run(RunTime::Unsaid)]
     ));
     assert_eq!(personality.run_time(), Some(Duration::from_secs(60)));
+    assert_eq!(personality.notes.len(), 1);
+    let said = notes(&personality);
+    assert!(said.contains("no 'run'") && said.contains("it runs for 60 seconds"), "{said}");
+    let endless = read(&format!("set mode quit alldone\n{text}"));
+    assert!(notes(&endless).contains("it runs until its threads are done"));
+    let unsaid = read(&format!("{text}\nrun"));
+    assert_eq!(notes(&unsaid), "", "60 seconds is what Filebench means by it");
     let time = Some(Duration::from_millis(1500));
     let overrides = Overrides { variables: Vec::new(), run_time: time };
     let personality = Personality::read(&source(&text), &overrides).expect("valid");

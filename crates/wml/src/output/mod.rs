@@ -6,7 +6,8 @@
 mod read;
 mod write;
 
-pub use read::{ParsedRow, ParsedSummary, parse_row, parse_summary};
+pub use read::{ParsedRow, ParsedSummary, parse_row, parse_stop, parse_summary};
+pub use write::stopped_early;
 
 /// Buckets of a latency histogram: bucket n counts latencies from 2ⁿ ns on.
 pub const HISTOGRAM_BUCKETS: usize = 64;

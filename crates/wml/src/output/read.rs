@@ -40,6 +40,13 @@ pub struct ParsedSummary {
     pub mean_ms: f64,
 }
 
+/// What a line says of why a run ended before its time: empty where the reason comes in
+/// the lines that follow, as in Filebench's own warning. None where it says nothing of it.
+pub fn parse_stop(line: &str) -> Option<&str> {
+    let (_, why) = line.split_once("Run stopped early")?;
+    Some(why.strip_prefix(':').unwrap_or(why).trim())
+}
+
 /// A number before a unit: `12.5` in `12.5mb/s`.
 fn before(word: &str, unit: &str) -> Option<f64> {
     word.strip_suffix(unit)?.parse().ok().filter(|n: &f64| n.is_finite())

@@ -127,6 +127,16 @@ fn outputs_of_filebench_are_read() {
     }
 }
 
+#[test]
+fn an_early_stop_is_told_and_read() {
+    let line = stopped_early("no file in 's'\nnor elsewhere", 2.0);
+    assert_eq!(line, "2.000: WARNING! Run stopped early: no file in 's' nor elsewhere");
+    assert_eq!(parse_stop(&line), Some("no file in 's' nor elsewhere"));
+    assert_eq!(parse_stop("2.0: WARNING! Run stopped early:"), Some(""));
+    assert_eq!(parse_stop("2.0: Run took 60 seconds..."), None);
+    assert_eq!((parse_row(&line), parse_summary(&line)), (None, None));
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read_back(

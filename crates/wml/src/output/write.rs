@@ -88,6 +88,14 @@ impl Output {
     }
 }
 
+/// The line of the log, after `elapsed` seconds, that says that a run ended before its
+/// time. All versions have the same; upstream breaks it before the reason.
+pub fn stopped_early(why: &str, elapsed: f64) -> String {
+    // One line, whatever a name or an error of the system holds.
+    let why: String = why.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("{elapsed:>4.3}: WARNING! Run stopped early: {why}")
+}
+
 fn per(sum: u64, n: u64) -> f64 {
     if n == 0 { 0.0 } else { sum as f64 / n as f64 }
 }

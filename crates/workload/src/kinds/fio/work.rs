@@ -1,6 +1,6 @@
 //! What a section will do: its files, its bytes, its time.
 
-use disklab_jobfile::{Filling, Job, Section};
+use disklab_jobfile::{Filling, Job, RandomMap, Section};
 use disklab_study::StudyError;
 use disklab_units::Bytes;
 
@@ -66,7 +66,11 @@ impl Work {
                 match known.get(&file.name) {
                     Some(&at) => {
                         let (_, largest): &mut (_, Bytes) = &mut files[at];
-                        *largest = size.max(*largest);
+                        // Clones append one behind the other.
+                        *largest = match job.opening.append {
+                            true => Bytes(largest.0.saturating_add(file.extent.length)),
+                            false => size.max(*largest),
+                        };
                     }
                     None => {
                         known.insert(file.name.clone(), files.len());
@@ -82,7 +86,11 @@ impl Work {
         let block = Bytes(job.blocks.max());
         let most = job.length.number_ios.map(|n| block.saturating_mul(n));
         let each = Bytes(job.length.io_size);
-        let each = most.map_or(each, |most| most.min(each)).saturating_mul(job.length.loops);
+        let all = most.map_or(each, |most| most.min(each)).saturating_mul(job.length.loops);
+        // What is appended is gone through once, where a map tells what was gone through.
+        let has_map = !access.random || job.pattern.map != RandomMap::None;
+        let once = job.opening.append && has_map;
+        let each = if once { all.min(Bytes(job.length.size)) } else { all };
         let ramp = job.timing.ramp.as_secs_f64();
         Ok(Self {
             writes: access.writes,
@@ -93,7 +101,7 @@ impl Work {
             files,
             needs_files: engine != "filecreate" && (access.reads || job.opening.overwrite),
             limit: job.timing.runtime.map(|limit| limit.as_secs_f64() + ramp),
-            time_based: job.timing.time_based,
+            time_based: job.timing.time_based && !once,
             paced: paced(job).filter(|_| access.writes && !only_names),
             sync_every: sync_every(job),
             same_buffer: access.writes
@@ -181,6 +189,10 @@ mod tests {
             files("size=1m\nfilename=f\nnumjobs=3\noffset=1m\noffset_increment=2m"),
             [file("f", 6 << 20)]
         );
+        assert_eq!(
+            files("rw=write\nsize=1m\nfilename=f\nnumjobs=3\nfile_append=1"),
+            [file("f", 3 << 20)]
+        );
     }
 
     #[test]
@@ -190,6 +202,11 @@ mod tests {
             ("size=1m\nio_size=4m", 4 << 20),
             ("size=1m\nnumjobs=3\nloops=2", 6 << 20),
             ("size=1m\nnumber_ios=3\nbs=8k", 3 << 13),
+            ("size=1m\nnumber_ios=3\nbs=8k\nloops=2", 6 << 13),
+            ("size=1m\nrw=write\nfile_append=1\nloops=3", 1 << 20),
+            ("size=1m\nrw=write\nfile_append=1\nio_size=4m", 1 << 20),
+            ("size=1m\nrw=write\nfile_append=1\nio_size=256k\nloops=3", 768 << 10),
+            ("size=1m\nrw=randwrite\nnorandommap=1\nfile_append=1\nloops=3", 3 << 20),
             ("filesize=64k\nnrfiles=10", 640 << 10),
         ] {
             assert_eq!(work(options).expect(options).bytes, Bytes(bytes), "{options}");
