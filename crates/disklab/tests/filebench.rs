@@ -1,6 +1,9 @@
 //! `disklab filebench`, as a user runs it.
 
+mod command_support;
+
 use assert_cmd::Command;
+use command_support::disklab;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
@@ -39,6 +42,34 @@ fn an_early_stop_fails_and_shows_what_was_measured() {
         .code(1)
         .stdout(contains("gone                 3ops"))
         .stderr(contains("stopped early: flowop 'gone' found no existing file in 's'"));
+}
+
+#[test]
+fn an_early_stop_is_seen_by_whoever_imports_the_output() {
+    // The second is in the dialect of 1.4.9, which shows its rows otherwise.
+    for old in ["", "stats clear\n"] {
+        let temp = tempfile::tempdir().expect("temp");
+        let home = temp.path();
+        let text = format!(
+            "define fileset name=s,path=/x,entries=3,prealloc=100,dirwidth=5\n\
+             define process name=p {{ thread name=t {{ flowop deletefile name=gone,filesetname=s }} }}\n\
+             {old}run 60\n"
+        );
+        std::fs::write(home.join("own.f"), text).expect("script");
+        let ran = disklab(home).args(["filebench", "own.f"]).assert().code(1);
+        let out = ran.get_output().stdout.clone();
+        let shown = String::from_utf8_lossy(&out);
+        assert_eq!(shown.contains("us/op-cpu"), !old.is_empty(), "{shown}");
+        std::fs::write(home.join("ext4.txt"), out).expect("output");
+        disklab(home)
+            .args(["import", "ext4.txt", "--as", "ext4", "--to", "run"])
+            .assert()
+            .code(1)
+            .stdout(contains("! 1 cell failed; the report says why"));
+        let post = std::fs::read_to_string(home.join("run/report.md")).expect("a post");
+        assert!(post.contains("*failed-cells*: 1 cell failed: filebench with ext4"), "{post}");
+        assert!(post.contains("flowop 'gone' found no existing file in 's'"), "{post}");
+    }
 }
 
 #[test]

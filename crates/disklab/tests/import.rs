@@ -163,7 +163,7 @@ fn names_can_be_given_and_failures_are_told() {
         .code(1)
         .stderr(contains("raid5/ext4  dd-write  2 times"))
         .stderr(contains("raid5/btrfs[csum]  dd-write  once"))
-        .stdout(contains("1 cells failed"));
+        .stdout(contains("1 cell failed"));
     let json = disklab(home).args(["report", "run", "--format", "json", "--out", "-"]).output();
     let value: serde_json::Value =
         serde_json::from_slice(&json.expect("it runs").stdout).expect("JSON");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use disklab_measure::{Direction, Figure};
 use disklab_source::{Source, SourceError};
-use disklab_wml::output::{ParsedRow, ParsedSummary, parse_row, parse_summary};
+use disklab_wml::output::{ParsedRow, ParsedSummary, parse_row, parse_stop, parse_summary};
 
 use super::Format;
 use crate::reading::{Reading, Work, figure, id_of, moments, one_line, step};
@@ -18,26 +18,31 @@ pub(super) const FORMAT: Format = Format {
     about: "Filebench 1.4.9 and 1.5: its standard output",
     looks_like: |text| {
         text.lines()
-            .any(|l| l.contains("IO Summary:") || stopped(l).is_some() || loaded(l).is_some())
+            .any(|l| l.contains("IO Summary:") || parse_stop(l).is_some() || loaded(l).is_some())
     },
     read,
 };
 
 const MIB: f64 = 1_048_576.0;
+const NO_RUN: &str = "no run command in the WML script";
 
 fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
     let mut readings = Vec::new();
     let (mut rows, mut name, mut start) = (Vec::new(), None, None);
+    let mut stop: Option<Stop> = None;
     for line in lines(source) {
         if let Some(loaded) = loaded(line.text) {
             name = Some(loaded);
             start = Some(line.start);
+            stop = None;
         }
         let begin = start.unwrap_or(line.start);
-        if let Some(why) = stopped(line.text) {
-            let mut reading = Reading::new(work(name.as_deref()), span(source, begin, line.end()));
-            reading.failure = Some(format!("Filebench stopped early and told no figures: {why}"));
+        if let Some(why) = parse_stop(line.text) {
+            let reading = Reading::new(work(name.as_deref()), span(source, begin, line.end()));
+            let new = Stop { at: readings.len(), begin, why: why.to_owned(), seconds: None };
             readings.push(reading);
+            new.tell(&mut readings, source, line.end());
+            stop = Some(new);
             rows.clear();
         } else if let Some(row) = parse_row(line.text) {
             start = Some(begin);
@@ -49,14 +54,35 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
                      Summary: 1397 ops 23.2 ops/s 2/4 rd/wr 0.5mb/s 100.1ms/op'",
                 )
             })?;
-            let mut reading = Reading::new(work(name.as_deref()), span(source, begin, line.end()));
-            fill(&mut reading, &line, &summary, &rows)?;
-            readings.push(reading);
+            if let Some(mut stopped) = stop.take() {
+                stopped.seconds = counted_of(&summary).map(|(_, seconds)| seconds);
+                stopped.tell(&mut readings, source, line.end());
+            } else {
+                let place = span(source, begin, line.end());
+                let mut reading = Reading::new(work(name.as_deref()), place);
+                fill(&mut reading, &line, &summary, &rows)?;
+                readings.push(reading);
+            }
             rows.clear();
             start = None;
+        } else if let Some(stopped) = &mut stop {
+            if line.text.starts_with(char::is_whitespace) {
+                stopped.why = format!("{} {}", stopped.why, line.text.trim()).trim().to_owned();
+                stopped.tell(&mut readings, source, line.end());
+            } else if !line.text.is_empty() && !line.text.starts_with("Per-Operation Breakdown") {
+                // Whatever else is told is told of another run.
+                stop = None;
+            }
         }
     }
     if readings.is_empty() {
+        // What 1.5 says of its own scripts, most of which have none.
+        if let Some(line) = lines(source).iter().find(|l| l.text.contains(NO_RUN)) {
+            return Err(line.error(
+                "Filebench ran nothing: its script has no 'run'; end it with one, such as 'run 60', \
+                 and measure again",
+            ));
+        }
         return Err(span(source, 0, 0).error(
             "there is no 'IO Summary' of Filebench here: the run did not end, or another program \
              wrote this",
@@ -65,18 +91,41 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
     Ok(readings)
 }
 
+/// A run that ended before its time. disklab shows what was measured until then, right
+/// after the warning; Filebench 1.5 shows nothing.
+struct Stop {
+    /// The reading of it.
+    at: usize,
+    /// Where its text begins.
+    begin: usize,
+    why: String,
+    /// How long it was measured, where figures were shown.
+    seconds: Option<f64>,
+}
+
+impl Stop {
+    /// Makes its reading a failure, whose text goes as far as `end`. Figures of a part of
+    /// the work are not taken: nothing would tell them from those of the whole.
+    fn tell(&self, readings: &mut [Reading], source: &Arc<Source>, end: usize) {
+        let Some(reading) = readings.get_mut(self.at) else { return };
+        let why = one_line(&self.why);
+        reading.failure = Some(match self.seconds {
+            Some(seconds) => format!(
+                "Filebench stopped early, after {seconds:.1} s; what it showed of them is not \
+                 taken for the run that was asked for: {why}"
+            ),
+            None => format!("Filebench stopped early and told no figures: {why}"),
+        });
+        reading.place = span(source, self.begin, end);
+    }
+}
+
 /// The personality's name, from the line that says that it was loaded.
 fn loaded(line: &str) -> Option<String> {
     let (before, _) = line.split_once(" personality successfully loaded")?;
     let before = before.split_once(": ").map_or(before, |(_, name)| name);
     let name = before.split(" Version").next().unwrap_or(before);
     Some(one_line(name))
-}
-
-/// Why a run ended before its time, without figures.
-fn stopped(line: &str) -> Option<String> {
-    let at = line.find("Run stopped early")?;
-    Some(one_line(&line[at..]))
 }
 
 fn work(name: Option<&str>) -> Work {
@@ -95,15 +144,12 @@ fn fill(
     summary: &ParsedSummary,
     rows: &[ParsedRow],
 ) -> Result<(), SourceError> {
-    let operations = u64::try_from(summary.operations).ok().filter(|n| *n > 0);
-    let Some(operations) = operations.filter(|_| summary.per_second > 0.0) else {
+    let Some((operations, seconds)) = counted_of(summary) else {
         return Err(line.error(
             "this summary counts no operations: Filebench measured nothing (1.5 does that where its \
              shared memory is too small)",
         ));
     };
-    // Three digits stand behind the point: more than the clock of 'Run took' has.
-    let seconds = operations as f64 / summary.per_second;
     let all = with_latency(
         counted(seconds, operations, summary.mb_per_second),
         (0.0, summary.mean_ms, 0.0),
@@ -127,6 +173,13 @@ fn fill(
             .to_owned(),
     );
     Ok(())
+}
+
+/// Operations of a summary, and the seconds that they took; none where it counts none.
+fn counted_of(summary: &ParsedSummary) -> Option<(u64, f64)> {
+    let operations = u64::try_from(summary.operations).ok().filter(|n| *n > 0)?;
+    // Three digits stand behind the point: more than the clock of 'Run took' has.
+    (summary.per_second > 0.0).then(|| (operations, operations as f64 / summary.per_second))
 }
 
 fn counted(seconds: f64, operations: u64, mb_per_second: f64) -> Figure {
@@ -185,11 +238,56 @@ mod tests {
     }
 
     #[test]
+    fn an_early_stop_keeps_its_figures_from_being_those_of_the_run() {
+        // As 1.5 prints it: the reason in the lines that follow, and no figures.
+        let upstream = "0.1: Varmail Version 3.0 personality successfully loaded\n\
+            2.0: WARNING! Run stopped early:\n             flowop createfile1-1 could not obtain a \
+            file. Please\n             reduce runtime, increase fileset entries ($nfiles), or \
+            switch modes.\n";
+        let reading = one(&FORMAT, upstream);
+        let failure = reading.failure.expect("a failure");
+        assert!(failure.ends_with(
+            "told no figures: flowop createfile1-1 could not obtain a file. Please reduce runtime, \
+             increase fileset entries ($nfiles), or switch modes."
+        ));
+        assert_eq!(reading.place.span.end, upstream.len() - 1);
+        // As disklab prints it, in both dialects: two runs, of which the second stopped.
+        let warning = "61.0: WARNING! Run stopped early: flowop 'x' found no file\n";
+        let old = "Per-Operation Breakdown\n\
+            x                    6ops        3ops/s   0.0mb/s      1.0ms/op        0us/op-cpu [0ms - 3ms]\n\
+            2.0: IO Summary:     6 ops, 3.000 ops/s, (0/3 r/w),   0.0mb/s,      0us cpu/op,   1.0ms latency\n";
+        let (head, new) = V15.split_once("61.022: Per").expect("a head");
+        let new = format!("Per{new}");
+        for (figures, seconds) in [(new.as_str(), "60.0"), (old, "2.0")] {
+            let text = format!("{head}{figures}{warning}{figures}");
+            let both = readings(&FORMAT, &text);
+            assert_eq!((both.len(), both[0].failure.as_deref()), (2, None), "{text}");
+            assert!(!both[0].steps.is_empty());
+            let failure = both[1].failure.as_deref().expect("a failure");
+            assert!(failure.contains(&format!("after {seconds} s")), "{failure}");
+            assert!(failure.ends_with(": flowop 'x' found no file"), "{failure}");
+            assert_eq!(both[1].steps, [], "no figure of a part is one of the whole");
+            // A run after it is its own.
+            assert_eq!(readings(&FORMAT, &format!("{warning}{figures}{figures}")).len(), 2);
+            let later = readings(&FORMAT, &format!("{warning}0.1: Running...\n{figures}"));
+            assert_eq!(later.iter().filter(|r| r.failure.is_none()).count(), 1);
+        }
+        // Also one that had done nothing until then.
+        let nothing = "1: IO Summary: 0 ops 0.000 ops/s 0/0 rd/wr 0.0mb/s 0.000ms/op\n";
+        assert!(one(&FORMAT, &format!("{warning}{nothing}")).failure.is_some());
+    }
+
+    #[test]
     fn summaries_that_say_nothing_are_refused() {
         for (text, said) in [
             ("1: IO Summary: 0 ops 0.000 ops/s 0/0 rd/wr 0.0mb/s 0.000ms/op", "measured nothing"),
             ("1: IO Summary: many", "no Filebench that is known"),
             ("0.1: Varmail Version 3.0 personality successfully loaded\n", "did not end"),
+            (
+                "0.1: Varmail Version 3.0 personality successfully loaded\n\
+                 Warning: no run command in the WML script!\n",
+                "ran nothing",
+            ),
         ] {
             assert!(fails(&FORMAT, text).to_string().contains(said), "{text}");
         }

@@ -53,9 +53,6 @@ fn command(result: &Json, readings: &mut Vec<Reading>) -> Result<(), SourceError
     let (direction, is_open) = direction_of(&command);
     for (index, time) in times.iter().enumerate() {
         let seconds = time.as_number("times")?;
-        if seconds <= 0.0 {
-            return Err(time.place.error("`times`: expected seconds above 0"));
-        }
         let mut reading = Reading::new(work(result, &command), time.place.clone());
         let mut step = step("command", vec![figure(direction, seconds)]);
         step.cpu = Cpu {
@@ -72,6 +69,14 @@ fn command(result: &Json, readings: &mut Vec<Reading>) -> Result<(), SourceError
             && code != "0"
         {
             reading.failure = Some(format!("'{}' ended with exit code {code}", one_line(&command)));
+        } else if seconds <= 0.0 {
+            // It takes the mean start of a shell off each time, and shows 0 for less.
+            reading.failure = Some(format!(
+                "hyperfine shows 0 s for this run of '{}': it was over within the time that \
+                 hyperfine takes off for the start of its shell; give the command more to do, or \
+                 run it without a shell (hyperfine --shell=none)",
+                one_line(&command)
+            ));
         }
         readings.push(reading);
     }
@@ -118,13 +123,24 @@ mod tests {
     }
 
     #[test]
+    fn a_run_of_no_time_fails_alone() {
+        let text = r#"{"results": [{"command": "true", "times": [0.0004, 0.0, 0.0003],
+            "exit_codes": [0, 0, 0]}]}"#;
+        let all = readings(&FORMAT, text);
+        let failed: Vec<bool> = all.iter().map(|r| r.failure.is_some()).collect();
+        assert_eq!(failed, [false, true, false]);
+        let failure = all[1].failure.as_deref().expect("a failure");
+        assert!(failure.contains("shows 0 s for this run of 'true'"), "{failure}");
+        assert!(failure.contains("--shell=none"), "{failure}");
+    }
+
+    #[test]
     fn results_without_runs_are_refused() {
         for (text, said) in [
             (r#"{"results": [{"command": "x", "times": []}]}"#, "without its single runs"),
             (r#"{"results": [{"command": "x", "mean": 1.0}], "times": 0}"#, "has no `times`"),
             (r#"{"results": [{"times": [1]}]}"#, "names no command"),
             (r#"{"results": [{"command": "x", "times": [-1]}]}"#, "a number from 0"),
-            (r#"{"results": [{"command": "x", "times": [0]}]}"#, "above 0"),
             (r#"{"results": [{"command": "x", "times": ["#, "cut off"),
         ] {
             assert!(fails(&FORMAT, text).to_string().contains(said), "{text}");

@@ -2,6 +2,7 @@
 
 mod documents;
 mod figures;
+mod flushes;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -77,6 +78,10 @@ fn reading(report: &Json) -> Result<Reading, SourceError> {
                 figures.push(figure);
                 reading.notes.extend(note.filter(|n| !reading.notes.contains(n)));
             }
+        }
+        for job in of_name() {
+            let note = flushes::extra(job, report.get("global options"))?;
+            reading.notes.extend(note.filter(|n| !reading.notes.contains(n)));
         }
         let mut step = step(name, figures);
         step.cpu = cpu(&of_name().collect::<Vec<_>>())?;
