@@ -1,10 +1,10 @@
 //! The looks at a stack that stands alone: until its figure is as exact as was asked for.
 
+use crate::width::is_within;
 use crate::{Conclusion, Contest, Decision, Next, Rank, Relation, Rules};
 
 /// See [`decide`](crate::decide). The first stack counts.
 pub(crate) fn play_alone(rules: &Rules, contest: &Contest, share: f64) -> Decision {
-    let wanted = share.max(0.0).ln_1p();
     let mut rank = Rank { relation: Relation::NoValues, ratio: None, blocks: 0 };
     let (mut looked, mut next) = (0, None);
     for look in rules.looks() {
@@ -13,18 +13,11 @@ pub(crate) fn play_alone(rules: &Rules, contest: &Contest, share: f64) -> Decisi
             break;
         }
         looked = look;
-        let any = contest.values[0].iter().take(look).flatten().any(|v| v.is_finite());
-        if !any {
+        if contest.finite(0, look).next().is_none() {
             break;
         }
         let figure = contest.figure(0, look);
-        let is_exact = figure.is_some_and(|(centre, i)| {
-            // Also where all of them are 0.
-            i.low == i.high
-                || (i.low > 0.0
-                    && (i.high / centre).ln() <= wanted
-                    && (centre / i.low).ln() <= wanted)
-        });
+        let is_exact = figure.is_some_and(|figure| is_within(figure, share));
         let relation = if is_exact { Relation::Exact } else { Relation::Inexact };
         rank = Rank { relation, ratio: figure, blocks: look };
         if is_exact {

@@ -28,9 +28,15 @@ impl Contest {
         self.values[stack].get(block).copied().flatten().filter(|v| v.is_finite() && *v > 0.0)
     }
 
+    /// What a stack's first `look` blocks gave, 0 and below included: of one figure by
+    /// itself, they may be told; a ratio they have not.
+    pub(crate) fn finite(&self, stack: usize, look: usize) -> impl Iterator<Item = f64> {
+        self.values[stack].iter().take(look).flatten().copied().filter(|v| v.is_finite())
+    }
+
     /// Whether a stack has any value in the first `look` blocks.
     pub(crate) fn has_values(&self, stack: usize, look: usize) -> bool {
-        (0..look).any(|block| self.value(stack, block).is_some())
+        self.finite(stack, look).any(|value| value > 0.0)
     }
 
     /// How good a stack is in the first `look` blocks: the median logarithm, with its sign
@@ -48,7 +54,7 @@ impl Contest {
     /// report shows where a campaign ends by its width; none where fewer than two blocks
     /// have a value.
     pub(crate) fn figure(&self, stack: usize, look: usize) -> Option<(f64, Interval)> {
-        let values: Vec<f64> = self.values[stack].iter().take(look).copied().flatten().collect();
+        let values: Vec<f64> = self.finite(stack, look).collect();
         let estimate = estimate_at(&values, CONFIDENCE_OF_LOOKS)?;
         Some((estimate.centre, estimate.interval?))
     }

@@ -2,6 +2,7 @@
 
 use disklab_stats::Interval;
 
+use crate::width::is_within;
 use crate::{Conclusion, Contest, Decision, Goal, Next, Rank, Relation, Rules};
 
 /// What a pair's interval says of the first against the second.
@@ -166,12 +167,9 @@ impl Play<'_> {
     fn look_at_widths(&mut self, look: usize, share: f64) {
         let Some(&baseline) = self.running.first() else { return };
         self.ranks[baseline] = Rank { relation: Relation::Baseline, ratio: None, blocks: look };
-        let wanted = if share > 0.0 { share.ln_1p() } else { 0.0 };
         for stack in self.running.clone().into_iter().skip(1) {
             let (_, ratio) = self.pair(stack, baseline, look);
-            let exact = ratio.is_some_and(|(centre, i)| {
-                (i.high / centre).ln() <= wanted && (centre / i.low).ln() <= wanted
-            });
+            let exact = ratio.is_some_and(|ratio| is_within(ratio, share));
             let relation =
                 if exact { Relation::Precise(baseline) } else { Relation::Open(baseline) };
             self.ranks[stack] = Rank { relation, ratio, blocks: look };

@@ -49,6 +49,7 @@ mod plan;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod width;
 
 pub use contest::Contest;
 pub use decide::{Conclusion, Decision, Next, Rank, Relation, decide};

@@ -3,6 +3,7 @@
 use disklab_units::share_words;
 use serde::{Deserialize, Serialize};
 
+use crate::width::reach;
 use crate::{Conclusion, Contest, Decision, Relation};
 
 /// Names told in one sentence; of more, their number.
@@ -89,11 +90,7 @@ impl Exactness {
     pub fn of(wanted: f64, decision: &Decision, figure: Option<String>) -> Self {
         let shares = decision.ranks.iter().filter_map(|rank| match rank.relation {
             Relation::NoValues | Relation::Baseline => None,
-            _ => Some(rank.ratio.map(|(centre, interval)| {
-                let share = (interval.high / centre).max(centre / interval.low) - 1.0;
-                // Where all is 0, nothing is open.
-                if interval.low == interval.high { 0.0 } else { share }
-            })),
+            _ => Some(rank.ratio.map(reach)),
         });
         let reached = shares.collect::<Option<Vec<f64>>>().and_then(|shares| {
             shares.into_iter().filter(|share| share.is_finite()).max_by(f64::total_cmp)
@@ -171,29 +168,29 @@ impl FigureOutcome {
         }
         text.push(' ');
         let stacks = self.blocks.len();
-        let known = match (self.is_known, self.groups.as_slice()) {
-            (false, []) if most == 0 => "nothing was measured".to_owned(),
-            (false, []) if stacks == 1 && self.exactness.is_some() => {
+        let known = match (self.is_known, self.groups.as_slice(), &self.exactness) {
+            (false, [], _) if most == 0 => "nothing was measured".to_owned(),
+            (false, [], Some(_)) if stacks == 1 => {
                 format!("{} has no value", names(&self.stacks()))
             }
-            (false, []) => "nothing to compare".to_owned(),
-            (is_known, _) if self.exactness.is_some() => self.known_exactly(is_known),
-            (false, groups) => {
+            (false, [], _) => "nothing to compare".to_owned(),
+            (_, _, Some(exactness)) => self.known_exactly(exactness),
+            (false, groups, None) => {
                 let first = groups.iter().find(|g| g.len() > 1).or(groups.first());
                 format!(
                     "inconclusive: {} are not told apart",
                     first.map_or_else(String::new, |g| names(g))
                 )
             }
-            (true, []) => "every ratio is as exact as was asked for".to_owned(),
-            (true, [group]) if group.len() == stacks && stacks > 1 => {
+            (true, [], None) => "every ratio is as exact as was asked for".to_owned(),
+            (true, [group], None) if group.len() == stacks && stacks > 1 => {
                 format!("{} are as good as each other", names(group))
             }
-            (true, [group]) if group.len() > 1 => {
+            (true, [group], None) if group.len() > 1 => {
                 format!("{} lead, as good as each other", names(group))
             }
-            (true, [group]) => format!("{} is the best of {stacks}", names(group)),
-            (true, groups) => {
+            (true, [group], None) => format!("{} is the best of {stacks}", names(group)),
+            (true, groups, None) => {
                 let groups: Vec<String> = groups.iter().map(|g| names(g)).collect();
                 format!("in order: {}", groups.join("; "))
             }
@@ -219,10 +216,9 @@ impl FigureOutcome {
     }
 
     /// What is known to which precision.
-    fn known_exactly(&self, is_known: bool) -> String {
-        let Some(exactness) = &self.exactness else { return String::new() };
+    fn known_exactly(&self, exactness: &Exactness) -> String {
         let wanted = share_words(exactness.wanted);
-        let within = |what: &str| match (exactness.reached, is_known) {
+        let within = |what: &str| match (exactness.reached, self.is_known) {
             (Some(reached), true) => format!("{what} known within ±{}", share_words(reached)),
             (Some(reached), false) => {
                 format!("{what} known within ±{}, and not within ±{wanted}", share_words(reached))
@@ -232,7 +228,7 @@ impl FigureOutcome {
         if let Some(figure) = &exactness.figure {
             return format!("{} reaches {figure}, {}", names(&self.stacks()), within("which is"));
         }
-        if is_known {
+        if self.is_known {
             return within("every ratio is");
         }
         let open = self.groups.first().map_or_else(String::new, |group| names(group));

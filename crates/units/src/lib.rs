@@ -18,4 +18,4 @@ pub use duration::{
 };
 pub use number::{count, significant};
 pub use rate::{BytesPerSecond, Iops, ParseRateError};
-pub use share::{ParseShareError, parse_share, share_words, show_share};
+pub use share::{ParseShareError, parse_share, parse_share_within, share_words, show_share};

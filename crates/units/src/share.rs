@@ -1,6 +1,7 @@
 //! Shares, in per cent.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use crate::significant;
 
@@ -51,6 +52,19 @@ pub fn parse_share(text: &str) -> Result<f64, ParseShareError> {
     }
 }
 
+/// Reads a share as [`parse_share`] does, of which only those in `bounds` make sense.
+///
+/// # Errors
+/// Where the text is no share, or one outside; in words for the user.
+pub fn parse_share_within(text: &str, bounds: RangeInclusive<f64>) -> Result<f64, String> {
+    let share = parse_share(text).map_err(|error| error.to_string())?;
+    if bounds.contains(&share) {
+        return Ok(share);
+    }
+    let (least, most) = bounds.into_inner();
+    Err(format!("{} is outside {} to {}", text.trim(), show_share(least), show_share(most)))
+}
+
 /// `5%`: as it was read by [`parse_share`], to a billionth.
 pub fn show_share(share: f64) -> String {
     // 0.07 × 100 is 7.000000000000001.
@@ -97,6 +111,22 @@ mod tests {
     }
 
     #[test]
+    fn bounds_are_told_as_they_are_written() {
+        for text in ["0.1%", " 12.5 %", "50%"] {
+            assert_eq!(
+                parse_share_within(text, 0.001..=0.5),
+                parse_share(text).map_err(|_| String::new())
+            );
+        }
+        for text in ["0%", "-1%", "50.1%", "0.09%"] {
+            let error = parse_share_within(text, 0.001..=0.5).expect_err(text);
+            assert_eq!(error, format!("{text} is outside 0.1% to 50%"));
+        }
+        let bare = parse_share_within("0.05", 0.001..=0.5).expect_err("bare");
+        assert!(bare.contains("may mean 0.05% or 5%"), "{bare}");
+    }
+
+    #[test]
     fn words_have_two_digits() {
         for (share, shown) in
             [(0.05, "5 %"), (0.0432, "4.3 %"), (0.123, "12 %"), (0.2, "20 %"), (1e-4, "0.01 %")]
@@ -120,6 +150,16 @@ mod tests {
                 Ok(share) => prop_assert!(share.is_finite() && text.trim().ends_with('%')),
                 Err(error) => prop_assert!(error.to_string().contains('%')),
             }
+        }
+
+        #[test]
+        fn what_is_outside_is_never_taken(
+            thousandths in -1000_i32..200_000, least in 0.0_f64..1.0, more in 0.0_f64..1.0,
+        ) {
+            let text = format!("{}%", f64::from(thousandths) / 1000.0);
+            let share = parse_share(&text).expect("a share");
+            let bounds = least..=least + more;
+            prop_assert_eq!(parse_share_within(&text, bounds.clone()).is_ok(), bounds.contains(&share));
         }
 
         #[test]

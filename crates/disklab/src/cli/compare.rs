@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use disklab_report::VersusFormat;
-use disklab_units::parse_share;
+use disklab_units::parse_share_within;
 
 /// Hold two runs against each other, or runs against what was published.
 ///
@@ -48,7 +48,7 @@ pub struct CompareArgs {
         conflicts_with = "published"
     )]
     pub format: CompareFormat,
-    /// The file to write; standard output if absent. With --published it is in Markdown.
+    /// The file to write; standard output if absent, or '-'. With --published it is in Markdown.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -90,11 +90,7 @@ impl From<CompareFormat> for VersusFormat {
 
 /// Below 0.01 % nothing is the same, above 100 % all is.
 fn parse_level(text: &str) -> Result<f64, String> {
-    let share = parse_share(text).map_err(|error| error.to_string())?;
-    if !(0.0001..=1.0).contains(&share) {
-        return Err(format!("{} is outside 0.01% to 100%", text.trim()));
-    }
-    Ok(share)
+    parse_share_within(text, 0.0001..=1.0)
 }
 
 fn parse_map(text: &str) -> Result<(String, String), String> {

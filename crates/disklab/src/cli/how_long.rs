@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use disklab_campaign::{Goal, Rules};
 use disklab_store::RunInfo;
-use disklab_units::{parse_duration, parse_share, show_duration, show_share};
+use disklab_units::{parse_duration, parse_share_within, show_duration, show_share};
 
 use super::CampaignArgs;
 use crate::adaptive::HowLong;
@@ -157,11 +157,7 @@ fn words_of(budget: Option<Duration>) -> String {
 
 /// From 0.1% to 50%.
 fn parse_precision(text: &str) -> Result<f64, String> {
-    let share = parse_share(text).map_err(|error| error.to_string())?;
-    if !(0.001..=0.5).contains(&share) {
-        return Err(format!("{} is outside 0.1% to 50%", text.trim()));
-    }
-    Ok(share)
+    parse_share_within(text, 0.001..=0.5)
 }
 
 #[cfg(test)]

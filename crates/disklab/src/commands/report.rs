@@ -38,6 +38,14 @@ pub fn write_both(run: &Run, report: &Report) -> Result<PathBuf, Failure> {
     Ok(page)
 }
 
+/// Writes a text to the file that was asked for; to standard output where none was, or `-`.
+pub(super) fn write_or_print(out: Option<&Path>, text: &str) -> Result<(), Failure> {
+    match out {
+        Some(path) if path.as_os_str() != "-" => write(path, text),
+        _ => super::print(text),
+    }
+}
+
 /// Writes a file under another name first, so that there is never half of it.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let mut unfinished = path.as_os_str().to_owned();

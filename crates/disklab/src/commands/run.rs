@@ -8,6 +8,7 @@ use disklab_exec::{ExecError, Interrupt};
 use disklab_report::Report;
 use disklab_store::{CellState, Run, RunInfo, Session};
 use disklab_study::{Cell, load};
+use disklab_units::count;
 use disklab_verdict::Severity;
 use jiff::Timestamp;
 use serde_json::json;
@@ -343,7 +344,8 @@ pub(super) fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Fail
             text.push_str(&format!("! {}\n", finding.text));
         }
         if failed > 0 {
-            text.push_str(&format!("! {failed} cells failed; the report says why\n"));
+            let cells = count(failed, "cell");
+            text.push_str(&format!("! {cells} failed; the report says why\n"));
         }
         text.push_str(&format!("Report: {}\n", page.display()));
         print(&text)?;

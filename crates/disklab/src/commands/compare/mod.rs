@@ -8,8 +8,7 @@ use disklab_report::{Report, TwoRuns, VersusFormat};
 use disklab_store::Run;
 use disklab_verdict::{Standing, Terms};
 
-use super::print;
-use super::report::write;
+use super::report::write_or_print;
 use crate::cli::CompareArgs;
 use crate::exit::{DONE, Failure, REGRESSION, TOO_FEW, TOO_NOISY};
 
@@ -35,10 +34,7 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
     let runs = TwoRuns::compare(named(a)?, named(b)?, terms).map_err(Failure::wrong_use)?;
     let format = if as_json { VersusFormat::Json } else { args.format.into() };
     let text = runs.render(format);
-    match &args.out {
-        Some(path) => write(path, &text)?,
-        None => print(&text)?,
-    }
+    write_or_print(args.out.as_deref(), &text)?;
     Ok(match runs.versus.standing() {
         Standing::Fine => DONE,
         Standing::Regression => REGRESSION,

@@ -4,8 +4,7 @@ use disklab_published::{Comparison, Tally};
 use disklab_report::published_text;
 use serde_json::json;
 
-use super::super::report::write;
-use super::super::{print, print_json};
+use super::super::report::write_or_print;
 use crate::cli::CompareArgs;
 use crate::exit::{DONE, Failure};
 
@@ -43,17 +42,10 @@ pub fn published(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
             "tally": all,
             "studies": comparisons,
         });
-        if args.out.is_none() {
-            print_json(&value)?;
-            return Ok(DONE);
-        }
         serde_json::to_string_pretty(&value).map_err(Failure::failed)? + "\n"
     } else {
         published_text(&comparisons)
     };
-    match &args.out {
-        Some(path) => write(path, &text)?,
-        None => print(&text)?,
-    }
+    write_or_print(args.out.as_deref(), &text)?;
     Ok(DONE)
 }

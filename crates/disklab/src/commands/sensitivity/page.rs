@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use disklab_published::{Judged, Kind, MovedRow, NO_EFFECT, Parameter, Sensitivity, Standing};
-use disklab_units::significant;
+use disklab_units::{count, significant};
 
 /// A figure, to three digits.
 fn figure(value: f64) -> String {
@@ -85,7 +85,8 @@ pub fn summary(found: &Sensitivity, failed: usize) -> String {
         NO_EFFECT * 100.0,
     );
     if failed > 0 {
-        let _ = writeln!(text, "! {failed} cells failed; what hangs on them is left out");
+        let _ =
+            writeln!(text, "! {} failed; what hangs on them is left out", count(failed, "cell"));
     }
     text
 }
