@@ -1,17 +1,13 @@
-//! Mistakes made on purpose, each of which an audit must find: in the lab, and in a
-//! directory of this machine.
+//! Mistakes made on purpose in the lab, each of which an audit must find.
 #![allow(missing_docs)]
 
+mod audit_support;
 #[path = "lab_support/kernel.rs"]
 mod lab_kernel;
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Command;
-
+use audit_support::{Found, assert_found, assert_says, command};
 use disklab_lab::kernel::{KERNEL_VARIABLE, cache_folder, find_zfs};
-use disklab_store::Run;
-use disklab_verdict::{AUDITS, Finding, Reproducer, Severity, analyse};
+use disklab_verdict::{Reproducer, Severity};
 use lab_kernel::kernel;
 
 const MISTAKES: &str = include_str!("studies/mistakes.toml");
@@ -22,52 +18,39 @@ const ON_ZFS: &str = include_str!("studies/mistakes-zfs.toml");
 const OF_ZFS: [&str; 2] = ["compressed-away", "direct-not-honoured"];
 
 /// Audits whose mistake is one of drives and links.
-const OF_CONDITIONS: [&str; 3] = ["coordinated-omission", "slow-link", "write-caches-differ"];
+const OF_CONDITIONS: [&str; 5] = [
+    "coordinated-omission",
+    "different-work",
+    "mount-options-differ",
+    "slow-link",
+    "write-caches-differ",
+];
 
-/// The findings of a run of `study` in a new home, by audit.
-fn findings(study: &str, arguments: &[&str]) -> BTreeMap<&'static str, Vec<Finding>> {
+/// Audits whose mistake shows in repeats only.
+const OF_REPEATS: [&str; 1] = ["wide-interval"];
+
+/// Eight random reads, of which each takes as long as the arm has to go.
+const REPEATED: &str = r#"
+id = "repeated"
+title = "Repeats that differ"
+repeats = 3
+[[drives]]
+model = "hdn721010ale604"
+size = "10 TB"
+[stacks]
+"single/ext4" = "partition/ext4"
+[[workloads]]
+id = "eight-reads"
+fio = { ioengine = "psync", direct = 1, rw = "randread", bs = "4k", size = "64M", io_size = "32k" }
+"#;
+
+/// The findings of a run of `study` in a new home. Severe ones are among them.
+fn findings(study: &str, arguments: &[&str]) -> Found {
     let home = tempfile::tempdir().expect("temp");
-    std::fs::write(home.path().join("study.toml"), study).expect("a file");
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("disklab"));
-    command.args(["run", "study.toml", "--seed", "1", "--out", "run"]).args(arguments);
-    command.env("XDG_STATE_HOME", home.path()).env_remove("DISKLAB_LOG").current_dir(home.path());
+    let mut command = command(home.path(), study, arguments);
     // It finds the kernel that the study needs.
-    command.env_remove(KERNEL_VARIABLE);
-    let output = command.output().expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    // Severe findings give 1.
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(!said.contains("FAILED"), "{said}");
-    found_in(&home.path().join("run"))
-}
-
-fn found_in(run: &Path) -> BTreeMap<&'static str, Vec<Finding>> {
-    let analysis = analyse(&Run::open(run).expect("a run")).expect("an analysis");
-    let mut found: BTreeMap<&str, Vec<Finding>> = BTreeMap::new();
-    for finding in analysis.findings {
-        found.entry(finding.audit).or_default().push(finding);
-    }
-    found
-}
-
-/// Asserts that each audit that says so finds the mistake.
-fn assert_found(found: &BTreeMap<&str, Vec<Finding>>, is_meant: impl Fn(&str, Reproducer) -> bool) {
-    let meant = AUDITS.iter().filter(|audit| is_meant(audit.name, audit.reproducer));
-    let missed: Vec<_> = meant.map(|a| a.name).filter(|name| !found.contains_key(name)).collect();
-    let texts: Vec<_> = found.values().flatten().map(|f| (f.audit, &f.text)).collect();
-    assert!(missed.is_empty(), "{missed:?} found nothing; others: {texts:#?}");
-}
-
-/// Asserts that a finding of this severity has all these words.
-fn assert_says(
-    found: &BTreeMap<&str, Vec<Finding>>,
-    audit: &str,
-    severity: Severity,
-    words: &[&str],
-) {
-    let all = found.get(audit).map_or(&[][..], Vec::as_slice);
-    let fits = |f: &Finding| f.severity == severity && words.iter().all(|w| f.text.contains(w));
-    assert!(all.iter().any(fits), "{audit}, {words:?}: {all:#?}");
+    let output = command.env_remove(KERNEL_VARIABLE).output().expect("it starts");
+    audit_support::findings(home.path(), &output)
 }
 
 #[test]
@@ -75,7 +58,7 @@ fn mistakes_in_the_lab_are_found() {
     let Some(_) = kernel() else { return };
     let found = findings(MISTAKES, &["--scale", "0.9", "--memory", "1G"]);
     assert_found(&found, |name, reproducer| {
-        let elsewhere = OF_ZFS.contains(&name) || OF_CONDITIONS.contains(&name);
+        let elsewhere = [&OF_ZFS[..], &OF_CONDITIONS, &OF_REPEATS].concat().contains(&name);
         matches!(reproducer, Reproducer::Lab(_)) && !elsewhere
     });
     // synology-2018: zeros by dd on Btrfs with compression.
@@ -88,6 +71,7 @@ fn mistakes_in_the_lab_are_found() {
     let unflushed = ["unflushed with plain"];
     assert_says(&found, "fits-drive-cache", Severity::Warning, &unflushed);
     assert_says(&found, "misaligned", Severity::Warning, &["odd-blocks (4000 bytes)"]);
+    assert_says(&found, "holes-read", Severity::Severe, &["never-written", "with plain"]);
     // What is well done is not found fault with.
     let of_zeros = &found["zeros-compressed"];
     assert!(of_zeros.iter().all(|f| !f.text.contains("plain")), "{of_zeros:#?}");
@@ -100,7 +84,7 @@ fn drives_and_links_that_mislead_are_found_in_the_lab() {
     let Some(_) = kernel() else { return };
     let found = findings(CONDITIONS, &[]);
     assert_found(&found, |name, _| OF_CONDITIONS.contains(&name));
-    let caches = ["write back (plain,", "write through (uncached)"];
+    let caches = ["write back (", " plain,", "write through (uncached)"];
     assert_says(&found, "write-caches-differ", Severity::Severe, &caches);
     assert_says(
         &found,
@@ -111,6 +95,18 @@ fn drives_and_links_that_mislead_are_found_in_the_lab() {
     let bus = ["striped", "of the bus that they share"];
     assert_says(&found, "slow-link", Severity::Warning, &bus);
     assert_says(&found, "coordinated-omission", Severity::Warning, &["paced with shingled"]);
+    assert_says(&found, "different-work", Severity::Severe, &["for-a-second (up to"]);
+    let discards =
+        ["btrfs was mounted", "discard=async,relatime (on-flash)", "; relatime (on-disk)"];
+    assert_says(&found, "mount-options-differ", Severity::Warning, &discards);
+}
+
+#[test]
+fn repeats_that_differ_are_found_in_the_lab() {
+    let Some(_) = kernel() else { return };
+    let found = findings(REPEATED, &[]);
+    assert_found(&found, |name, _| OF_REPEATS.contains(&name));
+    assert_says(&found, "wide-interval", Severity::Warning, &["eight-reads with single/ext4"]);
 }
 
 #[test]
@@ -127,22 +123,4 @@ fn mistakes_on_zfs_in_the_lab_are_found() {
     // KDiskMark, issue 148: ZFS's cache inflates reads.
     assert_says(&found, "read-from-cache", Severity::Severe, &["read-again with pool"]);
     assert_says(&found, "direct-not-honoured", Severity::Warning, &["zvols"]);
-}
-
-#[test]
-fn a_directory_in_memory_is_found() {
-    let shm = Path::new("/dev/shm");
-    if !shm.is_dir() {
-        eprintln!("skipped: needs /dev/shm");
-        return;
-    }
-    let folder = tempfile::tempdir_in(shm).expect("a folder");
-    let on = format!("dir:{}", folder.path().display());
-    let study = "id = \"memory\"\ntitle = \"Memory\"\nrepeats = 1\n[stacks]\nx = \"ext4\"\n\
-                 [[drives]]\nmodel = \"hgst-10tb\"\nsize = \"10 TB\"\n\
-                 [[workloads]]\nid = \"dd\"\n\
-                 dd = { direction = \"write\", bs = \"64k\", count = 16, source = \"random\" }\n";
-    let found = findings(study, &["--on", &on]);
-    assert_found(&found, |_, reproducer| matches!(reproducer, Reproducer::Directory(_)));
-    assert_says(&found, "not-on-drives", Severity::Severe, &["memory (tmpfs)"]);
 }

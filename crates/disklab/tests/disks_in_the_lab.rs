@@ -269,7 +269,7 @@ fn a_drive_that_changes_before_the_first_write_is_noticed() {
         ("mounted-meanwhile", &["sda is mounted at /mnt/a; unmount it first"]),
     ] {
         let said = guest.said(case, &[1]);
-        for word in words.iter().chain(&["Type 'erase' to go on", "FAILED", "1 cells failed"]) {
+        for word in words.iter().chain(&["Type 'erase' to go on", "FAILED", "1 cell failed"]) {
             assert!(said.contains(word), "{case}: no '{word}' in: {said}");
         }
         guest.case(case).touched_nothing(case);

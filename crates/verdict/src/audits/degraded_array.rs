@@ -11,7 +11,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "an array, Btrfs or pool that lacks a member",
     evidence: "md's degraded, Btrfs's devinfo, the state of ZFS pools, after the workload",
     remedy: "replace the member, let it resync, and measure again",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Directory("Btrfs RAID1 of which one device is gone (as root)"),
     check,
 };
 

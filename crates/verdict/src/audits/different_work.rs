@@ -13,7 +13,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "elapsed times of different amounts of work",
     evidence: "bytes and operations of each figure whose elapsed time is compared",
     remedy: "the same files for all stacks",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Lab("a second of reading on a disk and on an SSD"),
     check,
 };
 

@@ -10,8 +10,8 @@ pub(super) const AUDIT: Audit = Audit {
     severity: Severity::Warning,
     detects: "cells that failed, whose figures are missing",
     evidence: "the cells' errors",
-    remedy: "remove the cause and go on with --resume",
-    reproducer: Reproducer::MadeUp,
+    remedy: "remove the cause and go on with --resume, or measure and import again",
+    reproducer: Reproducer::Directory("deletes that run out of files"),
     check,
 };
 
@@ -39,9 +39,14 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             count(failed.len(), "cell"),
             list(names, 6)
         ),
-        advice: "Remove the cause and run the study again with --resume, which repeats only what \
-                 is missing."
-            .to_owned(),
+        advice: if evidence.is_import() {
+            "Remove the cause, measure them again with the program that gave them, and import its \
+             outputs anew."
+        } else {
+            "Remove the cause and run the study again with --resume, which repeats only what is \
+             missing."
+        }
+        .to_owned(),
         groups: evidence
             .groups
             .iter()
@@ -78,5 +83,9 @@ mod tests {
             "1 cell failed: dd-4k with single/ext4. The first said: no space left"
         );
         assert_eq!(found[0].groups, [0]);
+        assert!(found[0].advice.contains("--resume"), "{}", found[0].advice);
+        bed.info.bench = "import".to_owned();
+        let advice = &bed.findings("failed-cells")[0].advice;
+        assert!(advice.contains("import its outputs anew"), "{advice}");
     }
 }

@@ -13,7 +13,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "input and output outside the stack while a cell ran",
     evidence: "counters of all block devices less those of the stack's drives",
     remedy: "stop other programs, or add repeats",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Directory("a program that writes to another disk meanwhile"),
     check,
 };
 

@@ -14,7 +14,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "reads of files that are mostly holes, or reserved and never written",
     evidence: "SEEK_DATA and SEEK_HOLE over the workload's files when it had ended",
     remedy: "write the files before they are read, with data that are not zeros",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Lab("a file that was lengthened and never written"),
     check,
 };
 

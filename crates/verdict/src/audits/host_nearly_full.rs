@@ -14,7 +14,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "sparse files for drives on a file system that has hardly room left",
     evidence: "free and all bytes of the file system behind loop devices",
     remedy: "make room, or put the files on another disk (--scratch)",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Loop("files on a file system with little room left (as root)"),
     check,
 };
 

@@ -16,7 +16,7 @@ pub(super) const AUDIT: Audit = Audit {
 };
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
-    if evidence.info.bench != "import" {
+    if !evidence.is_import() {
         return Vec::new();
     }
     let is_unseen =

@@ -16,7 +16,9 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "a repeat that is far from all others of its figure",
     evidence: "the repeats, against their middle and the middle of their distances from it",
     remedy: "look at what else ran then; add repeats rather than leave it out",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Directory(
+        "a program that stands still for three seconds of one repeat",
+    ),
     check,
 };
 

@@ -16,7 +16,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "drives of one stack that are files or partitions on one disk, which work one after the other",
     evidence: "the bench, and the drives' serial numbers",
     remedy: "compare layouts on drives of their own, or in the lab",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Loop("Btrfs RAID1 over two files (as root)"),
     check,
 };
 

@@ -11,7 +11,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "a run that was interrupted before all its cells had run",
     evidence: "cells without a sample",
     remedy: "go on with --resume",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Directory("a run that is interrupted"),
     check,
 };
 

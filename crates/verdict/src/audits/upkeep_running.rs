@@ -14,7 +14,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "a resync, scrub, balance or lazy initialisation that ran beside the workload",
     evidence: "md's sync_action, Btrfs's exclusive_operation, zpool status, kernel threads, before and after the workload",
     remedy: "wait for its end (lazy-init = wait, resync = wait), or stop it",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Directory("ext4 whose tables the kernel still writes (as root)"),
     check,
 };
 

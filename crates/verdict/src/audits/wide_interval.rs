@@ -15,7 +15,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "figures whose interval is wider than ±10 % in spite of three repeats or more",
     evidence: "the intervals",
     remedy: "more repeats, or longer steps",
-    reproducer: Reproducer::MadeUp,
+    reproducer: Reproducer::Lab("three times eight random reads"),
     check,
 };
 

@@ -68,7 +68,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 /// Imported zeros on stacks that compress by their own options, where nobody counted what the
 /// drives were written.
 fn uncounted(evidence: &Evidence<'_>) -> Vec<Found> {
-    if evidence.info.bench != "import" {
+    if !evidence.is_import() {
         return Vec::new();
     }
     let suspects = evidence.suspects(|_, group| {
