@@ -6,10 +6,7 @@ use disklab_study::Study;
 use disklab_verdict::Analysis;
 
 use crate::ReportError;
-use crate::view::is_simulated;
 
-/// The bench's option that names the processor whose work is charged for.
-const PROCESSOR: &str = "processor";
 /// The bench's option that gives drive models other values than their files have.
 const SET_DRIVE: &str = "set-drive";
 
@@ -37,7 +34,7 @@ pub(crate) fn beside(
             groups: &analysis.groups,
             cells: &fates,
             left_out: &info.left_out,
-            processor_charged: is_charged(info, study),
+            processor_charged: info.charges_processor(study.processor.is_some()),
             scale: info.scale,
         },
     );
@@ -45,15 +42,6 @@ pub(crate) fn beside(
         comparison.changed_drives.push(words.clone());
     }
     Ok(comparison)
-}
-
-/// Whether the processor's work took time: only the lab can leave that out, and it
-/// charges where the command line or else the study names a processor.
-fn is_charged(info: &RunInfo, study: &Study) -> bool {
-    match info.options.get(PROCESSOR).map(String::as_str) {
-        Some(word) => word != "none",
-        None => is_simulated(&info.bench) && study.processor.is_some(),
-    }
 }
 
 fn fate(record: &CellRecord) -> CellFate {

@@ -30,6 +30,9 @@ pub(crate) fn section(report: &Report) -> Markup {
                      is surely ahead."
                 }
                 (grid(&judged))
+                @if let Some(sentence) = Recommendation::what_would_decide(&all, &report.info) {
+                    p { (sentence) }
+                }
                 @for recommendation in &judged { (purpose(recommendation)) }
             }
             @if !others.is_empty() {

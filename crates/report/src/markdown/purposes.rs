@@ -39,6 +39,9 @@ pub(crate) fn write(md: &mut String, report: &Report) {
             }
         }
     }
+    if let Some(sentence) = Recommendation::what_would_decide(&all, &report.info) {
+        let _ = writeln!(md, "- {}", escape(&sentence));
+    }
     let others: Vec<&str> =
         all.iter().filter(|r| r.classes.is_empty()).map(|r| r.purpose.word).collect();
     if !others.is_empty() {

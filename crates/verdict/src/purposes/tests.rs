@@ -114,6 +114,15 @@ fn what_is_level_is_a_tie_and_what_is_open_is_none() {
     let got = database(&bed);
     let Advice::None(why) = &got.classes[1].advice else { panic!("{got:?}") };
     assert!(why.contains("is open"), "{why}");
+    // And how it could be decided, unless that is what the run was for.
+    let decides =
+        |bed: &Bed, all: &[Recommendation]| Recommendation::what_would_decide(all, &bed.info);
+    bed.info.repeats = 4;
+    let told = decides(&bed, std::slice::from_ref(&got)).expect("a way");
+    assert!(told.contains("4 repeats do not tell") && told.contains("--goal best"), "{told}");
+    assert_eq!(decides(&bed, &[]), None);
+    bed.info.options.insert("goal".to_owned(), "best".to_owned());
+    assert_eq!(decides(&bed, &[got]), None);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Recommendations in words.
 
 use disklab_stats::{Ratio, estimate};
+use disklab_store::RunInfo;
 
 use super::contest::{Criterion, Outcome, Stand, is_better, outcome, ratio};
-use super::{Advice, Place, PlaceWord, Recommendation};
+use super::{Advice, Class, Place, PlaceWord, Recommendation};
 use crate::words::{Distance, list, value};
 
 /// Reasons and objections that are told.
@@ -44,6 +45,28 @@ impl Recommendation {
             Some(1) => "Stacks that survive one lost drive".to_owned(),
             Some(n) => format!("Stacks that survive {n} lost drives"),
         }
+    }
+
+    /// How what is open could be decided; none where nothing is, where it was tried, or
+    /// where another program measured the figures.
+    pub fn what_would_decide(all: &[Self], info: &RunInfo) -> Option<String> {
+        let is_open = |class: &Class| {
+            let has = |standing| class.places.iter().any(|place| place.standing == standing);
+            has(PlaceWord::Leads) && has(PlaceWord::Open)
+        };
+        let open = all.iter().flat_map(|r| &r.classes).any(is_open);
+        let asked = info.options.contains_key(RunInfo::GOAL) || info.is_import();
+        (open && !asked).then(|| {
+            format!(
+                "What is open, {} not tell. A run with --goal best (and --budget 2h, say) in place \
+                 of --repeats goes on with the stacks that may still be the best, and leaves out \
+                 those that are surely not.",
+                match info.repeats {
+                    1 => "one repeat does".to_owned(),
+                    repeats => format!("{repeats} repeats do"),
+                }
+            )
+        })
     }
 }
 
