@@ -8,6 +8,7 @@ mod command_line;
 mod error;
 mod executor;
 mod family;
+mod held_folder;
 mod interrupt;
 mod invocation;
 mod owner;
@@ -17,6 +18,7 @@ mod which;
 
 pub use error::ExecError;
 pub use executor::{Executor, Finished};
+pub use held_folder::HeldFolder;
 pub use interrupt::Interrupt;
 pub use invocation::Invocation;
 pub use owner::{OWNER_VARIABLE, owner};

@@ -25,7 +25,7 @@ use crate::guest::shell::JOB;
 use crate::guest::shell::session::{Script, Session};
 use crate::signals;
 use drives::SessionDrive;
-use folder::Folder;
+use folder::session_folder;
 use operator::{ExitCode, Nobody, User};
 
 /// With less, programs such as mkfs.xfs are killed.
@@ -51,7 +51,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     }
     let interrupt = signals::interrupt()?;
     let (kernel, programs) = kernel_and_programs(args, &interrupt)?;
-    let folder = Folder::new().map_err(Failure::failed)?;
+    let folder = session_folder().map_err(Failure::failed)?;
     let session = Session {
         folder: std::env::current_dir()
             .map_err(|e| Failure::failed(format!("cannot find the current folder: {e}")))?,

@@ -1,0 +1,175 @@
+//! A folder of a process's own, and those that killed processes left behind.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::process::getuid;
+
+/// Held by whoever uses a folder, for as long as it does; the system lets go of it
+/// with the process.
+const LOCK: &str = "lock";
+/// Making a folder and its lock takes far less.
+const MAKING: Duration = Duration::from_secs(3600);
+
+/// A folder that only its user may look into. It goes when this does, or, where the
+/// process was killed, with the next [`HeldFolder::sweep`].
+#[derive(Debug)]
+pub struct HeldFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl HeldFolder {
+    /// Makes one whose name begins with `prefix`.
+    ///
+    /// # Errors
+    ///
+    /// What the system says, and on which path.
+    pub fn within(parent: &Path, prefix: &str) -> Result<Self, (PathBuf, io::Error)> {
+        for number in 0_u32.. {
+            // Unlike our process id, this word never comes again.
+            let path = parent.join(format!("{prefix}{}-{number}", crate::owner()));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(e) => return Err((path, e)),
+                Ok(()) => {}
+            }
+            let lock = path.join(LOCK);
+            match File::create(&lock) {
+                Err(e) => return Err((lock, e)),
+                Ok(lock) if holds(&lock) => return Ok(Self { path, _lock: lock }),
+                // Another swept it away before it was held. The next will do.
+                Ok(_) => {}
+            }
+        }
+        Err((parent.to_owned(), io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes the user's folders whose name begins with `prefix` and that nobody holds
+    /// any more.
+    pub fn sweep(parent: &Path, prefix: &str) {
+        let own = getuid().as_raw();
+        for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+            let path = entry.path();
+            // Folders of one's own only: others may be anything.
+            let ours = fs::symlink_metadata(&path).is_ok_and(|m| m.is_dir() && m.uid() == own);
+            if !ours || !entry.file_name().to_string_lossy().starts_with(prefix) {
+                continue;
+            }
+            let Ok(lock) = File::open(path.join(LOCK)) else {
+                // It is just being made, its maker was killed in that moment, or it had
+                // no lock yet. Such a one is empty.
+                if is_old(&path) {
+                    let _ = fs::remove_dir(&path);
+                }
+                continue;
+            };
+            // It may have gone since, and the name be another's.
+            if holds(&lock) {
+                let _ = fs::remove_file(path.join(LOCK));
+                let _ = fs::remove_dir_all(&path);
+            }
+        }
+    }
+}
+
+impl Drop for HeldFolder {
+    fn drop(&mut self) {
+        // Links in it are not followed.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Whether the folder of this lock is now one's own.
+fn holds(lock: &File) -> bool {
+    flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok()
+        && lock.metadata().is_ok_and(|lock| lock.nlink() > 0)
+}
+
+fn is_old(path: &Path) -> bool {
+    let age = fs::symlink_metadata(path).and_then(|m| m.modified()).map(|t| t.elapsed());
+    age.is_ok_and(|age| age.is_ok_and(|age| age > MAKING))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PREFIX: &str = "disklab-";
+
+    #[test]
+    fn what_killed_processes_left_goes_and_all_else_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let used = HeldFolder::within(parent.path(), PREFIX).unwrap();
+        let other = HeldFolder::within(parent.path(), PREFIX).unwrap();
+        assert_ne!(used.path(), other.path());
+        let left = parent.path().join("disklab-0123456789abcdef-0");
+        let making = parent.path().join("disklab-0123456789abcdef-1");
+        let foreign = parent.path().join("disk");
+        let old = parent.path().join("disklab-0123456789abcdef-2");
+        let full = parent.path().join("disklab-0123456789abcdef-3");
+        for folder in [&left, &making, &foreign, &old, &full] {
+            fs::create_dir(folder).unwrap();
+        }
+        fs::write(full.join("vm_file-1"), "memory").unwrap();
+        let yesterday = std::time::SystemTime::now() - Duration::from_secs(86_400);
+        for folder in [&old, &full] {
+            File::open(folder).unwrap().set_modified(yesterday).unwrap();
+        }
+        for folder in [&left, &foreign] {
+            fs::write(folder.join(LOCK), "").unwrap();
+            fs::write(folder.join("vm_file-1"), "memory").unwrap();
+        }
+        std::os::unix::fs::symlink(&foreign, parent.path().join("disklab-link")).unwrap();
+        HeldFolder::sweep(parent.path(), PREFIX);
+        assert!(!left.exists(), "nobody holds it");
+        assert!(used.path().exists() && other.path().exists(), "they are held");
+        assert!(making.exists(), "it has no lock yet");
+        assert!(!old.exists(), "it never had one");
+        assert!(full.exists(), "nobody knows whose it is");
+        assert!(foreign.join("vm_file-1").exists(), "it is no folder of ours");
+        let path = used.path().to_owned();
+        drop(used);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn nobody_sweeps_away_what_is_held() {
+        let parent = tempfile::tempdir().unwrap();
+        let (folder, rounds) = (parent.path(), 2000);
+        let stays = || {
+            (0..rounds).all(|_| {
+                let held = HeldFolder::within(folder, PREFIX).unwrap();
+                std::thread::yield_now();
+                held.path().join(LOCK).exists()
+            })
+        };
+        let stayed = std::thread::scope(|scope| {
+            let makers = [(); 4].map(|()| scope.spawn(stays));
+            while makers.iter().any(|maker| !maker.is_finished()) {
+                HeldFolder::sweep(folder, PREFIX);
+            }
+            makers.map(|maker| maker.join().unwrap())
+        });
+        assert_eq!(stayed, [true; 4]);
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_error_names_the_path() {
+        let parent = tempfile::tempdir().unwrap();
+        let (path, error) = HeldFolder::within(&parent.path().join("none"), PREFIX).unwrap_err();
+        assert!(path.starts_with(parent.path().join("none")), "{path:?}");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}
