@@ -111,6 +111,17 @@ fn memory_as_a_disk_and_other_programs_are_found() {
 /// A run that does not outlive its test.
 struct Started(Child);
 
+impl Started {
+    /// Repeats in a directory; the run's folder is `run` in `home`.
+    fn in_directory(home: &Path, folder: &Path, workloads: &str, repeats: u32) -> Self {
+        let (on, repeats) = (format!("dir:{}", folder.display()), repeats.to_string());
+        let arguments = ["--on", &on, "--repeats", &repeats];
+        let mut command = command(home, &study(ONE, workloads), &arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        Self(command.spawn().expect("it starts"))
+    }
+}
+
 impl Drop for Started {
     fn drop(&mut self) {
         // It may have ended.
@@ -146,11 +157,7 @@ fn cells_that_failed_or_never_ran_are_found() {
         run 60\n''' }\n\
         [[workloads]]\nid = \"reads\"\n\
         fio = { rw = \"read\", bs = \"4k\", size = \"64k\", time_based = 1, runtime = 2 }\n";
-    let on = format!("dir:{}", folder.path().display());
-    let arguments = ["--on", &on, "--repeats", "3"];
-    let mut command = command(home.path(), &study(ONE, workloads), &arguments);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut started = Started(command.spawn().expect("it starts"));
+    let mut started = Started::in_directory(home.path(), folder.path(), workloads, 3);
     let run = home.path().join("run");
     // One of the first two fails, whichever comes first; four more are to follow.
     wait_for(&mut started, &run, CellState::Failed, 1);
@@ -170,11 +177,7 @@ fn a_repeat_in_which_the_program_stood_still_is_found() {
     let workloads = "[[workloads]]\nid = \"paced\"\ncaches = \"keep\"\n\
         fio = { rw = \"randread\", bs = \"4k\", size = \"64k\", rate_iops = 200, \
         time_based = 1, runtime = 2 }\n";
-    let on = format!("dir:{}", folder.path().display());
-    let arguments = ["--on", &on, "--repeats", "5"];
-    let mut command = command(home.path(), &study(ONE, workloads), &arguments);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut started = Started(command.spawn().expect("it starts"));
+    let mut started = Started::in_directory(home.path(), folder.path(), workloads, 5);
     let run = home.path().join("run");
     wait_for(&mut started, &run, CellState::Done, 2);
     // The third has begun then, and has more than a second to go.

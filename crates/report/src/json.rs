@@ -10,9 +10,7 @@ use disklab_verdict::{
 use serde_json::{Map, Value, json};
 
 use crate::Report;
-use crate::view::{
-    PERCENTILES, is_simulated, outcome, percentile_name, percentiles, severity_word,
-};
+use crate::view::{PERCENTILES, outcome, percentile_name, percentiles, severity_word};
 
 /// The schema's name.
 const SCHEMA: &str = "disklab-report";
@@ -26,7 +24,7 @@ pub(crate) fn text(report: &Report) -> String {
     let value = json!({
         "schema": SCHEMA,
         "version": VERSION,
-        "simulated": is_simulated(&report.info.bench),
+        "simulated": report.info.is_lab(),
         "run": report.info,
         "study": { "id": report.study.id, "title": report.study.title,
                    "about": report.study.about, "sha256": report.study.digest },

@@ -218,3 +218,21 @@ fn another_format_is_refused_with_advice() {
     let error = Run::open(temp.path()).expect_err("version").to_string();
     assert!(error.contains("format 99"), "{error}");
 }
+
+#[test]
+fn a_run_knows_what_kind_it_is() {
+    let on = |bench: &str| RunInfo { bench: bench.into(), ..info() };
+    let kinds = |bench| (on(bench).is_lab(), on(bench).is_import());
+    assert_eq!(["lab", "lab:x"].map(kinds), [(true, false); 2]);
+    assert_eq!(["dir:/lab", "loop", "disks", "dir:import"].map(kinds), [(false, false); 4]);
+    assert_eq!(kinds("import"), (false, true));
+
+    // The command line goes before the study.
+    let charged = |bench, word: Option<&str>, of_study| {
+        let word = word.map(|word| (RunInfo::PROCESSOR.to_owned(), word.to_owned()));
+        RunInfo { options: word.into_iter().collect(), ..on(bench) }.charges_processor(of_study)
+    };
+    assert!(charged("lab", None, true) && !charged("lab", None, false));
+    assert!(!charged("loop", None, true));
+    assert!(!charged("lab", Some("none"), true) && charged("lab", Some("x"), false));
+}

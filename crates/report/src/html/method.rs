@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::campaign::is_adaptive;
 use crate::html::OPEN_ROWS;
-use crate::view::{IMPORTED, command_line, count, intervals, is_imported, progress, scale};
+use crate::view::{IMPORTED, command_line, count, intervals, progress, scale};
 use crate::{Report, Spread, StackOverhead};
 
 /// The section.
@@ -15,7 +15,7 @@ pub(crate) fn section(report: &Report) -> Markup {
         section id="method" {
             h2 { "How it was measured" }
             ul {
-                @if is_imported(&info.bench) {
+                @if info.is_import() {
                     li { (IMPORTED) }
                 } @else {
                     li {
@@ -27,7 +27,7 @@ pub(crate) fn section(report: &Report) -> Markup {
                     }
                 }
                 li { (progress(report)) }
-                @if !is_imported(&info.bench) { li { (scale(info.scale)) } }
+                @if !info.is_import() { li { (scale(info.scale)) } }
                 @if !info.options.is_empty() {
                     li {
                         "Settings of the bench: "
@@ -103,7 +103,7 @@ fn notes(report: &Report) -> Markup {
 
 fn overhead(report: &Report) -> Markup {
     let overheads = &report.facts.overheads;
-    if overheads.is_empty() || is_imported(&report.info.bench) {
+    if overheads.is_empty() || report.info.is_import() {
         return html! {};
     }
     html! {

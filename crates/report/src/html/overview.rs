@@ -5,20 +5,18 @@ use maud::{Markup, html};
 
 use crate::Report;
 use crate::html::findings;
-use crate::view::{
-    bench_label, is_imported, is_simulated, machine, manner, measured, progress, scale,
-};
+use crate::view::{bench_label, machine, manner, measured, progress, scale};
 
 /// Title and what was measured on what.
 pub(crate) fn header(report: &Report) -> Markup {
     let info = &report.info;
-    let simulated = is_simulated(&info.bench);
+    let simulated = info.is_lab();
     html! {
         header {
             h1 { (info.title) }
             p.bench {
-                span.badge.simulated[simulated] { (manner(&info.bench)) }
-                @if is_imported(&info.bench) { ", " } @else { " on " }
+                span.badge.simulated[simulated] { (manner(info)) }
+                @if info.is_import() { ", " } @else { " on " }
                 strong { (bench_label(&info.bench)) }
                 @if !info.bench_about.is_empty() { ": " (info.bench_about) }
             }

@@ -17,8 +17,8 @@ use indexmap::IndexMap;
 
 use crate::Report;
 use crate::view::{
-    Absences, IMPORTED, Kind, all_absences, bench_label, command_line, is_imported, kinds, machine,
-    manner, measured, progress, scale, smart_lines, tool,
+    Absences, IMPORTED, Kind, all_absences, bench_label, command_line, kinds, machine, manner,
+    measured, progress, scale, smart_lines, tool,
 };
 
 pub use published::published_text;
@@ -50,7 +50,7 @@ pub(crate) fn text(report: &Report) -> String {
 
 fn header(md: &mut String, report: &Report) {
     let info = &report.info;
-    let kind = match manner(&info.bench) {
+    let kind = match manner(info) {
         "simulated" => "**Simulated** on",
         "imported" => "**Imported**,",
         _ => "Measured on",
@@ -141,7 +141,7 @@ fn some(what: &[String]) -> String {
 
 fn environment(md: &mut String, report: &Report) {
     md.push_str("## Environment\n\n");
-    if is_imported(&report.info.bench) {
+    if report.info.is_import() {
         let _ = writeln!(md, "- {IMPORTED}");
     }
     for part in machine(&report.info) {
@@ -161,7 +161,7 @@ fn environment(md: &mut String, report: &Report) {
 /// Whether a program ran, by the commands that are known.
 fn was_used(report: &Report, name: &str) -> bool {
     // Imported figures come without commands, as a rule.
-    if is_imported(&report.info.bench) {
+    if report.info.is_import() {
         return true;
     }
     let mut programs =

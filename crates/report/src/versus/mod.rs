@@ -10,7 +10,7 @@ mod text;
 use disklab_verdict::{Severity, Side, Terms, Versus, VersusError};
 
 use crate::Report;
-use crate::view::{bench_label, count, is_imported, is_simulated};
+use crate::view::{bench_label, count};
 
 pub use differences::Difference;
 
@@ -90,7 +90,7 @@ impl TwoRuns {
                  figure; the noise in the intervals is only what other seeds give."
                     .to_owned(),
             );
-        } else if is_simulated(&a.bench) || is_simulated(&b.bench) {
+        } else if a.is_lab() || b.is_lab() {
             notes.push(
                 "One run is simulated and the other is not: their ratio tells of the models of \
                  drives as much as of anything else."
@@ -103,8 +103,7 @@ impl TwoRuns {
                     .to_owned(),
             );
         }
-        let imported = [('A', &a.bench), ('B', &b.bench)]
-            .map(|(run, bench)| is_imported(bench).then_some(run));
+        let imported = [('A', a), ('B', b)].map(|(run, info)| info.is_import().then_some(run));
         let imported: Vec<String> = imported.into_iter().flatten().map(String::from).collect();
         if !imported.is_empty() {
             notes.push(format!(
@@ -153,7 +152,7 @@ fn side(report: &Report) -> Side<'_> {
 fn about(report: &Report) -> String {
     let info = &report.info;
     // When the figures of an import were measured, hardly any output tells.
-    let done = if is_imported(&info.bench) { "imported" } else { "begun" };
+    let done = if info.is_import() { "imported" } else { "begun" };
     format!(
         "study {} on {}, {}, {done} {}",
         info.study,

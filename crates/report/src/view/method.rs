@@ -9,16 +9,6 @@ use disklab_units::{Bytes, count, significant};
 
 use crate::Report;
 
-/// Whether the figures come from modelled drives in virtual time.
-pub(crate) fn is_simulated(bench: &str) -> bool {
-    bench.split(':').next() == Some("lab")
-}
-
-/// Whether the figures are another program's, imported.
-pub(crate) fn is_imported(bench: &str) -> bool {
-    bench == "import"
-}
-
 /// What is known of figures that disklab did not measure.
 pub(crate) const IMPORTED: &str = "Other programs measured these figures; disklab read their \
      outputs, which lie beside the samples. How the stacks were made, whether caches were emptied, \
@@ -27,10 +17,10 @@ pub(crate) const IMPORTED: &str = "Other programs measured these figures; diskla
      wrote, was not audited; the notes of the cells say what that is.";
 
 /// How the figures came about, in a word.
-pub(crate) fn manner(bench: &str) -> &'static str {
-    match bench {
-        bench if is_simulated(bench) => "simulated",
-        bench if is_imported(bench) => "imported",
+pub(crate) fn manner(info: &RunInfo) -> &'static str {
+    match info {
+        info if info.is_lab() => "simulated",
+        info if info.is_import() => "imported",
         _ => "measured",
     }
 }
@@ -52,7 +42,7 @@ pub(crate) fn measured(report: &Report) -> String {
     let info = &report.info;
     let times = match info.repeats {
         1 => "once each".to_owned(),
-        n if is_imported(&info.bench) || is_adaptive(info) => format!("up to {n} times each"),
+        n if info.is_import() || is_adaptive(info) => format!("up to {n} times each"),
         n => format!("{n} times each"),
     };
     // Of a study, `--only` may have asked for a part.
@@ -60,7 +50,7 @@ pub(crate) fn measured(report: &Report) -> String {
         |of: fn(&CellRecord) -> &str| report.cells.iter().map(of).collect::<BTreeSet<&str>>().len();
     let workloads = count(number(|c| &c.cell.workload), "workload");
     let stacks = count(number(|c| &c.cell.stack), "stack");
-    let simulated = if is_simulated(&info.bench) { ", simulated" } else { "" };
+    let simulated = if info.is_lab() { ", simulated" } else { "" };
     format!("{stacks} × {workloads}, {times}{simulated}")
 }
 
@@ -227,14 +217,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_lab_is_simulated() {
-        assert!(is_simulated("lab"));
-        assert!(is_simulated("lab:x"));
-        assert!(!is_simulated("dir:/lab"));
+    fn a_bench_is_known_by_its_first_word() {
+        assert_eq!(bench_label("lab:x"), "modelled drives in virtual time");
         assert_eq!(bench_label("dir:/lab"), "a mounted directory");
-        assert_eq!(
-            [manner("lab"), manner("import"), manner("loop")],
-            ["simulated", "imported", "measured"]
-        );
     }
 }

@@ -14,8 +14,8 @@ pub(crate) use disklab_units::count;
 pub(crate) use finding::{Kind, kinds, severity_word};
 pub(crate) use latency::{PERCENTILES, curve, percentile_name, percentiles, position};
 pub(crate) use method::{
-    IMPORTED, bench_label, command_line, intervals, is_imported, is_simulated, machine, manner,
-    measured, progress, scale, tool,
+    IMPORTED, bench_label, command_line, intervals, machine, manner, measured, progress, scale,
+    tool,
 };
 pub(crate) use panel::{
     Colours, Panel, Portion, Series, against_baseline, is_baseline, outcome, panels, shared_names,

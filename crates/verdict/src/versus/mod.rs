@@ -239,7 +239,7 @@ impl Versus {
             }
             return Err(VersusError::NothingInCommon { a: contents(a), b: contents(b) });
         }
-        let lab = is_lab(a) && is_lab(b);
+        let lab = a.info.is_lab() && b.info.is_lab();
         let accepted = |findings: &[Finding]| -> Vec<Finding> {
             let known = |f: &&Finding| !terms.accepted.iter().any(|name| name == f.audit);
             findings.iter().filter(known).cloned().collect()
@@ -271,10 +271,6 @@ impl Versus {
             Standing::Fine
         }
     }
-}
-
-fn is_lab(side: &Side<'_>) -> bool {
-    side.info.bench.split(':').next() == Some("lab")
 }
 
 fn values(
