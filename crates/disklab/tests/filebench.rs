@@ -2,10 +2,15 @@
 
 mod command_support;
 
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
 use assert_cmd::Command;
 use command_support::disklab;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
+use rustix::process::{Pid, Signal, kill_process};
 
 fn filebench() -> Command {
     let mut command = Command::cargo_bin("disklab").expect("built");
@@ -70,6 +75,43 @@ fn an_early_stop_is_seen_by_whoever_imports_the_output() {
         assert!(post.contains("*failed-cells*: 1 cell failed: filebench with ext4"), "{post}");
         assert!(post.contains("flowop 'gone' found no existing file in 's'"), "{post}");
     }
+}
+
+fn holds_a_file(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| path.is_file() || holds_a_file(&path))
+}
+
+#[test]
+fn ctrl_c_shows_what_was_measured_until_then() {
+    let folder = tempfile::tempdir().expect("temp");
+    let (script, files) = (folder.path().join("own.f"), folder.path().join("files"));
+    let text = "define fileset name=s,path=/x,entries=3,dirwidth=5,filesize=4k\n\
+        define process name=p { thread name=t {\n\
+        flowop createfile name=make,filesetname=s,fd=1\n\
+        flowop closefile name=close,fd=1\n\
+        flowop delay name=pause,value=1\n\
+        flowop deletefile name=gone,filesetname=s } }\n\
+        run 60\n";
+    std::fs::write(&script, text).expect("script");
+    std::fs::create_dir(&files).expect("folder");
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("disklab"));
+    command.arg("filebench").arg(&script).arg("--dir").arg(&files);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    // The run makes the first file; the fileset's folders are there before.
+    let began = Instant::now();
+    while !holds_a_file(&files) {
+        assert!(began.elapsed() < Duration::from_secs(60), "nothing was made");
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).expect("a signal");
+    let output = child.wait_with_output().expect("waited");
+    let [out, said] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(out.contains("Run stopped early: it was interrupted"), "{out}");
+    assert!(out.contains("make                 ") && out.contains("IO Summary:"), "{out}");
+    assert!(said.contains("interrupted; the figures tell of what was done"), "{said}");
+    assert_eq!(std::fs::read_dir(&files).expect("folder").count(), 0, "it leaves nothing");
 }
 
 #[test]

@@ -29,6 +29,9 @@ pub enum FilebenchError {
         /// What was measured.
         report: Box<Report>,
     },
+    /// The user asked to stop while threads ran. What was measured until then is kept.
+    #[error("interrupted, after {:.1} s", .0.seconds())]
+    CutShort(Box<Report>),
     /// The user asked to stop.
     #[error(transparent)]
     Interrupted(#[from] ExecError),
@@ -45,6 +48,6 @@ impl FilebenchError {
 
     /// Whether it is only that the user asked to stop.
     pub fn is_interrupt(&self) -> bool {
-        matches!(self, Self::Interrupted(ExecError::Interrupted))
+        matches!(self, Self::CutShort(_) | Self::Interrupted(ExecError::Interrupted))
     }
 }

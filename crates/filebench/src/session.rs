@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use disklab_exec::ExecError;
 use disklab_wml::random::Rng;
 use disklab_wml::{Command, Fileset, Personality, RunTime, SystemStep};
 use rustix::fs::{CWD, Mode, OFlags};
@@ -136,7 +135,7 @@ impl Session {
     ///
     /// # Errors
     /// Where a flowop fails, or a run ends before its time; what was measured is in
-    /// [`FilebenchError::Early`].
+    /// [`FilebenchError::Early`] or [`FilebenchError::CutShort`].
     pub fn measure(&mut self) -> Result<Report, FilebenchError> {
         let personality = Arc::clone(&self.personality);
         self.make()?;
@@ -255,12 +254,15 @@ impl Session {
         }
         let limit = time.limit(self.personality.quit).map(nanoseconds);
         let (mut measured, cause) = self.run_threads(limit, period_ns)?;
-        if let Some(crate::gate::Cause::Early(reason)) = &cause {
-            measured.stopped_early = Some(reason.clone());
-        }
+        let interrupted = self.site.interrupt.is_raised();
+        measured.stopped_early = match &cause {
+            _ if interrupted => Some("it was interrupted".to_owned()),
+            Some(crate::gate::Cause::Early(reason)) => Some(reason.clone()),
+            Some(crate::gate::Cause::Finished) | None => None,
+        };
         self.report.runs.push(measured);
-        if self.site.interrupt.is_raised() {
-            return Err(ExecError::Interrupted.into());
+        if interrupted {
+            return Err(FilebenchError::CutShort(Box::new(std::mem::take(&mut self.report))));
         }
         match cause {
             Some(crate::gate::Cause::Early(reason)) => {

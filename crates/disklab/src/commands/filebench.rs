@@ -81,16 +81,20 @@ fn read(file: &Path, args: &FilebenchArgs) -> Result<Personality, Failure> {
     Personality::read(&source, &overrides).map_err(Failure::wrong_use)
 }
 
-/// Prints the figures; also those of a run that ended before its time.
+/// Prints the figures; also those of a run that ended before its time, by itself
+/// or by Ctrl-C.
 fn show(
     result: Result<Report, FilebenchError>,
     strict: bool,
     histograms: bool,
     json: bool,
 ) -> Result<u8, Failure> {
-    let (report, early) = match result {
-        Ok(report) => (report, None),
-        Err(FilebenchError::Early { reason, report }) => (*report, Some(reason)),
+    let (report, early, interrupted) = match result {
+        Ok(report) => (report, None, false),
+        Err(FilebenchError::Early { reason, report }) => (*report, Some(reason), false),
+        Err(FilebenchError::CutShort(report)) => {
+            (*report, Some("it was interrupted".to_owned()), true)
+        }
         Err(error) if error.is_interrupt() => return Err(Failure::interrupted("interrupted")),
         Err(error) => return Err(Failure::failed(error)),
     };
@@ -107,6 +111,9 @@ fn show(
         for measured in &report.runs {
             print(&measured.text(strict, histograms))?;
         }
+    }
+    if interrupted {
+        return Err(Failure::interrupted("interrupted; the figures tell of what was done"));
     }
     if let Some(reason) = early {
         eprintln!("disklab: the run stopped early: {reason}");
