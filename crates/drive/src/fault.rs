@@ -72,8 +72,12 @@ pub(crate) fn bytes(field: Field, value: u64, low: u64, high: u64, unit: u64) ->
     if (low..=high).contains(&value) && value.is_multiple_of(unit) {
         return Ok(());
     }
-    let show = |size: u64| Bytes(size).iec();
-    let (low, high, value) = (show(low), show(high), show(value));
+    let mut shown = [low, high, value].map(|size| Bytes(size).iec());
+    if shown[..2].contains(&shown[2]) {
+        // Rounded, they look as if they would do.
+        shown = [low, high, value].map(|size| format!("{size} B"));
+    }
+    let [low, high, value] = shown;
     Err(Fault::new(
         field,
         format!(
@@ -98,4 +102,22 @@ pub(crate) fn visible(visible: u64, capacity: u64, sectors: SectorFormat) -> Res
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_just_outside_of_its_range_is_told_exactly() {
+        let said = |value| bytes(("cache", "size"), value, 271_000_000, 1 << 40, 512).unwrap_err();
+        let said = |value| said(value).message;
+        let coarse = said(100 << 20);
+        assert!(coarse.contains("from 258 MiB to 1 TiB, found 100 MiB"), "{coarse}");
+        let exact = said(258 << 20);
+        assert!(
+            exact.contains("from 271000000 B to 1099511627776 B, found 270532608 B"),
+            "{exact}"
+        );
+    }
 }
