@@ -197,6 +197,18 @@ fn made(command: &mut Command) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
+/// A sparse file of so many bytes with ext4 in it; none where there is no mkfs, which is
+/// said on standard error.
+fn ext4_image(folder: &Path, bytes: u64, options: [&str; 2]) -> Option<String> {
+    let image = folder.join("image");
+    File::create(&image).and_then(|file| file.set_len(bytes)).expect("a sparse file");
+    if !made(Command::new("mkfs.ext4").args(["-q", "-F"]).args(options).arg(&image)) {
+        eprintln!("skipped: needs mkfs.ext4");
+        return None;
+    }
+    Some(image.display().to_string())
+}
+
 /// Something mounted, which goes when it is dropped.
 struct Mounted(PathBuf);
 
@@ -228,15 +240,9 @@ fn a_file_system_that_is_still_being_made_is_found() {
         return;
     }
     let folder = on_disk();
-    let image = folder.path().join("image");
-    File::create(&image).and_then(|file| file.set_len(64 << 30)).expect("a sparse file");
-    let lazily = ["-q", "-F", "-E", "lazy_itable_init=1,lazy_journal_init=1"];
-    if !made(Command::new("mkfs.ext4").args(lazily).arg(&image)) {
-        eprintln!("skipped: needs mkfs.ext4");
-        return;
-    }
+    let lazily = ["-E", "lazy_itable_init=1,lazy_journal_init=1"];
+    let Some(image) = ext4_image(folder.path(), 64 << 30, lazily) else { return };
     // The kernel's thread waits a hundred times as long as each table took it.
-    let image = image.display().to_string();
     let options = ["-o", "loop,init_itable=100", &image];
     let Some(mounted) = Mounted::new(&options, &folder.path().join("mounted")) else { return };
     let workloads = "[[workloads]]\nid = \"write\"\n\
@@ -300,13 +306,8 @@ fn files_of_one_full_disk_are_found() {
         return;
     }
     let (home, folder) = (tempfile::tempdir().expect("temp"), on_disk());
-    let image = folder.path().join("image");
-    File::create(&image).and_then(|file| file.set_len(1 << 30)).expect("a sparse file");
-    if !made(Command::new("mkfs.ext4").args(["-q", "-F", "-m", "0"]).arg(&image)) {
-        eprintln!("skipped: needs mkfs.ext4");
-        return;
-    }
-    let options = ["-o", "loop", &image.display().to_string()];
+    let Some(image) = ext4_image(folder.path(), 1 << 30, ["-m", "0"]) else { return };
+    let options = ["-o", "loop", &image];
     let Some(scratch) = Mounted::new(&options, &folder.path().join("scratch")) else { return };
     // Nine tenths and a little more; what is left is enough for what is written.
     let room = rustix::fs::statvfs(&scratch.0).expect("room");

@@ -255,22 +255,19 @@ impl Session {
         let limit = time.limit(self.personality.quit).map(nanoseconds);
         let (mut measured, cause) = self.run_threads(limit, period_ns)?;
         let interrupted = self.site.interrupt.is_raised();
-        measured.stopped_early = match &cause {
+        let stopped = match cause {
             _ if interrupted => Some("it was interrupted".to_owned()),
-            Some(crate::gate::Cause::Early(reason)) => Some(reason.clone()),
+            Some(crate::gate::Cause::Early(reason)) => Some(reason),
             Some(crate::gate::Cause::Finished) | None => None,
         };
+        measured.stopped_early.clone_from(&stopped);
         self.report.runs.push(measured);
-        if interrupted {
-            return Err(FilebenchError::CutShort(Box::new(std::mem::take(&mut self.report))));
-        }
-        match cause {
-            Some(crate::gate::Cause::Early(reason)) => {
-                let report = Box::new(std::mem::take(&mut self.report));
-                Err(FilebenchError::Early { reason, report })
-            }
-            Some(crate::gate::Cause::Finished) | None => Ok(()),
-        }
+        let Some(reason) = stopped else { return Ok(()) };
+        let report = Box::new(std::mem::take(&mut self.report));
+        Err(match interrupted {
+            true => FilebenchError::CutShort(report),
+            false => FilebenchError::Early { reason, report },
+        })
     }
 }
 

@@ -89,15 +89,14 @@ fn show(
     histograms: bool,
     json: bool,
 ) -> Result<u8, Failure> {
-    let (report, early, interrupted) = match result {
-        Ok(report) => (report, None, false),
-        Err(FilebenchError::Early { reason, report }) => (*report, Some(reason), false),
-        Err(FilebenchError::CutShort(report)) => {
-            (*report, Some("it was interrupted".to_owned()), true)
-        }
+    let (report, interrupted) = match result {
+        Ok(report) => (report, false),
+        Err(FilebenchError::Early { report, .. }) => (*report, false),
+        Err(FilebenchError::CutShort(report)) => (*report, true),
         Err(error) if error.is_interrupt() => return Err(Failure::interrupted("interrupted")),
         Err(error) => return Err(Failure::failed(error)),
     };
+    let early = report.runs.last().and_then(|run| run.stopped_early.as_deref());
     for note in &report.notes {
         eprintln!("note: {note}");
     }

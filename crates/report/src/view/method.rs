@@ -217,7 +217,31 @@ mod tests {
     }
 
     #[test]
-    fn a_bench_is_known_by_its_first_word() {
+    fn only_the_lab_is_simulated() {
+        let manner_on = |bench: &str| {
+            manner(&RunInfo {
+                disklab: "0.1.0".to_owned(),
+                study: "s".to_owned(),
+                title: "S".to_owned(),
+                study_file: "s.toml".to_owned(),
+                study_text: String::new(),
+                bench: bench.to_owned(),
+                bench_about: String::new(),
+                options: std::collections::BTreeMap::new(),
+                scale: 1.0,
+                repeats: 1,
+                seed: 1,
+                created: jiff::Timestamp::UNIX_EPOCH,
+                stacks: Vec::new(),
+                left_out: Vec::new(),
+                environment: disklab_measure::Environment::default(),
+            })
+        };
+        assert_eq!(["lab", "lab:x"].map(manner_on), ["simulated"; 2]);
+        assert_eq!(
+            ["import", "loop", "dir:/lab"].map(manner_on),
+            ["imported", "measured", "measured"]
+        );
         assert_eq!(bench_label("lab:x"), "modelled drives in virtual time");
         assert_eq!(bench_label("dir:/lab"), "a mounted directory");
     }
