@@ -28,6 +28,7 @@ use crate::on::On;
 use crate::places::state_folder;
 use crate::studies::Found;
 use crate::words::left_out_lines;
+pub use lab::machine_memory;
 
 use self::pilot::Pilot;
 

@@ -30,6 +30,7 @@ mod lab;
 mod options;
 mod pinned;
 mod place;
+mod seats;
 mod shared_memory;
 mod sockets;
 pub mod speed;
@@ -44,6 +45,7 @@ pub use error::LabError;
 pub use event_loop::Turns;
 pub use lab::{DiskReport, Lab, LabReport};
 pub use options::{Console, LabOptions, OPERATOR_LINE};
+pub use seats::{Seat, Seats};
 pub use speed::round_trip;
 pub use steady::Steady;
 

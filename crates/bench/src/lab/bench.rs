@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
-use disklab_lab::ContentLimits;
 use disklab_lab::kernel::ZFS_CONFIGURATION;
+use disklab_lab::{ContentLimits, Seats};
 use disklab_measure::{Environment, environment};
 use disklab_processor::Processor;
 use disklab_stack::{Ledger, Machine, Need, Undo};
@@ -29,6 +29,11 @@ pub struct LabKernel {
     pub arguments: Vec<String>,
 }
 
+/// What guests can have of a machine's memory. The rest is for what the content of their
+/// drives is indexed with, for the page cache and for the system. Guests with 81 % together
+/// have met the kernel's killer, those with 60 % have not.
+const FOR_GUESTS_PERCENT: u64 = 75;
+
 /// Gives the kernel, with ZFS in it where that is asked for; builds it where it is
 /// not there yet. An error is in words for the user.
 pub type KernelSource = Box<dyn FnMut(bool) -> Result<LabKernel, BenchError>>;
@@ -40,10 +45,14 @@ pub struct LabSettings {
     pub program: PathBuf,
     /// Where the labs' folders are made.
     pub scratch: PathBuf,
-    /// The processors to run on, one lab on each.
+    /// The processors to run on: each lab takes the one that the fewest labs run on.
     pub cores: Vec<usize>,
+    /// How many labs run at once.
+    pub at_once: usize,
     /// A guest's memory.
     pub memory: Bytes,
+    /// The memory of the machine that they all run on.
+    pub machine_memory: Bytes,
     /// What the content of one guest's drives may take.
     pub content: ContentLimits,
     /// Virtual time after which a guest is stopped.
@@ -98,6 +107,12 @@ impl LabBench {
         let machine = Machine::configured(ZFS_CONFIGURATION, &["zpool", "zfs"]);
         Self { drives, settings, kernels, kernel: None, machine, ledger, executor }
     }
+
+    fn short_of_memory(&self) -> Option<String> {
+        let need = self.settings.memory.0.saturating_mul(self.settings.at_once as u64);
+        let hold = Seats::of_user().memory_bytes();
+        short_of_memory(Bytes(need), Bytes(hold), self.settings.machine_memory)
+    }
 }
 
 impl Bench for LabBench {
@@ -126,11 +141,13 @@ impl Bench for LabBench {
     }
 
     fn at_once(&self) -> usize {
-        self.settings.cores.len()
+        self.settings.at_once
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.drives.remarks()
+        let mut remarks = self.drives.remarks();
+        remarks.extend(self.short_of_memory());
+        remarks
     }
 
     fn survey(&self, campaign: &Campaign) -> Survey {
@@ -196,6 +213,21 @@ impl Bench for LabBench {
     }
 }
 
+/// What the user should know where guests that `need` so much do not fit beside those
+/// that others of the user's labs `hold`: when all use what they have, the system kills
+/// some of them.
+fn short_of_memory(need: Bytes, hold: Bytes, machine: Bytes) -> Option<String> {
+    let fit = need.0.saturating_add(hold.0) <= machine.0 / 100 * FOR_GUESTS_PERCENT;
+    (hold.0 > 0 && !fit).then(|| {
+        format!(
+            "the guests take up to {}, and those of other labs that run now {}, where this machine has {}: the system may kill some of them; wait for the others' end, or take fewer with --at-once or smaller ones with --memory",
+            need.iec(),
+            hold.iec(),
+            machine.iec()
+        )
+    })
+}
+
 /// Whether these cells need a kernel with ZFS.
 pub fn needs_zfs(campaign: &Campaign, cells: &[Cell]) -> bool {
     cells.iter().any(|cell| {
@@ -207,4 +239,21 @@ pub fn needs_zfs(campaign: &Campaign, cells: &[Cell]) -> bool {
 /// The folder of one cell's lab.
 pub(super) fn lab_folder(folder: &Path, cell: &Cell) -> PathBuf {
     folder.join(format!("cell-{}", cell.number + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_other_labs_hold_is_told_where_it_will_be_short() {
+        let short =
+            |need, hold| short_of_memory(Bytes::gib(need), Bytes::gib(hold), Bytes::gib(24));
+        assert_eq!(short(11, 0), None);
+        assert_eq!(short(11, 6), None);
+        // Alone it is the user's wish, and was found to fit.
+        assert_eq!(short(22, 0), None);
+        let told = short(11, 8).unwrap_or_default();
+        assert!(told.contains("11 GiB") && told.contains("8 GiB"), "{told}");
+    }
 }

@@ -11,6 +11,7 @@ use std::thread::{Scope, scope};
 use std::time::Duration;
 
 use disklab_exec::{ExecError, Executor, Interrupt, Invocation};
+use disklab_lab::{Seat, Seats};
 use disklab_study::Cell;
 
 use super::bench::{LabKernel, LabSettings, lab_folder};
@@ -37,7 +38,7 @@ pub(super) struct Crew<'a> {
 /// A cell whose lab runs.
 struct Running<'a> {
     cell: &'a Cell,
-    core: usize,
+    _seat: Seat,
     folder: PathBuf,
     /// Bytes of its phases that were read.
     seen: u64,
@@ -63,7 +64,7 @@ impl<'a> Crew<'a> {
                 ends,
                 running: BTreeMap::new(),
                 fio: self.fio_version(),
-                free: self.settings.cores.iter().rev().copied().collect(),
+                seats: Seats::of_user(),
             };
             let result = shift.work(scope, cells, sink, &ended);
             if result.is_err() {
@@ -86,7 +87,7 @@ struct Shift<'s, 'a> {
     stop: &'s Interrupt,
     ends: Sender<Ends>,
     running: BTreeMap<u32, Running<'a>>,
-    free: Vec<usize>,
+    seats: Seats,
     /// What `fio --version` says.
     fio: Option<String>,
 }
@@ -104,10 +105,10 @@ impl<'s, 'a> Shift<'s, 'a> {
     {
         let mut waiting = cells.iter();
         loop {
-            while let Some(core) = self.free.pop() {
+            while self.running.len() < self.crew.settings.at_once {
                 let Some(cell) = waiting.next() else { break };
                 self.crew.executor.interrupt.check()?;
-                self.begin(scope, cell, core, sink)?;
+                self.begin(scope, cell, sink)?;
             }
             if self.running.is_empty() {
                 return Ok(());
@@ -130,7 +131,6 @@ impl<'s, 'a> Shift<'s, 'a> {
         &mut self,
         scope: &'scope Scope<'scope, 's>,
         cell: &'a Cell,
-        core: usize,
         sink: &mut dyn Sink,
     ) -> Result<(), BenchError>
     where
@@ -157,6 +157,10 @@ impl<'s, 'a> Shift<'s, 'a> {
         let clock = Arc::new(AtomicU64::new(0));
         let fixed = crew.campaign.workloads[workload].cost().fixed_seconds;
         let planned = Duration::try_from_secs_f64(fixed).ok().filter(|time| !time.is_zero());
+        let seat = self.seats.take(&crew.settings.cores, crew.settings.memory.0);
+        let seat = seat.ok_or_else(|| {
+            BenchError::Other("the lab has no processor that it may run on".to_owned())
+        })?;
         let one = OneCell {
             drives: crew.drives,
             settings: crew.settings,
@@ -168,7 +172,7 @@ impl<'s, 'a> Shift<'s, 'a> {
             folder: folder.clone(),
             raw,
             cell,
-            core,
+            core: seat.core(),
             stop: self.stop.clone(),
             clock: Arc::clone(&clock),
         };
@@ -178,14 +182,14 @@ impl<'s, 'a> Shift<'s, 'a> {
             // Nobody listens any more where another cell's end stopped the run.
             let _ = ends.send((number, one.run()));
         });
-        let running = Running { cell, core, folder, seen: 0, clock, measuring_from: None, planned };
+        let running =
+            Running { cell, _seat: seat, folder, seen: 0, clock, measuring_from: None, planned };
         self.running.insert(number, running);
         Ok(())
     }
 
     fn end(&mut self, number: u32, end: Ended, sink: &mut dyn Sink) -> Result<(), BenchError> {
         let Some(running) = self.running.remove(&number) else { return Ok(()) };
-        self.free.push(running.core);
         match end {
             Ended::Interrupted => Err(ExecError::Interrupted.into()),
             Ended::Outcome(outcome) => {

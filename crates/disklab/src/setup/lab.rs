@@ -55,20 +55,21 @@ pub fn bench(
         None => study_processor(&campaign.study, place.study),
     };
     let processor = processor.map_err(Failure::wrong_use)?;
-    let cores = cores(args.at_once, memory, most)?;
+    let cores = processors().map_err(Failure::failed)?;
+    let at_once = at_once(args.at_once, cores.len(), memory, most)?;
     let program = std::env::current_exe()
         .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))?;
     let interrupt = executor.interrupt.clone();
     let free = free_space(&existing_ancestor(place.scratch));
-    let content = ContentLimits {
-        disk_bytes: free.0 / 10 * 9 / cores.len() as u64,
-        ..ContentLimits::default()
-    };
+    let content =
+        ContentLimits { disk_bytes: free.0 / 10 * 9 / at_once as u64, ..ContentLimits::default() };
     let settings = LabSettings {
         program,
         scratch: place.scratch.to_owned(),
         cores,
+        at_once,
         memory,
+        machine_memory: most,
         content,
         cell_limit: args.cell_limit.unwrap_or(CELL_LIMIT),
         folder: place.study.to_owned(),
@@ -120,25 +121,26 @@ fn kernel_for(zfs: bool, interrupt: &Interrupt) -> Result<LabKernel, BenchError>
     })
 }
 
-/// The processors to run on: those that this process may use, as many as asked for
-/// and as guests fit into the memory.
-fn cores(at_once: Option<usize>, memory: Bytes, most: Bytes) -> Result<Vec<usize>, Failure> {
-    let mut cores = processors().map_err(Failure::failed)?;
-    let fit = usize::try_from(most.0 / memory.0.max(1)).unwrap_or(usize::MAX).max(1);
-    match at_once {
-        Some(wanted) if wanted == 0 || wanted > cores.len() => {
-            return Err(Failure::wrong_use(format!(
-                "--at-once {wanted}: this process may use {} processors, and each lab needs one",
-                cores.len()
-            )));
-        }
-        Some(wanted) => cores.truncate(wanted),
-        None => cores.truncate(fit),
+/// How many labs run at once: as many as asked for, or else one on each processor that
+/// this process may use, as far as their guests fit into the memory.
+fn at_once(
+    wanted: Option<usize>,
+    cores: usize,
+    memory: Bytes,
+    most: Bytes,
+) -> Result<usize, Failure> {
+    let fit = usize::try_from(most.0 / memory.0.max(1)).unwrap_or(usize::MAX);
+    match wanted {
+        Some(wanted) if wanted == 0 || wanted > cores => Err(Failure::wrong_use(format!(
+            "--at-once {wanted}: this process may use {cores} processors, and each lab needs one"
+        ))),
+        Some(wanted) => Ok(wanted),
+        None => Ok(fit.clamp(1, cores.max(1))),
     }
-    Ok(cores)
 }
 
-fn machine_memory() -> Bytes {
+/// This machine's memory.
+pub fn machine_memory() -> Bytes {
     let info = rustix::system::sysinfo();
     Bytes((info.totalram as u64).saturating_mul(u64::from(info.mem_unit)))
 }
@@ -149,11 +151,13 @@ mod tests {
 
     #[test]
     fn each_lab_has_a_processor_and_its_memory() {
-        let all = cores(None, Bytes::gib(1), Bytes::gib(1024)).unwrap_or_else(|e| panic!("{e}"));
-        assert!(!all.is_empty());
-        let one = cores(None, Bytes::gib(1), Bytes::gib(1)).unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(one, all[..1]);
-        assert!(cores(Some(0), Bytes::gib(1), Bytes::gib(4)).is_err());
-        assert!(cores(Some(all.len() + 1), Bytes::gib(1), Bytes::gib(4)).is_err());
+        let labs = |wanted, gib| at_once(wanted, 4, Bytes::gib(2), Bytes::gib(gib));
+        for (wanted, gib, labs_at_once) in
+            [(None, 1024, 4), (None, 7, 3), (None, 1, 1), (Some(2), 1024, 2), (Some(4), 1, 4)]
+        {
+            assert_eq!(labs(wanted, gib).unwrap_or_else(|e| panic!("{e}")), labs_at_once);
+        }
+        assert!(labs(Some(0), 1024).is_err());
+        assert!(labs(Some(5), 1024).is_err());
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use disklab_lab::kernel::{self, Source};
 use disklab_lab::speed::{Figure, SpeedOptions, Target, measure, processors};
+use disklab_lab::{Seat, Seats};
 use disklab_units::significant;
 use serde_json::{Value, json};
 
@@ -18,6 +19,8 @@ use crate::signals;
 pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     let interrupt = signals::interrupt()?;
     let cores = processors().map_err(Failure::failed)?;
+    // Kept until all is measured, so that others run elsewhere.
+    let seat = Seats::of_user().take(&cores, 0);
     let core = match args.core {
         Some(core) if cores.contains(&core) => core,
         Some(core) => {
@@ -25,7 +28,7 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
                 "--core {core}: disklab may run on the processors {cores:?}"
             )));
         }
-        None => cores.first().copied().unwrap_or_default(),
+        None => seat.as_ref().map_or(0, Seat::core),
     };
     let kernel = match kernel::find(&kernel::cache_folder()) {
         Some(kernel) => kernel,

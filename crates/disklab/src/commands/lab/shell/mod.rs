@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 use disklab_bench::find_processor;
 use disklab_exec::Interrupt;
 use disklab_lab::kernel::{self, Source, ZfsSource};
+use disklab_lab::speed::processors;
 use disklab_lab::{
-    Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, console, guest,
+    Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, Seat, Seats,
+    console, guest,
 };
 use disklab_processor::Processor;
 use disklab_units::{Bytes, show_duration};
@@ -23,6 +25,7 @@ use crate::cli::ShellArgs;
 use crate::exit::{DONE, Failure};
 use crate::guest::shell::JOB;
 use crate::guest::shell::session::{Script, Session};
+use crate::setup::machine_memory;
 use crate::signals;
 use drives::SessionDrive;
 use folder::session_folder;
@@ -79,7 +82,8 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     options.disks = disks(&drives, args.seed);
     options.seed = args.seed;
     options.content = content(folder.path());
-    options.core = core();
+    let seat = processors().ok().and_then(|all| Seats::of_user().take(&all, args.memory.0));
+    options.core = seat.as_ref().map(Seat::core);
     options.interrupt = interrupt;
     let report = Lab::start(options).and_then(Lab::run);
     if !scripted && report.is_ok() {
@@ -146,8 +150,7 @@ fn program() -> Result<PathBuf, Failure> {
 }
 
 fn check_memory(memory: Bytes) -> Result<(), Failure> {
-    let info = rustix::system::sysinfo();
-    let most = Bytes((info.totalram as u64).saturating_mul(u64::from(info.mem_unit)));
+    let most = machine_memory();
     if (LEAST_MEMORY..=most).contains(&memory) {
         return Ok(());
     }
@@ -229,11 +232,4 @@ fn content(folder: &Path) -> ContentLimits {
     let free = rustix::fs::statvfs(folder).map(|s| s.f_bavail.saturating_mul(s.f_frsize));
     let disk_bytes = free.map_or(default.disk_bytes, |free| free / 10 * 9);
     ContentLimits { disk_bytes, ..default }
-}
-
-/// Sessions of one user are spread over the processors.
-fn core() -> Option<usize> {
-    let processors = disklab_lab::speed::processors().ok()?;
-    let number = std::process::id() as usize % processors.len().max(1);
-    processors.get(number).copied()
 }
