@@ -3,13 +3,14 @@
 use crate::{DriveFile, load};
 
 /// Ids and files of the shipped drives.
-pub const SHIPPED: [(&str, &str); 11] = [
+pub const SHIPPED: [(&str, &str); 12] = [
     ("hdn721010ale604", include_str!("../../../drives/hdn721010ale604.toml")),
     ("wd40efrx-68n32n0", include_str!("../../../drives/wd40efrx-68n32n0.toml")),
     ("wd40efrx-68wt0n0", include_str!("../../../drives/wd40efrx-68wt0n0.toml")),
     ("st3500418as", include_str!("../../../drives/st3500418as.toml")),
     ("st8000as0002", include_str!("../../../drives/st8000as0002.toml")),
     ("md04aca400", include_str!("../../../drives/md04aca400.toml")),
+    ("st9300603ss", include_str!("../../../drives/st9300603ss.toml")),
     ("generic-3tb", include_str!("../../../drives/generic-3tb.toml")),
     ("samsung-970pro-512gb", include_str!("../../../drives/samsung-970pro-512gb.toml")),
     ("generic-nvme-1tb", include_str!("../../../drives/generic-nvme-1tb.toml")),
@@ -59,6 +60,17 @@ mod tests {
         }
         assert_eq!(by_name("hgst-10tb").unwrap().id, "hdn721010ale604");
         assert_eq!(by_name("hgst"), None);
+    }
+
+    /// By its manual it waits 3.0 ms for a sector on average, and goes at 67 to 124 MB/s.
+    #[test]
+    fn the_sas_drive_is_as_servers_have_it() {
+        let drive = by_name("savvio-300gb").unwrap();
+        let p = drive.mechanics().unwrap();
+        assert_eq!((p.turn(), p.inner_rate, p.outer_rate), (6_000_000, 67e6, 124e6));
+        assert!(!p.write_cache);
+        assert_eq!(drive.queue_depth(), 128);
+        assert!(drive.note.contains("SAS"), "{}", drive.note);
     }
 
     #[test]

@@ -31,16 +31,23 @@ fn scripts() -> impl Strategy<Value = Script> {
 
 fn parameters() -> impl Strategy<Value = Parameters> {
     let formats = [SectorFormat::Native512, SectorFormat::Emulated512, SectorFormat::Native4096];
-    (0..7_usize, 0..3_usize, any::<bool>(), 1..33_u64, 0.0..1.0_f64, 1..40_u64).prop_map(
-        move |(drive, format, write_cache, queue_depth, ncq_quality, dirty_extents)| Parameters {
-            sectors: formats[format],
-            write_cache,
-            queue_depth,
-            ncq_quality,
-            dirty_extents,
-            // Small, so that scripts reach its bounds.
-            dirty_limit: 4 << 20,
-            ..drives().swap_remove(drive).1
+    let drives = drives();
+    (0..drives.len(), 0..3_usize, any::<bool>(), 1..33_u64, 0.0..1.0_f64, 1..40_u64).prop_map(
+        move |(drive, format, write_cache, queue_depth, ncq_quality, dirty_extents)| {
+            let p = drives[drive].1.clone();
+            Parameters {
+                // Whole sectors of any format.
+                capacity: p.capacity & !4095,
+                visible: p.visible & !4095,
+                sectors: formats[format],
+                write_cache,
+                queue_depth,
+                ncq_quality,
+                dirty_extents,
+                // Small, so that scripts reach its bounds.
+                dirty_limit: 4 << 20,
+                ..p
+            }
         },
     )
 }

@@ -8,13 +8,13 @@ pub use disklab_gates::load::{carry_out, next_completion, random_iops, request};
 pub use disklab_gates::theory::rate;
 
 /// The platters and arms of the shipped drives that have some, as drives with
-/// conventional recording.
+/// conventional recording, and with the write cache on, however they are delivered.
 pub fn drives() -> Vec<(&'static str, Parameters)> {
     SHIPPED
         .iter()
         .filter_map(|(id, _)| {
             let file = shipped(id).expect("all shipped drives load");
-            Some((*id, file.mechanics()?.clone()))
+            Some((*id, Parameters { write_cache: true, ..file.mechanics()?.clone() }))
         })
         .collect()
 }
