@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::getuid;
 
+/// Where the folder is: the first of these that is there, or else the folder for temporary
+/// files, which may be another one for each run.
+const PARENTS: [&str; 2] = ["/dev/shm", "/var/tmp"];
 /// Held while one looks and chooses.
 const CHOOSING: &str = "choosing";
 
@@ -48,8 +51,10 @@ impl Seats {
     /// Those of the user who runs this.
     #[must_use]
     pub fn of_user() -> Self {
-        let name = format!("disklab-seats-{}", getuid().as_raw());
-        Self::within(std::env::temp_dir().join(name))
+        let there = PARENTS.iter().map(PathBuf::from).find(|parent| parent.is_dir());
+        // Not as the folders of labs are called, which are swept.
+        let name = format!(".disklab-seats-{}", getuid().as_raw());
+        Self::within(there.unwrap_or_else(std::env::temp_dir).join(name))
     }
 
     /// Those that are known in a folder, which is made at the first.

@@ -55,7 +55,7 @@ impl SeekTimes {
 /// [`Parameters::check`]. Times are in ns, rates in B/s, sizes in B.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
-    /// Capacity of the whole medium, a multiple of 4096 B.
+    /// Capacity of the whole medium, a multiple of its physical sectors.
     pub capacity: u64,
     /// What of it the host sees, from the outer edge on; at most `capacity`.
     pub visible: u64,
