@@ -7,7 +7,7 @@ mod named;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-pub(crate) use named::NamedFolder;
+pub(crate) use named::{NamedFolder, PARENTS};
 
 /// The place for a guest's memory. It goes when this does; the memory, by then a file
 /// without a name, stays for as long as the kernel has it.

@@ -12,13 +12,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::StatVfsMountFlags;
 
 use crate::first_program::first_program;
-use crate::guest_memory::NamedFolder;
+use crate::guest_memory::{NamedFolder, PARENTS};
 use crate::options::LabOptions;
 use crate::{LabError, Sockets};
 
-/// Where it can be, both at the same depth; where neither will do, it is in the lab's
-/// folder, and figures that depend on each page of memory differ between folders.
-const PARENTS: [&str; 2] = ["/dev/shm", "/var/tmp"];
 /// The folder as the kernel sees it, and so whatever looks it up on the host for it.
 const HERE: &str = "/proc/self/cwd";
 /// The program that the kernel starts.
@@ -39,7 +36,8 @@ const BYTES: u64 = 1 << 20;
 pub(crate) struct Place(NamedFolder);
 
 impl Place {
-    /// Makes it for a lab.
+    /// Makes it for a lab. Where none of the folders will do, it is in the lab's own, and
+    /// figures that depend on each page of memory differ between folders.
     pub fn new(options: &LabOptions) -> Result<Self, LabError> {
         let folder = PARENTS
             .iter()

@@ -11,9 +11,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::getuid;
 
-/// Where the folder is: the first of these that is there, or else the folder for temporary
-/// files, which may be another one for each run.
-const PARENTS: [&str; 2] = ["/dev/shm", "/var/tmp"];
+use crate::guest_memory::PARENTS;
+
 /// Held while one looks and chooses.
 const CHOOSING: &str = "choosing";
 
@@ -48,7 +47,8 @@ pub struct Seats {
 }
 
 impl Seats {
-    /// Those of the user who runs this.
+    /// Those of the user who runs this. Where none of the folders is there that all find, it
+    /// is in the one for temporary files, which may be another for each run.
     #[must_use]
     pub fn of_user() -> Self {
         let there = PARENTS.iter().map(PathBuf::from).find(|parent| parent.is_dir());
@@ -71,7 +71,7 @@ impl Seats {
     #[must_use]
     pub fn take(&self, cores: &[usize], memory_bytes: u64) -> Option<Seat> {
         let first = *cores.first()?;
-        Some(self.choose(cores, memory_bytes).unwrap_or(Seat { core: first, held: None }))
+        Some(self.choose(first, cores, memory_bytes).unwrap_or(Seat { core: first, held: None }))
     }
 
     /// Memory of the guests of all labs that run now, in bytes.
@@ -81,14 +81,12 @@ impl Seats {
         taken.unwrap_or_default().iter().map(|taken| taken.memory_bytes).sum()
     }
 
-    fn choose(&self, cores: &[usize], memory_bytes: u64) -> io::Result<Seat> {
+    fn choose(&self, first: usize, cores: &[usize], memory_bytes: u64) -> io::Result<Seat> {
         let _choosing = self.choosing()?;
         let taken = self.taken()?;
         let on = |core: usize| taken.iter().filter(move |taken| taken.core == core);
         // The first of equals, as `min_by_key` has it.
-        let Some(core) = cores.iter().copied().min_by_key(|core| on(*core).count()) else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
+        let core = cores.iter().copied().min_by_key(|core| on(*core).count()).unwrap_or(first);
         let numbers: Vec<u32> = on(core).map(|taken| taken.number).collect();
         let number = (0..).find(|number| !numbers.contains(number)).unwrap_or_default();
         let path = self.folder.join(format!("{core}.{number}"));

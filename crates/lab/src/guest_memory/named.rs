@@ -4,10 +4,9 @@ use std::path::Path;
 
 use disklab_exec::HeldFolder;
 
-/// A file system in memory.
-const SHARED: &str = "/dev/shm";
-/// Where those that are for the kernel's work may be, too.
-const TEMPORARY: &str = "/var/tmp";
+/// Folders that all labs of this machine find: a file system in memory, and where what is
+/// not the guest's memory may be, too. Both are at the same depth.
+pub(crate) const PARENTS: [&str; 2] = ["/dev/shm", "/var/tmp"];
 /// What the folders' names begin with.
 const NAME: &str = "disklab-";
 
@@ -18,7 +17,7 @@ pub(crate) struct NamedFolder(HeldFolder);
 impl NamedFolder {
     /// Makes it, where so much memory fits: the kernel is killed when it cannot grow.
     pub fn new(bytes: u64) -> Option<Self> {
-        Self::within(Path::new(SHARED), bytes)
+        Self::within(Path::new(PARENTS[0]), bytes)
     }
 
     /// The same in another folder.
@@ -38,7 +37,7 @@ impl NamedFolder {
 
 /// Removes the folders of labs that were killed.
 pub(crate) fn sweep() {
-    for folder in [SHARED, TEMPORARY] {
+    for folder in PARENTS {
         HeldFolder::sweep(Path::new(folder), NAME);
     }
 }

@@ -19,17 +19,15 @@ use crate::signals;
 pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     let interrupt = signals::interrupt()?;
     let cores = processors().map_err(Failure::failed)?;
+    if let Some(core) = args.core.filter(|core| !cores.contains(core)) {
+        return Err(Failure::wrong_use(format!(
+            "--core {core}: disklab may run on the processors {cores:?}"
+        )));
+    }
+    let among = args.core.as_ref().map_or(cores.as_slice(), std::slice::from_ref);
     // Kept until all is measured, so that others run elsewhere.
-    let seat = Seats::of_user().take(&cores, 0);
-    let core = match args.core {
-        Some(core) if cores.contains(&core) => core,
-        Some(core) => {
-            return Err(Failure::wrong_use(format!(
-                "--core {core}: disklab may run on the processors {cores:?}"
-            )));
-        }
-        None => seat.as_ref().map_or(0, Seat::core),
-    };
+    let seat = Seats::of_user().take(among, 0);
+    let core = seat.as_ref().map_or(0, Seat::core);
     let kernel = match kernel::find(&kernel::cache_folder()) {
         Some(kernel) => kernel,
         None => build::ensure(&Source::Debian, &interrupt)?,
