@@ -9,6 +9,7 @@ mod fio;
 mod how_long;
 mod import;
 mod lab;
+mod merge;
 mod sensitivity;
 
 use std::path::PathBuf;
@@ -30,6 +31,7 @@ pub use fio::FioArgs;
 pub use how_long::HowLongArgs;
 pub use import::ImportArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
+pub use merge::MergeArgs;
 pub use sensitivity::SensitivityArgs;
 
 const EXIT_CODES: &str = "Exit codes:
@@ -65,6 +67,7 @@ pub enum Command {
     /// Write the report of a run.
     Report(ReportArgs),
     Compare(CompareArgs),
+    Merge(MergeArgs),
     Import(ImportArgs),
     Sensitivity(SensitivityArgs),
     /// List what disklab knows.

@@ -9,6 +9,7 @@ mod generate;
 mod import;
 pub mod lab;
 mod list;
+mod merge;
 mod plan;
 mod report;
 mod run;
@@ -25,6 +26,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Plan(args) => plan::plan(&args, json),
         Command::Report(args) => report::report(&args),
         Command::Compare(args) => compare::compare(&args, json),
+        Command::Merge(args) => merge::merge(&args, json),
         Command::Import(args) => import::import(args, json),
         Command::Sensitivity(args) => sensitivity::sensitivity_command(&args, json),
         Command::List { what } => list::list(what, json),

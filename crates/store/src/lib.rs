@@ -1,6 +1,8 @@
 //! Runs: one folder with a SQLite file and the raw outputs beside it.
 
 mod error;
+mod grounds;
+mod merge;
 mod model;
 mod raw;
 mod rows;
@@ -9,5 +11,6 @@ mod schema;
 
 pub use disklab_study::{LeftOut, PlannedStack};
 pub use error::StoreError;
+pub use grounds::{Difference, Grounds};
 pub use model::{CellRecord, CellState, RunInfo, Session};
 pub use run::Run;

@@ -53,6 +53,31 @@ pub(crate) fn finish(folder: &Path, cell: &Cell, trace: &[TraceEntry]) -> Result
     std::fs::rename(&path, &done).map_err(StoreError::io("cannot rename", &path))
 }
 
+/// Copies the outputs of a cell of the run in `from` to the cell `new` of the run in `to`.
+/// There may be none: a run may have been given away without them.
+pub(crate) fn adopt(from: &Path, cell: &Cell, to: &Path, new: &Cell) -> Result<(), StoreError> {
+    let from = from.join("raw").join(name(cell));
+    if !from.is_dir() {
+        return Ok(());
+    }
+    copy(&from, &to.join("raw").join(name(new)))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
+    std::fs::create_dir_all(to).map_err(StoreError::io("cannot make", to))?;
+    for entry in std::fs::read_dir(from).map_err(StoreError::io("cannot read", from))? {
+        let entry = entry.map_err(StoreError::io("cannot read", from))?;
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().map_err(StoreError::io("cannot read", &path))?;
+        if kind.is_dir() {
+            copy(&path, &target)?;
+        } else {
+            std::fs::copy(&path, &target).map_err(StoreError::io("cannot copy", &path))?;
+        }
+    }
+    Ok(())
+}
+
 /// Removes the folders of cells that have not ended.
 pub(crate) fn clear_unfinished(folder: &Path, cells: &[CellRecord]) -> Result<(), StoreError> {
     let ended: HashSet<String> =

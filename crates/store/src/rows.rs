@@ -1,5 +1,7 @@
 //! Rows in and out.
 
+use std::path::Path;
+
 use disklab_measure::Sample;
 use disklab_study::Cell;
 use jiff::Timestamp;
@@ -115,6 +117,35 @@ pub(crate) fn retry_failed(connection: &Connection) -> Result<usize> {
         [],
     )
 }
+
+/// Takes over how cells of the run whose database is `part` ended, with their samples:
+/// `(number there, number here)`. All of them, or none.
+pub(crate) fn adopt(connection: &Connection, part: &Path, numbers: &[(u32, u32)]) -> Result<()> {
+    connection.execute("ATTACH DATABASE ?1 AS part", [part.to_string_lossy()])?;
+    let result = (|| {
+        let transaction = connection.unchecked_transaction()?;
+        for numbers in numbers {
+            for statement in ADOPT {
+                transaction.execute(statement, [numbers.0, numbers.1])?;
+            }
+        }
+        transaction.commit()
+    })();
+    connection.execute("DETACH DATABASE part", [])?;
+    result
+}
+
+/// For a cell that is ?1 in the attached database and ?2 here.
+const ADOPT: [&str; 3] = [
+    "UPDATE cell SET (state, error, ended, seconds) =
+        (SELECT state, error, ended, seconds FROM part.cell WHERE number = ?1)
+     WHERE number = ?2",
+    "INSERT INTO sample (cell, json) SELECT ?2, json FROM part.sample WHERE cell = ?1",
+    "INSERT INTO figure SELECT ?2, step, direction, bytes, operations, elapsed_ns,
+        bytes_per_second, operations_per_second, latency_p50_ns, latency_p99_ns,
+        latency_p999_ns, drive_read_bytes, drive_write_bytes
+     FROM part.figure WHERE cell = ?1 ORDER BY rowid",
+];
 
 pub(crate) fn cells(connection: &Connection) -> Result<Vec<CellRecord>> {
     connection

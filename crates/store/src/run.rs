@@ -13,15 +13,15 @@ use crate::schema::{SCHEMA, VERSION};
 use crate::{CellRecord, CellState, RunInfo, Session, StoreError, raw, rows};
 
 /// Name of the database in a run's folder.
-const DATABASE: &str = "run.sqlite";
+pub(crate) const DATABASE: &str = "run.sqlite";
 /// Name of the file whose lock says that a run is being written.
 const LOCK: &str = "lock";
 
 /// A run, open. Readers may open it while it is being written.
 #[derive(Debug)]
 pub struct Run {
-    folder: PathBuf,
-    connection: Connection,
+    pub(crate) folder: PathBuf,
+    pub(crate) connection: Connection,
     /// Held by the one process that writes.
     lock: Option<File>,
 }
@@ -267,7 +267,7 @@ impl Run {
         Err(StoreError::Other(format!("{} is open for reading only", self.folder.display())))
     }
 
-    fn sqlite(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
+    pub(crate) fn sqlite(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
         StoreError::sqlite(&self.folder.join(DATABASE))
     }
 }

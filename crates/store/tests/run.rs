@@ -1,71 +1,10 @@
 //! A run's life: made, written, cut off, gone on with, read.
 #![allow(missing_docs)]
 
-use std::path::Path;
+mod support;
 
-use disklab_measure::{
-    Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, Sample, Step,
-};
 use disklab_store::{CellState, Run, RunInfo, Session};
-use disklab_study::{Cell, order};
-
-fn info() -> RunInfo {
-    RunInfo {
-        disklab: "0.1.0".into(),
-        study: "s".into(),
-        title: "S".into(),
-        study_file: "s.toml".into(),
-        study_text: String::new(),
-        bench: "dir:/x".into(),
-        bench_about: "a directory".into(),
-        options: [("drive-size".to_owned(), "1 GiB".to_owned())].into(),
-        scale: 0.5,
-        repeats: 2,
-        seed: u64::MAX,
-        created: "2026-01-02T03:04:05Z".parse().expect("time"),
-        stacks: Vec::new(),
-        left_out: Vec::new(),
-        environment: Environment::default(),
-    }
-}
-
-fn cells() -> Vec<Cell> {
-    let pairs = [("a/ext4", "w1"), ("a/ext4", "w2"), ("b[x,y=1]/xfs", "w1")];
-    order(&pairs.map(|(s, w)| (s.to_owned(), w.to_owned())), 2, u64::MAX)
-}
-
-fn sample(bytes: u64) -> Sample {
-    let mut histogram = LatencyHistogram::new();
-    histogram.record(1_000_000, 5);
-    Sample {
-        steps: vec![Step {
-            name: "only".into(),
-            figures: vec![Figure {
-                direction: Direction::Write,
-                bytes,
-                operations: Some(5),
-                elapsed_ns: 5_000_000,
-                bytes_per_second: Some(1e6),
-                operations_per_second: None,
-                latency: Some(Latency::from_histogram(histogram)),
-                missed: None,
-            }],
-            drives: vec![DriveTraffic { write_bytes: 2 * bytes, ..DriveTraffic::default() }],
-            ..Step::default()
-        }],
-        ..Sample::default()
-    }
-}
-
-fn raw_folders(folder: &Path) -> Vec<String> {
-    let mut names: Vec<_> = std::fs::read_dir(folder.join("raw"))
-        .map(|entries| {
-            entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect()
-        })
-        .unwrap_or_default();
-    names.sort();
-    names
-}
+use support::{cells, info, raw_folders, sample};
 
 #[test]
 fn what_is_written_is_read_back() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use disklab_bench::BenchError;
 use disklab_exec::{ExecError, Interrupt};
 use disklab_report::Report;
-use disklab_store::{CellState, Run, RunInfo, Session};
+use disklab_store::{CellState, Grounds, Run, RunInfo, Session};
 use disklab_study::{Cell, load};
 use disklab_units::count;
 use disklab_verdict::Severity;
@@ -260,35 +260,22 @@ pub(super) fn study_folder(file: &str) -> PathBuf {
 /// Samples of two kernels, machines or tool versions in one run would be
 /// compared with each other as if they were of one.
 fn same_machine(info: &RunInfo, setup: &Setup) -> Result<(), Failure> {
-    let now = setup.bench.environment();
-    let then = &info.environment;
-    let mut differences = Vec::new();
-    let mut compare = |what: &str, then: String, now: String| {
-        if then != now {
-            differences.push(format!("{what} was '{then}' and is '{now}'"));
-        }
+    let now = Grounds {
+        disklab: env!("CARGO_PKG_VERSION"),
+        bench: &setup.bench.name(),
+        bench_about: &setup.bench.about(),
+        environment: &setup.bench.environment(),
     };
-    compare("disklab", info.disklab.clone(), env!("CARGO_PKG_VERSION").to_owned());
-    compare("the bench", info.bench.clone(), setup.bench.name());
-    compare("the bench", info.bench_about.clone(), setup.bench.about());
-    compare("the kernel", then.kernel.clone(), now.kernel.clone());
-    let processor = |e: &disklab_measure::Environment| {
-        format!("{} × {}", e.processors, e.processor.clone().unwrap_or_default())
-    };
-    compare("the processor", processor(then), processor(&now));
-    compare("memory", then.memory_bytes.to_string(), now.memory_bytes.to_string());
-    for tool in &then.tools {
-        let version = now.tools.iter().find(|t| t.name == tool.name);
-        let version = version.map_or_else(|| "missing".to_owned(), |t| t.version.clone());
-        compare(&tool.name, tool.version.clone(), version);
-    }
+    let differences = info.grounds().differences(&now);
     if differences.is_empty() {
         return Ok(());
     }
+    let words =
+        differences.iter().map(|d| format!("{} was '{}' and is '{}'", d.what, d.one, d.other));
     Err(Failure::wrong_use(format!(
         "this run cannot be gone on with here, because it would mix two machines: {}; start a \
          new run",
-        differences.join("; ")
+        words.collect::<Vec<_>>().join("; ")
     )))
 }
 

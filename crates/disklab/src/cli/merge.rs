@@ -1,0 +1,29 @@
+//! The command line of `disklab merge`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+const EXAMPLES: &str = "Examples:
+  disklab run nas --seed 1 --only 'raid5/*' --out a    on one machine
+  disklab run nas --seed 1 --without 'raid5/*' --out b on another
+  disklab merge a b --to whole";
+
+/// Make one run of several parts of it.
+///
+/// A study that takes long can be run in parts, by --only and --without, on several machines
+/// or one after the other. Merged, it is the run that it would have been in one go: in the lab
+/// a cell's figures do not depend on where and when it ran. So the parts must have the same
+/// study, seed, repeats and settings, lab kernel and programs, and no cell twice. Parts from
+/// real disks are refused: there, what is measured at other times differs by more than
+/// the stacks do.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct MergeArgs {
+    /// The folders of the parts, which stay as they are.
+    #[arg(required = true, num_args = 2.., value_name = "RUN")]
+    pub parts: Vec<PathBuf>,
+    /// The folder of the run that is made.
+    #[arg(long, required = true, value_name = "DIR")]
+    pub to: PathBuf,
+}

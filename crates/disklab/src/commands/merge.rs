@@ -1,0 +1,29 @@
+//! `disklab merge`: one run of several parts.
+
+use disklab_store::{CellState, Run};
+use disklab_units::count;
+
+use super::run::finish;
+use crate::cli::MergeArgs;
+use crate::exit::Failure;
+
+/// Makes one run of the parts, and writes its report.
+pub fn merge(args: &MergeArgs, as_json: bool) -> Result<u8, Failure> {
+    let parts: Vec<Run> = args
+        .parts
+        .iter()
+        .map(|folder| Run::open(folder).map_err(Failure::wrong_use))
+        .collect::<Result<_, _>>()?;
+    let run = Run::merge(&parts, &args.to).map_err(Failure::wrong_use)?;
+    let records = run.cells().map_err(Failure::failed)?;
+    let in_state = |state| records.iter().filter(|record| record.state == state).count();
+    let waiting = in_state(CellState::Waiting);
+    if waiting > 0 && !as_json {
+        eprintln!(
+            "{} not run yet; go on with: disklab run --resume --out {}",
+            count(waiting, "cell is"),
+            shell_words::quote(&args.to.to_string_lossy())
+        );
+    }
+    finish(&run, in_state(CellState::Failed), as_json)
+}

@@ -1,0 +1,123 @@
+//! `disklab merge`: a study run in parts is the run that it would have been in one go.
+#![allow(missing_docs)]
+
+mod command_support;
+#[path = "lab_support/kernel.rs"]
+mod lab_kernel;
+
+use std::path::Path;
+
+use command_support::disklab;
+use disklab_lab::kernel::KERNEL_VARIABLE;
+use disklab_measure::Sample;
+use disklab_store::Run;
+use lab_kernel::kernel;
+use predicates::str::contains;
+
+/// Two stacks and two workloads, of which one draws its places at random.
+const STUDY: &str = r#"
+id = "parts"
+title = "Of parts"
+repeats = 2
+[[drives]]
+model = "hgst-10tb"
+size = "10 TB"
+[stacks]
+ext4 = "partition/ext4"
+xfs = "partition/xfs"
+[[workloads]]
+id = "dd"
+dd = { direction = "write", bs = "64k", count = 16, flags = "dsync" }
+[[workloads]]
+id = "fio"
+fio = { job = """
+[global]
+filename=test
+direct=1
+[randread]
+rw=randread
+bs=4k
+size=4m
+""" }
+"#;
+
+fn run(home: &Path, out: &str, more: &[&str]) {
+    let mut command = disklab(home);
+    command.args(["run", "study.toml", "--seed", "7", "--out", out]).args(more);
+    if let Some(kernel) = kernel() {
+        command.env(KERNEL_VARIABLE, kernel);
+    }
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    // Severe findings, about runs as short as these, give 1.
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{said}");
+    assert!(!said.contains("FAILED"), "{said}");
+}
+
+/// Each cell by its name, with its whole sample.
+fn samples(folder: &Path) -> Vec<(String, Sample)> {
+    let mut all = Vec::new();
+    Run::open(folder)
+        .expect("a run")
+        .for_each_sample(|record, sample| {
+            let cell = &record.cell;
+            all.push((format!("{} {} {}", cell.block, cell.stack, cell.workload), sample));
+        })
+        .expect("samples");
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    all
+}
+
+#[test]
+fn parts_give_the_figures_of_the_whole() {
+    let Some(_) = kernel() else { return };
+    let temp = tempfile::tempdir().expect("temp");
+    let home = temp.path();
+    std::fs::write(home.join("study.toml"), STUDY).expect("a file");
+    run(home, "whole", &[]);
+    run(home, "a", &["--only", "ext4:*"]);
+    run(home, "b", &["--without", "ext4:*", "--at-once", "1"]);
+    let output = disklab(home).args(["merge", "b", "a", "--to", "merged"]).output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{said}");
+    assert!(said.contains("merged/report.html"), "{said}");
+
+    let (whole, merged) = (samples(&home.join("whole")), samples(&home.join("merged")));
+    assert_eq!(whole.len(), 8);
+    let json = |samples: &[(String, Sample)]| serde_json::to_string(samples).expect("json");
+    assert_eq!(json(&whole), json(&merged), "to the nanosecond");
+    disklab(home)
+        .args(["compare", "whole", "merged"])
+        .assert()
+        .code(0)
+        .stdout(contains("identical"));
+    disklab(home)
+        .args(["run", "--resume", "--out", "merged"])
+        .assert()
+        .stderr(contains("all cells of this run are done"));
+    disklab(home)
+        .args(["merge", "whole", "a", "--to", "twice"])
+        .assert()
+        .code(2)
+        .stderr(contains("was measured in whole and in a"));
+    assert!(!home.join("twice").exists());
+}
+
+#[test]
+fn wrong_use_is_told_before_anything_is_made() {
+    let temp = tempfile::tempdir().expect("temp");
+    let home = temp.path();
+    for name in ["x", "y"] {
+        let to = ["import", "--published", "btrfs-raid1", "--to", name];
+        disklab(home).args(to).assert().success();
+    }
+    for (words, expected) in [
+        (&["merge", "x", "--to", "z"][..], "2 values required"),
+        (&["merge", "x", "y"], "--to <DIR>"),
+        (&["merge", "x", "nothing", "--to", "z"], "nothing is no run"),
+        (&["merge", "x", "y", "--to", "z"], "only what was run in the lab"),
+    ] {
+        disklab(home).args(words).assert().code(2).stderr(contains(expected));
+        assert!(!home.join("z").exists());
+    }
+}

@@ -1,0 +1,211 @@
+//! One run of several parts.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::Path;
+
+use disklab_study::Cell;
+
+use crate::run::DATABASE;
+use crate::{
+    CellRecord, CellState, LeftOut, PlannedStack, Run, RunInfo, Session, StoreError, raw, rows,
+};
+
+/// Options that say which cells run or where files lie, not how.
+const ABOUT_CELLS: [&str; 3] = ["only", "without", "scratch"];
+
+/// A cell of a part, which part, and the cell that it becomes.
+struct Chosen {
+    part: usize,
+    record: CellRecord,
+    new: Cell,
+}
+
+impl Run {
+    /// Makes one run in `folder` of parts of one study that were run in the lab, each with
+    /// other cells: what one run of all these cells with the same seed would be. In the lab
+    /// a cell's figures do not depend on when and where it runs, nor on what runs beside it.
+    ///
+    /// Cells keep the order of their blocks, and within a block that of the parts. Where
+    /// two parts have the same cell, the one that is done is taken. The raw outputs are
+    /// copied, and every start of the program on a part is remembered.
+    ///
+    /// # Errors
+    /// Where the parts are not parts of one run, such as of two seeds, kernels or settings;
+    /// where two of them have measured the same cell; or the folder cannot be written. Then
+    /// there is no run in it.
+    pub fn merge(parts: &[Self], folder: &Path) -> Result<Self, StoreError> {
+        let infos: Vec<RunInfo> = parts.iter().map(Self::info).collect::<Result<_, _>>()?;
+        let Some((first, rest)) = infos.split_first() else {
+            return Err(StoreError::Other("there is no part to merge".to_owned()));
+        };
+        for (part, info) in parts.iter().zip(&infos) {
+            part.can_be_part(info)?;
+        }
+        for (part, info) in parts.iter().zip(&infos).skip(1) {
+            same_but_for_cells(first, info).map_err(|difference| {
+                let (one, other) = (parts[0].folder.display(), part.folder.display());
+                StoreError::Other(format!(
+                    "{one} and {other} are no parts of one run: {difference}"
+                ))
+            })?;
+        }
+        let chosen = choose(parts)?;
+        let cells: Vec<Cell> = chosen.iter().map(|chosen| chosen.new.clone()).collect();
+        let run = Self::create(folder, &merged_info(first, rest), &cells)?;
+        match run.fill(parts, &chosen) {
+            Ok(()) => Ok(run),
+            Err(error) => {
+                // Half of a merged run would pass for a whole one.
+                let _ = std::fs::remove_file(folder.join(DATABASE));
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether a run can be part of another at all.
+    fn can_be_part(&self, info: &RunInfo) -> Result<(), StoreError> {
+        let refuse = |why: &str| {
+            Err(StoreError::Other(format!("{} cannot be merged: {why}", self.folder.display())))
+        };
+        if !info.is_lab() {
+            return refuse(
+                "only what was run in the lab can; on a machine, the order of the cells spreads \
+                 what changes with time over all stacks alike, which parts of other hours do not",
+            );
+        }
+        let adaptive = [RunInfo::LOOKS, RunInfo::GOAL, RunInfo::PRECISION];
+        if adaptive.iter().any(|name| info.options.contains_key(*name)) || self.outcome()?.is_some()
+        {
+            return refuse("its samples decided which cells it has");
+        }
+        Ok(())
+    }
+
+    /// Takes over sessions, samples, failures and raw outputs.
+    fn fill(&self, parts: &[Self], chosen: &[Chosen]) -> Result<(), StoreError> {
+        let sessions: Vec<Vec<Session>> =
+            parts.iter().map(Self::sessions).collect::<Result<_, _>>()?;
+        let mut sessions: Vec<Session> = sessions.into_iter().flatten().collect();
+        sessions.sort_by_key(|session| session.began);
+        for session in &sessions {
+            self.begin_session(session)?;
+        }
+        for (index, part) in parts.iter().enumerate() {
+            let of_part = || chosen.iter().filter(|chosen| chosen.part == index);
+            for chosen in of_part() {
+                raw::adopt(&part.folder, &chosen.record.cell, &self.folder, &chosen.new)?;
+            }
+            let numbers: Vec<(u32, u32)> =
+                of_part().map(|chosen| (chosen.record.cell.number, chosen.new.number)).collect();
+            rows::adopt(&self.connection, &part.folder.join(DATABASE), &numbers)
+                .map_err(self.sqlite())?;
+        }
+        Ok(())
+    }
+}
+
+/// The cells of all parts, in order; of two that are the same, the one that is done.
+fn choose(parts: &[Run]) -> Result<Vec<Chosen>, StoreError> {
+    let mut all: BTreeMap<(u32, String, String), (usize, CellRecord)> = BTreeMap::new();
+    for (part, run) in parts.iter().enumerate() {
+        for record in run.cells()? {
+            let cell = &record.cell;
+            let name = (cell.block, cell.stack.clone(), cell.workload.clone());
+            let mut entry = match all.entry(name) {
+                Entry::Vacant(entry) => {
+                    entry.insert((part, record));
+                    continue;
+                }
+                Entry::Occupied(entry) => entry,
+            };
+            let (other, there) = entry.get();
+            if there.state == CellState::Done && record.state == CellState::Done {
+                return Err(StoreError::Other(format!(
+                    "{} · {} was measured in {} and in {}; leave one of them out",
+                    cell.stack,
+                    cell.workload,
+                    parts[*other].folder.display(),
+                    run.folder.display()
+                )));
+            }
+            if known(record.state) > known(there.state) {
+                entry.insert((part, record));
+            }
+        }
+    }
+    let mut all: Vec<(usize, CellRecord)> = all.into_values().collect();
+    all.sort_by_key(|(part, record)| (record.cell.block, *part, record.cell.number));
+    let chosen = (0..).zip(all).map(|(number, (part, record))| {
+        let new = Cell { number, ..record.cell.clone() };
+        Chosen { part, record, new }
+    });
+    Ok(chosen.collect())
+}
+
+/// How much is known of a cell in this state.
+fn known(state: CellState) -> u8 {
+    match state {
+        CellState::Waiting => 0,
+        CellState::Failed => 1,
+        CellState::Done => 2,
+    }
+}
+
+/// In what two runs differ besides their cells, in words; nothing where they are parts of one.
+fn same_but_for_cells(a: &RunInfo, b: &RunInfo) -> Result<(), String> {
+    let mut found = Vec::new();
+    let mut compare = |what: &str, one: &dyn std::fmt::Display, other: &dyn std::fmt::Display| {
+        let (one, other) = (one.to_string(), other.to_string());
+        if one != other {
+            found.push(format!("{what} is {one} in the first and {other} in the second"));
+        }
+    };
+    compare("the study", &a.study, &b.study);
+    compare("the seed", &a.seed, &b.seed);
+    compare("the number of repeats", &a.repeats, &b.repeats);
+    compare("the scale", &a.scale, &b.scale);
+    for difference in a.grounds().differences(&b.grounds()) {
+        compare(
+            &difference.what,
+            &format!("'{}'", difference.one),
+            &format!("'{}'", difference.other),
+        );
+    }
+    let settings = |info: &RunInfo| -> BTreeMap<String, String> {
+        let mut options = info.options.clone();
+        options.retain(|name, _| !ABOUT_CELLS.contains(&name.as_str()));
+        options
+    };
+    let (one, other) = (settings(a), settings(b));
+    for name in one.keys().chain(other.keys().filter(|name| !one.contains_key(*name))) {
+        let word = |options: &BTreeMap<String, String>| match options.get(name) {
+            Some(value) => format!("'{value}'"),
+            None => "not given".to_owned(),
+        };
+        compare(&format!("--{name}"), &word(&one), &word(&other));
+    }
+    if a.study == b.study && a.study_text != b.study_text {
+        found.push("the study's text is not the same in both".to_owned());
+    }
+    if found.is_empty() { Ok(()) } else { Err(found.join("; ")) }
+}
+
+/// What the run of all parts is.
+fn merged_info(first: &RunInfo, rest: &[RunInfo]) -> RunInfo {
+    let mut info = first.clone();
+    for name in ABOUT_CELLS {
+        info.options.remove(name);
+    }
+    for part in rest {
+        info.created = info.created.min(part.created);
+        for stack in &part.stacks {
+            if !info.stacks.iter().any(|known: &PlannedStack| known.id == stack.id) {
+                info.stacks.push(stack.clone());
+            }
+        }
+        // What one machine could not do, another may have done.
+        info.left_out.retain(|left: &LeftOut| part.left_out.contains(left));
+    }
+    info
+}
