@@ -4,11 +4,12 @@
 mod command_support;
 #[path = "lab_support/kernel.rs"]
 mod lab_kernel;
+#[path = "lab_support/run.rs"]
+mod lab_run;
 
 use std::path::Path;
 
 use command_support::disklab;
-use disklab_lab::kernel::KERNEL_VARIABLE;
 use disklab_measure::Sample;
 use disklab_store::Run;
 use lab_kernel::kernel;
@@ -41,17 +42,11 @@ size=4m
 """ }
 "#;
 
-fn run(home: &Path, out: &str, more: &[&str]) {
-    let mut command = disklab(home);
-    command.args(["run", "study.toml", "--seed", "7", "--out", out]).args(more);
-    if let Some(kernel) = kernel() {
-        command.env(KERNEL_VARIABLE, kernel);
-    }
-    let output = command.output().expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    // Severe findings, about runs as short as these, give 1.
-    assert!(matches!(output.status.code(), Some(0 | 1)), "{said}");
-    assert!(!said.contains("FAILED"), "{said}");
+/// Runs the study into the folder `run` of a home of its own.
+fn run(home: &Path, name: &str, more: &[&str]) {
+    let home = home.join(name);
+    std::fs::create_dir(&home).expect("a folder");
+    lab_run::samples(&home, STUDY, &[&["--seed", "7"], more].concat());
 }
 
 /// Each cell by its name, with its whole sample.
@@ -73,21 +68,21 @@ fn parts_give_the_figures_of_the_whole() {
     let Some(_) = kernel() else { return };
     let temp = tempfile::tempdir().expect("temp");
     let home = temp.path();
-    std::fs::write(home.join("study.toml"), STUDY).expect("a file");
     run(home, "whole", &[]);
     run(home, "a", &["--only", "ext4:*"]);
     run(home, "b", &["--without", "ext4:*", "--at-once", "1"]);
-    let output = disklab(home).args(["merge", "b", "a", "--to", "merged"]).output().expect("runs");
+    let output =
+        disklab(home).args(["merge", "b/run", "a/run", "--to", "merged"]).output().expect("runs");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(matches!(output.status.code(), Some(0 | 1)), "{said}");
     assert!(said.contains("merged/report.html"), "{said}");
 
-    let (whole, merged) = (samples(&home.join("whole")), samples(&home.join("merged")));
+    let (whole, merged) = (samples(&home.join("whole/run")), samples(&home.join("merged")));
     assert_eq!(whole.len(), 8);
     let json = |samples: &[(String, Sample)]| serde_json::to_string(samples).expect("json");
     assert_eq!(json(&whole), json(&merged), "to the nanosecond");
     disklab(home)
-        .args(["compare", "whole", "merged"])
+        .args(["compare", "whole/run", "merged"])
         .assert()
         .code(0)
         .stdout(contains("identical"));
@@ -96,10 +91,10 @@ fn parts_give_the_figures_of_the_whole() {
         .assert()
         .stderr(contains("all cells of this run are done"));
     disklab(home)
-        .args(["merge", "whole", "a", "--to", "twice"])
+        .args(["merge", "whole/run", "a/run", "--to", "twice"])
         .assert()
         .code(2)
-        .stderr(contains("was measured in whole and in a"));
+        .stderr(contains("was measured in whole/run and in a/run"));
     assert!(!home.join("twice").exists());
 }
 
