@@ -1,9 +1,13 @@
-//! `--set-drive` and `disklab sensitivity`, as far as no guest is needed.
+//! `--set-drive` and `disklab sensitivity`.
 #![allow(missing_docs)]
 
 mod command_support;
+#[path = "lab_support/kernel.rs"]
+mod lab_kernel;
 
 use std::path::Path;
+
+use lab_kernel::kernel;
 
 /// Exit code, standard output and standard error.
 fn disklab(home: &Path, words: &[&str]) -> (Option<i32>, String, String) {
@@ -55,6 +59,7 @@ fn wrong_use_is_told_before_anything_is_touched() {
         (&["sensitivity", "--plan", "--on", "loop"], "only the lab has"),
         (&["sensitivity", "--plan", "--drive", "hgst-10tb"], "no drive of this model"),
         (&["sensitivity", "--plan", "--field", "no.such"], "no parameter is left"),
+        (&["sensitivity", "--plan", "--drawn", "0"], "0 is not in 1..=1000"),
         (&["sensitivity", "--plan", "--only", "no:such"], "none of the published claims"),
     ] {
         let words: Vec<&str> = [&[words[0], "btrfs-raid1"], &words[1..]].concat();
@@ -83,4 +88,81 @@ fn a_plan_names_every_run() {
     );
     assert!(error.contains("runs          3: as shipped"), "{error}");
     assert!(!home.path().join("disklab-runs").exists());
+}
+
+#[test]
+fn drives_are_drawn_by_the_seed() {
+    let home = tempfile::tempdir().expect("temp");
+    let plan = |seed: &str| {
+        let words = ["sensitivity", "btrfs-raid1", "--plan", "--drawn", "4", "--seed", seed];
+        let drives = ["--drive", "barracuda-500gb", "--field", "seek.*", "--json"];
+        let (code, drawn, error) = disklab(home.path(), &[&words[..], &drives].concat());
+        assert_eq!(code, Some(0), "{error}");
+        assert!(error.contains("runs          5: as shipped"), "{error}");
+        serde_json::from_str::<serde_json::Value>(&drawn).expect("JSON")["drawn"].clone()
+    };
+    let drawn = plan("1");
+    assert_eq!(drawn, plan("1"));
+    assert_ne!(drawn, plan("2"));
+    let drives = drawn.as_array().expect("drives");
+    assert_eq!(drives.len(), 4);
+    for drive in drives {
+        let moves = drive.as_array().expect("moves");
+        let mut fields: Vec<&str> =
+            moves.iter().map(|v| v["field"].as_str().expect("a name")).collect();
+        assert!(fields.iter().all(|field| field.starts_with("seek.")), "{fields:?}");
+        let all = fields.len();
+        fields.sort_unstable();
+        fields.dedup();
+        assert_eq!(fields.len(), all, "each parameter stands at one end");
+    }
+}
+
+/// In the lab: the write cache off, whose figure hangs on one overhead of the drive
+/// (docs/sensitivity.md).
+#[test]
+fn what_a_claim_hangs_on_is_found_one_at_a_time_and_all_at_once() {
+    let Some(_) = kernel() else { return };
+    let home = tempfile::tempdir().expect("temp");
+    let common = ["sensitivity", "btrfs-raid1", "--repeats", "1", "--seed", "1"];
+    let cell = ["--only", "*off*:dd-write-512", "--field", "interface.write-overhead"];
+    let read = |out: &str| -> serde_json::Value {
+        let text = std::fs::read_to_string(home.path().join(out).join("sensitivity.json"));
+        serde_json::from_str(&text.expect("written")).expect("JSON")
+    };
+    let words = [&common[..], &cell, &["--out", "one"]].concat();
+    let (code, said, error) = disklab(home.path(), &words);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(said.contains("1 more are met at one value and missed at another"), "{said}");
+    let ends: Vec<f64> = read("one")["sensitivity"]["parameters"][0]["ends"]
+        .as_array()
+        .expect("ends")
+        .iter()
+        .map(|end| end["rows"][0]["moved"].as_f64().expect("a figure"))
+        .collect();
+
+    let words = [&common[..], &cell, &["--drawn", "3", "--out", "all"]].concat();
+    let (code, said, error) = disklab(home.path(), &words);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(said.contains("Page: all/sensitivity.md"), "{said}");
+    let found = read("all");
+    let row = &found["drawn"]["rows"][0];
+    let figures = row["figures"].as_array().expect("figures");
+    assert_eq!(figures.len(), 3);
+    // The only parameter stands at one of its ends: what it gives there is known.
+    for figure in figures {
+        let figure = figure.as_f64().expect("a number");
+        assert!(ends.contains(&figure), "{figure} of {ends:?}");
+    }
+    let page = std::fs::read_to_string(home.path().join("all/sensitivity.md")).expect("written");
+    assert!(page.contains("| `wcache-off-512` | 42.2 kB/s |"), "{page}");
+    // Broken off and gone on with, nothing is run twice.
+    std::fs::remove_file(home.path().join("all/sensitivity.md")).expect("removed");
+    let (code, _, error) = disklab(home.path(), &["sensitivity", "--resume", "--out", "all"]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(!error.contains("left"), "{error}");
+    assert_eq!(
+        std::fs::read_to_string(home.path().join("all/sensitivity.md")).expect("again"),
+        page
+    );
 }

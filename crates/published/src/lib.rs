@@ -9,6 +9,7 @@
 mod accepted;
 mod catalogue;
 mod compare;
+mod drawn;
 mod finding;
 mod ours;
 mod row;
@@ -21,6 +22,7 @@ mod testing;
 pub use accepted::{Band, RATIO_TOLERANCE, SAME_TOLERANCE, VALUE_TOLERANCE};
 pub use catalogue::Catalogue;
 pub use compare::{Comparison, Judged, Ours, Standing, compare};
+pub use drawn::{Drawn, DrawnRow, drawn, may_fail};
 pub use finding::Finding;
 pub use ours::{CellFate, Measured};
 pub use row::{Kind, Row};

@@ -122,7 +122,7 @@ fn distance(row: &MovedRow) -> f64 {
 
 /// Where a claim points: above 1, below it, or neither. What was published as level is
 /// so within its tolerance. A value points nowhere.
-fn direction(row: &Row, figure: f64) -> i8 {
+pub(crate) fn direction(row: &Row, figure: f64) -> i8 {
     let tolerance = match row.kind {
         Kind::Value => return 0,
         Kind::Order if row.value == Some(0.0) => SAME_TOLERANCE,
@@ -187,40 +187,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::row;
-    use crate::{Band, Ours, Tally};
-
-    fn comparison(rows: &[(Row, f64)]) -> Comparison {
-        let rows = rows
-            .iter()
-            .enumerate()
-            .map(|(index, (row, centre))| {
-                let row = Row { id: format!("r{index}"), ..row.clone() };
-                let accepted = Band::of(&row);
-                let holds = accepted.is_some_and(|band| band.holds(*centre));
-                Judged {
-                    accepted,
-                    ours: Some(Ours { centre: *centre, interval: None, n: 1 }),
-                    quotient: None,
-                    standing: if holds { Standing::Met } else { Standing::Missed },
-                    is_certain: None,
-                    counts: true,
-                    read_unit: row.unit.clone(),
-                    remark: None,
-                    finding: None,
-                    row,
-                }
-            })
-            .collect();
-        Comparison {
-            study: "s".to_owned(),
-            processor_charged: false,
-            changed_drives: Vec::new(),
-            scale: 1.0,
-            tally: Tally::default(),
-            rows,
-        }
-    }
+    use crate::testing::{comparison, row};
 
     fn moved(field: &str, value: &str, comparison: Comparison) -> Moved {
         let [drive, own] = ["d", "5 ms"].map(str::to_owned);

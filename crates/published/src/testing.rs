@@ -1,6 +1,6 @@
 //! Made-up rows.
 
-use crate::{Kind, Row};
+use crate::{Band, Comparison, Judged, Kind, Ours, Row, Standing, Tally};
 
 /// A row of this kind and value, about `raid5/ext4`.
 pub(crate) fn row(kind: Kind, value: f64) -> Row {
@@ -18,5 +18,38 @@ pub(crate) fn row(kind: Kind, value: f64) -> Row {
         high: None,
         cpu_bound: false,
         note: String::new(),
+    }
+}
+
+/// A run's figures beside rows, which get the ids `r0`, `r1` and so on.
+pub(crate) fn comparison(rows: &[(Row, f64)]) -> Comparison {
+    let rows = rows
+        .iter()
+        .enumerate()
+        .map(|(index, (row, centre))| {
+            let row = Row { id: format!("r{index}"), ..row.clone() };
+            let accepted = Band::of(&row);
+            let holds = accepted.is_some_and(|band| band.holds(*centre));
+            Judged {
+                accepted,
+                ours: Some(Ours { centre: *centre, interval: None, n: 1 }),
+                quotient: None,
+                standing: if holds { Standing::Met } else { Standing::Missed },
+                is_certain: None,
+                counts: true,
+                read_unit: row.unit.clone(),
+                remark: None,
+                finding: None,
+                row,
+            }
+        })
+        .collect();
+    Comparison {
+        study: "s".to_owned(),
+        processor_charged: false,
+        changed_drives: Vec::new(),
+        scale: 1.0,
+        tally: Tally::default(),
+        rows,
     }
 }

@@ -12,7 +12,8 @@ use super::CampaignArgs;
 /// Runs the study's published cells in the lab as shipped, and once more with each
 /// uncertain parameter at each end of its plausible range (the table [plausible] of the
 /// drive's file), one at a time; then writes which figures move, and which claims turn
-/// or are met and are not any more. Broken off, it goes on with --resume.
+/// or are met and are not any more. With --drawn, all of them are moved at once. Broken off,
+/// it goes on with --resume.
 #[derive(Debug, Args)]
 pub struct SensitivityArgs {
     /// A shipped study's id or a file. May be left out with --resume.
@@ -26,6 +27,12 @@ pub struct SensitivityArgs {
     /// Only parameters that match, such as 'seek.*'; may be given several times.
     #[arg(long, value_name = "PATTERN", conflicts_with = "resume")]
     pub field: Vec<String>,
+    /// Instead of one parameter at a time: this many other drives, of which each parameter
+    /// stands at one of the ends of its range, drawn, all at once. Says which claims hold
+    /// whatever the values are, and at a fraction of the time.
+    #[arg(long, value_name = "N", conflicts_with = "resume",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub drawn: Option<u32>,
     /// Say which runs there would be and how long they would take, and stop.
     #[arg(long, conflicts_with = "resume")]
     pub plan: bool,

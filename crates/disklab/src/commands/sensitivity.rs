@@ -1,13 +1,16 @@
 //! `disklab sensitivity`: which claims hang on a value that is not certain.
 
 mod cells;
+mod draw;
+mod drawn_page;
 mod page;
+mod plan;
 mod variation;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use disklab_published::{Catalogue, Comparison, Moved, sensitivity};
+use disklab_published::{Catalogue, Comparison, drawn, sensitivity};
 use disklab_report::Report;
 use disklab_store::Run;
 use disklab_study::load;
@@ -15,7 +18,9 @@ use disklab_units::show_duration;
 use serde_json::json;
 
 use self::cells::Claims;
-use self::variation::Plan;
+use self::draw::draw;
+use self::plan::Plan;
+use self::variation::Variation;
 use super::report::write;
 use super::run::{How, Pairs, study_folder, until_done};
 use super::{print, print_json};
@@ -52,18 +57,32 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
     let campaign = begun_campaign(&args.campaign, &folder.join(SHIPPED))?;
     let first = setup(&campaign)?;
     let claims = Claims::of(&catalogue, &first)?;
-    let models = variation::models(&first.campaign.study, &found.folder, &campaign)?;
+    let study_models =
+        |set: &[String]| variation::models(&first.campaign.study, &found.folder, set);
+    let models = study_models(&campaign.set_drive)?;
     let plan = match plan {
         Some(plan) => plan,
-        None => Plan::new(&study, &models, &claims, &args.drive, &args.field)?,
+        None => {
+            let mut plan = Plan::new(&study, &models, &claims, &args.drive, &args.field)?;
+            if let Some(n) = args.drawn {
+                let why_not = |moves: &[Variation]| {
+                    let moves = moves.iter().map(Variation::setting);
+                    let set: Vec<String> =
+                        campaign.set_drive.iter().cloned().chain(moves).collect();
+                    study_models(&set).err().map(|failure| failure.to_string())
+                };
+                plan.draws = draw(&plan.variations, n, first.seed, why_not)?;
+            }
+            plan
+        }
     };
+    let cases = plan.cases();
     // All that is wrong is found before the first run.
-    for variation in &plan.variations {
-        setup(&variation.campaign(&campaign))?;
+    for case in &cases {
+        setup(&case.campaign(&campaign))?;
     }
     let campaign = CampaignArgs { seed: Some(first.seed), ..campaign };
-    let pairs: Vec<Pairs> =
-        plan.variations.iter().map(|v| claims.pairs(&models, &v.drive)).collect();
+    let pairs: Vec<Pairs> = cases.iter().map(|case| case.pairs(&claims, &models)).collect();
     let seconds = |pairs: &Pairs| -> f64 {
         let cells =
             first.cells.iter().filter(|c| pairs.contains(&(c.stack.clone(), c.workload.clone())));
@@ -73,14 +92,13 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
     let all: Pairs = pairs.iter().flatten().cloned().collect();
     let total = seconds(&all) + pairs.iter().map(seconds).sum::<f64>();
     eprintln!(
-        "{} ({study})\n  claims        {}\n  runs          {}: as shipped with {} cells, and {} \
-         parameters at {} ends of their ranges\n  time          about {}",
+        "{} ({study})\n  claims        {}\n  runs          {}: as shipped with {} cells, and {}\n  \
+         time          about {}",
         first.campaign.study.title,
         claims.among(&all),
-        plan.variations.len() + 1,
+        cases.len() + 1,
         all.len() as u32 * first.repeats,
-        plan.parameters(),
-        plan.variations.len(),
+        plan.about(),
         show_duration(Duration::from_secs_f64(total)),
     );
     if args.plan {
@@ -113,46 +131,100 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
         failure.with(&format!("Go on with: {words}"))
     };
     let began = Instant::now();
-    eprintln!("[1/{}] as shipped", plan.variations.len() + 1);
+    eprintln!("[1/{}] as shipped", cases.len() + 1);
     let (shipped, mut failed) = one(&campaign, folder.join(SHIPPED), &all).map_err(again)?;
-    let mut moved: Vec<Moved> = Vec::new();
-    for (index, (variation, pairs)) in plan.variations.iter().zip(&pairs).enumerate() {
+    let mut comparisons: Vec<Comparison> = Vec::new();
+    for (index, (case, pairs)) in cases.iter().zip(&pairs).enumerate() {
         eprintln!(
             "[{}/{}] {} ({} so far)",
             index + 2,
-            plan.variations.len() + 1,
-            variation.words(),
+            cases.len() + 1,
+            case.words,
             show_duration(began.elapsed())
         );
-        let folder = folder.join(variation.folder());
-        let (comparison, cells) =
-            one(&variation.campaign(&campaign), folder, pairs).map_err(again)?;
+        let folder = folder.join(&case.folder);
+        let (comparison, cells) = one(&case.campaign(&campaign), folder, pairs).map_err(again)?;
         failed += cells;
-        moved.push(variation.moved(comparison));
+        comparisons.push(comparison);
     }
-    let found = sensitivity(&shipped, &moved);
-    let value = json!({
-        "schema": "disklab-sensitivity",
-        "version": VERSION,
-        "repeats": first.repeats,
-        "seed": first.seed,
-        "failed_cells": failed,
-        "sensitivity": found,
-    });
-    let text = serde_json::to_string_pretty(&value).map_err(Failure::failed)? + "\n";
-    write(&folder.join("sensitivity.json"), &text)?;
-    let page = page::text(&found, first.repeats, failed);
-    write(&folder.join("sensitivity.md"), &page)?;
-    if as_json {
-        print_json(&value)?;
+    let outcome = if plan.draws.is_empty() {
+        one_at_a_time(&plan, &shipped, comparisons, &first, failed)
     } else {
-        print(&format!(
-            "{}Page: {}\n",
-            page::summary(&found, failed),
-            folder.join("sensitivity.md").display()
-        ))?;
+        all_at_once(&plan, &shipped, &comparisons, &first, &claims, failed)
+    };
+    let text = serde_json::to_string_pretty(&outcome.json).map_err(Failure::failed)? + "\n";
+    write(&folder.join("sensitivity.json"), &text)?;
+    let page = folder.join("sensitivity.md");
+    write(&page, &outcome.page)?;
+    if as_json {
+        print_json(&outcome.json)?;
+    } else {
+        print(&format!("{}Page: {}\n", outcome.summary, page.display()))?;
     }
     Ok(if failed > 0 { FAILED } else { DONE })
+}
+
+/// What came of an analysis.
+struct Outcome {
+    json: serde_json::Value,
+    page: String,
+    summary: String,
+}
+
+fn one_at_a_time(
+    plan: &Plan,
+    shipped: &Comparison,
+    comparisons: Vec<Comparison>,
+    first: &Setup,
+    failed: usize,
+) -> Outcome {
+    let moved = plan.variations.iter().zip(comparisons).map(|(v, c)| v.moved(c));
+    let found = sensitivity(shipped, &moved.collect::<Vec<_>>());
+    Outcome {
+        page: page::text(&found, first.repeats, failed),
+        summary: page::summary(&found, failed),
+        json: json!({
+            "schema": "disklab-sensitivity",
+            "version": VERSION,
+            "repeats": first.repeats,
+            "seed": first.seed,
+            "failed_cells": failed,
+            "sensitivity": found,
+        }),
+    }
+}
+
+fn all_at_once(
+    plan: &Plan,
+    shipped: &Comparison,
+    comparisons: &[Comparison],
+    first: &Setup,
+    claims: &Claims,
+    failed: usize,
+) -> Outcome {
+    let found = drawn(shipped, comparisons);
+    let changed = found.rows.iter().filter(|row| row.is_changed());
+    let changed = changed.map(|row| row.shipped.row.id.as_str()).collect();
+    let about = drawn_page::About {
+        parameters: plan.parameters(),
+        repeats: first.repeats,
+        seed: first.seed,
+        failed,
+        cells: claims.pairs_of(&changed),
+    };
+    Outcome {
+        page: drawn_page::text(&found, &about),
+        summary: drawn_page::summary(&found, failed),
+        json: json!({
+            "schema": "disklab-sensitivity",
+            "version": VERSION,
+            "repeats": first.repeats,
+            "seed": first.seed,
+            "failed_cells": failed,
+            "drives": plan.draws,
+            "drawn": found,
+        }),
+    }
 }
 
 type Started = (Found, PathBuf, Option<Plan>);

@@ -15,6 +15,8 @@ pub struct Claims {
 }
 
 struct Claim {
+    /// The published row's id.
+    row: String,
     pairs: Pairs,
     /// The study's drives that its stacks stand on, by index.
     drives: BTreeSet<usize>,
@@ -33,7 +35,8 @@ impl Claims {
         }
         let mut claims = Vec::new();
         for row in catalogue.rows_of(&study.id).filter(|r| r.value.is_some() && !r.cpu_bound) {
-            let mut claim = Claim { pairs: Pairs::new(), drives: BTreeSet::new() };
+            let mut claim =
+                Claim { row: row.id.clone(), pairs: Pairs::new(), drives: BTreeSet::new() };
             let has_all =
                 [Some(&row.subject), row.baseline.as_ref()].into_iter().flatten().all(|stack| {
                     let Ok(target) = catalogue.target(row, stack) else { return false };
@@ -64,6 +67,12 @@ impl Claims {
     /// How many of them have all their cells among these.
     pub fn among(&self, pairs: &Pairs) -> usize {
         self.claims.iter().filter(|claim| claim.pairs.is_subset(pairs)).count()
+    }
+
+    /// The cells of the claims of these rows.
+    pub fn pairs_of(&self, rows: &BTreeSet<&str>) -> Pairs {
+        let chosen = self.claims.iter().filter(|claim| rows.contains(claim.row.as_str()));
+        chosen.flat_map(|claim| claim.pairs.clone()).collect()
     }
 
     /// The cells of those that hang on drives of this model; `models` are those of

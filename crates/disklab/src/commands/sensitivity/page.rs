@@ -6,7 +6,7 @@ use disklab_published::{Judged, Kind, MovedRow, NO_EFFECT, Parameter, Sensitivit
 use disklab_units::{count, significant};
 
 /// A figure, to three digits.
-fn figure(value: f64) -> String {
+pub(super) fn figure(value: f64) -> String {
     significant(value, 3)
 }
 
@@ -22,12 +22,12 @@ fn change(row: &MovedRow) -> String {
 
 /// What the run was about, in code, in which nothing is markup but the backtick, and
 /// the bar in tables.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     format!("`{}`", text.replace(['`', '|', '\n'], " "))
 }
 
 /// What a row claims, and its published value.
-fn claim(judged: &Judged) -> String {
+pub(super) fn claim(judged: &Judged) -> String {
     let row = &judged.row;
     let value = row.value.unwrap_or_default();
     match row.kind {
@@ -39,7 +39,7 @@ fn claim(judged: &Judged) -> String {
     }
 }
 
-fn standing(standing: Standing) -> &'static str {
+pub(super) fn standing(standing: Standing) -> &'static str {
     match standing {
         Standing::Met => "met",
         Standing::Missed => "missed",
@@ -110,7 +110,7 @@ pub fn text(found: &Sensitivity, repeats: u32, failed: usize) -> String {
     md
 }
 
-fn table(md: &mut String, head: &[&str], rows: &[Vec<String>]) {
+pub(super) fn table(md: &mut String, head: &[&str], rows: &[Vec<String>]) {
     let _ = writeln!(md, "| {} |", head.join(" | "));
     let _ = writeln!(md, "|{}", "---|".repeat(head.len()));
     for row in rows {

@@ -1,0 +1,121 @@
+//! The page of an analysis in which all parameters are moved at once, in Markdown.
+
+use std::fmt::Write as _;
+
+use disklab_published::{Drawn, DrawnRow, may_fail};
+use disklab_units::count;
+
+use super::page::{claim, code, figure, standing, table};
+use crate::commands::run::Pairs;
+
+/// What was run.
+pub struct About {
+    /// How many parameters were moved.
+    pub parameters: usize,
+    /// How often each cell ran.
+    pub repeats: u32,
+    /// The seed of the cells, and of the draws.
+    pub seed: u64,
+    /// Cells that failed.
+    pub failed: usize,
+    /// The cells of the claims that change.
+    pub cells: Pairs,
+}
+
+/// The analysis in sentences.
+pub fn summary(found: &Drawn, failed: usize) -> String {
+    let changed: Vec<&DrawnRow> = found.rows.iter().filter(|row| row.is_changed()).collect();
+    let turn = changed.iter().filter(|row| row.turned > 0).count();
+    let held = found.rows.len() - changed.len();
+    let n = found.n;
+    let mut text = format!(
+        "• Same direction, and met or missed as with the drives as shipped, with all {n} that were \
+         drawn: {held} of {}.\n",
+        count(found.rows.len(), "claim"),
+    );
+    let _ = writeln!(
+        text,
+        "• Turned by at least one: {turn}. Met with some and missed with others: {} more.",
+        changed.len() - turn,
+    );
+    if held > 0 {
+        let share = 100.0 * may_fail(n);
+        let _ = writeln!(
+            text,
+            "• A claim that is the same with all {n} changes with fewer than {share:.0} % of all such \
+             drives, 95 % sure."
+        );
+    }
+    if failed > 0 {
+        let cells = count(failed, "cell");
+        let _ = writeln!(text, "! {cells} failed; what hangs on them is left out");
+    }
+    text
+}
+
+/// The page.
+pub fn text(found: &Drawn, about: &About) -> String {
+    let mut md = format!("# What the claims of {} hang on, all at once\n\n", code(&found.study));
+    let _ = write!(
+        md,
+        "The study's published cells ran in the lab with the drive models as shipped, and with {} \
+         in place of each, whose {} each stand at one of the ends of their plausible ranges, drawn \
+         with seed {}; all else, the seeds included, was the same. `plan.json` has their values. \
+         Repeats: {}.\n\n",
+        count(found.n, "other"),
+        count(about.parameters, "uncertain parameter"),
+        about.seed,
+        about.repeats,
+    );
+    md.push_str(&summary(found, about.failed).replace("• ", "- ").replace("! ", "- "));
+    md.push_str("\n## Claims that change\n\n");
+    if about.cells.is_empty() {
+        md.push_str("None, with any of these drives.\n\n");
+    } else {
+        claims(&mut md, found, true);
+        md.push_str("Which parameter it is, one at a time tells:\n\n");
+        let _ = writeln!(md, "    disklab sensitivity {}{}\n", found.study, only(&about.cells));
+    }
+    md.push_str("## Claims that do not\n\n");
+    claims(&mut md, found, false);
+    md
+}
+
+/// ` --only 'single/ext4:dd'` for each cell.
+fn only(cells: &Pairs) -> String {
+    let names = cells.iter().map(|(stack, workload)| format!("{stack}:{workload}"));
+    let words = names.map(|name| format!(" --only {}", shell_words::quote(&name)));
+    words.collect()
+}
+
+/// Those claims that change, or those that do not.
+fn claims(md: &mut String, found: &Drawn, change: bool) {
+    let chosen = found.rows.iter().filter(|row| row.is_changed() == change);
+    let rows: Vec<Vec<String>> = chosen
+        .map(|row| {
+            let ours = row.shipped.ours.map(|ours| ours.centre).unwrap_or_default();
+            let lowest = row.figures.iter().copied().fold(f64::INFINITY, f64::min);
+            let highest = row.figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let n = row.figures.len();
+            let turns = match row.turned {
+                0 => "no".to_owned(),
+                turned => format!("**with {turned} of {n}**"),
+            };
+            vec![
+                code(&row.shipped.row.id),
+                claim(&row.shipped),
+                format!("{} ({})", figure(ours), standing(row.shipped.standing)),
+                figure(lowest),
+                figure(highest),
+                format!("{} of {n}", row.met),
+                turns,
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        md.push_str("None.\n\n");
+        return;
+    }
+    let head = ["claim", "published", "ours as shipped", "lowest", "highest", "met with", "turns"];
+    table(md, &head, &rows);
+}
