@@ -3,6 +3,8 @@
 mod cells;
 mod draw;
 mod drawn_page;
+mod outcome;
+mod pace;
 mod page;
 mod plan;
 mod variation;
@@ -10,15 +12,16 @@ mod variation;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use disklab_published::{Catalogue, Comparison, drawn, sensitivity};
+use disklab_published::{Catalogue, Comparison};
 use disklab_report::Report;
-use disklab_store::Run;
+use disklab_store::{CellState, Run};
 use disklab_study::load;
 use disklab_units::show_duration;
-use serde_json::json;
 
 use self::cells::Claims;
 use self::draw::draw;
+use self::outcome::{Conditions, Outcome};
+use self::pace::Pace;
 use self::plan::Plan;
 use self::variation::Variation;
 use super::report::write;
@@ -32,8 +35,6 @@ use crate::setup::{Mode, Setup};
 use crate::studies::Found;
 use crate::{signals, studies};
 
-/// The version of the JSON's schema: raised when a field changes its meaning or goes.
-const VERSION: u32 = 1;
 /// The folder of the run that nothing was moved in.
 const SHIPPED: &str = "as-shipped";
 
@@ -67,9 +68,8 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
             if let Some(n) = args.drawn {
                 let why_not = |moves: &[Variation]| {
                     let moves = moves.iter().map(Variation::setting);
-                    let set: Vec<String> =
-                        campaign.set_drive.iter().cloned().chain(moves).collect();
-                    study_models(&set).err().map(|failure| failure.to_string())
+                    let set = campaign.set_drive.iter().cloned().chain(moves);
+                    study_models(&set.collect::<Vec<_>>()).err().map(|error| error.to_string())
                 };
                 plan.draws = draw(&plan.variations, n, first.seed, why_not)?;
             }
@@ -130,27 +130,28 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
         let words = shell_words::join(["disklab", "sensitivity", "--resume", "--out", &*out]);
         failure.with(&format!("Go on with: {words}"))
     };
-    let began = Instant::now();
-    eprintln!("[1/{}] as shipped", cases.len() + 1);
-    let (shipped, mut failed) = one(&campaign, folder.join(SHIPPED), &all).map_err(again)?;
-    let mut comparisons: Vec<Comparison> = Vec::new();
-    for (index, (case, pairs)) in cases.iter().zip(&pairs).enumerate() {
-        eprintln!(
-            "[{}/{}] {} ({} so far)",
-            index + 2,
-            cases.len() + 1,
-            case.words,
-            show_duration(began.elapsed())
-        );
+    let mut pace = Pace::new(cases.len() + 1, total);
+    let mut paced = |words: &str, campaign: &CampaignArgs, folder: PathBuf, pairs: &Pairs| {
+        eprintln!("{}", pace.next(words));
+        let was_over = is_over(&folder);
+        let began = Instant::now();
+        let done = one(campaign, folder, pairs).map_err(again)?;
+        pace.done(seconds(pairs), (!was_over).then(|| began.elapsed()));
+        Ok::<_, Failure>(done)
+    };
+    let (shipped, mut failed) = paced("as shipped", &campaign, folder.join(SHIPPED), &all)?;
+    let mut moved: Vec<Comparison> = Vec::new();
+    for (case, pairs) in cases.iter().zip(&pairs) {
         let folder = folder.join(&case.folder);
-        let (comparison, cells) = one(&case.campaign(&campaign), folder, pairs).map_err(again)?;
+        let (comparison, cells) = paced(&case.words, &case.campaign(&campaign), folder, pairs)?;
         failed += cells;
-        comparisons.push(comparison);
+        moved.push(comparison);
     }
+    let conditions = Conditions { repeats: first.repeats, seed: first.seed, failed };
     let outcome = if plan.draws.is_empty() {
-        one_at_a_time(&plan, &shipped, comparisons, &first, failed)
+        Outcome::one_at_a_time(&plan, &conditions, &shipped, moved)
     } else {
-        all_at_once(&plan, &shipped, &comparisons, &first, &claims, failed)
+        Outcome::all_at_once(&plan, &conditions, &shipped, &moved, &claims)
     };
     let text = serde_json::to_string_pretty(&outcome.json).map_err(Failure::failed)? + "\n";
     write(&folder.join("sensitivity.json"), &text)?;
@@ -162,69 +163,6 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
         print(&format!("{}Page: {}\n", outcome.summary, page.display()))?;
     }
     Ok(if failed > 0 { FAILED } else { DONE })
-}
-
-/// What came of an analysis.
-struct Outcome {
-    json: serde_json::Value,
-    page: String,
-    summary: String,
-}
-
-fn one_at_a_time(
-    plan: &Plan,
-    shipped: &Comparison,
-    comparisons: Vec<Comparison>,
-    first: &Setup,
-    failed: usize,
-) -> Outcome {
-    let moved = plan.variations.iter().zip(comparisons).map(|(v, c)| v.moved(c));
-    let found = sensitivity(shipped, &moved.collect::<Vec<_>>());
-    Outcome {
-        page: page::text(&found, first.repeats, failed),
-        summary: page::summary(&found, failed),
-        json: json!({
-            "schema": "disklab-sensitivity",
-            "version": VERSION,
-            "repeats": first.repeats,
-            "seed": first.seed,
-            "failed_cells": failed,
-            "sensitivity": found,
-        }),
-    }
-}
-
-fn all_at_once(
-    plan: &Plan,
-    shipped: &Comparison,
-    comparisons: &[Comparison],
-    first: &Setup,
-    claims: &Claims,
-    failed: usize,
-) -> Outcome {
-    let found = drawn(shipped, comparisons);
-    let changed = found.rows.iter().filter(|row| row.is_changed());
-    let changed = changed.map(|row| row.shipped.row.id.as_str()).collect();
-    let about = drawn_page::About {
-        parameters: plan.parameters(),
-        repeats: first.repeats,
-        seed: first.seed,
-        failed,
-        cells: claims.pairs_of(&changed),
-    };
-    Outcome {
-        page: drawn_page::text(&found, &about),
-        summary: drawn_page::summary(&found, failed),
-        json: json!({
-            "schema": "disklab-sensitivity",
-            "version": VERSION,
-            "repeats": first.repeats,
-            "seed": first.seed,
-            "failed_cells": failed,
-            "drives": plan.draws,
-            "drawn": found,
-        }),
-    }
 }
 
 type Started = (Found, PathBuf, Option<Plan>);
@@ -287,6 +225,12 @@ fn begun_campaign(args: &CampaignArgs, shipped: &Path) -> Result<CampaignArgs, F
 /// For a run that was begun, whose cells are fixed.
 fn without_choices(campaign: &CampaignArgs) -> CampaignArgs {
     CampaignArgs { only: Vec::new(), without: Vec::new(), ..campaign.clone() }
+}
+
+/// Whether there is a run in `folder` of which all cells have ended.
+fn is_over(folder: &Path) -> bool {
+    let cells = Run::open(folder).and_then(|run| run.cells());
+    cells.is_ok_and(|cells| cells.iter().all(|cell| cell.state != CellState::Waiting))
 }
 
 fn beside(run: &Run) -> Result<Comparison, Failure> {

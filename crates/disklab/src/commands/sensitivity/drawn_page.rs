@@ -5,22 +5,9 @@ use std::fmt::Write as _;
 use disklab_published::{Drawn, DrawnRow, may_fail};
 use disklab_units::count;
 
+use super::outcome::Conditions;
 use super::page::{claim, code, figure, standing, table};
 use crate::commands::run::Pairs;
-
-/// What was run.
-pub struct About {
-    /// How many parameters were moved.
-    pub parameters: usize,
-    /// How often each cell ran.
-    pub repeats: u32,
-    /// The seed of the cells, and of the draws.
-    pub seed: u64,
-    /// Cells that failed.
-    pub failed: usize,
-    /// The cells of the claims that change.
-    pub cells: Pairs,
-}
 
 /// The analysis in sentences.
 pub fn summary(found: &Drawn, failed: usize) -> String {
@@ -53,8 +40,8 @@ pub fn summary(found: &Drawn, failed: usize) -> String {
     text
 }
 
-/// The page.
-pub fn text(found: &Drawn, about: &About) -> String {
+/// The page. `parameters` were moved; `cells` are those of the claims that change.
+pub fn text(found: &Drawn, parameters: usize, conditions: &Conditions, cells: &Pairs) -> String {
     let mut md = format!("# What the claims of {} hang on, all at once\n\n", code(&found.study));
     let _ = write!(
         md,
@@ -63,18 +50,18 @@ pub fn text(found: &Drawn, about: &About) -> String {
          with seed {}; all else, the seeds included, was the same. `plan.json` has their values. \
          Repeats: {}.\n\n",
         count(found.n, "other"),
-        count(about.parameters, "uncertain parameter"),
-        about.seed,
-        about.repeats,
+        count(parameters, "uncertain parameter"),
+        conditions.seed,
+        conditions.repeats,
     );
-    md.push_str(&summary(found, about.failed).replace("• ", "- ").replace("! ", "- "));
+    md.push_str(&summary(found, conditions.failed).replace("• ", "- ").replace("! ", "- "));
     md.push_str("\n## Claims that change\n\n");
-    if about.cells.is_empty() {
+    if cells.is_empty() {
         md.push_str("None, with any of these drives.\n\n");
     } else {
         claims(&mut md, found, true);
         md.push_str("Which parameter it is, one at a time tells:\n\n");
-        let _ = writeln!(md, "    disklab sensitivity {}{}\n", found.study, only(&about.cells));
+        let _ = writeln!(md, "    disklab sensitivity {}{}\n", found.study, only(cells));
     }
     md.push_str("## Claims that do not\n\n");
     claims(&mut md, found, false);
