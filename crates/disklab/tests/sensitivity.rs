@@ -156,6 +156,11 @@ fn what_a_claim_hangs_on_is_found_one_at_a_time_and_all_at_once() {
     }
     let page = std::fs::read_to_string(home.path().join("all/sensitivity.md")).expect("written");
     assert!(page.contains("| `wcache-off-512` | 42.2 kB/s |"), "{page}");
+    let picture = std::fs::read_to_string(home.path().join("all/sensitivity.html"));
+    let picture = picture.expect("written");
+    // Three drives, and one dot of each kind in the legend of the one chart.
+    assert_eq!(picture.matches("<circle class=\"moved").count(), 3 + 2, "{picture}");
+    assert!(!picture.contains("<script"), "{picture}");
     // Broken off and gone on with, nothing is run twice.
     std::fs::remove_file(home.path().join("all/sensitivity.md")).expect("removed");
     let (code, _, error) = disklab(home.path(), &["sensitivity", "--resume", "--out", "all"]);

@@ -157,10 +157,17 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
     write(&folder.join("sensitivity.json"), &text)?;
     let page = folder.join("sensitivity.md");
     write(&page, &outcome.page)?;
+    let picture = folder.join("sensitivity.html");
+    write(&picture, &outcome.picture)?;
     if as_json {
         print_json(&outcome.json)?;
     } else {
-        print(&format!("{}Page: {}\n", outcome.summary, page.display()))?;
+        print(&format!(
+            "{}Page: {}, and as a picture {}\n",
+            outcome.summary,
+            page.display(),
+            picture.display()
+        ))?;
     }
     Ok(if failed > 0 { FAILED } else { DONE })
 }

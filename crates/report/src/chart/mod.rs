@@ -3,6 +3,7 @@
 mod bars;
 mod distribution;
 mod lines;
+pub(crate) mod moved;
 mod palette;
 mod plot;
 pub(crate) mod published;

@@ -27,10 +27,7 @@ pub(crate) fn chart(comparison: &Comparison) -> Markup {
     if groups.is_empty() {
         return html! { p.empty { "There is nothing to draw: no row has a figure of ours yet." } };
     }
-    let all = || groups.values().flatten().map(|(_, q)| q.clamp(1.0 / REACH, REACH));
-    let low = all().fold(0.5, f64::min);
-    let high = all().fold(2.0, f64::max);
-    let scale = Scale::logarithmic(low, high);
+    let scale = scale_of(groups.values().flatten().map(|(_, quotient)| *quotient));
     html! {
         figure.chart.published role="group" aria-label="Published rows: ours divided by them" {
             (caption("", "ours ÷ published; where an order was published, subject ÷ baseline; \
@@ -49,7 +46,15 @@ pub(crate) fn chart(comparison: &Comparison) -> Markup {
     }
 }
 
-fn axis(scale: &Scale) -> Markup {
+/// An axis for these quotients.
+pub(super) fn scale_of(quotients: impl Iterator<Item = f64>) -> Scale {
+    let (low, high) = quotients
+        .map(|quotient| quotient.clamp(1.0 / REACH, REACH))
+        .fold((0.5, 2.0), |(low, high): (f64, f64), q| (low.min(q), high.max(q)));
+    Scale::logarithmic(low, high)
+}
+
+pub(super) fn axis(scale: &Scale) -> Markup {
     let every = scale.ticks.len().div_ceil(6).max(1);
     html! {
         div.ticks aria-hidden="true" {
@@ -96,7 +101,7 @@ fn line(scale: &Scale, judged: &Judged, quotient: f64) -> Markup {
 }
 
 /// A disc where it is met, a cross where it is missed; open where it is not counted.
-fn mark(standing: Standing, counts: bool) -> Markup {
+pub(super) fn mark(standing: Standing, counts: bool) -> Markup {
     html! {
         @match standing {
             Standing::Missed => path.cross.open[!counts] d="M-5-5L5 5M-5 5L5-5" {},
@@ -126,12 +131,12 @@ fn legend() -> Markup {
     }
 }
 
-fn class(standing: Standing) -> &'static str {
+pub(super) fn class(standing: Standing) -> &'static str {
     if standing == Standing::Missed { "missed" } else { "met" }
 }
 
 /// What is accepted, on the axis.
-fn accepted(judged: &Judged) -> (f64, Option<f64>) {
+pub(super) fn accepted(judged: &Judged) -> (f64, Option<f64>) {
     let Some(band) = judged.accepted else { return (1.0, Some(1.0)) };
     let by = unit(judged);
     (band.low / by, band.high.map(|high| high / by))
@@ -143,7 +148,7 @@ fn interval(judged: &Judged) -> Option<(f64, f64)> {
 }
 
 /// What a row's figures are divided by on the axis.
-fn unit(judged: &Judged) -> f64 {
+pub(super) fn unit(judged: &Judged) -> f64 {
     match judged.row.value {
         Some(value) if judged.row.kind != Kind::Order => value,
         _ => 1.0,

@@ -9,6 +9,9 @@ use super::outcome::Conditions;
 use super::page::{claim, code, figure, standing, table};
 use crate::commands::run::Pairs;
 
+/// What stands before [`command`].
+pub const WHICH: &str = "Which parameter it is, one at a time tells:";
+
 /// The analysis in sentences.
 pub fn summary(found: &Drawn, failed: usize) -> String {
     let changed: Vec<&DrawnRow> = found.rows.iter().filter(|row| row.is_changed()).collect();
@@ -60,19 +63,18 @@ pub fn text(found: &Drawn, parameters: usize, conditions: &Conditions, cells: &P
         md.push_str("None, with any of these drives.\n\n");
     } else {
         claims(&mut md, found, true);
-        md.push_str("Which parameter it is, one at a time tells:\n\n");
-        let _ = writeln!(md, "    disklab sensitivity {}{}\n", found.study, only(cells));
+        let _ = write!(md, "{WHICH}\n\n    {}\n\n", command(found, cells));
     }
     md.push_str("## Claims that do not\n\n");
     claims(&mut md, found, false);
     md
 }
 
-/// ` --only 'single/ext4:dd'` for each cell.
-fn only(cells: &Pairs) -> String {
+/// How to ask which parameter it is, about these cells alone.
+pub fn command(found: &Drawn, cells: &Pairs) -> String {
     let names = cells.iter().map(|(stack, workload)| format!("{stack}:{workload}"));
     let words = names.map(|name| format!(" --only {}", shell_words::quote(&name)));
-    words.collect()
+    format!("disklab sensitivity {}{}", found.study, words.collect::<String>())
 }
 
 /// Those claims that change, or those that do not.

@@ -1,6 +1,7 @@
 //! What comes of an analysis.
 
-use disklab_published::{Comparison, drawn, sensitivity};
+use disklab_published::{Comparison, Judged, MovedRow, Sensitivity, drawn, sensitivity};
+use disklab_report::{MovedClaim, moved_page};
 use serde_json::{Value, json};
 
 use super::cells::Claims;
@@ -26,6 +27,8 @@ pub struct Outcome {
     pub json: Value,
     /// In Markdown.
     pub page: String,
+    /// The same as a picture, in HTML.
+    pub picture: String,
     /// In sentences.
     pub summary: String,
 }
@@ -40,9 +43,14 @@ impl Outcome {
     ) -> Self {
         let moved = plan.variations.iter().zip(moved).map(|(v, c)| v.moved(c));
         let found = sensitivity(shipped, &moved.collect::<Vec<_>>());
+        let summary = page::summary(&found, conditions.failed);
+        let claims: Vec<MovedClaim> =
+            found.rows.iter().map(|row| moved_claim(&found, row)).collect();
+        let title = format!("What the claims of {} hang on", found.study);
         Self {
+            picture: moved_page(&title, &sentences(&summary), &claims, None),
             page: page::text(&found, conditions.repeats, conditions.failed),
-            summary: page::summary(&found, conditions.failed),
+            summary,
             json: conditions.json("sensitivity", json!(found)),
         }
     }
@@ -60,11 +68,42 @@ impl Outcome {
         let cells = claims.pairs_of(&changed.map(|row| row.shipped.row.id.as_str()).collect());
         let mut json = conditions.json("drawn", json!(found));
         json["drives"] = json!(plan.draws);
+        let summary = drawn_page::summary(&found, conditions.failed);
+        let claims: Vec<MovedClaim> = found
+            .rows
+            .iter()
+            .map(|row| MovedClaim {
+                shipped: row.shipped.clone(),
+                figures: row.figures.clone(),
+                changes: row.is_changed(),
+            })
+            .collect();
+        let title = format!("What the claims of {} hang on, all at once", found.study);
+        let command = drawn_page::command(&found, &cells);
+        let note = (drawn_page::WHICH, command.as_str());
         Self {
+            picture: moved_page(&title, &sentences(&summary), &claims, Some(note)),
             page: drawn_page::text(&found, plan.parameters(), conditions, &cells),
-            summary: drawn_page::summary(&found, conditions.failed),
+            summary,
             json,
         }
+    }
+}
+
+/// The lines of a summary, without what stands before them.
+fn sentences(summary: &str) -> Vec<String> {
+    summary.lines().map(|line| line.trim_start_matches(['•', '!', ' ']).to_owned()).collect()
+}
+
+/// A claim with its figures at every end of every parameter.
+fn moved_claim(found: &Sensitivity, shipped: &Judged) -> MovedClaim {
+    let ends = found.parameters.iter().flat_map(|parameter| &parameter.ends);
+    let rows: Vec<&MovedRow> =
+        ends.flat_map(|end| &end.rows).filter(|row| row.row == shipped.row.id).collect();
+    MovedClaim {
+        shipped: shipped.clone(),
+        figures: rows.iter().map(|row| row.moved).collect(),
+        changes: rows.iter().any(|row| row.is_changed()),
     }
 }
 

@@ -1,0 +1,122 @@
+//! Published claims as lines: what is accepted as a bar, ours as shipped as a mark, and a small
+//! dot for each run in which a drive had other values.
+
+use disklab_published::{Judged, Standing};
+use disklab_units::significant;
+use indexmap::IndexMap;
+use maud::{Markup, html};
+
+use super::published::{accepted, axis, class, mark, scale_of, unit};
+use super::scale::Scale;
+use super::{caption, percent};
+use crate::MovedClaim;
+use crate::view::published::{standing, subject};
+
+/// The picture of those claims; nothing where there are none.
+pub(crate) fn chart(claims: &[&MovedClaim]) -> Markup {
+    let mut groups: IndexMap<&str, Vec<&MovedClaim>> = IndexMap::new();
+    for claim in claims.iter().filter(|claim| claim.shipped.ours.is_some()) {
+        groups.entry(&claim.shipped.row.workload).or_default().push(claim);
+    }
+    if groups.is_empty() {
+        return html! { p.empty { "None." } };
+    }
+    let all = || groups.values().flatten().flat_map(|claim| quotients(claim));
+    let scale = scale_of(all());
+    html! {
+        figure.chart.published role="group" aria-label="Claims, and how far they move" {
+            (caption("", "ours ÷ published; where an order was published, subject ÷ baseline; \
+                          logarithmic axis. The bars are what is accepted."))
+            (legend())
+            div.bars {
+                (axis(&scale))
+                @for (workload, rows) in &groups {
+                    div.group {
+                        h4 style={ "--rows:" (rows.len()) } { (workload) }
+                        @for claim in rows { (line(&scale, claim)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// As shipped, and then those of the other runs.
+fn quotients(claim: &MovedClaim) -> impl Iterator<Item = f64> {
+    let by = unit(&claim.shipped);
+    let own = claim.shipped.ours.map(|ours| ours.centre);
+    own.into_iter().chain(claim.figures.iter().copied()).map(move |figure| figure / by)
+}
+
+fn line(scale: &Scale, claim: &MovedClaim) -> Markup {
+    let judged = &claim.shipped;
+    let (low, high) = accepted(judged);
+    let (from, to) = (scale.percent(low), high.map_or(100.0, |h| scale.percent(h)));
+    let own = quotients(claim).next().unwrap_or(1.0);
+    let (lowest, highest) =
+        quotients(claim).fold((own, own), |(low, high), q| (low.min(q), high.max(q)));
+    html! {
+        div.bar.(class(judged.standing)) {
+            span.name { (subject(judged)) }
+            svg.track aria-hidden="true" {
+                @for tick in &scale.ticks {
+                    @let at = percent(scale.percent(*tick));
+                    line.grid x1=(at) x2=(at) y1="0" y2="100%" {}
+                }
+                rect.accepted x=(percent(from)) width=(percent((to - from).max(0.0)))
+                    y="12%" height="76%" {}
+                @let one = percent(scale.percent(1.0));
+                line.one x1=(one) x2=(one) y1="0" y2="100%" {}
+                @let (x1, x2) = (percent(scale.percent(lowest)), percent(scale.percent(highest)));
+                line.whisker x1=(x1) x2=(x2) y1="50%" y2="50%" {}
+                @for quotient in quotients(claim).skip(1) {
+                    @let at = percent(scale.percent(quotient));
+                    circle.moved.(class(there(judged, quotient))) cx=(at) cy="50%" r="2.5" {}
+                }
+                svg.mark x=(percent(scale.percent(own))) y="50%" { (mark(judged.standing, true)) }
+            }
+            span.value {
+                (significant(own, 3)) "× "
+                small { "(" (significant(lowest, 3)) " to " (significant(highest, 3)) ") " }
+                (standing(judged))
+            }
+        }
+    }
+}
+
+/// Where the claim would stand with this figure.
+fn there(judged: &Judged, quotient: f64) -> Standing {
+    let holds = judged.accepted.is_some_and(|band| band.holds(quotient * unit(judged)));
+    if holds { Standing::Met } else { Standing::Missed }
+}
+
+fn legend() -> Markup {
+    let shipped = |standing, name: &str| {
+        html! {
+            li.(class(standing)) {
+                svg.swatch width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true" {
+                    (mark(standing, true))
+                }
+                (name)
+            }
+        }
+    };
+    let moved = |standing, name: &str| {
+        html! {
+            li.(class(standing)) {
+                svg.swatch width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true" {
+                    circle.moved.(class(standing)) r="2.5" {}
+                }
+                (name)
+            }
+        }
+    };
+    html! {
+        ul.legend.shared {
+            (shipped(Standing::Met, "as shipped, met"))
+            (shipped(Standing::Missed, "as shipped, missed"))
+            (moved(Standing::Met, "another drive, met"))
+            (moved(Standing::Missed, "another drive, missed"))
+        }
+    }
+}

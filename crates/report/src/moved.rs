@@ -1,0 +1,69 @@
+//! The page of claims under drives whose uncertain values were moved.
+
+use disklab_published::Judged;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::chart::moved as picture;
+use crate::html::{sheet, theme};
+
+/// A claim as shipped, and its figures in runs in which drives had other values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MovedClaim {
+    /// As shipped.
+    pub shipped: Judged,
+    /// Ours in the other runs, in the row's unit.
+    pub figures: Vec<f64>,
+    /// Whether it turns in any of them, or is met in some and missed in others.
+    pub changes: bool,
+}
+
+/// The page: a title, sentences below it, and a picture of the claims that change and one of
+/// those that do not. `note` stands between the two, as a command to copy.
+pub fn moved_page(
+    title: &str,
+    sentences: &[String],
+    claims: &[MovedClaim],
+    note: Option<(&str, &str)>,
+) -> String {
+    let (change, stay): (Vec<&MovedClaim>, Vec<&MovedClaim>) =
+        claims.iter().partition(|claim| claim.changes);
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy"
+                    content="default-src 'none'; style-src 'unsafe-inline'";
+                title { (title) }
+                style { (PreEscaped(sheet())) }
+            }
+            body {
+                (theme())
+                main {
+                    header { h1 { (title) } }
+                    section id="summary" {
+                        h2 { "In short" }
+                        ul { @for sentence in sentences { li { (sentence) } } }
+                    }
+                    (section("changes", "Claims that change", &change))
+                    @if let Some((words, command)) = note.filter(|_| !change.is_empty()) {
+                        p { (words) }
+                        pre { code { (command) } }
+                    }
+                    (section("stays", "Claims that do not", &stay))
+                }
+            }
+        }
+    }
+    .into_string()
+}
+
+fn section(id: &str, heading: &str, claims: &[&MovedClaim]) -> Markup {
+    html! {
+        section id=(id) {
+            h2 { (heading) }
+            (picture::chart(claims))
+        }
+    }
+}
