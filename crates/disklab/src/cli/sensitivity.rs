@@ -6,14 +6,14 @@ use clap::Args;
 
 use super::CampaignArgs;
 
-/// Ask which published claims about a study hang on a value of a drive model that is
-/// not certain.
+/// Ask which claims about a study hang on a value of a drive model that is not certain.
 ///
-/// Runs the study's published cells in the lab as shipped, and once more with each
-/// uncertain parameter at each end of its plausible range (the table [plausible] of the
-/// drive's file), one at a time; then writes which figures move, and which claims turn
-/// or are met and are not any more. With --drawn, all of them are moved at once. Broken off,
-/// it goes on with --resume.
+/// The claims are what was published about the study; of a study about which nothing was, what
+/// its run says of each stack beside its baseline. Runs their cells in the lab as shipped, and
+/// once more with each uncertain parameter at each end of its plausible range (the table
+/// [plausible] of the drive's file), one at a time; then writes which figures move, and which
+/// claims turn or are met and are not any more. With --drawn, all of them are moved at once.
+/// Broken off, it goes on with --resume.
 #[derive(Debug, Args)]
 pub struct SensitivityArgs {
     /// A shipped study's id or a file. May be left out with --resume.

@@ -4,6 +4,7 @@ mod cells;
 mod draw;
 mod drawn_page;
 mod outcome;
+mod own;
 mod pace;
 mod page;
 mod plan;
@@ -12,7 +13,7 @@ mod variation;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use disklab_published::{Catalogue, Comparison};
+use disklab_published::{Catalogue, Comparison, held_against, own_claims};
 use disklab_report::Report;
 use disklab_store::{CellState, Run};
 use disklab_study::load;
@@ -95,7 +96,7 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
         "{} ({study})\n  claims        {}\n  runs          {}: as shipped with {} cells, and {}\n  \
          time          about {}",
         first.campaign.study.title,
-        claims.among(&all),
+        claims.about(&all),
         cases.len() + 1,
         all.len() as u32 * first.repeats,
         plan.about(),
@@ -123,7 +124,7 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
             yes: false,
         };
         let (run, failed) = until_done(&args, Some(found), &How::Quietly(pairs), &interrupt)?;
-        Ok::<_, Failure>((beside(&run)?, failed))
+        Ok::<_, Failure>((Report::gather(&run).map_err(Failure::failed)?, failed))
     };
     let again = |failure: Failure| {
         let out = folder.to_string_lossy();
@@ -139,15 +140,29 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
         pace.done(seconds(pairs), (!was_over).then(|| began.elapsed()));
         Ok::<_, Failure>(done)
     };
-    let (shipped, mut failed) = paced("as shipped", &campaign, folder.join(SHIPPED), &all)?;
+    let (report, mut failed) = paced("as shipped", &campaign, folder.join(SHIPPED), &all)?;
+    let shipped = match &report.published {
+        Some(comparison) => comparison.clone(),
+        None => own_claims(&study, &own::ratios(&report)),
+    };
     let mut moved: Vec<Comparison> = Vec::new();
     for (case, pairs) in cases.iter().zip(&pairs) {
         let folder = folder.join(&case.folder);
-        let (comparison, cells) = paced(&case.words, &case.campaign(&campaign), folder, pairs)?;
+        let (report, cells) = paced(&case.words, &case.campaign(&campaign), folder, pairs)?;
         failed += cells;
-        moved.push(comparison);
+        moved.push(match report.published {
+            Some(comparison) => comparison,
+            None => held_against(&shipped, &own::ratios(&report)),
+        });
     }
-    let conditions = Conditions { repeats: first.repeats, seed: first.seed, failed };
+    let named = &first.campaign.study.source.name;
+    let conditions = Conditions {
+        repeats: first.repeats,
+        seed: first.seed,
+        failed,
+        are_published: claims.are_published,
+        study: if studies::is_shipped(named) { study } else { named.clone() },
+    };
     let outcome = if plan.draws.is_empty() {
         Outcome::one_at_a_time(&plan, &conditions, &shipped, moved)
     } else {
@@ -238,9 +253,4 @@ fn without_choices(campaign: &CampaignArgs) -> CampaignArgs {
 fn is_over(folder: &Path) -> bool {
     let cells = Run::open(folder).and_then(|run| run.cells());
     cells.is_ok_and(|cells| cells.iter().all(|cell| cell.state != CellState::Waiting))
-}
-
-fn beside(run: &Run) -> Result<Comparison, Failure> {
-    let report = Report::gather(run).map_err(Failure::failed)?;
-    report.published.ok_or_else(|| Failure::failed("nothing was published about this study"))
 }

@@ -1,10 +1,12 @@
-//! The cells that published claims need.
+//! The cells that claims need.
 
 use std::collections::BTreeSet;
 
-use disklab_published::Catalogue;
+use disklab_published::{Catalogue, Row};
 use disklab_study::matches;
+use disklab_units::count;
 
+use super::own;
 use crate::commands::run::Pairs;
 use crate::exit::Failure;
 use crate::setup::Setup;
@@ -12,6 +14,8 @@ use crate::setup::Setup;
 /// The claims about a study that this machine can measure, each with its cells.
 pub struct Claims {
     claims: Vec<Claim>,
+    /// Whether somebody published them. Those of others are what the run as shipped says.
+    pub are_published: bool,
 }
 
 struct Claim {
@@ -23,15 +27,13 @@ struct Claim {
 }
 
 impl Claims {
-    /// Those that are counted, and whose cells are all among the setup's.
+    /// Those that were published about the study, are counted, and whose cells are all among the
+    /// setup's. Of a study about which nothing was published, what its run will say of each
+    /// workload's stacks.
     pub fn of(catalogue: &Catalogue, setup: &Setup) -> Result<Self, Failure> {
         let study = &setup.campaign.study;
         if !catalogue.knows(&study.id) {
-            return Err(Failure::wrong_use(format!(
-                "nothing was published about '{}'; `disklab list studies` shows the studies, and \
-                 those whose names end in a year, and btrfs-raid1, were",
-                study.id
-            )));
+            return Self::own(setup);
         }
         let mut claims = Vec::new();
         for row in catalogue.rows_of(&study.id).filter(|r| r.value.is_some() && !r.cpu_bound) {
@@ -61,18 +63,57 @@ impl Claims {
                  no claim's cells",
             ));
         }
-        Ok(Self { claims })
+        Ok(Self { claims, are_published: true })
     }
 
-    /// How many of them have all their cells among these.
-    pub fn among(&self, pairs: &Pairs) -> usize {
-        self.claims.iter().filter(|claim| claim.pairs.is_subset(pairs)).count()
+    /// A ratio needs the cells of both stacks, and any may be compared with any.
+    fn own(setup: &Setup) -> Result<Self, Failure> {
+        let study = &setup.campaign.study;
+        let workloads: BTreeSet<&String> = setup.survey.pairs.iter().map(|(_, w)| w).collect();
+        let claims: Vec<Claim> = workloads
+            .into_iter()
+            .map(|workload| {
+                let cells = setup.survey.pairs.iter().filter(|(_, w)| w == workload);
+                let pairs: Pairs = cells.cloned().collect();
+                let stacks = pairs.iter().filter_map(|(stack, _)| study.stack_index(stack));
+                let drives = stacks.flat_map(|i| study.stacks[i].drives.clone()).collect();
+                Claim { row: workload.clone(), pairs, drives }
+            })
+            .filter(|claim| claim.pairs.len() > 1)
+            .collect();
+        if claims.is_empty() {
+            return Err(Failure::wrong_use(format!(
+                "nothing was published about '{}', and no workload is left that two stacks run: \
+                 there is nothing to compare",
+                study.id
+            )));
+        }
+        Ok(Self { claims, are_published: false })
+    }
+
+    /// What they are, in words.
+    pub fn about(&self, pairs: &Pairs) -> String {
+        let n = self.claims.iter().filter(|claim| claim.pairs.is_subset(pairs)).count();
+        if self.are_published {
+            return format!("{n} published");
+        }
+        format!("what the run as shipped says of the stacks in {}", count(n, "workload"))
     }
 
     /// The cells of the claims of these rows.
-    pub fn pairs_of(&self, rows: &BTreeSet<&str>) -> Pairs {
-        let chosen = self.claims.iter().filter(|claim| rows.contains(claim.row.as_str()));
-        chosen.flat_map(|claim| claim.pairs.clone()).collect()
+    pub fn pairs_of(&self, rows: &[&Row]) -> Pairs {
+        if self.are_published {
+            let chosen = self.claims.iter().filter(|c| rows.iter().any(|row| row.id == c.row));
+            return chosen.flat_map(|claim| claim.pairs.clone()).collect();
+        }
+        let is_asked = |(stack, workload): &(String, String)| {
+            rows.iter().any(|row| {
+                let is_side = row.subject == *stack || row.baseline.as_ref() == Some(stack);
+                is_side && own::is_of(&row.workload, workload)
+            })
+        };
+        let all = self.claims.iter().flat_map(|claim| &claim.pairs);
+        all.filter(|pair| is_asked(pair)).cloned().collect()
     }
 
     /// The cells of those that hang on drives of this model; `models` are those of

@@ -48,13 +48,14 @@ pub fn text(found: &Drawn, parameters: usize, conditions: &Conditions, cells: &P
     let mut md = format!("# What the claims of {} hang on, all at once\n\n", code(&found.study));
     let _ = write!(
         md,
-        "The study's published cells ran in the lab with the drive models as shipped, and with {} \
+        "The study's cells ran in the lab with the drive models as shipped, and with {} \
          in place of each, whose {} each stand at one of the ends of their plausible ranges, drawn \
-         with seed {}; all else, the seeds included, was the same. `plan.json` has their values. \
+         with seed {}; all else, the seeds included, was the same. `plan.json` has their values. {} \
          Repeats: {}.\n\n",
         count(found.n, "other"),
         count(parameters, "uncertain parameter"),
         conditions.seed,
+        conditions.about(),
         conditions.repeats,
     );
     md.push_str(&summary(found, conditions.failed).replace("• ", "- ").replace("! ", "- "));
@@ -62,23 +63,23 @@ pub fn text(found: &Drawn, parameters: usize, conditions: &Conditions, cells: &P
     if cells.is_empty() {
         md.push_str("None, with any of these drives.\n\n");
     } else {
-        claims(&mut md, found, true);
-        let _ = write!(md, "{WHICH}\n\n    {}\n\n", command(found, cells));
+        claims(&mut md, found, conditions, true);
+        let _ = write!(md, "{WHICH}\n\n    {}\n\n", command(&conditions.study, cells));
     }
     md.push_str("## Claims that do not\n\n");
-    claims(&mut md, found, false);
+    claims(&mut md, found, conditions, false);
     md
 }
 
 /// How to ask which parameter it is, about these cells alone.
-pub fn command(found: &Drawn, cells: &Pairs) -> String {
+pub fn command(study: &str, cells: &Pairs) -> String {
     let names = cells.iter().map(|(stack, workload)| format!("{stack}:{workload}"));
     let words = names.map(|name| format!(" --only {}", shell_words::quote(&name)));
-    format!("disklab sensitivity {}{}", found.study, words.collect::<String>())
+    format!("disklab sensitivity {}{}", shell_words::quote(study), words.collect::<String>())
 }
 
 /// Those claims that change, or those that do not.
-fn claims(md: &mut String, found: &Drawn, change: bool) {
+fn claims(md: &mut String, found: &Drawn, conditions: &Conditions, change: bool) {
     let chosen = found.rows.iter().filter(|row| row.is_changed() == change);
     let rows: Vec<Vec<String>> = chosen
         .map(|row| {
@@ -105,6 +106,7 @@ fn claims(md: &mut String, found: &Drawn, change: bool) {
         md.push_str("None.\n\n");
         return;
     }
-    let head = ["claim", "published", "ours as shipped", "lowest", "highest", "met with", "turns"];
+    let head =
+        ["claim", conditions.column(), "ours as shipped", "lowest", "highest", "met with", "turns"];
     table(md, &head, &rows);
 }

@@ -19,6 +19,10 @@ pub struct Conditions {
     pub seed: u64,
     /// Cells that failed.
     pub failed: usize,
+    /// Whether the claims were published, or are what the run as shipped says.
+    pub are_published: bool,
+    /// The study as the command line names it.
+    pub study: String,
 }
 
 /// What comes of an analysis.
@@ -49,7 +53,7 @@ impl Outcome {
         let title = format!("What the claims of {} hang on", found.study);
         Self {
             picture: moved_page(&title, &sentences(&summary), &claims, None),
-            page: page::text(&found, conditions.repeats, conditions.failed),
+            page: page::text(&found, conditions),
             summary,
             json: conditions.json("sensitivity", json!(found)),
         }
@@ -65,7 +69,7 @@ impl Outcome {
     ) -> Self {
         let found = drawn(shipped, moved);
         let changed = found.rows.iter().filter(|row| row.is_changed());
-        let cells = claims.pairs_of(&changed.map(|row| row.shipped.row.id.as_str()).collect());
+        let cells = claims.pairs_of(&changed.map(|row| &row.shipped.row).collect::<Vec<_>>());
         let mut json = conditions.json("drawn", json!(found));
         json["drives"] = json!(plan.draws);
         let summary = drawn_page::summary(&found, conditions.failed);
@@ -79,7 +83,7 @@ impl Outcome {
             })
             .collect();
         let title = format!("What the claims of {} hang on, all at once", found.study);
-        let command = drawn_page::command(&found, &cells);
+        let command = drawn_page::command(&conditions.study, &cells);
         let note = (drawn_page::WHICH, command.as_str());
         Self {
             picture: moved_page(&title, &sentences(&summary), &claims, Some(note)),
@@ -108,6 +112,21 @@ fn moved_claim(found: &Sensitivity, shipped: &Judged) -> MovedClaim {
 }
 
 impl Conditions {
+    /// Whose claims they are.
+    pub fn about(&self) -> &'static str {
+        if self.are_published {
+            return "The claims are the published ones that the drives had a part in.";
+        }
+        "Nothing was published about this study: the claims are what the run as shipped says, for \
+         each figure that is asked about, of each stack beside its baseline: above it, below it, or \
+         level within 10 %."
+    }
+
+    /// The head of the column that says what a claim says.
+    pub fn column(&self) -> &'static str {
+        if self.are_published { "published" } else { "says" }
+    }
+
     fn json(&self, name: &str, found: Value) -> Value {
         let mut json = json!({
             "schema": "disklab-sensitivity",

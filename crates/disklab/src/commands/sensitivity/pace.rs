@@ -24,9 +24,12 @@ impl Pace {
     /// The line for the run that begins.
     pub fn next(&mut self, words: &str) -> String {
         self.begun += 1;
-        let so_far = show_duration(self.start.elapsed());
         let left = show_duration(Duration::from_secs_f64(self.seconds_left()));
-        format!("[{}/{}] {words} ({so_far} so far, about {left} left)", self.begun, self.runs)
+        let so_far = match self.begun {
+            1 => String::new(),
+            _ => format!("{} so far, ", show_duration(self.start.elapsed())),
+        };
+        format!("[{}/{}] {words} ({so_far}about {left} left)", self.begun, self.runs)
     }
 
     /// A run that was predicted to take `seconds` is over. One that was so before took nothing.
@@ -54,7 +57,7 @@ mod tests {
     fn what_is_left_follows_what_the_runs_take() {
         let mut pace = Pace::new(4, 400.0);
         let line = pace.next("as shipped");
-        assert!(line.starts_with("[1/4] as shipped (") && line.ends_with("left)"), "{line}");
+        assert_eq!(line, "[1/4] as shipped (about 6 min 40 s left)");
         assert_eq!(pace.seconds_left(), 400.0);
         // It was there before: that says nothing of this machine.
         pace.done(100.0, None);

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use disklab_published::{Judged, Kind, MovedRow, NO_EFFECT, Parameter, Sensitivity, Standing};
 use disklab_units::{count, significant};
 
+use super::outcome::Conditions;
+
 /// A figure, to three digits.
 pub(super) fn figure(value: f64) -> String {
     significant(value, 3)
@@ -92,21 +94,23 @@ pub fn summary(found: &Sensitivity, failed: usize) -> String {
 }
 
 /// The page.
-pub fn text(found: &Sensitivity, repeats: u32, failed: usize) -> String {
+pub fn text(found: &Sensitivity, conditions: &Conditions) -> String {
     let mut md = format!("# What the claims of {} hang on\n\n", code(&found.study));
     let _ = write!(
         md,
-        "The study's published cells ran in the lab with the drive models as shipped, and once \
-         more with each uncertain parameter at each end of its plausible range, one at a time; \
-         all else, the seeds included, was the same. Repeats: {repeats}.\n\n"
+        "The study's cells ran in the lab with the drive models as shipped, and once more with \
+         each uncertain parameter at each end of its plausible range, one at a time; all else, the \
+         seeds included, was the same. {} Repeats: {}.\n\n",
+        conditions.about(),
+        conditions.repeats
     );
-    md.push_str(&summary(found, failed).replace("• ", "- ").replace("! ", "- "));
+    md.push_str(&summary(found, conditions.failed).replace("• ", "- ").replace("! ", "- "));
     md.push_str("\n## Claims that change\n\n");
-    changes(&mut md, found);
+    changes(&mut md, found, conditions);
     md.push_str("## Parameters, by their effect\n\n");
     parameters(&mut md, found);
     md.push_str("## Claims, and how far they move\n\n");
-    claims(&mut md, found);
+    claims(&mut md, found, conditions);
     md
 }
 
@@ -119,7 +123,7 @@ pub(super) fn table(md: &mut String, head: &[&str], rows: &[Vec<String>]) {
     md.push('\n');
 }
 
-fn changes(md: &mut String, found: &Sensitivity) {
+fn changes(md: &mut String, found: &Sensitivity, conditions: &Conditions) {
     let mut rows = Vec::new();
     for parameter in &found.parameters {
         for (end, row) in parameter.changed() {
@@ -139,8 +143,15 @@ fn changes(md: &mut String, found: &Sensitivity) {
         md.push_str("None, whichever parameter is moved.\n\n");
         return;
     }
-    let head =
-        ["claim", "published", "parameter", "moved", "ours as shipped", "ours there", "the claim"];
+    let head = [
+        "claim",
+        conditions.column(),
+        "parameter",
+        "moved",
+        "ours as shipped",
+        "ours there",
+        "the claim",
+    ];
     table(md, &head, &rows);
 }
 
@@ -186,7 +197,7 @@ fn parameters(md: &mut String, found: &Sensitivity) {
 }
 
 /// Each claim with its lowest and its highest figure, and what makes them.
-fn claims(md: &mut String, found: &Sensitivity) {
+fn claims(md: &mut String, found: &Sensitivity, conditions: &Conditions) {
     let mut rows = Vec::new();
     for judged in &found.rows {
         let Some(ours) = judged.ours else { continue };
@@ -220,6 +231,6 @@ fn claims(md: &mut String, found: &Sensitivity) {
             if is_changed { "changes" } else { "stays" }.to_owned(),
         ]);
     }
-    let head = ["claim", "published", "ours as shipped", "lowest", "highest", ""];
+    let head = ["claim", conditions.column(), "ours as shipped", "lowest", "highest", ""];
     table(md, &head, &rows);
 }
