@@ -1,10 +1,10 @@
 //! The page of claims under drives whose uncertain values were moved.
 
 use disklab_published::Judged;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use crate::chart::moved as picture;
-use crate::html::{sheet, theme};
+use crate::html::document;
 
 /// A claim as shipped, and its figures in runs in which drives had other values.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,36 +27,20 @@ pub fn moved_page(
 ) -> String {
     let (change, stay): (Vec<&MovedClaim>, Vec<&MovedClaim>) =
         claims.iter().partition(|claim| claim.changes);
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy"
-                    content="default-src 'none'; style-src 'unsafe-inline'";
-                title { (title) }
-                style { (PreEscaped(sheet())) }
-            }
-            body {
-                (theme())
-                main {
-                    header { h1 { (title) } }
-                    section id="summary" {
-                        h2 { "In short" }
-                        ul { @for sentence in sentences { li { (sentence) } } }
-                    }
-                    (section("changes", "Claims that change", &change))
-                    @if let Some((words, command)) = note.filter(|_| !change.is_empty()) {
-                        p { (words) }
-                        pre { code { (command) } }
-                    }
-                    (section("stays", "Claims that do not", &stay))
-                }
-            }
+    let main = html! {
+        header { h1 { (title) } }
+        section id="summary" {
+            h2 { "In short" }
+            ul { @for sentence in sentences { li { (sentence) } } }
         }
-    }
-    .into_string()
+        (section("changes", "Claims that change", &change))
+        @if let Some((words, command)) = note.filter(|_| !change.is_empty()) {
+            p { (words) }
+            pre { code { (command) } }
+        }
+        (section("stays", "Claims that do not", &stay))
+    };
+    document(title, env!("CARGO_PKG_VERSION"), &main, &html! {})
 }
 
 fn section(id: &str, heading: &str, claims: &[&MovedClaim]) -> Markup {

@@ -6,7 +6,7 @@ use disklab_units::significant;
 use indexmap::IndexMap;
 use maud::{Markup, html};
 
-use super::published::{accepted, axis, class, mark, scale_of, unit};
+use super::published::{axis, class, ground, mark, scale_of, unit};
 use super::scale::Scale;
 use super::{caption, percent};
 use crate::MovedClaim;
@@ -50,8 +50,6 @@ fn quotients(claim: &MovedClaim) -> impl Iterator<Item = f64> {
 
 fn line(scale: &Scale, claim: &MovedClaim) -> Markup {
     let judged = &claim.shipped;
-    let (low, high) = accepted(judged);
-    let (from, to) = (scale.percent(low), high.map_or(100.0, |h| scale.percent(h)));
     let own = quotients(claim).next().unwrap_or(1.0);
     let (lowest, highest) =
         quotients(claim).fold((own, own), |(low, high), q| (low.min(q), high.max(q)));
@@ -59,14 +57,7 @@ fn line(scale: &Scale, claim: &MovedClaim) -> Markup {
         div.bar.(class(judged.standing)) {
             span.name { (subject(judged)) }
             svg.track aria-hidden="true" {
-                @for tick in &scale.ticks {
-                    @let at = percent(scale.percent(*tick));
-                    line.grid x1=(at) x2=(at) y1="0" y2="100%" {}
-                }
-                rect.accepted x=(percent(from)) width=(percent((to - from).max(0.0)))
-                    y="12%" height="76%" {}
-                @let one = percent(scale.percent(1.0));
-                line.one x1=(one) x2=(one) y1="0" y2="100%" {}
+                (ground(scale, judged))
                 @let (x1, x2) = (percent(scale.percent(lowest)), percent(scale.percent(highest)));
                 line.whisker x1=(x1) x2=(x2) y1="50%" y2="50%" {}
                 @for quotient in quotients(claim).skip(1) {

@@ -68,21 +68,12 @@ pub(super) fn axis(scale: &Scale) -> Markup {
 }
 
 fn line(scale: &Scale, judged: &Judged, quotient: f64) -> Markup {
-    let (low, high) = accepted(judged);
-    let (from, to) = (scale.percent(low), high.map_or(100.0, |h| scale.percent(h)));
     let interval = interval(judged).filter(|(low, high)| low < high);
     html! {
         div.bar.(class(judged.standing)) {
             span.name { (subject(judged)) }
             svg.track aria-hidden="true" {
-                @for tick in &scale.ticks {
-                    @let at = percent(scale.percent(*tick));
-                    line.grid x1=(at) x2=(at) y1="0" y2="100%" {}
-                }
-                rect.accepted x=(percent(from)) width=(percent((to - from).max(0.0)))
-                    y="12%" height="76%" {}
-                @let one = percent(scale.percent(1.0));
-                line.one x1=(one) x2=(one) y1="0" y2="100%" {}
+                (ground(scale, judged))
                 @if let Some((low, high)) = interval {
                     @let (x1, x2) = (percent(scale.percent(low)), percent(scale.percent(high)));
                     line.whisker x1=(x1) x2=(x2) y1="50%" y2="50%" {}
@@ -97,6 +88,22 @@ fn line(scale: &Scale, judged: &Judged, quotient: f64) -> Markup {
                 (standing(judged))
             }
         }
+    }
+}
+
+/// What lies below the marks of a line: the grid, what is accepted, and 1.
+pub(super) fn ground(scale: &Scale, judged: &Judged) -> Markup {
+    let (low, high) = accepted(judged);
+    let (from, to) = (scale.percent(low), high.map_or(100.0, |h| scale.percent(h)));
+    html! {
+        @for tick in &scale.ticks {
+            @let at = percent(scale.percent(*tick));
+            line.grid x1=(at) x2=(at) y1="0" y2="100%" {}
+        }
+        rect.accepted x=(percent(from)) width=(percent((to - from).max(0.0)))
+            y="12%" height="76%" {}
+        @let one = percent(scale.percent(1.0));
+        line.one x1=(one) x2=(one) y1="0" y2="100%" {}
     }
 }
 
@@ -136,7 +143,7 @@ pub(super) fn class(standing: Standing) -> &'static str {
 }
 
 /// What is accepted, on the axis.
-pub(super) fn accepted(judged: &Judged) -> (f64, Option<f64>) {
+fn accepted(judged: &Judged) -> (f64, Option<f64>) {
     let Some(band) = judged.accepted else { return (1.0, Some(1.0)) };
     let by = unit(judged);
     (band.low / by, band.high.map(|high| high / by))

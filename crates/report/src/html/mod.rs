@@ -17,7 +17,6 @@ use crate::Report;
 use crate::view::{Colours, all_absences};
 
 pub(crate) use purposes::parts;
-pub(crate) use style::sheet;
 
 /// A long table is folded; one up to this many rows stands open.
 const OPEN_ROWS: usize = 12;
@@ -25,39 +24,45 @@ const OPEN_ROWS: usize = 12;
 /// The whole page.
 pub(crate) fn page(report: &Report) -> String {
     let colours = Colours::of(&report.study);
+    let main = html! {
+        (overview::header(report))
+        (overview::summary(report))
+        (crate::campaign::section(report))
+        (purposes::section(report))
+        (overview::contents(report))
+        @for (number, answer) in report.analysis.answers.iter().enumerate() {
+            (question::section(report, &colours, number, answer))
+        }
+        (published::section(report))
+        (absent(report))
+        (findings::section(report))
+        (method::section(report))
+        (environment::section(report))
+        (commands::section(report))
+        (study(report))
+    };
+    document(&report.info.title, &report.info.disklab, &main, &footer(report))
+}
+
+/// A page that loads nothing, made by this `version`.
+pub(crate) fn document(title: &str, version: &str, main: &Markup, footer: &Markup) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="generator" content={ "disklab " (report.info.disklab) };
+                meta name="generator" content={ "disklab " (version) };
                 // Nothing may be loaded, whatever a name in the run contains.
                 meta http-equiv="Content-Security-Policy"
                     content="default-src 'none'; style-src 'unsafe-inline'";
-                title { (report.info.title) }
+                title { (title) }
                 style { (PreEscaped(style::sheet())) }
             }
             body {
                 (theme())
-                main {
-                    (overview::header(report))
-                    (overview::summary(report))
-                    (crate::campaign::section(report))
-                    (purposes::section(report))
-                    (overview::contents(report))
-                    @for (number, answer) in report.analysis.answers.iter().enumerate() {
-                        (question::section(report, &colours, number, answer))
-                    }
-                    (published::section(report))
-                    (absent(report))
-                    (findings::section(report))
-                    (method::section(report))
-                    (environment::section(report))
-                    (commands::section(report))
-                    (study(report))
-                }
-                (footer(report))
+                main { (main) }
+                (footer)
             }
         }
     }
@@ -65,7 +70,7 @@ pub(crate) fn page(report: &Report) -> String {
 }
 
 /// Light, dark or as the system says, for those whose browser does not ask it.
-pub(crate) fn theme() -> Markup {
+fn theme() -> Markup {
     html! {
         fieldset.theme aria-label="Colours of the page" {
             @for (id, name) in [("auto", "auto"), ("light", "light"), ("dark", "dark")] {

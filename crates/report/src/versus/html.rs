@@ -1,43 +1,27 @@
 //! One page.
 
 use disklab_verdict::{Change, Pair};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::TwoRuns;
-use crate::html::{sheet, theme};
+use crate::html::document;
 
 /// The whole page.
 pub(super) fn page(runs: &TwoRuns) -> String {
     let title = format!("{} against {}", runs.name_b, runs.name_a);
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy"
-                    content="default-src 'none'; style-src 'unsafe-inline'";
-                title { (title) }
-                style { (PreEscaped(sheet())) }
-            }
-            body {
-                (theme())
-                main {
-                    header {
-                        h1 { (title) }
-                        @for (letter, name, about) in runs.runs() {
-                            p { strong { (letter) } ": " (name) " " span.muted { "(" (about) ")" } }
-                        }
-                    }
-                    (summary(runs))
-                    (differences(runs))
-                    (questions(runs))
-                    (rest(runs))
-                }
+    let main = html! {
+        header {
+            h1 { (title) }
+            @for (letter, name, about) in runs.runs() {
+                p { strong { (letter) } ": " (name) " " span.muted { "(" (about) ")" } }
             }
         }
-    }
-    .into_string()
+        (summary(runs))
+        (differences(runs))
+        (questions(runs))
+        (rest(runs))
+    };
+    document(&title, env!("CARGO_PKG_VERSION"), &main, &html! {})
 }
 
 fn summary(runs: &TwoRuns) -> Markup {
