@@ -13,7 +13,11 @@ fn drive() -> Parameters {
     let Some(Kind::Smr(parameters)) = shipped("st8000as0002").map(|file| file.kind) else {
         panic!("the drive is not shingled");
     };
-    parameters
+    // Bands are counted exactly: no specimen, but the model.
+    Parameters {
+        disk: disklab_drive::hdd::Parameters { zone_spread: 0.0, ..parameters.disk },
+        ..parameters
+    }
 }
 
 fn counts(host: &Host) -> ShingledStatistics {

@@ -120,13 +120,14 @@ fn distance(row: &MovedRow) -> f64 {
     }
 }
 
-/// Where a claim points: above 1, below it, or neither. What was published as level is
-/// so within its tolerance. A value points nowhere.
+/// Where a claim points: above 1, below it, or neither. A ratio, and what was published as
+/// level, is level within [`SAME_TOLERANCE`]: 0.99 and 1.01 are no two directions. An order
+/// is judged by its sign alone. A value points nowhere.
 pub(crate) fn direction(row: &Row, figure: f64) -> i8 {
     let tolerance = match row.kind {
         Kind::Value => return 0,
-        Kind::Order if row.value == Some(0.0) => SAME_TOLERANCE,
-        Kind::Order | Kind::Ratio => 0.0,
+        Kind::Order if row.value != Some(0.0) => 0.0,
+        Kind::Order | Kind::Ratio => SAME_TOLERANCE,
     };
     if figure > 1.0 + tolerance {
         1
@@ -224,6 +225,17 @@ mod tests {
         assert_eq!(found.parameters[0].effect, 1.0);
         assert!(!found.parameters[2].has_effect());
         assert_eq!(found.parameters[0].ends[0].most().map(|r| r.row.as_str()), Some("r2"));
+    }
+
+    #[test]
+    fn a_ratio_turns_only_where_it_leaves_the_level() {
+        let at = |x| comparison(&[(row(Kind::Ratio, 0.95), x)]);
+        let turns = |from, to| {
+            let found = sensitivity(&at(from), &[moved("a", "b", at(to))]);
+            found.parameters[0].ends[0].rows[0].turns
+        };
+        assert!(!turns(0.99, 1.01));
+        assert!(turns(0.99, 1.12) && turns(0.85, 1.0) && turns(0.85, 1.2));
     }
 
     #[test]

@@ -24,7 +24,7 @@ impl Arm {
     /// An arm at the outer edge.
     pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
         Self {
-            geometry: Geometry::new(parameters),
+            geometry: Geometry::new(parameters, seed),
             spindle: Spindle::new(parameters.turn(), seed),
             head_switch: parameters.head_switch.min(SECOND) as u32,
             write_settle: parameters.write_settle.min(SECOND) as u32,

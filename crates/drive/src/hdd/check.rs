@@ -25,7 +25,7 @@ impl Parameters {
         let names = ["write-single-track", "write-average", "write-full"];
         check_seeks(self.write_seek, names)?;
         self.check_cache()?;
-        let zones = Geometry::new(self).shortest_zone();
+        let zones = Geometry::new(self, 0).shortest_zone();
         if zones < 2 {
             return Err(Fault::new(
                 ("geometry", "zones"),
@@ -106,6 +106,7 @@ impl Parameters {
                 ));
             }
         }
+        fault::share(("geometry", "zone-spread"), self.zone_spread, 0.1)?;
         fault::share(("interface", "ncq-quality"), self.ncq_quality, 1.0)
     }
 

@@ -1,6 +1,7 @@
 //! Where sectors lie, in space and in the time of a pass over all of them.
 
 use super::parameters::Parameters;
+use super::rotation::uniform;
 use super::seek::SeekCurve;
 use super::zones::zone_shares;
 use crate::smr::Stretch;
@@ -64,19 +65,20 @@ struct Track {
 }
 
 impl Geometry {
-    pub(crate) fn new(parameters: &Parameters) -> Self {
+    /// The layout of the specimen of this seed.
+    pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
         // The seek curve wants the number of cylinders, which follows from the
         // skews, of which the band's follows from the seek curve. It is a
         // hundredth of a per cent of the time, so one round is enough.
         let mean = f64::midpoint(parameters.outer_rate, parameters.inner_rate);
         let track = mean * parameters.turn() as f64 * 1e-9 * parameters.heads as f64;
         let cylinders = (parameters.capacity as f64 / track).max(1.0) as u64;
-        let first = Self::layout(parameters, cylinders);
-        Self::layout(parameters, first.cylinders)
+        let first = Self::layout(parameters, seed, cylinders);
+        Self::layout(parameters, seed, first.cylinders)
     }
 
     /// The layout, with the seek curves of a drive of so many cylinders.
-    fn layout(parameters: &Parameters, cylinders: u64) -> Self {
+    fn layout(parameters: &Parameters, seed: u64, cylinders: u64) -> Self {
         let read_seek = SeekCurve::new(parameters.read_seek, cylinders);
         let write_seek = SeekCurve::new(parameters.write_seek, cylinders);
         let turn = parameters.turn();
@@ -104,8 +106,10 @@ impl Geometry {
         let unit = parameters.sectors.physical();
         let lengths: Vec<u64> = shares
             .iter()
-            .map(|share| {
-                let bytes = share.rate * geometry.mean_track_time() * 1e-9;
+            .zip(0..)
+            .map(|(share, zone)| {
+                let part = parameters.zone_spread * (2.0 * uniform(seed, zone) - 1.0);
+                let bytes = (1.0 + part) * share.rate * geometry.mean_track_time() * 1e-9;
                 ((bytes / unit as f64).round() as u64).max(1) * (unit / SECTOR)
             })
             .collect();
@@ -248,7 +252,7 @@ mod tests {
     #[test]
     fn a_pass_over_the_medium_takes_its_capacity_over_the_mean_rate() {
         for (id, p) in drives() {
-            let geometry = Geometry::new(&p);
+            let geometry = Geometry::new(&p, 1);
             let seconds = geometry.pass_of_end(p.capacity / SECTOR) as f64 * 1e-9;
             let expected = p.capacity as f64 / f64::midpoint(p.outer_rate, p.inner_rate);
             assert!((seconds / expected - 1.0).abs() < 0.003, "{id}: {seconds} {expected}");
@@ -258,7 +262,7 @@ mod tests {
     #[test]
     fn a_pass_that_is_over_is_at_its_end_for_ever() {
         for (id, p) in drives() {
-            let geometry = Geometry::new(&p);
+            let geometry = Geometry::new(&p, 1);
             let end = geometry.pass_of_end(p.capacity / SECTOR);
             let last = geometry.sector_at(end + 1_000_000_000);
             for later in [1 << 50, 1 << 53, 1 << 60, u64::MAX / 2] {
@@ -270,7 +274,7 @@ mod tests {
     #[test]
     fn a_write_may_go_on_from_track_to_track() {
         for (id, p) in drives() {
-            let geometry = Geometry::new(&p);
+            let geometry = Geometry::new(&p, 1);
             let mut sector = p.capacity / SECTOR / 3;
             let mut switches = 0;
             for _ in 0..3000 {
@@ -289,11 +293,44 @@ mod tests {
         }
     }
 
+    #[test]
+    fn no_two_specimens_have_far_sectors_at_the_same_angles() {
+        for (id, p) in drives() {
+            let p = Parameters { zone_spread: 0.01, ..p };
+            let total = p.capacity / SECTOR;
+            let angles = |seed: u64| -> Vec<u32> {
+                let geometry = Geometry::new(&p, seed);
+                assert_eq!(geometry.sector_at(geometry.place(total - 1).pass), total - 1, "{id}");
+                (1..8).map(|n| geometry.place(total / 8 * n).angle).collect()
+            };
+            assert_eq!(angles(3), angles(3), "{id}: the same specimen");
+            // Of the way between two angles drawn evenly, 0.1 % of a turn is a rare one.
+            let near = |(a, b): (&u32, &u32)| a.abs_diff(*b) < (p.turn() / 1000) as u32;
+            let same = angles(3).iter().zip(&angles(4)).filter(|pair| near(*pair)).count();
+            assert!(same <= 1, "{id}: {same} of 7");
+            let model = Parameters { zone_spread: 0.0, ..p.clone() };
+            let outer = |p: &Parameters, seed| Geometry::new(p, seed).track_length(0) as f64;
+            for seed in 0..20 {
+                let ratio = outer(&p, seed) / outer(&model, seed);
+                // A track holds whole sectors: some 270 of 4096 bytes at least.
+                assert!((ratio - 1.0).abs() < 0.01 + 1.0 / 200.0, "{id}: {ratio}");
+            }
+            assert_eq!(outer(&model, 3), outer(&model, 4), "{id}: without it all are the model");
+        }
+    }
+
     proptest! {
         #[test]
-        fn places_and_passes_agree(x in 0.0..1.0_f64, drive in 0_usize..7, length in 1_u64..9000) {
+        fn places_and_passes_agree(
+            x in 0.0..1.0_f64,
+            drive in 0_usize..7,
+            length in 1_u64..9000,
+            zone_spread in prop_oneof![Just(0.0), 0.0..0.1_f64],
+            seed: u64,
+        ) {
             let (id, p) = drives().swap_remove(drive);
-            let geometry = Geometry::new(&p);
+            let p = Parameters { zone_spread, ..p };
+            let geometry = Geometry::new(&p, seed);
             let total = p.capacity / SECTOR;
             let sector = ((total as f64 * x) as u64).min(total - 1);
             let place = geometry.place(sector);

@@ -72,6 +72,13 @@ pub struct Parameters {
     pub inner_rate: f64,
     /// Number of zones of equal track length.
     pub zones: u64,
+    /// By how much the tracks of a zone may be longer or shorter in one specimen of the model
+    /// than in another, as a share: 0.01 is from 1 % less to 1 % more, drawn for each zone by
+    /// the drive's seed. Disks of one make and batch differ, because each is recorded as
+    /// densely as its own heads and platters bear (Krevat, Tucek, Ganger, 'Disks Are Like
+    /// Snowflakes: No Two Are Alike', CMU-PDL-11-102, 2011). With it, the angle between two
+    /// sectors far from each other is another one in each specimen.
+    pub zone_spread: f64,
     /// Neighbouring tracks that a head serves before the next head does
     /// (serpentine layout).
     pub tracks_per_head: u64,

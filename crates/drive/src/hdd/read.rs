@@ -39,6 +39,7 @@ pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, S
         outer_rate: rate(&mut geometry, "outer-rate")?,
         inner_rate: rate(&mut geometry, "inner-rate")?,
         zones: whole(&mut geometry, "zones")?,
+        zone_spread: geometry.parse("zone-spread", "a number")?.unwrap_or(0.0),
         tracks_per_head: whole(&mut geometry, "tracks-per-head")?,
         read_seek,
         write_seek,

@@ -255,7 +255,7 @@ mod tests {
 
     fn cache() -> (ReadCache, Geometry) {
         let (_, p) = drives().swap_remove(0);
-        (ReadCache::new(3, SIZE, 1_000_000), Geometry::new(&p))
+        (ReadCache::new(3, SIZE, 1_000_000), Geometry::new(&p, 1))
     }
 
     /// Reads `start..end` from the medium until `now`.

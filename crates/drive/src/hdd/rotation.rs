@@ -43,6 +43,11 @@ fn scatter(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// A number from 0 to 1 that follows from `seed` and `n`.
+pub(crate) fn uniform(seed: u64, n: u64) -> f64 {
+    (scatter(scatter(seed) ^ (n + 1)) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
