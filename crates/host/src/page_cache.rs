@@ -175,6 +175,9 @@ impl PageCache {
             if group.held == 0 {
                 self.places.remove(&group.number);
                 self.groups.remove(place);
+            } else {
+                // Looked at, as those above: each group has one look, and none is left out.
+                self.groups.touch(place);
             }
         }
     }
@@ -229,6 +232,18 @@ mod tests {
                 prop_assert!(step > 1 || held <= limit.max(cache.dirty() + GROUP));
             }
         }
+    }
+
+    #[test]
+    fn groups_that_keep_dirty_pages_do_not_shield_the_rest() {
+        let mut cache = PageCache::new(20);
+        (340..360).chain(198..216).for_each(|page| cache.write(page));
+        (11..24).for_each(|page| cache.enter(page));
+        cache.clean(332, 341);
+        cache.clean(193, 209);
+        cache.enter(192);
+        // 26 are dirty, and of the group at work 11 are clean.
+        assert_eq!((cache.dirty(), cache.held()), (26, 37));
     }
 
     #[test]
