@@ -6,9 +6,9 @@ use disklab_units::significant;
 use indexmap::IndexMap;
 use maud::{Markup, html};
 
-use super::published::{axis, class, ground, mark, scale_of, unit};
+use super::percent;
+use super::published::{class, framed, ground, mark, scale_of, unit};
 use super::scale::Scale;
-use super::{caption, percent};
 use crate::MovedClaim;
 use crate::view::published::{standing, subject};
 
@@ -21,24 +21,9 @@ pub(crate) fn chart(claims: &[&MovedClaim]) -> Markup {
     if groups.is_empty() {
         return html! { p.empty { "None." } };
     }
-    let all = || groups.values().flatten().flat_map(|claim| quotients(claim));
-    let scale = scale_of(all());
-    html! {
-        figure.chart.published role="group" aria-label="Claims, and how far they move" {
-            (caption("", "ours ÷ published; where an order was published, subject ÷ baseline; \
-                          logarithmic axis. The bars are what is accepted."))
-            (legend())
-            div.bars {
-                (axis(&scale))
-                @for (workload, rows) in &groups {
-                    div.group {
-                        h4 style={ "--rows:" (rows.len()) } { (workload) }
-                        @for claim in rows { (line(&scale, claim)) }
-                    }
-                }
-            }
-        }
-    }
+    let scale = scale_of(groups.values().flatten().flat_map(|claim| quotients(claim)));
+    let label = "Claims, and how far they move";
+    framed(label, &legend(), &scale, &groups, |claim| line(&scale, claim))
 }
 
 /// As shipped, and then those of the other runs.

@@ -28,17 +28,29 @@ pub(crate) fn chart(comparison: &Comparison) -> Markup {
         return html! { p.empty { "There is nothing to draw: no row has a figure of ours yet." } };
     }
     let scale = scale_of(groups.values().flatten().map(|(_, quotient)| *quotient));
+    let label = "Published rows: ours divided by them";
+    framed(label, &legend(), &scale, &groups, |(judged, quotient)| line(&scale, judged, *quotient))
+}
+
+/// A picture of lines, below the workloads that they are about, on one axis.
+pub(super) fn framed<T>(
+    label: &str,
+    legend: &Markup,
+    scale: &Scale,
+    groups: &IndexMap<&str, Vec<T>>,
+    line: impl Fn(&T) -> Markup,
+) -> Markup {
     html! {
-        figure.chart.published role="group" aria-label="Published rows: ours divided by them" {
+        figure.chart.published role="group" aria-label=(label) {
             (caption("", "ours ÷ published; where an order was published, subject ÷ baseline; \
                           logarithmic axis. The bars are what is accepted."))
-            (legend())
+            (legend)
             div.bars {
-                (axis(&scale))
-                @for (workload, rows) in &groups {
+                (axis(scale))
+                @for (workload, rows) in groups {
                     div.group {
                         h4 style={ "--rows:" (rows.len()) } { (workload) }
-                        @for (judged, quotient) in rows { (line(&scale, judged, *quotient)) }
+                        @for row in rows { (line(row)) }
                     }
                 }
             }
@@ -54,7 +66,7 @@ pub(super) fn scale_of(quotients: impl Iterator<Item = f64>) -> Scale {
     Scale::logarithmic(low, high)
 }
 
-pub(super) fn axis(scale: &Scale) -> Markup {
+fn axis(scale: &Scale) -> Markup {
     let every = scale.ticks.len().div_ceil(6).max(1);
     html! {
         div.ticks aria-hidden="true" {

@@ -171,10 +171,11 @@ impl Plan {
     /// Says what would be run.
     pub fn print(&self, as_json: bool) -> Result<u8, Failure> {
         if as_json {
-            let runs = self.cases().into_iter().map(|case| case.moves);
-            let value = match self.draws.is_empty() {
-                true => json!({ "study": self.study, "runs": self.variations }),
-                false => json!({ "study": self.study, "drawn": runs.collect::<Vec<_>>() }),
+            let value = if self.draws.is_empty() {
+                json!({ "study": self.study, "runs": self.variations })
+            } else {
+                let drawn: Vec<_> = self.draws.iter().map(|draw| &draw.moves).collect();
+                json!({ "study": self.study, "drawn": drawn })
             };
             print_json(&value)?;
         } else if self.draws.is_empty() {
