@@ -95,6 +95,17 @@ impl DriveFile {
         }
     }
 
+    /// The model itself, of which every specimen differs by its
+    /// [`zone_spread`](hdd::Parameters::zone_spread).
+    pub fn without_spread(mut self) -> Self {
+        match &mut self.kind {
+            Kind::Hdd(parameters) => parameters.zone_spread = 0.0,
+            Kind::Smr(parameters) => parameters.disk.zone_spread = 0.0,
+            Kind::Ssd(_) => {}
+        }
+        self
+    }
+
     /// Bytes of a logical and of a physical sector.
     pub fn sector_sizes(&self) -> (u64, u64) {
         match &self.kind {

@@ -10,14 +10,10 @@ const SECOND: u64 = 1000 * MS;
 const MIB: u64 = 1 << 20;
 
 fn drive() -> Parameters {
-    let Some(Kind::Smr(parameters)) = shipped("st8000as0002").map(|file| file.kind) else {
-        panic!("the drive is not shingled");
-    };
     // Bands are counted exactly: no specimen, but the model.
-    Parameters {
-        disk: disklab_drive::hdd::Parameters { zone_spread: 0.0, ..parameters.disk },
-        ..parameters
-    }
+    let file = shipped("st8000as0002").expect("a shipped drive").without_spread();
+    let Kind::Smr(parameters) = file.kind else { panic!("the drive is not shingled") };
+    parameters
 }
 
 fn counts(host: &Host) -> ShingledStatistics {

@@ -1,6 +1,6 @@
 //! The table of gates.
 
-use disklab_drive::DriveFile;
+use disklab_drive::{DriveFile, shipped};
 
 use crate::{Checked, Gate, hdd, smr, ssd};
 
@@ -19,8 +19,10 @@ pub const GATES: [&Gate; 11] = [
     &ssd::writes::GATE,
 ];
 
-/// Puts a drive through all gates that concern it.
+/// Puts a drive through all gates that concern it: the model, not one of its specimens, which
+/// theory knows nothing of.
 pub fn check(file: &DriveFile) -> Vec<Checked> {
+    let file = &file.clone().without_spread();
     GATES
         .iter()
         .filter_map(|gate| {
@@ -28,4 +30,11 @@ pub fn check(file: &DriveFile) -> Vec<Checked> {
             Some(Checked { id: gate.id, title: gate.title, about: gate.about, outcome })
         })
         .collect()
+}
+
+/// What a table of drives' ids says of a shipped drive, and of none that was made from its file.
+pub(crate) fn of_shipped<'a, T>(file: &DriveFile, table: &'a [(&str, T)]) -> Option<&'a T> {
+    let model = shipped(&file.id)?.without_spread();
+    let (_, entry) = table.iter().find(|(id, _)| *id == file.id)?;
+    (model.kind == file.clone().without_spread().kind).then_some(entry)
 }

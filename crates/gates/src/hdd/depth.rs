@@ -3,6 +3,7 @@
 use disklab_drive::hdd::{HardDisk, Parameters};
 use disklab_drive::{DriveFile, Operation};
 
+use crate::gates::of_shipped;
 use crate::load::{BLOCK, random_iops};
 use crate::{Axis, Chart, Curve, Figure, Gate, Mark, Outcome, theory};
 
@@ -55,7 +56,7 @@ fn run(file: &DriveFile) -> Option<Outcome> {
         at_most_ideal(&own, &ideal),
     ];
     let mut curves = curves(p, service, ideal, own);
-    if let Some(others) = others(file, p, &ANOTHER_MODEL) {
+    if let Some(others) = of_shipped(file, &ANOTHER_MODEL) {
         let points: Vec<(f64, f64)> =
             TOLERANCES.iter().zip(others).map(|((d, _), iops)| (*d as f64, *iops)).collect();
         for ((depth, tolerance), other) in TOLERANCES.into_iter().zip(others) {
@@ -92,18 +93,6 @@ pub(super) fn curves(
         Curve::new("ideal choice", Mark::LineAndPoints, 0, ideal),
         Curve::new(format!("ncq-quality {}", p.ncq_quality), Mark::LineAndPoints, 1, own),
     ]
-}
-
-/// What another model of this drive gives, by a table of drives' ids: of the shipped
-/// drive, not of one that was made from its file.
-pub(super) fn others<'a>(
-    file: &DriveFile,
-    p: &Parameters,
-    table: &'a [(&str, [f64; 3])],
-) -> Option<&'a [f64; 3]> {
-    let shipped = disklab_drive::shipped(&file.id).is_some_and(|s| s.mechanics() == Some(p));
-    let found = table.iter().find(|(id, _)| *id == file.id && shipped);
-    found.map(|(_, others)| others)
 }
 
 fn drive(p: &Parameters, ncq_quality: f64) -> HardDisk {

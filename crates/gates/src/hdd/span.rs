@@ -3,7 +3,8 @@
 use disklab_drive::DriveFile;
 use disklab_drive::hdd::Parameters;
 
-use super::depth::{curves, gain, others, over_depths, steadiness};
+use super::depth::{curves, gain, over_depths, steadiness};
+use crate::gates::of_shipped;
 use crate::load::BLOCK;
 use crate::{Axis, Chart, Curve, Figure, Gate, Mark, Outcome, theory};
 
@@ -47,7 +48,7 @@ fn run(file: &DriveFile) -> Option<Outcome> {
         steadiness(&ideal),
     ];
     let mut curves = curves(p, service, ideal, own);
-    if let Some(others) = others(file, p, &ANOTHER_MODEL) {
+    if let Some(others) = of_shipped(file, &ANOTHER_MODEL) {
         let points: Vec<(f64, f64)> = [1.0, 8.0, 32.0].into_iter().zip(*others).collect();
         let name = "depth 1, beside the throw-away model";
         figures.push(Figure::near(name, "IOPS", ideal[0].1, others[0], 0.02));

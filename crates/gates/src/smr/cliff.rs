@@ -1,5 +1,6 @@
 //! The cliff: synchronous random chunks fill the persistent cache.
 
+use crate::gates::of_shipped;
 use disklab_drive::smr::gates::{CHUNKS, Cliff, Places, cliff};
 use disklab_drive::{DriveFile, Kind};
 
@@ -49,9 +50,7 @@ const DRAWN: [u64; 4] = [1, 4, 16, 64];
 fn run(file: &DriveFile) -> Option<Outcome> {
     let Kind::Smr(parameters) = &file.kind else { return None };
     let cliffs = CHUNKS.map(|chunk| cliff(parameters, chunk, TOTAL, Places::Random(3)));
-    let shipped = disklab_drive::shipped(&file.id).is_some_and(|s| s.kind == file.kind);
-    let published = PUBLISHED.iter().find(|(id, _)| *id == file.id && shipped);
-    let published = published.map(|(_, rows)| rows);
+    let published = of_shipped(file, &PUBLISHED);
     let mut figures = Vec::new();
     for (index, cliff) in cliffs.iter().enumerate() {
         if let Some(row) = published.and_then(|rows| rows.get(index)) {
