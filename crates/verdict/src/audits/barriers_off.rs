@@ -40,7 +40,8 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             advice: "Mount all alike, with barriers (no nobarrier or barrier=0; sync=standard on \
                      ZFS), unless they are the question."
                 .to_owned(),
-            groups: differs.groups,
+            // Stacks that have them can be held against each other.
+            groups: differs.groups_on(evidence, "off"),
         }];
     }
     if !evidence.cells.iter().any(|cell| barrier(cell).as_deref() == Some("off")) {
@@ -78,6 +79,25 @@ mod tests {
     fn one_side_is_severe_and_both_are_a_warning() {
         assert_eq!(severities("ext4 rw,nobarrier", "btrfs rw"), [Severity::Severe]);
         assert_eq!(severities("ext4 rw,barrier=0", "btrfs rw,nobarrier"), [Severity::Warning]);
+    }
+
+    #[test]
+    fn stacks_with_barriers_are_not_doubted() {
+        let mut bed = Bed::new("");
+        for (stack, mount) in [
+            ("single/ext4", "ext4 rw,nobarrier"),
+            ("single/btrfs", "btrfs rw"),
+            ("raid1/btrfs", "btrfs rw"),
+        ] {
+            let mounts = vec![format!("/dev/sda /mnt/a b {mount}")];
+            bed.around(stack, "dd-4k", 0, Environment { mounts, ..Environment::default() });
+        }
+        let analysis = bed.analyse();
+        let [finding] = &bed.findings(AUDIT.name)[..] else { panic!("one finding") };
+        let doubted: Vec<_> =
+            finding.groups.iter().map(|g| analysis.groups[*g].key.stack.as_str()).collect();
+        assert_eq!(doubted, ["single/ext4"]);
+        assert!(finding.text.contains("raid1/btrfs"), "{}", finding.text);
     }
 
     #[test]

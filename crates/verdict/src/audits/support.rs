@@ -101,6 +101,16 @@ impl Differing<'_> {
         self.sides.iter().map(side).collect::<Vec<_>>().join("; ")
     }
 
+    /// The groups of the stacks on one side.
+    pub fn groups_on(&self, evidence: &Evidence<'_>, side: &str) -> Vec<usize> {
+        let stacks = self.sides.get(side);
+        let on_it = |group: usize| {
+            let stack = evidence.groups[group].key.stack.as_str();
+            stacks.is_some_and(|stacks| stacks.contains(stack))
+        };
+        self.groups.iter().copied().filter(|group| on_it(*group)).collect()
+    }
+
     /// Whether no stack stands on two sides: then whatever differs between stacks may
     /// come from it.
     pub fn parts_stacks(&self) -> bool {
