@@ -34,7 +34,7 @@ pub fn check(file: &DriveFile) -> Vec<Checked> {
 
 /// What a table of drives' ids says of a shipped drive, and of none that was made from its file.
 pub(crate) fn of_shipped<'a, T>(file: &DriveFile, table: &'a [(&str, T)]) -> Option<&'a T> {
-    let model = shipped(&file.id)?.without_spread();
     let (_, entry) = table.iter().find(|(id, _)| *id == file.id)?;
+    let model = shipped(&file.id)?.without_spread();
     (model.kind == file.clone().without_spread().kind).then_some(entry)
 }

@@ -1,9 +1,9 @@
 //! The cliff: synchronous random chunks fill the persistent cache.
 
-use crate::gates::of_shipped;
 use disklab_drive::smr::gates::{CHUNKS, Cliff, Places, cliff};
 use disklab_drive::{DriveFile, Kind};
 
+use crate::gates::of_shipped;
 use crate::{Axis, Chart, Curve, Figure, Gate, Mark, Outcome};
 
 pub(crate) const GATE: Gate = Gate {
