@@ -78,6 +78,18 @@ pub enum LabError {
     /// Nothing will ever happen in the guest again.
     #[error("the guest sleeps for ever: no timer runs and no request is pending")]
     Asleep,
+    /// Nothing was heard of a guest that was to go on.
+    #[error(
+        "the guest stood still: for {seconds} s it was to go on, and neither its kernel nor its \
+         programs used the processor ({state}). Nothing in it can do that by itself: run it \
+         again, and report it if it comes back"
+    )]
+    StandsStill {
+        /// For how long.
+        seconds: u64,
+        /// What its processes wait for, on this machine.
+        state: String,
+    },
     /// The guest took longer than allowed.
     #[error("the guest was stopped after {seconds} s of {clock} time, its limit")]
     TimedOut {

@@ -7,7 +7,9 @@
 mod connect;
 mod limits;
 mod operator;
+mod silence;
 mod spinning;
+mod standstill;
 mod turn;
 
 use std::mem::MaybeUninit;
@@ -28,7 +30,7 @@ use crate::content::Content;
 use crate::disk::{Disk, Medium};
 use crate::{DiskOptions, LabError, Sockets};
 pub(crate) use limits::Limits;
-use spinning::Spinning;
+use silence::Silence;
 
 /// How long between two looks at the clock and the user's wish.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
@@ -76,8 +78,8 @@ pub(crate) struct EventLoop {
     /// Waits of the guest since something else was heard of it.
     in_a_row: u64,
     now: Nanos,
-    /// Watches the programs of a kernel that is served.
-    spinning: Option<Spinning>,
+    /// Watches a kernel that is served.
+    silence: Option<Silence>,
     console: Option<ConsoleLine>,
     /// The guest waits for this time, to which real time has yet to come; `None`
     /// within where only its operator can wake it.
@@ -113,7 +115,7 @@ impl EventLoop {
             since_look: 0,
             in_a_row: 0,
             now: Nanos(0),
-            spinning: None,
+            silence: None,
             console,
             held: None,
             clock: None,
@@ -168,7 +170,7 @@ impl EventLoop {
     /// Serves `kernel` until it ends.
     pub fn serve(&mut self, kernel: &mut Kernel) -> Result<(), LabError> {
         watch(&self.epoll, kernel.fd(), KERNEL)?;
-        self.spinning = kernel.pid().map(Spinning::of);
+        self.silence = kernel.pid().map(Silence::of);
         loop {
             let patience = self.patience();
             let ended = self.step(&patience)?;
@@ -203,11 +205,11 @@ impl EventLoop {
         }
         if events.is_empty() {
             self.bound_idle_guest();
-            if let Some(spinning) = &mut self.spinning {
-                spinning.guest_is_silent();
+            if let Some(silence) = &mut self.silence {
+                silence.goes_on(self.held.is_none())?;
             }
-        } else if let Some(spinning) = &mut self.spinning {
-            spinning.guest_speaks(self.turns.kicks);
+        } else if let Some(silence) = &mut self.silence {
+            silence.ends(self.turns.kicks);
         }
         // What the guest said last comes before its end.
         let mut ended = false;

@@ -22,9 +22,8 @@ const KERNEL_PART: f64 = 0.02;
 
 /// The processor time of the kernel's process and of those that stand for the
 /// guest's programs, since the guest last spoke.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Spinning {
-    kernel: Pid,
     since: Option<Used>,
     waits: bool,
     kicks: u64,
@@ -32,17 +31,13 @@ pub(super) struct Spinning {
 
 /// Processor time, in seconds.
 #[derive(Debug, Clone, PartialEq)]
-struct Used {
-    kernel: f64,
-    programs: Vec<(i32, f64)>,
+pub(super) struct Used {
+    pub kernel: f64,
+    /// With their processes' numbers.
+    pub programs: Vec<(i32, f64)>,
 }
 
 impl Spinning {
-    /// Of the programs of the kernel whose process this is.
-    pub fn of(kernel: Pid) -> Self {
-        Self { kernel, since: None, waits: false, kicks: 0 }
-    }
-
     /// The guest spoke: nobody computes for long. Where it used a disk since, which
     /// its `kicks` so far tell, a wait is over.
     pub fn guest_speaks(&mut self, kicks: u64) {
@@ -51,9 +46,9 @@ impl Spinning {
         self.kicks = kicks;
     }
 
-    /// The guest is silent. Tells its kernel of a program that computes for long.
-    pub fn guest_is_silent(&mut self) {
-        let Some(now) = used(self.kernel.as_raw_nonzero().get()) else { return };
+    /// The guest is silent, and has used so much by `now`. Tells its kernel of a program
+    /// that computes for long.
+    pub fn guest_is_silent(&mut self, now: Used) {
         let Some(since) = &self.since else {
             self.since = Some(now);
             return;
@@ -73,6 +68,15 @@ impl Spinning {
 }
 
 impl Used {
+    /// By the kernel whose process this is, and by its programs; none where it has gone.
+    pub fn by(kernel: Pid) -> Option<Self> {
+        let kernel = kernel.as_raw_nonzero().get();
+        let children = fs::read_to_string(format!("/proc/{kernel}/task/{kernel}/children")).ok()?;
+        let children = children.split_ascii_whitespace().filter_map(|word| word.parse().ok());
+        let programs = children.filter_map(|pid| Some((pid, of_process(pid)?))).collect();
+        Some(Self { kernel: of_process(kernel)?, programs })
+    }
+
     /// The process that did nothing but compute for `long` seconds until `now`.
     fn program_that_computes(&self, now: &Self, long: f64) -> Option<i32> {
         let computed = |&(pid, after): &(i32, f64)| {
@@ -83,13 +87,6 @@ impl Used {
             now.programs.iter().map(computed).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         (most >= long && now.kernel - self.kernel <= most * KERNEL_PART).then_some(pid)
     }
-}
-
-fn used(kernel: i32) -> Option<Used> {
-    let children = fs::read_to_string(format!("/proc/{kernel}/task/{kernel}/children")).ok()?;
-    let children = children.split_ascii_whitespace().filter_map(|word| word.parse().ok());
-    let programs = children.filter_map(|pid| Some((pid, of_process(pid)?))).collect();
-    Some(Used { kernel: of_process(kernel)?, programs })
 }
 
 fn of_process(pid: i32) -> Option<f64> {
@@ -147,10 +144,12 @@ mod tests {
             .spawn()
             .unwrap();
         let pid = Pid::from_child(&kernel);
-        let mut spinning = Spinning { waits: true, ..Spinning::of(pid) };
+        let mut spinning = Spinning { waits: true, ..Spinning::default() };
         let began = Instant::now();
         let status = loop {
-            spinning.guest_is_silent();
+            if let Some(used) = Used::by(pid) {
+                spinning.guest_is_silent(used);
+            }
             std::thread::sleep(Duration::from_millis(100));
             if let Some(status) = kernel.try_wait().unwrap() {
                 break status;
