@@ -1,5 +1,6 @@
 //! Reports from outside: what a reader, a browser, a forum or a program gets.
 
+mod browser;
 mod data;
 mod gather;
 mod hostile;

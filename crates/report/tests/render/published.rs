@@ -29,7 +29,7 @@ why = "The published unit is <wrong>."
 evidence = "A drive of 9 MB/s."
 "#;
 
-fn beside(mut report: Report) -> Report {
+pub fn beside(mut report: Report) -> Report {
     let source = |name: &str, text: &str| Source { name: name.into(), text: text.into() };
     let catalogue = Catalogue::read(
         source("p.csv", ROWS),

@@ -1,0 +1,168 @@
+//! The page in a real browser: nothing sticks out, however narrow the window; nothing is
+//! blocked; links lead somewhere; colours can be chosen.
+
+use std::fs;
+use std::time::Duration;
+
+use disklab_exec::{Executor, Invocation, find_program};
+use disklab_report::{Format, TwoRuns, VersusFormat, render};
+use disklab_verdict::Terms;
+use serde::Deserialize;
+
+use crate::support;
+
+/// A telephone, and a window on a screen; in CSS pixels.
+const WIDTHS: [u32; 2] = [360, 1280];
+/// A browser takes a second or two for a page.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// What the browser made of a page.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Seen {
+    /// Of the window, without its scroll bar, and of the page in it, in CSS pixels.
+    window: u32,
+    page: u32,
+    /// Elements that stand out on the right and cannot be scrolled to by themselves.
+    stick_out: Vec<String>,
+    /// Links within the page that lead nowhere.
+    dead_links: Vec<String>,
+    /// What the page's own policy kept from being loaded or run.
+    blocked: Vec<String>,
+    /// Headings and figures that nobody can see, though nothing hides them.
+    invisible: Vec<String>,
+    /// The colour of the text when it is chosen to be light and dark.
+    light: String,
+    dark: String,
+}
+
+/// Runs in the page, which allows it in the test only, and tells who framed the page.
+const PROBE: &str = r##"<script>
+const blocked = [];
+document.addEventListener('securitypolicyviolation', e => blocked.push(e.violatedDirective));
+addEventListener('load', () => {
+  const name = e => `${e.tagName} ${e.className} ${e.textContent.slice(0, 40)}`;
+  const scrolls = e => {
+    while ((e = e.parentElement)) if (getComputedStyle(e).overflowX != 'visible') return true;
+    return false;
+  };
+  const root = document.documentElement;
+  const all = [...document.querySelectorAll('main *, footer *')];
+  const right = e => e.getBoundingClientRect().right;
+  const colour = id => {
+    document.getElementById(id).click();
+    return getComputedStyle(document.body).color;
+  };
+  const seen = {
+    window: root.clientWidth,
+    page: root.scrollWidth,
+    'stick-out': all.filter(e => right(e) > root.clientWidth + 1 && !scrolls(e)).map(name),
+    'dead-links': [...document.querySelectorAll('a[href^="#"]')].map(a => a.getAttribute('href'))
+      .filter(href => href.length < 2 || !document.getElementById(href.slice(1))),
+    invisible: all.filter(e => /^(H[1-6]|FIGURE|TABLE)$/.test(e.tagName))
+      .filter(e => !e.closest('details:not([open])'))
+      .filter(e => e.getBoundingClientRect().width * e.getBoundingClientRect().height < 1).map(name),
+    light: colour('theme-light'),
+    dark: colour('theme-dark'),
+    blocked,
+  };
+  parent.postMessage(JSON.stringify(seen), '*');
+});
+</script>"##;
+
+/// What the browser makes of `page` in a window of this width; none where there is none.
+fn look(page: &str, width: u32) -> Option<Seen> {
+    if find_program("chromium").is_none() {
+        eprintln!("skipped: needs chromium");
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("temp");
+    let file = |name: &str| folder.path().join(name);
+    let policy = "default-src 'none'; style-src 'unsafe-inline'";
+    assert!(page.contains(policy), "the page has another policy");
+    let open = page.replacen(policy, &format!("{policy}; script-src 'unsafe-inline'"), 1).replacen(
+        "</head>",
+        &format!("{PROBE}</head>"),
+        1,
+    );
+    fs::write(file("page.html"), open).expect("written");
+    // A browser's own window cannot be as narrow as a telephone's.
+    let frame = format!(
+        "<!DOCTYPE html><meta charset=utf-8><script>onmessage = e => \
+         document.getElementById('seen').textContent = e.data</script>\
+         <iframe src=page.html width={width} height=900 style='border:0'></iframe>\
+         <pre id=seen></pre>"
+    );
+    fs::write(file("frame.html"), frame).expect("written");
+    let browser = Invocation::new("chromium")
+        // Its sandbox refuses root; what it is shown is ours.
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        .arg(format!("--user-data-dir={}", file("profile").display()))
+        .args(["--window-size=1400,1000", "--virtual-time-budget=10000", "--dump-dom"])
+        .arg(format!("file://{}", file("frame.html").display()))
+        .timeout(LIMIT);
+    let said = Executor::default().check(&browser).expect("the browser ran").text();
+    let (_, seen) = said.split_once("<pre id=\"seen\">").expect("it has the frame");
+    let (seen, _) = seen.split_once("</pre>").expect("all of it");
+    let seen = seen.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    Some(serde_json::from_str(&seen).unwrap_or_else(|e| panic!("{e}: {said}")))
+}
+
+fn check(page: &str) {
+    for width in WIDTHS {
+        let Some(seen) = look(page, width) else { return };
+        assert!(seen.window <= width && seen.window + 20 > width, "{seen:?}");
+        assert!(seen.page <= seen.window, "wider than {width}: {seen:#?}");
+        for faults in [&seen.stick_out, &seen.dead_links, &seen.blocked, &seen.invisible] {
+            assert!(faults.is_empty(), "in {width} pixels: {seen:#?}");
+        }
+        assert_ne!(seen.light, seen.dark, "the colours cannot be chosen");
+    }
+}
+
+#[test]
+fn faults_are_seen() {
+    let page = render(&support::made(1, 1, "lab", 1), Format::Html);
+    let faults = "<main><p style='width: 3000px'>wide</p><a href='#nowhere'>dead</a>\
+        <figure style='display: none'>gone</figure><img src='http://127.0.0.1:9/x.png'>";
+    let Some(seen) = look(&page.replacen("<main>", faults, 1), 1280) else { return };
+    assert!(seen.page >= 3000, "{seen:?}");
+    assert_eq!(seen.stick_out, ["P  wide"]);
+    assert_eq!(seen.dead_links, ["#nowhere"]);
+    assert_eq!(seen.invisible, ["FIGURE  gone"]);
+    assert_eq!(seen.blocked, ["img-src"]);
+}
+
+#[test]
+fn a_page_fits_a_telephone_and_a_screen() {
+    check(&render(&support::made(3, 4, "loop", 2), Format::Html));
+}
+
+#[test]
+fn so_does_one_without_repeats_in_the_lab() {
+    check(&render(&support::made(2, 2, "lab", 1), Format::Html));
+}
+
+#[test]
+fn so_does_one_beside_what_was_published() {
+    check(&render(&crate::published::beside(support::made(2, 2, "lab", 1)), Format::Html));
+}
+
+#[test]
+fn so_do_two_runs_against_each_other() {
+    let runs = ["a", "b"].map(|name| (name.to_owned(), support::made(2, 2, "loop", 2)));
+    let [a, b] = runs;
+    let terms = Terms { level: 0.05, unplanned: true, ..Terms::default() };
+    let runs = TwoRuns::compare(a, b, terms).expect("in common");
+    check(&runs.render(VersusFormat::Html));
+}
+
+#[test]
+fn long_names_do_not_widen_it() {
+    let mut report = support::made(2, 2, "lab", 1);
+    report.info.title = "a-name-without-a-single-blank-".repeat(8);
+    for group in &mut report.analysis.groups {
+        group.key.stack = group.key.stack.replace("ext4", &"ext4[option=value,".repeat(12));
+    }
+    check(&render(&report, Format::Html));
+}
