@@ -16,6 +16,7 @@ use lab_kernel::kernel;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
 
@@ -211,7 +212,9 @@ impl Session {
         grantpt(&master).expect("granted");
         unlockpt(&master).expect("unlocked");
         let name = ptsname(&master, Vec::new()).expect("name").into_string().expect("text");
-        let slave = File::options().read(true).write(true).open(name).expect("terminal");
+        // Not ours, where we have none: it is to be that of the session that begins on it.
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let slave = rustix::fs::open(name, flags, Mode::empty()).expect("terminal");
         let size = Winsize { ws_row: 33, ws_col: 99, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&slave, size).expect("size");
         let mut command = Command::new(assert_cmd::cargo::cargo_bin("disklab"));
@@ -229,7 +232,7 @@ impl Session {
         }
         let child = command.spawn().expect("started");
         let terminal = File::from(master);
-        Self { child, terminal, slave: slave.into(), said: String::new(), place }
+        Self { child, terminal, slave, said: String::new(), place }
     }
 
     fn type_in(&mut self, text: &str) {
