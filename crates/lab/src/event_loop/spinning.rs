@@ -99,11 +99,16 @@ fn of_process(pid: i32) -> Option<f64> {
 /// User and system time in the text of a `/proc/PID/stat`, fields 14 and 15 of
 /// proc(5), in clock ticks.
 fn ticks(stat: &str) -> Option<u64> {
-    // The name before them may hold anything, brackets too.
-    let (_name, rest) = stat.rsplit_once(") ")?;
-    let mut fields = rest.split_ascii_whitespace().skip(11);
+    let mut fields = after_name(stat)?.split_ascii_whitespace().skip(11);
     let user: u64 = fields.next()?.parse().ok()?;
     user.checked_add(fields.next()?.parse().ok()?)
+}
+
+/// What stands behind the name in the text of a `/proc/PID/stat`: the state, field 3 of
+/// proc(5), and what follows.
+pub(super) fn after_name(stat: &str) -> Option<&str> {
+    // The name may hold anything, brackets too.
+    stat.rsplit_once(") ").map(|(_name, rest)| rest)
 }
 
 #[cfg(test)]

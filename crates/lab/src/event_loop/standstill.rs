@@ -8,7 +8,7 @@ use std::fs;
 use rustix::process::Pid;
 
 use super::LOOK;
-use super::spinning::Used;
+use super::spinning::{Used, after_name};
 use crate::LabError;
 
 /// After so many looks without a word, and without work for the processor, nothing comes any
@@ -70,7 +70,7 @@ impl Standstill {
 fn waits(pid: i32) -> String {
     let text = |file: &str| fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
     let stat = String::from_utf8_lossy(&text("stat")).into_owned();
-    let Some((_name, rest)) = stat.rsplit_once(") ") else { return "gone".to_owned() };
+    let Some(rest) = after_name(&stat) else { return "gone".to_owned() };
     let state = rest.chars().next().unwrap_or('?');
     match String::from_utf8_lossy(&text("wchan")).trim() {
         "" | "0" => format!("in state {state}"),
