@@ -1,7 +1,7 @@
 //! Writes a report on a made-up run: `synthetic html|md|json|csv [BENCH [REPEATS]]`.
 //! For looking at; the tests use the same run.
 
-#[path = "../tests/render/support/mod.rs"]
+#[path = "../tests/integration/support/mod.rs"]
 mod support;
 
 use disklab_report::{Format, render};

@@ -1,5 +1,5 @@
 //! Which I/O comes next: pure, and for sequential patterns byte for byte what
-//! fio 3.33 issues (checked against its `write_iolog` in tests/like_fio.rs).
+//! fio 3.33 issues (checked against its `write_iolog` in tests/integration/like_fio.rs).
 
 mod blocks;
 mod distribution;

@@ -1,0 +1,3 @@
+//! Cells and benches on this machine: loop files, directories and refusals.
+
+mod on_this_machine;

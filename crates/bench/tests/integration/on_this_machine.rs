@@ -1,0 +1,200 @@
+//! The benches with the real programs, on loop devices and in a directory.
+
+use std::path::{Path, PathBuf};
+
+use disklab_bench::{
+    Bench, Campaign, CellOutcome, DeviceBench, DirBench, LoopDrives, Medium, Phase, Sink,
+};
+use disklab_exec::{Executor, Interrupt};
+use disklab_measure::Sample;
+use disklab_stack::Ledger;
+use disklab_study::{Cell, load, order};
+use disklab_units::Bytes;
+use disklab_workload::Context;
+
+const STUDY: &str = r#"
+id = "t"
+title = "T"
+[[drives]]
+model = "m"
+name = "d"
+count = 2
+size = "1 TB"
+[layouts]
+single = { drives = 1 }
+md = "md-raid1"
+[file-systems]
+ext4 = "ext4"
+xfs = "xfs"
+[stacks]
+btrfs-raid1 = "btrfs-raid1"
+cached = { layers = "ext4", write-cache = "off", drives = 1 }
+[[workloads]]
+id = "write"
+dd = { direction = "write", bs = "64k", count = 64, flags = "direct" }
+[[workloads]]
+id = "too-large"
+dd = { direction = "write", bs = "1G", count = 64 }
+"#;
+
+struct Collector {
+    raw: PathBuf,
+    phases: Vec<Phase>,
+    ended: Vec<(String, CellOutcome)>,
+    interrupt_at: Option<(usize, Interrupt)>,
+}
+
+impl Collector {
+    fn new(folder: &Path) -> Self {
+        Self { raw: folder.join("raw"), phases: Vec::new(), ended: Vec::new(), interrupt_at: None }
+    }
+
+    fn sample(&self, stack: &str) -> &Sample {
+        let found = self.ended.iter().find(|(s, _)| s == stack);
+        let (_, outcome) = found.unwrap_or_else(|| panic!("no cell of {stack}"));
+        outcome.result.as_ref().unwrap_or_else(|e| panic!("{stack}: {e}"))
+    }
+}
+
+impl Sink for Collector {
+    fn begin(&mut self, cell: &Cell) -> Result<PathBuf, String> {
+        Ok(self.raw.join(cell.number.to_string()))
+    }
+
+    fn phase(&mut self, _: &Cell, phase: Phase) {
+        self.phases.push(phase);
+        if let Some((at, interrupt)) = &self.interrupt_at
+            && self.phases.len() > *at
+        {
+            interrupt.raise();
+        }
+    }
+
+    fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), String> {
+        self.ended.push((cell.stack.clone(), outcome));
+        Ok(())
+    }
+}
+
+fn campaign() -> Campaign {
+    let context = Context { scale: 1.0, folder: PathBuf::from(".") };
+    Campaign::new(load("t.toml", STUDY).expect("study"), &context).expect("campaign")
+}
+
+/// The loop bench in `folder`, or a line on what the machine lacks.
+fn loop_bench(folder: &Path, interrupt: &Interrupt) -> Option<DeviceBench<LoopDrives>> {
+    let drives = LoopDrives::new(folder, Bytes::mib(400), Medium::SOLID_STATE);
+    let ledger = Ledger::open(&folder.join("state")).expect("ledger");
+    let bench = DeviceBench::new(drives, ledger, Executor::new(interrupt.clone()), folder);
+    let missing = bench.missing();
+    if missing.is_empty() {
+        return Some(bench);
+    }
+    eprintln!("skipped: needs {}", missing.join(", "));
+    None
+}
+
+fn nothing_is_left(folder: &Path) {
+    let shown = folder.canonicalize().expect("folder").display().to_string();
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("mountinfo");
+    assert!(!mounts.contains(&shown), "still mounted: {mounts}");
+    for entry in std::fs::read_dir("/sys/block").expect("sysfs").flatten() {
+        let backing = std::fs::read_to_string(entry.path().join("loop/backing_file"));
+        assert!(!backing.is_ok_and(|b| b.contains(&shown)), "still looped: {entry:?}");
+    }
+    let left: Vec<_> = std::fs::read_dir(folder)
+        .expect("folder")
+        .flatten()
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .filter(|name| name != "raw" && name != "state")
+        .collect();
+    assert!(left.is_empty(), "left behind: {left:?}");
+}
+
+#[test]
+fn the_loop_bench_makes_measures_and_takes_down() {
+    let temp = tempfile::tempdir().expect("temp");
+    let Some(mut bench) = loop_bench(temp.path(), &Interrupt::new()) else { return };
+    let campaign = campaign();
+    let survey = bench.survey(&campaign);
+    let left_out = |what: &str| {
+        survey
+            .left_out
+            .iter()
+            .find(|l| l.stack.as_deref() == Some(what) || l.workload.as_deref() == Some(what))
+            .map(|l| l.why.clone())
+            .unwrap_or_default()
+    };
+    assert!(left_out("cached").contains("write cache"), "{survey:?}");
+    assert!(left_out("too-large").contains("--scale"), "{survey:?}");
+    let cells = order(&survey.pairs, 1, 1);
+    assert!(cells.iter().any(|c| c.stack == "btrfs-raid1"));
+    let mut sink = Collector::new(temp.path());
+    for cell in &cells {
+        bench.carry_out(&campaign, &[cell], &mut sink).expect("carry out");
+    }
+    nothing_is_left(temp.path());
+    let bytes = 64 * 64 * 1024;
+    for (stack, copies) in [("single/ext4", 1), ("single/xfs", 1), ("btrfs-raid1", 2)] {
+        let sample = sink.sample(stack);
+        let step = &sample.steps[0];
+        assert_eq!(step.figures[0].bytes, bytes, "{stack}");
+        let written: u64 = step.drives.iter().map(|d| d.write_bytes).sum();
+        assert!(written >= copies * bytes, "{stack}: {written} bytes for {bytes}");
+        assert!(written < 3 * copies * bytes, "{stack}: {written} bytes for {bytes}");
+        assert!(!sample.environment.mounts.is_empty(), "{stack}");
+        assert!(sample.trace.iter().any(|t| t.argv[0].starts_with("mkfs")), "{stack}");
+        assert!(sample.overhead.make_seconds > 0.0 && sample.overhead.take_down_seconds > 0.0);
+    }
+}
+
+#[test]
+fn an_interrupted_cell_is_taken_down_and_not_handed_over() {
+    for at in 0..4 {
+        let temp = tempfile::tempdir().expect("temp");
+        let interrupt = Interrupt::new();
+        let Some(mut bench) = loop_bench(temp.path(), &interrupt) else { return };
+        let campaign = campaign();
+        let cells = order(&[("single/ext4".into(), "write".into())], 1, 1);
+        let mut sink = Collector::new(temp.path());
+        sink.interrupt_at = Some((at, interrupt));
+        let error = bench.carry_out(&campaign, &[&cells[0]], &mut sink).expect_err("interrupted");
+        assert_eq!(error.to_string(), "interrupted");
+        assert!(sink.ended.is_empty());
+        nothing_is_left(temp.path());
+    }
+}
+
+#[test]
+fn a_cell_that_fails_is_taken_down_and_told() {
+    let temp = tempfile::tempdir().expect("temp");
+    let Some(mut bench) = loop_bench(temp.path(), &Interrupt::new()) else { return };
+    // 400 MiB of drive, and the largest workload does not fit: never surveyed,
+    // but carried out all the same.
+    let cells = order(&[("single/ext4".into(), "too-large".into())], 1, 1);
+    let mut sink = Collector::new(temp.path());
+    bench.carry_out(&campaign(), &[&cells[0]], &mut sink).expect("goes on");
+    let error = sink.ended[0].1.result.as_ref().expect_err("no space").to_string();
+    assert!(error.to_lowercase().contains("no space"), "{error}");
+    nothing_is_left(temp.path());
+}
+
+#[test]
+fn a_directory_is_measured_as_it_is() {
+    let temp = tempfile::tempdir().expect("temp");
+    let directory = temp.path().join("here");
+    std::fs::create_dir(&directory).expect("make");
+    std::fs::write(directory.join("precious"), "data").expect("write");
+    let ledger = Ledger::open(&temp.path().join("state")).expect("ledger");
+    let executor = Executor::new(Interrupt::new());
+    let mut bench = DirBench::new(&directory, Vec::new(), Medium::SOLID_STATE, ledger, executor);
+    let campaign = campaign();
+    let survey = bench.survey(&campaign);
+    assert!(survey.pairs.contains(&("as-it-is".to_owned(), "write".to_owned())), "{survey:?}");
+    let cells = order(&[("as-it-is".into(), "write".into())], 1, 1);
+    let mut sink = Collector::new(temp.path());
+    bench.carry_out(&campaign, &[&cells[0]], &mut sink).expect("carry out");
+    assert_eq!(sink.sample("as-it-is").steps[0].figures[0].bytes, 64 * 64 * 1024);
+    let left: Vec<_> = std::fs::read_dir(&directory).expect("dir").flatten().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}

@@ -1,0 +1,3 @@
+//! Data against real compressors.
+
+mod compressors;

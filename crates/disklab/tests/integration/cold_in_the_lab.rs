@@ -1,0 +1,61 @@
+//! Cold caches in the lab: what is read after them comes from the drives.
+
+use std::collections::BTreeMap;
+
+use crate::lab_support::kernel::kernel;
+use crate::lab_support::run::samples;
+use disklab_measure::{Sample, Step};
+
+/// A folder that is made and listed, on each file system, with caches as they are asked for.
+fn study(stacks: &str) -> String {
+    let workload = |caches: &str| {
+        format!(
+            "[[workloads]]\nid = \"{caches}\"\ncaches = \"{caches}\"\n\
+             directory = {{ entries = 2000 }}\n"
+        )
+    };
+    let workloads = ["cold", "drop", "keep"].map(workload).concat();
+    format!(
+        "id = \"cold\"\ntitle = \"Is cold cold?\"\nrepeats = 1\n[[drives]]\nname = \"d\"\n\
+         model = \"hdn721010ale604\"\nsize = \"10 TB\"\ncount = 2\n[stacks]\n{stacks}\n{workloads}"
+    )
+}
+
+/// Bytes that the drives delivered while the folder was listed.
+fn listed(sample: &Sample) -> u64 {
+    let is_list = |step: &&Step| step.name == "list";
+    let list = sample.steps.iter().find(is_list).expect("it was listed");
+    list.drives.iter().map(|drive| drive.read_bytes).sum()
+}
+
+fn notes(sample: &Sample) -> String {
+    let of_caches = sample.notes.iter().filter(|note| note.about == "caches");
+    of_caches.map(|note| note.text.as_str()).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn a_cold_folder_is_listed_from_the_drives() {
+    let Some(_) = kernel() else { return };
+    for program in ["mkfs.btrfs", "mkfs.ext4", "mkfs.xfs"] {
+        if disklab_exec::find_program(program).is_none() {
+            eprintln!("skipped: needs {program}");
+            return;
+        }
+    }
+    for (layers, drives) in [("ext4", 1), ("xfs", 1), ("btrfs", 1), ("btrfs-raid1", 2)] {
+        let home = tempfile::tempdir().expect("temp");
+        let text = study(&format!("s = {{ layers = \"{layers}\", drives = {drives} }}"));
+        let samples: BTreeMap<String, Sample> =
+            samples(home.path(), &text, &["--seed", "1"]).into_iter().collect();
+        let of = |caches: &str| (listed(&samples[caches]), notes(&samples[caches]));
+        let (cold, said) = of("cold");
+        assert!(said.contains("unmounted and mounted again"), "{layers}: {said}");
+        // 2000 names of some 20 bytes.
+        assert!(cold > 40_000, "{layers}: {cold} bytes");
+        let (dropped, said) = of("drop");
+        assert!(said.contains("dropped before each step, once"), "{layers}: {said}");
+        assert!(dropped <= cold, "{layers}: {dropped} bytes, {cold} when cold");
+        let (kept, said) = of("keep");
+        assert_eq!((kept, said.as_str()), (0, ""), "{layers}");
+    }
+}

@@ -1,0 +1,188 @@
+//! The program as its users meet it: what it lists, what it refuses.
+
+use std::path::Path;
+
+use crate::command_support::disklab;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+const TINY: &str = r#"
+id = "tiny"
+title = "Tiny"
+[[drives]]
+model = "m"
+size = "1 GB"
+[layouts]
+single = { drives = 1 }
+[file-systems]
+ext4 = "ext4"
+[[workloads]]
+id = "dd"
+dd = { direction = "write", bs = "4k", count = 4 }
+"#;
+
+#[test]
+fn wrong_use_ends_with_2_and_touches_nothing() {
+    let temp = tempfile::tempdir().expect("temp");
+    let study = temp.path().join("tiny.toml");
+    std::fs::write(&study, TINY).expect("write");
+    let wrong = TINY.replace("\"ext4\"", "\"ext5\"");
+    let wrong_path = temp.path().join("wrong.toml");
+    std::fs::write(&wrong_path, wrong).expect("write");
+    let huge = TINY.replace("bs = \"4k\", count = 4", "bs = \"1G\", count = 4000000");
+    std::fs::write(temp.path().join("huge.toml"), huge).expect("write");
+    std::fs::write(temp.path().join("binary.toml"), [0xff, 0xfe, 0]).expect("write");
+    let cases: &[(&[&str], &str)] = &[
+        (&["run"], "which study?"),
+        (&["run", "no-such-study"], "expected a file, or one of first-look"),
+        (&["run", "wrong.toml"], "wrong.toml:10:8: "),
+        (&["run", "binary.toml"], "not UTF-8"),
+        (&["run", "."], "cannot read the study"),
+        (&["run", "tiny.toml", "--on", "floppy"], "expected lab, loop, dir:PATH or disks:"),
+        (&["run", "tiny.toml", "--on", "dir:/no/such/place"], "/no/such/place"),
+        (&["run", "tiny.toml", "--on", "dir:tiny.toml"], "is no directory"),
+        (&["run", "tiny.toml", "--on", "disks:/dev/sda"], "/dev/sda"),
+        (&["run", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "leave no cell"),
+        (&["plan", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "leave no cell"),
+        (&["run", "huge.toml", "--on", "dir:."], "make the files smaller with --scale"),
+        (&["run", "tiny.toml", "--repeats", "0"], "--repeats"),
+        (&["run", "tiny.toml", "--scale", "1/0"], "--scale"),
+        (&["run", "--resume"], "--out"),
+        (&["run", "--resume", "--out", "nowhere"], "is no run"),
+        (&["report", "nowhere"], "is no run"),
+        (&["plan", "tiny.toml", "--drive-size", "big"], "is not a size"),
+        (&["plan", "nas", "--processor", "atom-d2701"], "did you mean 'atom-d2700'"),
+        (&["plan", "nas", "--processor", "./no.toml"], "cannot read the processor file"),
+        (&["list", "potatoes"], "potatoes"),
+        (&["frobnicate"], "frobnicate"),
+    ];
+    let before = listing(temp.path());
+    for (args, expected) in cases {
+        disklab(temp.path())
+            .args(*args)
+            .assert()
+            .code(2)
+            .stderr(contains(*expected))
+            .stderr(contains("panicked").not());
+    }
+    assert_eq!(listing(temp.path()), before, "something was made");
+}
+
+/// Names below a folder, without what disklab keeps its own books in.
+fn listing(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .expect("folder")
+        .flatten()
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .filter(|name| name != "disklab")
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_plan_costs_nothing_and_says_what_a_run_would() {
+    let temp = tempfile::tempdir().expect("temp");
+    std::fs::write(temp.path().join("tiny.toml"), TINY).expect("write");
+    let out = disklab(temp.path())
+        .args(["plan", "tiny.toml", "--on", "dir:.", "--seed", "5", "--cells", "--json"])
+        .assert()
+        .success();
+    let plan: serde_json::Value = serde_json::from_slice(&out.get_output().stdout).expect("JSON");
+    assert_eq!(plan["cells"], 3);
+    assert_eq!(plan["seed"], 5);
+    assert_eq!(plan["order"].as_array().map(Vec::len), Some(3));
+    assert!(plan["predicted_seconds"].as_f64().is_some_and(|s| s > 0.0));
+    assert_eq!(listing(temp.path()), ["tiny.toml"]);
+}
+
+#[test]
+fn who_listens_no_more_does_not_break_it_off() {
+    let temp = tempfile::tempdir().expect("temp");
+    let (reader, writer) = std::io::pipe().expect("pipe");
+    drop(reader);
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("disklab"));
+    command.args(["plan", "no-such-study"]).current_dir(temp.path()).stderr(writer);
+    let status = command.stdin(std::process::Stdio::null()).status().expect("it starts");
+    assert_eq!(status.code(), Some(2));
+}
+
+#[test]
+fn a_plan_tells_of_a_kernel_that_is_not_there() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cache = temp.path().join("nothing here");
+    let plan = |study: &str| {
+        let mut command = disklab(temp.path());
+        command.args(["plan", study]).env("XDG_CACHE_HOME", &cache);
+        command.env_remove("DISKLAB_LAB_KERNEL").assert().success()
+    };
+    let there = cache.join("disklab/kernel").display().to_string();
+    plan("first-look")
+        .stdout(contains("the lab's is not there yet: the run builds it first, once, in five"))
+        .stdout(contains(there));
+    plan("nas").stdout(contains("the lab's, with ZFS, is not there yet"));
+    let mut doctor = disklab(temp.path());
+    doctor.arg("doctor").env("XDG_CACHE_HOME", &cache).env_remove("DISKLAB_LAB_KERNEL");
+    doctor.assert().success().stdout(contains("lab kernel"));
+}
+
+#[test]
+fn lists_are_for_people_and_programs() {
+    let temp = tempfile::tempdir().expect("temp");
+    for (what, word) in [
+        ("studies", "synology-2018"),
+        ("stacks", "md-raid5"),
+        ("workloads", "fio"),
+        ("workloads", "shipped (streams)"),
+        ("drives", ""),
+        ("processors", "Intel Atom D2700"),
+        ("processors", "crc32: 275 MB/s"),
+    ] {
+        disklab(temp.path()).args(["list", what]).assert().success().stdout(contains(word));
+        let out = disklab(temp.path()).args(["list", what, "--json"]).assert().success();
+        let rows: serde_json::Value =
+            serde_json::from_slice(&out.get_output().stdout).expect("JSON");
+        assert!(rows.is_array());
+    }
+}
+
+#[test]
+fn completions_and_man_pages_know_every_command() {
+    let temp = tempfile::tempdir().expect("temp");
+    for shell in ["bash", "zsh", "fish"] {
+        disklab(temp.path())
+            .args(["completions", shell])
+            .assert()
+            .success()
+            .stdout(contains("doctor").and(contains("retry-failed")));
+    }
+    disklab(temp.path()).args(["man", "."]).assert().success();
+    let page = std::fs::read_to_string(temp.path().join("disklab-run.1")).expect("man page");
+    assert!(page.contains("resume"), "{page}");
+}
+
+#[test]
+fn doctor_names_what_is_missing_and_its_package() {
+    let temp = tempfile::tempdir().expect("temp");
+    let out = disklab(temp.path()).args(["doctor", "--json"]).assert().success();
+    let answer: serde_json::Value = serde_json::from_slice(&out.get_output().stdout).expect("JSON");
+    let needs = answer["needs"].as_array().expect("a list");
+    let fio = needs.iter().find(|n| n["name"] == "fio").expect("fio is asked for");
+    assert!(fio["here"].is_boolean());
+    assert_eq!(fio["remedy"], "apt-get install fio");
+}
+
+#[test]
+fn a_plan_says_whose_work_is_charged() {
+    let temp = tempfile::tempdir().expect("temp");
+    let said = |words: &[&str]| {
+        let output = disklab(temp.path()).args(["plan", "nas"]).args(words).output();
+        String::from_utf8_lossy(&output.expect("it runs").stdout).into_owned()
+    };
+    assert!(said(&[]).contains("the processor's work takes no time"), "{}", said(&[]));
+    let charged = said(&["--processor", "atom-d2700"]);
+    assert!(
+        charged.contains("charged as on Intel Atom D2700, 2.13 GHz (2 processors)"),
+        "{charged}"
+    );
+}

@@ -1,0 +1,422 @@
+//! `disklab lab shell`, as scripts and as users meet it.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::lab_support::kernel::kernel;
+use predicates::prelude::*;
+use predicates::str::{contains, is_match};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
+
+/// How long to wait for something that should come at once, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PROMPT: &str = "# ";
+
+/// A shell in a folder of its own, which holds what it leaves behind too.
+fn shell(place: &Path, kernel: &Path) -> assert_cmd::Command {
+    let mut command = assert_cmd::Command::cargo_bin("disklab").expect("the program is built");
+    command.args(["lab", "shell", "--kernel"]).arg(kernel).env("XDG_CACHE_HOME", place);
+    command.args(["--memory", "512MiB"]).current_dir(place).timeout(Duration::from_secs(300));
+    command
+}
+
+/// Nothing of a session may stay.
+fn assert_clean(place: &Path) {
+    let folder = place.join("disklab");
+    let left: Vec<_> = std::fs::read_dir(&folder)
+        .map(|entries| entries.flatten().map(|e| e.file_name()).collect())
+        .unwrap_or_default();
+    assert!(left.is_empty(), "{left:?} stayed in {}", folder.display());
+}
+
+#[test]
+fn a_command_runs_among_modelled_drives() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    std::fs::write(place.path().join("mine"), "my own\n").expect("written");
+    let script = "echo told >&2
+        lsblk -dnbro NAME,SIZE
+        readlink /dev/disk/by-id/*
+        a=$(date +%s); sleep 3600; echo slept $(($(date +%s) - a))
+        cat mine; echo more >> mine && echo changed
+        exit 7";
+    shell(place.path(), &kernel)
+        .args(["--drives", "hgst-10tb:2", "--drives", "st3500418as:1:100GB", "-c", script])
+        .assert()
+        .code(7)
+        .stdout(contains("vda 10000831348736\nvdb 10000831348736\nvdc 100000000000\n"))
+        .stdout(contains("../../vda\n../../vdb\n../../vdc\nslept 3600\nmy own\n"))
+        .stdout(contains("changed").not())
+        .stderr(contains("told\n"))
+        .stderr(is_match("disklab: 1 h 00 min of virtual time in .* m?s\n").expect("pattern"));
+    assert_clean(place.path());
+    assert_eq!(std::fs::read_to_string(place.path().join("mine")).expect("mine"), "my own\n");
+}
+
+#[test]
+fn the_processors_work_is_charged_where_that_is_asked_for() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    let script = "cat /sys/module/charge/parameters/bio
+        a=$(date +%s%N); dd if=/dev/zero of=/dev/null bs=1 count=20000 status=none
+        b=$(date +%s%N); echo took $((b - a))";
+    let output = |words: &[&str]| {
+        let mut command = shell(place.path(), &kernel);
+        command.args(["--drives", "st3500418as", "-c", script]).args(words);
+        let output = command.assert().success();
+        String::from_utf8_lossy(&output.get_output().stdout).into_owned()
+    };
+    let took = |text: &str| -> u64 {
+        let took = text.lines().find_map(|line| line.strip_prefix("took "));
+        took.and_then(|ns| ns.parse().ok()).unwrap_or_else(|| panic!("{text}"))
+    };
+    let free = output(&[]);
+    assert!(free.starts_with("0\n"), "{free}");
+    let charged = output(&["--processor", "atom-d2700"]);
+    assert!(charged.starts_with("1500\n"), "{charged}");
+    // A microsecond for each of 40,000 system calls.
+    assert!(took(&charged) > took(&free) + 40_000_000, "{free} {charged}");
+    shell(place.path(), &kernel)
+        .args(["--processor", "atom-d2701", "-c", "true"])
+        .assert()
+        .code(2)
+        .stderr(contains("did you mean 'atom-d2700'"));
+}
+
+#[test]
+fn the_same_script_says_the_same_and_takes_the_same_time() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    let script = place.path().join("script");
+    let text = "mkfs.ext4 -q /dev/vda && mount /dev/vda /mnt && seq 200000 > /mnt/f
+        dd if=/dev/vda of=/dev/null bs=1M count=50 iflag=direct 2>&1
+        sync; date +%s%N; blkid -o value -s UUID /dev/vda";
+    std::fs::write(&script, text).expect("written");
+    let run = || {
+        let mut command = shell(place.path(), &kernel);
+        command.args(["--drives", "st3500418as", "--seed", "5", "--script"]).arg(&script);
+        let output = command.assert().success();
+        String::from_utf8_lossy(&output.get_output().stdout).into_owned()
+    };
+    let first = run();
+    assert!(first.contains("50+0 records out"), "{first}");
+    assert_eq!(run(), first);
+    // Long output comes too; but who prints it waits for this machine's reader.
+    let output = shell(place.path(), &kernel).args(["-c", "seq 200000"]).assert().success();
+    let said = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    assert!(said.lines().eq((1..=200_000).map(|n| n.to_string())), "all output came");
+}
+
+#[test]
+fn only_named_folders_can_be_written() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    let open = place.path().join("open to all");
+    std::fs::create_dir(&open).expect("made");
+    let script = format!(
+        "echo hello > '{0}/open to all/there'; touch '{0}/elsewhere'; touch /usr/elsewhere
+         echo x >> /etc/mdadm.conf && echo etc is ours",
+        place.path().display()
+    );
+    shell(place.path(), &kernel)
+        .args(["--drives", "st3500418as", "--writable"])
+        .arg(&open)
+        .args(["-c", &script])
+        .assert()
+        .success()
+        .stdout("etc is ours\n");
+    assert_eq!(std::fs::read_to_string(open.join("there")).expect("there"), "hello\n");
+    assert!(!place.path().join("elsewhere").exists());
+    assert!(!Path::new("/usr/elsewhere").exists());
+}
+
+#[test]
+fn arrays_volumes_and_encryption_work_by_hand() {
+    let Some(kernel) = kernel() else { return };
+    let tools = ["mdadm", "lvm", "cryptsetup", "mkfs.btrfs"];
+    if let Some(missing) = tools.iter().find(|t| disklab_exec::find_program(t).is_none()) {
+        eprintln!("skipped: needs {missing}");
+        return;
+    }
+    let place = tempfile::tempdir().expect("temp");
+    let script = "set -e
+        mdadm -q --create /dev/md/home --level 5 --raid-devices 3 --assume-clean /dev/vd[abc]
+        mkfs.btrfs -q /dev/md/home; mount /dev/md/home /mnt; echo x > /mnt/x; umount /mnt
+        mdadm -q --stop /dev/md/home; wipefs -aq /dev/vd[abc]
+        vgcreate -q vg /dev/vda /dev/vdb; lvcreate -q -L 1G -i 2 -n lv vg
+        mkfs.ext4 -q /dev/vg/lv; vgremove -q -y vg
+        printf secret | cryptsetup luksFormat -q /dev/vdc -
+        printf secret | cryptsetup open --key-file - /dev/vdc crypt
+        mkfs.ext4 -q /dev/mapper/crypt; mount /dev/mapper/crypt /mnt
+        echo all done";
+    shell(place.path(), &kernel)
+        .args(["--drives", "hgst-10tb:3:200GB", "-c", script])
+        .assert()
+        .success()
+        .stdout(predicates::str::ends_with("all done\n"));
+}
+
+#[test]
+fn wrong_use_ends_with_2() {
+    let place = tempfile::tempdir().expect("temp");
+    for (arguments, expected) in [
+        (vec!["--drives", "hgst-10tv", "-c", "true"], "did you mean 'hgst-10tb'"),
+        (vec!["--drives", "hgst-10tb:0", "-c", "true"], "no count"),
+        (vec!["--memory", "1MiB", "-c", "true"], "a guest takes from 128 MiB"),
+        (vec!["--script", "/no/such/script"], "cannot read the script '/no/such/script'"),
+        (vec!["--writable", "/no/such/folder", "-c", "true"], "--writable /no/such/folder"),
+        (vec!["--writable", "/", "-c", "true"], "name one within"),
+        (vec!["--kernel", "/no/such/kernel", "-c", "true"], "'/no/such/kernel' cannot be started"),
+        (vec!["-c", "true", "--script", "x"], "cannot be used with"),
+        (vec![], "a prompt needs a terminal"),
+    ] {
+        assert_cmd::Command::cargo_bin("disklab")
+            .expect("the program is built")
+            .args(["lab", "shell"])
+            .args(&arguments)
+            .env("XDG_CACHE_HOME", place.path())
+            .env("DISKLAB_LAB_KERNEL", "/no/such/kernel")
+            .assert()
+            .code(2)
+            .stderr(contains(expected));
+    }
+    assert_clean(place.path());
+}
+
+/// A session at a terminal of its own.
+struct Session {
+    child: Child,
+    terminal: File,
+    slave: OwnedFd,
+    said: String,
+    place: tempfile::TempDir,
+}
+
+impl Session {
+    #[allow(unsafe_code)]
+    fn start(kernel: &Path) -> Self {
+        let place = tempfile::tempdir().expect("temp");
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("terminal");
+        grantpt(&master).expect("granted");
+        unlockpt(&master).expect("unlocked");
+        let name = ptsname(&master, Vec::new()).expect("name").into_string().expect("text");
+        // Not ours, where we have none: it is to be that of the session that begins on it.
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let slave = rustix::fs::open(name, flags, Mode::empty()).expect("terminal");
+        let size = Winsize { ws_row: 33, ws_col: 99, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&slave, size).expect("size");
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("disklab"));
+        let end = || Stdio::from(slave.try_clone().expect("terminal"));
+        command.stdin(end()).stdout(end()).stderr(end());
+        command.args(["lab", "shell", "--drives", "hgst-10tb:4", "--kernel"]).arg(kernel);
+        command.env("XDG_CACHE_HOME", place.path()).env("TERM", "xterm").current_dir(&place);
+        // SAFETY: both are async-signal-safe system calls.
+        unsafe {
+            command.pre_exec(|| {
+                rustix::process::setsid()?;
+                rustix::process::ioctl_tiocsctty(std::io::stdin().as_fd())?;
+                Ok(())
+            });
+        }
+        let child = command.spawn().expect("started");
+        let terminal = File::from(master);
+        Self { child, terminal, slave, said: String::new(), place }
+    }
+
+    fn type_in(&mut self, text: &str) {
+        self.terminal.write_all(text.as_bytes()).expect("typed");
+    }
+
+    /// Waits until it says something, and takes all up to that away.
+    fn expect(&mut self, text: &str) -> String {
+        let at = self.listen(PATIENCE, text);
+        let at = at.unwrap_or_else(|| panic!("'{text}' never came after: {}", self.said));
+        let rest = self.said.split_off(at + text.len());
+        std::mem::replace(&mut self.said, rest)
+    }
+
+    /// Hears what it says until `text` is among it, for so long; where that is.
+    fn listen(&mut self, long: Duration, text: &str) -> Option<usize> {
+        let end = Instant::now() + long;
+        loop {
+            let found = self.said.find(text);
+            if found.is_some() || Instant::now() >= end {
+                return found;
+            }
+            let mut fds = [PollFd::new(&self.terminal, PollFlags::IN)];
+            let second = Timespec { tv_sec: 1, tv_nsec: 0 };
+            if poll(&mut fds, Some(&second)).is_ok_and(|ready| ready > 0) {
+                let mut buffer = [0; 4096];
+                let got = self.terminal.read(&mut buffer).expect("read");
+                self.said.push_str(&String::from_utf8_lossy(&buffer[..got]));
+            }
+        }
+    }
+
+    /// Types Control-C until the prompt is there: one that comes while the shell begins a
+    /// command is the shell's, which takes no notice.
+    fn stop(&mut self) {
+        let end = Instant::now() + PATIENCE;
+        while !self.said.contains(PROMPT) {
+            assert!(Instant::now() < end, "it does not stop: {}", self.said);
+            self.type_in("\x03");
+            self.listen(Duration::from_secs(2), PROMPT);
+        }
+        self.expect(PROMPT);
+    }
+
+    /// Types a command, and gives what it says up to the next prompt.
+    fn run(&mut self, command: &str) -> String {
+        self.type_in(&format!("{command}\r"));
+        self.expect("\n");
+        self.expect(PROMPT)
+    }
+
+    /// Processor time of it and its guest so far.
+    fn processor_time(&self) -> Duration {
+        let of = |pid: u32| {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest).to_owned();
+            let words: Vec<u64> = rest.split_whitespace().map(|w| w.parse().unwrap_or(0)).collect();
+            (words.get(1).copied(), words.get(11..13).map_or(0, |times| times.iter().sum()))
+        };
+        let mut sum: u64 = of(self.child.id()).1;
+        for entry in std::fs::read_dir("/proc").expect("proc").flatten() {
+            let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
+            let (parent, ticks) = of(pid);
+            if parent == Some(u64::from(self.child.id())) {
+                sum += ticks;
+            }
+        }
+        Duration::from_millis(sum * 1000 / rustix::param::clock_ticks_per_second())
+    }
+
+    fn end(&mut self) -> Option<i32> {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
+            if let Some(status) = self.child.try_wait().expect("waited") {
+                return status.code();
+            }
+            // It must be able to write what is left.
+            let mut fds = [PollFd::new(&self.terminal, PollFlags::IN)];
+            let soon = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+            if poll(&mut fds, Some(&soon)).is_ok_and(|ready| ready > 0) {
+                let _ = self.terminal.read(&mut [0; 4096]);
+            }
+        }
+        panic!("it does not end");
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_user_has_a_prompt() {
+    let Some(kernel) = kernel() else { return };
+    let mut session = Session::start(&kernel);
+    let before = tcgetattr(&session.slave).expect("settings");
+    let greeting = session.expect(PROMPT);
+    assert!(greeting.contains("/dev/vdd  HGST HDN721010ALE604     10 TB"), "{greeting}");
+    assert!(greeting.contains("virtio-HDN721010ALE604-04"), "{greeting}");
+    assert_ne!(
+        format!("{:?}", tcgetattr(&session.slave).expect("settings").local_modes),
+        format!("{:?}", before.local_modes),
+        "keys go to the guest"
+    );
+    assert!(session.run("stty size").contains("33 99"));
+
+    // While nobody types, hardly anything happens, and time is real.
+    session.run("a=$(date +%s)");
+    let spent = session.processor_time();
+    std::thread::sleep(Duration::from_secs(3));
+    let spent = session.processor_time() - spent;
+    assert!(spent < Duration::from_millis(600), "{spent:?} in three idle seconds");
+    let waited = session.run("echo waited $(($(date +%s) - a)) s");
+    let seconds = number(&waited, "waited ");
+    assert!((2..100).contains(&seconds), "{waited}");
+
+    // While a command runs, it goes as fast as it can.
+    let slept = session.run("a=$(date +%s); sleep 36000; echo slept $(($(date +%s) - a)) s");
+    assert!((36000..36100).contains(&number(&slept, "slept ")), "{slept}");
+
+    // A program that reads what is typed has real time too; Control-C ends it.
+    session.run("a=$(date +%s)");
+    session.type_in("cat\r");
+    session.expect("\n");
+    session.type_in("to and fro\r");
+    session.expect("to and fro\r\nto and fro\r\n");
+    std::thread::sleep(Duration::from_secs(1));
+    session.type_in("\x03");
+    session.expect(PROMPT);
+    let waited = session.run("echo waited $(($(date +%s) - a)) s");
+    assert!(number(&waited, "waited ") < 100, "{waited}");
+
+    // A sleep of thirty years can be stopped, and put into the background.
+    session.type_in("sleep 1000000000\r");
+    session.expect("\n");
+    session.stop();
+    // Names are completed.
+    session.type_in("echo /dev/disk/by-id/virtio-HDN721010ALE604-04/../../../vd\t\x15");
+    session.type_in("ls /dev/disk/by-\t");
+    session.expect("by-id/");
+    session.type_in("\r");
+    session.expect(PROMPT);
+
+    session.type_in("exit 5\r");
+    session.expect("of virtual time in");
+    assert_eq!(session.end(), Some(5));
+    let after = tcgetattr(&session.slave).expect("settings");
+    assert_eq!(format!("{before:?}"), format!("{after:?}"), "the terminal is as it was");
+    assert_clean(session.place.path());
+}
+
+/// The number after a word.
+fn number(text: &str, word: &str) -> u64 {
+    // The command itself was echoed before.
+    let at = text.rfind(word).unwrap_or_else(|| panic!("no '{word}' in {text}")) + word.len();
+    let digits: String = text[at..].chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or_else(|_| panic!("no number after '{word}' in {text}"))
+}
+
+#[test]
+fn the_terminal_is_restored_whatever_happens() {
+    let Some(kernel) = kernel() else { return };
+    type Deed = fn(&mut Session);
+    let deeds: [(&str, Deed, i32); 5] = [
+        ("a signal", |s| kill(s, rustix::process::Signal::TERM), 130),
+        ("a panic", |s| s.type_in("echo c > /proc/sysrq-trigger\r"), 1),
+        ("control-D", |s| s.type_in("\x04"), 0),
+        ("poweroff", |s| s.type_in("echo o > /proc/sysrq-trigger; sleep 9\r"), 0),
+        // A loop that never lets time pass cannot be left otherwise.
+        ("the way out", |s| s.type_in("while :; do :; done\r\x1d\x1d\x1d"), 130),
+    ];
+    for (name, deed, code) in deeds {
+        let mut session = Session::start(&kernel);
+        let before = tcgetattr(&session.slave).expect("settings");
+        session.expect(PROMPT);
+        deed(&mut session);
+        assert_eq!(session.end(), Some(code), "{name}: {}", session.said);
+        let after = tcgetattr(&session.slave).expect("settings");
+        assert_eq!(format!("{before:?}"), format!("{after:?}"), "{name}");
+        assert_clean(session.place.path());
+    }
+}
+
+fn kill(session: &Session, signal: rustix::process::Signal) {
+    let pid = i32::try_from(session.child.id()).expect("pid");
+    let pid = rustix::process::Pid::from_raw(pid).expect("pid");
+    rustix::process::kill_process(pid, signal).expect("killed");
+}

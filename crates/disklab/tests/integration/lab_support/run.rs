@@ -1,0 +1,34 @@
+//! Running a study in the lab, as a user does.
+
+use std::path::Path;
+use std::process::Command;
+
+use disklab_lab::kernel::KERNEL_VARIABLE;
+use disklab_measure::Sample;
+use disklab_store::Run;
+
+use super::kernel::kernel;
+
+/// The samples of a run of `study` in a new home, each with its workload, in order of
+/// these.
+pub fn samples(home: &Path, study: &str, arguments: &[&str]) -> Vec<(String, Sample)> {
+    std::fs::write(home.join("study.toml"), study).expect("a file");
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("disklab"));
+    command.args(["run", "study.toml", "--out", "run"]).args(arguments);
+    command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);
+    if let Some(kernel) = kernel() {
+        command.env(KERNEL_VARIABLE, kernel);
+    }
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    // Severe findings, about runs as short as these, give 1.
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{said}");
+    assert!(!said.contains("FAILED"), "{said}");
+    let mut samples = Vec::new();
+    Run::open(&home.join("run"))
+        .expect("a run")
+        .for_each_sample(|record, sample| samples.push((record.cell.workload.clone(), sample)))
+        .expect("samples");
+    samples.sort_by(|a, b| a.0.cmp(&b.0));
+    samples
+}

@@ -1,0 +1,32 @@
+//! The program as its users start it, on this machine and in the lab.
+
+mod adaptive;
+mod audit_support;
+mod audits_in_the_lab;
+mod audits_on_this_machine;
+mod backup_in_the_lab;
+mod bus;
+mod cold_in_the_lab;
+mod command_line;
+mod command_support;
+mod compare;
+mod compare_runs;
+mod disks_in_the_lab;
+mod drive_command;
+mod filebench;
+mod fio_command;
+mod fio_parity;
+mod host;
+mod import;
+mod in_the_lab;
+mod lab_bench;
+mod lab_build;
+mod lab_shell;
+mod lab_support;
+mod merge;
+mod resume;
+mod same_anywhere_in_the_lab;
+mod sensitivity;
+mod ssd_in_the_lab;
+mod ssd_wear_in_the_lab;
+mod steady_in_the_lab;

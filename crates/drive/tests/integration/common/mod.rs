@@ -1,0 +1,20 @@
+//! What the tests share; loads and formulas are those of the gates.
+
+pub mod script;
+
+use disklab_drive::hdd::Parameters;
+use disklab_drive::{SHIPPED, shipped};
+pub use disklab_gates::load::{carry_out, next_completion, random_iops, request};
+pub use disklab_gates::theory::rate;
+
+/// The platters and arms of the shipped drives that have some, as drives with
+/// conventional recording, and with the write cache on, however they are delivered.
+pub fn drives() -> Vec<(&'static str, Parameters)> {
+    SHIPPED
+        .iter()
+        .filter_map(|(id, _)| {
+            let file = shipped(id).expect("all shipped drives load");
+            Some((*id, Parameters { write_cache: true, ..file.mechanics()?.clone() }))
+        })
+        .collect()
+}

@@ -1,0 +1,9 @@
+//! Drive models from outside: what they do, and what holds whatever is asked of them.
+
+mod behaviour;
+mod common;
+mod properties;
+mod shingled;
+mod shingled_gates;
+mod shingled_properties;
+mod ssd;

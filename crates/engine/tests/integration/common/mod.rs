@@ -1,0 +1,30 @@
+//! What the tests share.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use disklab_engine::{Issued, Report, Site, run};
+use disklab_jobfile::{Job, Policy, parse};
+use disklab_source::Source;
+
+/// Jobs of a job file.
+pub fn jobs(text: &str) -> Vec<Job> {
+    let source = Arc::new(Source { name: "test.fio".to_owned(), text: text.to_owned() });
+    parse(&source, Policy::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs jobs, and tells every I/O.
+pub fn run_traced(jobs: &[Job], directory: &Path) -> (Report, Vec<Issued>) {
+    let trace = Arc::new(Mutex::new(Vec::new()));
+    let site = Site { trace: Some(trace.clone()), ..Site::new(directory, 1) };
+    let report = run(jobs, &site).unwrap_or_else(|error| panic!("{error}"));
+    let issued = trace.lock().expect("no panic").clone();
+    (report, issued)
+}
+
+/// Runs the jobs of a text in a new folder.
+pub fn run_text(text: &str) -> (tempfile::TempDir, Report) {
+    let folder = tempfile::tempdir().expect("temp");
+    let report = run(&jobs(text), &Site::new(folder.path(), 1));
+    (folder, report.unwrap_or_else(|error| panic!("{error}")))
+}

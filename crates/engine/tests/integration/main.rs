@@ -1,0 +1,10 @@
+//! Jobs run by the engine on real files, next to what fio does with them.
+
+mod clones;
+mod common;
+mod failures;
+mod json;
+mod like_fio;
+mod options;
+mod parts;
+mod verify;

@@ -1,0 +1,110 @@
+//! Checking what was written, by us and by fio.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{jobs, run_text};
+use disklab_engine::{Report, Site, run};
+
+fn run_in(folder: &Path, text: &str) -> Report {
+    run(&jobs(text), &Site::new(folder, 1)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs fio in a folder; none where it is not installed, else whether it was content.
+fn fio(folder: &Path, text: &str) -> Option<bool> {
+    fs::write(folder.join("job.fio"), text).expect("written");
+    let run = Command::new("fio")
+        .current_dir(folder)
+        .args(["--output=/dev/null", "job.fio"])
+        .output()
+        .ok()?;
+    Some(run.status.success())
+}
+
+/// Damages one byte.
+fn damage(folder: &Path, at: u64) {
+    let file = fs::OpenOptions::new().read(true).write(true).open(folder.join("f")).expect("file");
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).expect("read");
+    file.write_all_at(&[byte[0] ^ 0x40], at).expect("written");
+}
+
+const KINDS: [&str; 5] = [
+    "verify=crc32c",
+    "verify=crc32c\nverify_interval=1k",
+    "verify=crc32c\nverify_interval=4k\nverify_offset=200",
+    "verify=meta",
+    "verify=pattern\nverify_pattern=0xdeadbeef",
+];
+
+#[test]
+fn what_is_written_is_read_back() {
+    for kind in KINDS {
+        for engine in ["psync", "io_uring\niodepth=8", "libaio\niodepth=8"] {
+            let (_folder, report) = run_text(&format!(
+                "[w]\nioengine={engine}\nrw=randwrite\nbs=8k\nsize=256k\n{kind}\n"
+            ));
+            let job = &report.jobs[0];
+            assert_eq!(job.error, None, "{kind}");
+            assert_eq!((job.verified, job.write.operations), ((32, 0), 32), "{kind} {engine}");
+            assert_eq!(job.read.operations, 0, "reading back is not the job's reading");
+        }
+    }
+}
+
+#[test]
+fn a_backlog_is_checked_on_the_way_and_do_verify_can_be_off() {
+    let (_folder, report) =
+        run_text("[w]\nrw=write\nbs=4k\nsize=128k\nverify=crc32c\nverify_backlog=8\n");
+    assert_eq!(report.jobs[0].verified, (32, 0));
+    let (_folder, report) =
+        run_text("[w]\nrw=write\nbs=4k\nsize=128k\nverify=crc32c\ndo_verify=0\n");
+    assert_eq!(report.jobs[0].verified, (0, 0));
+}
+
+#[test]
+fn a_damaged_block_is_found() {
+    let folder = tempfile::tempdir().expect("temp");
+    let common = "[j]\nfilename=f\nbs=4k\nsize=64k\nverify=crc32c\n";
+    run_in(folder.path(), &format!("{common}rw=write\n"));
+    let clean = run_in(folder.path(), &format!("{common}rw=randread\n"));
+    assert_eq!((clean.jobs[0].error.clone(), clean.jobs[0].verified), (None, (16, 0)));
+    damage(folder.path(), 3 * 4096 + 2000);
+    for engine in ["psync", "io_uring\niodepth=4"] {
+        let text = format!("{common}rw=read\nioengine={engine}\n");
+        let found = run_in(folder.path(), &text);
+        let (errno, error) = found.jobs[0].error.clone().expect("damaged");
+        assert_eq!(errno, libc::EILSEQ);
+        assert!(error.contains("the block at offset 12288 has the CRC-32C"), "{error}");
+        let text = format!("{text}continue_on_error=verify\n");
+        let passed = run_in(folder.path(), &text);
+        assert_eq!(passed.jobs[0].error, None);
+        assert_eq!((passed.jobs[0].verified, passed.jobs[0].passed_over), ((16, 1), 1));
+    }
+}
+
+#[test]
+fn fio_can_check_our_files_and_we_can_check_fios() {
+    for kind in KINDS {
+        let folder = tempfile::tempdir().expect("temp");
+        let common = format!("[j]\nfilename=f\nbs=8k\nsize=256k\n{kind}\n");
+        let report = run_in(folder.path(), &format!("{common}rw=write\n"));
+        assert_eq!(report.jobs[0].error, None, "{kind}");
+        let Some(content) = fio(folder.path(), &format!("{common}rw=read\n")) else {
+            eprintln!("skipped: needs fio");
+            return;
+        };
+        assert!(content, "fio on ours: {kind}");
+        damage(folder.path(), 16384);
+        damage(folder.path(), 16384 + 200);
+        assert_eq!(fio(folder.path(), &format!("{common}rw=read\n")), Some(false), "{kind}");
+
+        let folder = tempfile::tempdir().expect("temp");
+        assert_eq!(fio(folder.path(), &format!("{common}rw=write\ndo_verify=0\n")), Some(true));
+        let report = run_in(folder.path(), &format!("{common}rw=read\n"));
+        assert_eq!(report.jobs[0].error, None, "ours on fio's: {kind}");
+        assert_eq!(report.jobs[0].verified, (32, 0));
+    }
+}

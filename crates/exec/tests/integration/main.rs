@@ -1,0 +1,3 @@
+//! Programs started by the executor.
+
+mod fio;

@@ -1,0 +1,5 @@
+//! Filebench's workloads run on real files.
+
+mod flowops;
+mod runs;
+mod support;

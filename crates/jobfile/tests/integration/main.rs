@@ -1,0 +1,3 @@
+//! The options of job files, compared with their documentation.
+
+mod docs;

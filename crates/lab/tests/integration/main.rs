@@ -1,0 +1,9 @@
+//! Guests in the lab, with the real kernel.
+
+mod guest;
+mod interrupts;
+mod kernel_boots;
+mod large_drives;
+mod processor;
+mod support;
+mod zfs;

@@ -1,0 +1,231 @@
+//! ZFS in the lab: the layers of stacks, with the real kernel part and the real
+//! programs, on modelled drives.
+//!
+//! The guest runs this very program: [`in_the_guest`] is the test that does
+//! something only there.
+
+// A test that fails here says so, as tests do.
+#![allow(clippy::unwrap_used)]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::support::{Outcome, run, steady};
+use disklab_exec::{Executor, Interrupt, Invocation};
+use disklab_lab::kernel::{ZFS_HOST, ZfsKernel, cache_folder, find_zfs};
+use disklab_lab::{DiskOptions, LabOptions};
+use disklab_stack::{Ledger, Machine, Site, Stack, needs_words};
+use disklab_study::{Node, Place, Source, StackSpec, Value, parse_layers};
+use disklab_units::Bytes;
+
+/// Tells [`in_the_guest`] where it is, and which stacks to make, parted by spaces.
+const STACKS: &str = "DISKLAB_TEST_STACKS";
+/// Size of each drive, in MiB.
+const DRIVE_MIB: u64 = 4 << 10;
+
+/// The kernel to test with, or `None`, said on standard error.
+fn zfs() -> Option<ZfsKernel> {
+    let found = find_zfs(&cache_folder());
+    if found.is_none() {
+        eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
+    }
+    found
+}
+
+/// Boots a guest with OpenZFS in which `script` runs.
+fn boot(zfs: ZfsKernel, script: &str, disks: Vec<DiskOptions>) -> Outcome {
+    // Another folder of this machine may be hidden in the guest.
+    let script = format!(
+        "mkdir -p /run/programs
+        mount -t hostfs -o {} none /run/programs
+        export PATH=/run/programs:$PATH
+        {script}",
+        zfs.programs.display()
+    );
+    run(zfs.kernel, &script, disks, |options: &mut LabOptions| {
+        options.memory_bytes = 1 << 30;
+        options.kernel_arguments.push(ZFS_HOST.to_owned());
+        options.real_limit = Some(Duration::from_secs(600));
+    })
+}
+
+/// Boots a guest that makes these stacks on four drives.
+fn stacks(zfs: ZfsKernel, stacks: &[&str]) -> Outcome {
+    let program = std::env::current_exe().unwrap();
+    let (folder, name) = (program.parent().unwrap(), program.file_name().unwrap());
+    let script = format!(
+        "mkdir -p /run/self
+        mount -t hostfs -o {} none /run/self
+        {STACKS}='{}' /run/self/{} --exact zfs::in_the_guest --nocapture 2>&1",
+        folder.display(),
+        stacks.join(" "),
+        name.display()
+    );
+    // A drive as fast as an SSD without queues.
+    boot(zfs, &script, steady(4, DRIVE_MIB, 100_000))
+}
+
+fn parse(text: &str) -> Stack {
+    let source = Arc::new(Source { name: "test.toml".to_owned(), text: text.to_owned() });
+    let place = Place { source, span: 0..text.len() };
+    let node = Node { value: Value::Text(text.to_owned()), place: place.clone() };
+    let layers = parse_layers(&node).unwrap();
+    let spec = StackSpec {
+        id: "test".to_owned(),
+        layout: "test".to_owned(),
+        file_system: String::new(),
+        layers,
+        drives: (0..4).collect(),
+        write_cache: None,
+        host_cache: None,
+        place,
+    };
+    Stack::parse(&spec).unwrap()
+}
+
+/// What a program says.
+fn said(program: &str, args: &[&str]) -> String {
+    Executor::default().check(&Invocation::new(program).args(args)).unwrap().text()
+}
+
+/// Makes each stack twice, as cells follow each other, writes into it, compares the
+/// room with what was promised, and says what the layers and `zpool` say.
+#[test]
+fn in_the_guest() {
+    let Some(stacks) = std::env::var_os(STACKS) else {
+        eprintln!("skipped: it is part of the tests that boot a guest");
+        return;
+    };
+    let drives = ["/dev/vda", "/dev/vdb", "/dev/vdc", "/dev/vdd"].map(PathBuf::from);
+    let executor = Executor::new(Interrupt::new());
+    let folder = Path::new("/run/site");
+    std::fs::create_dir_all(folder).unwrap();
+    for text in stacks.to_str().unwrap().split(' ') {
+        let stack = parse(text);
+        let missing = Machine::here().missing(&stack.needs());
+        assert!(missing.is_empty(), "{}", needs_words(&missing));
+        for _ in 0..2 {
+            let mut ledger = Ledger::open(Path::new("/run/state")).unwrap();
+            let mut site = Site {
+                executor: &executor,
+                ledger: &mut ledger,
+                folder,
+                tag: "t",
+                seed: 7,
+                notes: Vec::new(),
+                drives_are_zero: false,
+                mounted: Vec::new(),
+            };
+            let made = stack.make(&drives, &mut site).unwrap_or_else(|e| panic!("{text}: {e}"));
+            for (layer, note) in &site.notes {
+                println!("{layer}: {note}");
+            }
+            let mut file = std::fs::File::create(made.directory.join("file")).unwrap();
+            file.write_all(&vec![7; 3 << 20]).unwrap();
+            file.sync_all().unwrap();
+            drop(file);
+            println!("{}", said("zpool", &["status"]));
+            let place = made.directory.display().to_string();
+            let room = said("df", &["-B1", "--output=avail", &place]);
+            let room: f64 = room.lines().last().unwrap().trim().parse().unwrap();
+            let promised = stack.shape(&[Bytes::mib(DRIVE_MIB); 4]).unwrap().size;
+            println!("{text}: room for {room}, {promised} promised");
+            // Without its own overhead, of ext4 on a volume some per cent.
+            assert!((0.9..1.1).contains(&(room / promised.0 as f64)), "{text}");
+            let errors = ledger.take_down_to(0, &executor);
+            assert!(errors.is_empty(), "{text}: {errors:?}");
+            assert_eq!(said("zpool", &["list", "-H"]), "", "{text}");
+        }
+        println!("{text}=made");
+    }
+}
+
+#[test]
+fn pools_are_made_used_and_taken_down() {
+    let Some(zfs) = zfs() else { return };
+    let all = [
+        "zfs",
+        "zfs-mirror",
+        "zfs-mirror[width=2,compression=off]",
+        "zfs-raidz1[recordsize=1M,zstd,atime=off]",
+        "zfs-raidz2",
+        "zfs-raidz3[ashift=12]",
+        "zfs[ashift=9]",
+        "zfs-mirror[ashift=9]",
+    ];
+    let outcome = stacks(zfs, &all);
+    outcome.report();
+    for text in all {
+        assert_eq!(outcome.word(text), "made");
+    }
+    for (kind, count) in [("mirror-0", 6), ("mirror-1", 2), ("raidz1-0", 2), ("raidz3-0", 2)] {
+        assert_eq!(outcome.console.matches(kind).count(), count, "{}", outcome.console);
+    }
+    for note in [
+        "ashift=12, recordsize=128K, compression=off",
+        "ashift=12, recordsize=1M, compression=zstd, checksum=on, atime=off",
+        "zfs-raidz3: ashift=12, recordsize=128K",
+        // A single drive is a top-level vdev, whose sectors are what was asked for.
+        "zfs: ashift=9, recordsize=128K",
+        "zfs-mirror: ashift=9 was asked for and ZFS took 12",
+    ] {
+        assert!(outcome.console.contains(note), "{note}\n{}", outcome.console);
+    }
+}
+
+#[test]
+fn a_volume_carries_a_file_system() {
+    let Some(zfs) = zfs() else { return };
+    let all = ["zfs-raidz1/zvol[volblocksize=64K]/ext4", "zfs-mirror/zvol/xfs"];
+    let outcome = stacks(zfs, &all);
+    outcome.report();
+    for text in all {
+        assert_eq!(outcome.word(text), "made");
+    }
+}
+
+#[test]
+fn the_same_guest_twice_is_the_same() {
+    let Some(zfs) = zfs() else { return };
+    // What the guest says, from the kernel's first line on: before it stands the
+    // name of a folder.
+    let once = || {
+        let script = "
+            zpool create -o cachefile=none -m /mnt/p p raidz1 /dev/vda1 /dev/vdb1 /dev/vdc1
+            cp -r /usr/share/doc/zlib* /mnt/p 2>/dev/null; sync
+            dd if=/dev/urandom of=/mnt/p/data bs=128k count=64 conv=fsync 2>/dev/null
+            zpool get -H -o name,value guid,load_guid p; zdb -l /dev/vda1; zpool list -v p
+            cksum /mnt/p/data; zpool iostat -v p; cat /proc/uptime; date +%s.%N
+            zpool destroy p; date +%s.%N";
+        let script = format!(
+            "for d in a b c; do echo start=1MiB | sfdisk -q -X gpt /dev/vd$d; done{script}"
+        );
+        let outcome = boot(zfs.clone(), &script, steady(3, 512, 3_000_000));
+        let report = outcome.report();
+        let from = outcome.console.find("Linux version").unwrap_or_default();
+        let disks: Vec<u64> =
+            report.disks.iter().map(|d| d.as_ref().map_or(0, |d| d.requests)).collect();
+        (report.virtual_time, disks, outcome.console[from..].to_owned())
+    };
+    let first = once();
+    assert!(first.2.contains("hostid"), "{}", first.2);
+    assert_eq!(once(), first);
+}
+
+#[test]
+fn an_idle_pool_lets_time_pass() {
+    let Some(zfs) = zfs() else { return };
+    let script = "echo start=1MiB | sfdisk -q -X gpt /dev/vda
+        zpool create -o cachefile=none -m /mnt/p p /dev/vda1
+        a=$(date +%s); sleep 3600; b=$(date +%s); echo slept=$((b - a))
+        zpool destroy p";
+    let outcome = boot(zfs, script, steady(1, 512, 3_000_000));
+    let report = outcome.report();
+    assert_eq!(outcome.word("slept"), "3600");
+    // Nothing was written, so there is hardly a transaction group to sync.
+    let requests = report.disks[0].as_ref().map_or(0, |disk| disk.requests);
+    assert!(requests < 2000, "{requests}");
+    println!("{requests} requests, {:?}", report.real_time);
+}

@@ -1,0 +1,3 @@
+//! Counters of real block devices.
+
+mod loop_device;

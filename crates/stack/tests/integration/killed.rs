@@ -1,0 +1,165 @@
+//! A disklab that is killed with SIGKILL leaves a stack, and a program that
+//! still uses it; the next start takes both down.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use std::time::Duration;
+
+use crate::support::{LOOPS, Rig, can, stack, standing};
+use disklab_exec::Executor;
+use disklab_stack::recover;
+use disklab_units::Bytes;
+
+/// Set in the process that is to be killed.
+const ROLE: &str = "DISKLAB_TEST_IS_VICTIM";
+const STACK: &str = "partition/xfs/loop-file[size=64M]/ext4";
+
+/// Makes a stack, starts a worker in it, tells where, and waits to be killed.
+fn victim() -> ! {
+    let mut rig = Rig::new(1, Bytes::mib(600));
+    let made = rig.make(&stack(STACK, 1)).expect("made");
+    // As fio's workers do, it outlives its parent.
+    let mut worker = Command::new("sleep")
+        .arg("1000")
+        .current_dir(&made.directory)
+        .process_group(0)
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("worker");
+    println!("\nvictim {} {} {}", worker.id(), rig.drives[0].display(), rig.path().display());
+    std::io::stdout().flush().expect("flush");
+    let _ = worker.wait();
+    panic!("nobody has killed it");
+}
+
+/// Leaves nothing behind, also where the test fails.
+struct Victim {
+    child: Child,
+    folder: Option<PathBuf>,
+}
+
+impl Victim {
+    /// Starts this program again, for this test only, in the other role.
+    fn start(test: &str) -> Self {
+        let child = Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", &format!("killed::{test}"), "--nocapture"])
+            .env(ROLE, "1")
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("victim");
+        Self { child, folder: None }
+    }
+
+    /// Waits until it is ready, and returns what it says then.
+    fn ready(&mut self) -> String {
+        let lines = BufReader::new(self.child.stdout.take().expect("stdout")).lines();
+        lines
+            .map_while(Result::ok)
+            .find_map(|l| l.strip_prefix("victim ").map(str::to_owned))
+            .expect("it is ready")
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().expect("kill -9");
+        self.child.wait().expect("dead");
+    }
+}
+
+impl Drop for Victim {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if let Some(folder) = &self.folder {
+            recover(&folder.join("state"), &Executor::default());
+            let _ = std::fs::remove_dir(folder.join("state"));
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
+#[test]
+fn what_a_killed_owner_left_is_taken_down() {
+    if std::env::var_os(ROLE).is_some() {
+        victim();
+    }
+    if !can(&[stack(STACK, 1).needs(), LOOPS.to_vec()].concat()) {
+        return;
+    }
+    let mut victim = Victim::start("what_a_killed_owner_left_is_taken_down");
+    let line = victim.ready();
+    let mut words = line.splitn(3, ' ').map(str::to_owned);
+    let mut word = || words.next().expect("a word");
+    let (worker, drive, folder) = (word(), PathBuf::from(word()), PathBuf::from(word()));
+    victim.folder = Some(folder.clone());
+    let state = folder.join("state");
+    let executor = Executor::default();
+
+    let (done, errors) = recover(&state, &executor);
+    assert!(done.is_empty() && errors.is_empty(), "its owner lives: {done:?} {errors:?}");
+    let standing_before = standing(&folder);
+    assert_eq!(standing_before.len(), 4, "two mounts, two loop devices: {standing_before:?}");
+
+    victim.kill();
+    assert_eq!(standing(&folder), standing_before, "nobody has taken it down yet");
+    assert!(is_alive(&worker));
+
+    let (done, errors) = recover(&state, &executor);
+    assert!(errors.is_empty(), "{errors:?}");
+    assert!(standing(&folder).is_empty(), "{:?}", standing(&folder));
+    assert!(!is_alive(&worker), "the worker was killed");
+    assert!(!Path::new(&format!("{}p1", drive.display())).exists());
+    for thing in ["the mount at", "the loop device on", "the partitions of", "the folder"] {
+        assert!(done.iter().any(|d| d.contains(thing)), "{thing}: {done:?}");
+    }
+    let left: Vec<_> = std::fs::read_dir(&state).expect("state").flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(recover(&state, &executor).0, Vec::<String>::new(), "twice is once");
+    // Empty folders only: this would fail otherwise.
+    std::fs::remove_dir(&state).expect("state folder");
+    std::fs::remove_dir(&folder).expect("rig's folder");
+}
+
+/// Makes the stack again and again until killed.
+fn busy_victim() -> ! {
+    let mut rig = Rig::new(1, Bytes::mib(600));
+    println!("\nvictim {}", rig.path().display());
+    std::io::stdout().flush().expect("flush");
+    let stack = stack(STACK, 1);
+    loop {
+        let mark = rig.ledger.mark();
+        rig.make(&stack).expect("made");
+        rig.take_down_to(mark);
+    }
+}
+
+#[test]
+fn an_owner_may_be_killed_at_any_moment() {
+    if std::env::var_os(ROLE).is_some() {
+        busy_victim();
+    }
+    if !can(&[stack(STACK, 1).needs(), LOOPS.to_vec()].concat()) {
+        return;
+    }
+    for round in 0..12_u64 {
+        let mut victim = Victim::start("an_owner_may_be_killed_at_any_moment");
+        let folder = PathBuf::from(victim.ready());
+        victim.folder = Some(folder.clone());
+        // Steps of making and taking down take about this long.
+        std::thread::sleep(Duration::from_millis(37 * round));
+        victim.kill();
+        let (_, errors) = recover(&folder.join("state"), &Executor::default());
+        assert!(errors.is_empty(), "round {round}: {errors:?}");
+        assert!(standing(&folder).is_empty(), "round {round}: {:?}", standing(&folder));
+        let left = |folder: &Path| std::fs::read_dir(folder).expect("folder").flatten().count();
+        assert_eq!((left(&folder), left(&folder.join("state"))), (1, 0), "round {round}");
+    }
+}
+
+fn is_alive(pid: &str) -> bool {
+    // Its parent is dead, so it may stay a zombie where nobody reaps.
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| stat.contains("(sleep)") && !stat.contains(") Z "))
+}

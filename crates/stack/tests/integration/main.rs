@@ -1,0 +1,10 @@
+//! Layers on real loop devices, and what is left of them when their owner is killed.
+
+mod arrays;
+mod foreign;
+mod foreign_arrays;
+mod killed;
+mod killed_arrays;
+mod loop_stacks;
+mod studies;
+mod support;

@@ -1,0 +1,167 @@
+//! Loop devices for tests that touch real kernels.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use disklab_exec::{Executor, Interrupt, Invocation};
+use disklab_stack::{
+    Ledger, Machine, Made, Need, Site, Stack, StackError, Undo, mounts, needs_words,
+};
+use disklab_study::{Node, Place, Source, StackSpec, StudyError, Value, parse_layers};
+use disklab_units::Bytes;
+use tempfile::TempDir;
+
+/// Whether this machine has what a test needs; says so where not.
+pub fn can(needs: &[Need]) -> bool {
+    let missing = Machine::here().missing(needs);
+    if !missing.is_empty() {
+        eprintln!("skipped: {}", needs_words(&missing));
+    }
+    missing.is_empty()
+}
+
+/// What every test with loop devices needs.
+pub const LOOPS: [Need; 2] = [Need::Root, Need::Loop];
+
+/// A stack on this many drives, as a study would have it.
+pub fn spec(text: &str, drives: usize) -> Result<StackSpec, StudyError> {
+    let source = Arc::new(Source { name: "test.toml".to_owned(), text: text.to_owned() });
+    let place = Place { source, span: 0..text.len() };
+    let node = Node { value: Value::Text(text.to_owned()), place: place.clone() };
+    Ok(StackSpec {
+        id: "test".to_owned(),
+        layout: "test".to_owned(),
+        file_system: String::new(),
+        layers: parse_layers(&node)?,
+        drives: (0..drives).collect(),
+        write_cache: None,
+        host_cache: None,
+        place,
+    })
+}
+
+/// A stack, understood.
+pub fn stack(text: &str, drives: usize) -> Stack {
+    spec(text, drives).and_then(|spec| Stack::parse(&spec)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Files as drives, in a folder of their own. All goes when it goes, also when
+/// a test fails.
+pub struct Rig {
+    pub folder: TempDir,
+    pub state: PathBuf,
+    pub executor: Executor,
+    pub ledger: Ledger,
+    pub drives: Vec<PathBuf>,
+    pub notes: Vec<(String, String)>,
+    number: u32,
+}
+
+static RIGS: AtomicU32 = AtomicU32::new(0);
+
+impl Rig {
+    /// `count` sparse drives.
+    pub fn new(count: usize, size: Bytes) -> Self {
+        let folder = tempfile::Builder::new().prefix("disklab rig").tempdir().expect("temp");
+        let executor = Executor::new(Interrupt::new());
+        let state = folder.path().join("state");
+        let ledger = Ledger::open(&state).expect("ledger");
+        let (drives, notes) = (Vec::new(), Vec::new());
+        let number = RIGS.fetch_add(1, Ordering::Relaxed);
+        let mut rig = Self { folder, state, executor, ledger, drives, notes, number };
+        for number in 1..=count {
+            let drive = rig.attach(&format!("drive{number}"), size);
+            rig.drives.push(drive);
+        }
+        rig
+    }
+
+    /// A sparse file, attached to a loop device.
+    pub fn attach(&mut self, name: &str, size: Bytes) -> PathBuf {
+        let path = self.path().join(name);
+        self.ledger.enter(Undo::RemoveFile(path.clone())).expect("enter");
+        let file = std::fs::File::create(&path).expect("file");
+        file.set_len(size.0).expect("size");
+        self.ledger.enter(Undo::DetachLoop(path.clone())).expect("enter");
+        let losetup = Invocation::new("losetup").args(["--find", "--show"]).arg(&path);
+        let done = self.executor.check(&losetup).expect("losetup");
+        let device = PathBuf::from(done.text().trim());
+        // Write protection outlasts a detach, and other tests may have set it.
+        output("blockdev", &["--setrw", &device.display().to_string()]);
+        device
+    }
+
+    /// The folder, as the kernel shows it.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().canonicalize().expect("path")
+    }
+
+    /// Makes a stack on all drives.
+    pub fn make(&mut self, stack: &Stack) -> Result<Made, StackError> {
+        let folder = self.path().join("site");
+        if !folder.exists() {
+            self.ledger.enter(Undo::RemoveFolder(folder.clone())).expect("enter");
+            std::fs::create_dir(&folder).expect("site");
+        }
+        let tag = format!("t{}x{}", std::process::id(), self.number);
+        let mut site = Site {
+            executor: &self.executor,
+            ledger: &mut self.ledger,
+            folder: &folder,
+            tag: &tag,
+            seed: 7,
+            notes: Vec::new(),
+            drives_are_zero: false,
+            mounted: Vec::new(),
+        };
+        let made = stack.make(&self.drives, &mut site);
+        self.notes = site.notes;
+        made
+    }
+
+    /// Takes down all above `mark`, which must succeed.
+    pub fn take_down_to(&mut self, mark: usize) {
+        let errors = self.ledger.take_down_to(mark, &self.executor);
+        assert!(errors.is_empty(), "{errors:?}");
+    }
+
+    /// What is mounted in the folder, and attached to files in it.
+    pub fn standing(&self) -> Vec<String> {
+        standing(&self.path())
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        for error in self.ledger.take_down_to(0, &self.executor) {
+            eprintln!("{error}");
+        }
+    }
+}
+
+/// What is mounted below a folder, and attached to files below it.
+pub fn standing(folder: &Path) -> Vec<String> {
+    let mut standing: Vec<String> = mounts()
+        .expect("mounts")
+        .iter()
+        .filter(|m| m.mount_point.starts_with(folder))
+        .map(|m| m.mount_point.display().to_string())
+        .collect();
+    for entry in std::fs::read_dir("/sys/block").expect("sysfs").flatten() {
+        if let Ok(text) = std::fs::read_to_string(entry.path().join("loop/backing_file"))
+            && Path::new(text.trim_end()).starts_with(folder)
+        {
+            standing.push(text.trim_end().to_owned());
+        }
+    }
+    standing
+}
+
+/// The standard output of a program that must succeed.
+pub fn output(program: &str, args: &[&str]) -> String {
+    let output = Command::new(program).args(args).output().expect(program);
+    assert!(output.status.success(), "{program} {args:?}: {output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}

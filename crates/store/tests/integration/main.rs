@@ -1,0 +1,5 @@
+//! Runs written, read, resumed and merged.
+
+mod merge;
+mod run;
+mod support;

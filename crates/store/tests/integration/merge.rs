@@ -1,0 +1,229 @@
+//! One run of several parts.
+
+use std::path::Path;
+
+use crate::support::{cells, raw_folders, sample};
+use disklab_measure::{Environment, Sample, Tool};
+use disklab_store::{CellState, Run, RunInfo, Session};
+use disklab_study::Cell;
+use proptest::prelude::*;
+
+/// As in the lab, where parts can be merged.
+fn info() -> RunInfo {
+    RunInfo { bench: "lab".into(), options: [].into(), ..crate::support::info() }
+}
+
+/// The cells that a run with --only would have, which numbers its own.
+fn some(keep: impl Fn(&Cell) -> bool) -> Vec<Cell> {
+    let kept = cells().into_iter().filter(keep);
+    (0..).zip(kept).map(|(number, cell)| Cell { number, ..cell }).collect()
+}
+
+/// Tells cells apart.
+fn bytes(cell: &Cell) -> u64 {
+    1 + u64::from(cell.block) * 100 + cell.stack.len() as u64 * 7 + cell.workload.len() as u64
+}
+
+/// Runs the first `done` of the cells.
+fn part(folder: &Path, info: &RunInfo, cells: &[Cell], done: usize) -> Run {
+    let mut run = Run::create(folder, info, cells).expect("create");
+    let session = Session {
+        began: "2026-01-02T03:04:05Z".parse().expect("time"),
+        command: vec!["disklab".into(), folder.display().to_string()],
+        disklab: "0.1.0".into(),
+        kernel: "Linux".into(),
+    };
+    run.begin_session(&session).expect("session");
+    for cell in &cells[..done] {
+        let raw = run.begin_cell(cell).expect("begin");
+        std::fs::write(raw.join("cell.txt"), format!("{} {}", cell.stack, cell.block))
+            .expect("write");
+        run.record(cell, &sample(bytes(cell)), 2.0).expect("record");
+    }
+    run
+}
+
+fn samples(run: &Run) -> Vec<(Cell, Sample)> {
+    let mut all = Vec::new();
+    run.for_each_sample(|record, sample| all.push((record.cell.clone(), sample))).expect("read");
+    all
+}
+
+#[test]
+fn parts_become_the_run_that_they_would_have_been() {
+    let temp = tempfile::tempdir().expect("temp");
+    let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
+    let with = |option: &str| {
+        let mut info = info();
+        info.options.insert(option.to_owned(), "b*".to_owned());
+        info
+    };
+    let ours = some(|cell| cell.stack.starts_with('a'));
+    let theirs = some(|cell| cell.stack.starts_with('b'));
+    let parts = [
+        part(&a, &with("without"), &ours, ours.len()),
+        part(&b, &with("only"), &theirs, theirs.len()),
+    ];
+    let run = Run::merge(&parts, &to).expect("merge");
+    drop(parts);
+
+    assert_eq!(run.info().expect("info"), info(), "which cells a part had is no setting");
+    let merged = samples(&run);
+    assert_eq!(merged.len(), cells().len());
+    for (index, (cell, sample)) in merged.iter().enumerate() {
+        assert_eq!(cell.number as usize, index);
+        assert_eq!(sample, &crate::support::sample(bytes(cell)), "each cell has its own sample");
+        let whole = cells().into_iter().find(|c| {
+            (c.block, &c.stack, &c.workload) == (cell.block, &cell.stack, &cell.workload)
+        });
+        assert_eq!(whole.expect("of the whole run").seed, cell.seed);
+    }
+    let blocks: Vec<u32> = merged.iter().map(|(cell, _)| cell.block).collect();
+    assert!(blocks.is_sorted(), "{blocks:?}");
+    assert_eq!(run.sessions().expect("sessions").len(), 2);
+    let raw = raw_folders(&to);
+    assert_eq!(raw.len(), merged.len());
+    let text = std::fs::read_to_string(to.join("raw").join(&raw[0]).join("cell.txt"));
+    let first = &merged[0].0;
+    assert_eq!(text.expect("copied"), format!("{} {}", first.stack, first.block));
+    // And the parts are as they were.
+    assert_eq!(samples(&Run::open(&a).expect("open")).len(), ours.len());
+    assert!(Run::resume(&b).is_ok());
+}
+
+#[test]
+fn what_is_not_run_yet_waits_and_what_failed_is_told() {
+    let temp = tempfile::tempdir().expect("temp");
+    let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
+    let cells = cells();
+    let mut first = part(&a, &info(), &cells, 1);
+    first.fail(&cells[1], "no space", &[], 0.5).expect("fail");
+    // The second has the whole study, too, and ran the third cell alone.
+    let mut second = part(&b, &info(), &cells, 0);
+    second.record(&cells[2], &sample(3), 1.0).expect("record");
+    let run = Run::merge(&[first, second], &to).expect("merge");
+    let records = run.cells().expect("cells");
+    let of = |cell: &Cell| {
+        let same = |c: &Cell| {
+            (c.block, &c.stack, &c.workload) == (cell.block, &cell.stack, &cell.workload)
+        };
+        records.iter().find(|record| same(&record.cell)).expect("there")
+    };
+    assert_eq!(records.len(), cells.len());
+    assert_eq!(of(&cells[0]).state, CellState::Done);
+    assert_eq!(of(&cells[1]).state, CellState::Failed);
+    assert_eq!(of(&cells[1]).error.as_deref(), Some("no space"));
+    assert_eq!(of(&cells[2]).state, CellState::Done);
+    assert_eq!(of(&cells[3]).state, CellState::Waiting);
+    drop(run);
+    assert!(Run::resume(&to).is_ok(), "it can be gone on with");
+}
+
+/// What is said where a run as `one` and a run as `other` are merged.
+fn refusal(one: &RunInfo, other: &RunInfo) -> String {
+    let temp = tempfile::tempdir().expect("temp");
+    let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
+    let ours = some(|cell| cell.stack.starts_with('a'));
+    let theirs = some(|cell| cell.stack.starts_with('b'));
+    let parts = [part(&a, one, &ours, 1), part(&b, other, &theirs, 1)];
+    let error = Run::merge(&parts, &to).expect_err("refused").to_string();
+    assert!(!to.exists(), "nothing is made: {error}");
+    error
+}
+
+#[test]
+fn what_is_no_part_of_the_same_run_is_refused() {
+    let tool = |version: &str| Tool { name: "mkfs.ext4".into(), version: version.into() };
+    let tools = |version: &str| RunInfo {
+        environment: Environment { tools: vec![tool(version)], ..Environment::default() },
+        ..info()
+    };
+    let set = |value: &str| RunInfo {
+        options: [("memory".to_owned(), value.to_owned())].into(),
+        ..info()
+    };
+    for (one, other, expected) in [
+        (info(), RunInfo { seed: 1, ..info() }, "the seed is 18446744073709551615 in the first"),
+        (info(), RunInfo { repeats: 3, ..info() }, "the number of repeats is 2"),
+        (info(), RunInfo { scale: 1.0, ..info() }, "the scale is 0.5"),
+        (info(), RunInfo { study: "t".into(), ..info() }, "the study is s"),
+        (info(), RunInfo { study_text: "x".into(), ..info() }, "text is not the same"),
+        (set("1 GiB"), set("2 GiB"), "--memory is '1 GiB' in the first and '2 GiB'"),
+        (info(), set("2 GiB"), "--memory is not given in the first"),
+        (tools("1.47.0"), tools("1.47.2"), "mkfs.ext4 is '1.47.0' in the first"),
+        (info(), RunInfo { bench: "loop".into(), ..info() }, "only what was run in the lab"),
+        (
+            info(),
+            RunInfo { options: [("looks".to_owned(), "3".to_owned())].into(), ..info() },
+            "decided which cells",
+        ),
+    ] {
+        let error = refusal(&one, &other);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn the_host_of_the_lab_does_not_count() {
+    let smartctl = |kernel: &str| Tool {
+        name: "smartctl".into(),
+        version: format!("smartctl 7.3 r5338 [x86_64-linux-{kernel}] (local build)"),
+    };
+    let on = |kernel: &str| RunInfo {
+        environment: Environment { tools: vec![smartctl(kernel)], ..Environment::default() },
+        ..info()
+    };
+    let temp = tempfile::tempdir().expect("temp");
+    let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
+    let ours = some(|cell| cell.stack.starts_with('a'));
+    let theirs = some(|cell| cell.stack.starts_with('b'));
+    let parts = [part(&a, &on("6.1"), &ours, 1), part(&b, &on("6.12"), &theirs, 1)];
+    Run::merge(&parts, &to).expect("merge");
+}
+
+#[test]
+fn a_cell_measured_twice_is_refused() {
+    let temp = tempfile::tempdir().expect("temp");
+    let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
+    let parts = [part(&a, &info(), &cells(), 2), part(&b, &info(), &cells(), 1)];
+    let error = Run::merge(&parts, &to).expect_err("twice").to_string();
+    assert!(
+        error.contains("was measured in") && error.contains("leave one of them out"),
+        "{error}"
+    );
+    assert!(!to.exists());
+    let error = Run::merge(&parts[..1], &a).expect_err("onto a part").to_string();
+    assert!(error.contains("holds a run already"), "{error}");
+    assert_eq!(samples(&parts[0]).len(), 2, "and it is still there");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// However the cells are shared out, and in whatever order the parts are named.
+    #[test]
+    fn no_cell_is_lost(shares in proptest::collection::vec(0..3_usize, cells().len())) {
+        let temp = tempfile::tempdir().expect("temp");
+        let name = |cell: &Cell| (cell.block, cell.stack.clone(), cell.workload.clone());
+        let share = |cell: &Cell| {
+            let index = cells().iter().position(|c| name(c) == name(cell)).expect("known");
+            shares[index]
+        };
+        let parts: Vec<Run> = (0..3)
+            .map(|n| {
+                let cells = some(|cell| share(cell) == n);
+                part(&temp.path().join(n.to_string()), &info(), &cells, cells.len())
+            })
+            .collect();
+        let run = Run::merge(&parts, &temp.path().join("to")).expect("merge");
+        let mut merged: Vec<_> = samples(&run)
+            .iter()
+            .map(|(cell, sample)| (name(cell), sample.steps[0].figures[0].bytes))
+            .collect();
+        merged.sort();
+        let mut whole: Vec<_> =
+            cells().iter().map(|cell| (name(cell), bytes(cell))).collect();
+        whole.sort();
+        prop_assert_eq!(merged, whole);
+    }
+}

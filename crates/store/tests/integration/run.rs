@@ -1,0 +1,174 @@
+//! A run's life: made, written, cut off, gone on with, read.
+
+use crate::support::{cells, info, raw_folders, sample};
+use disklab_store::{CellState, Run, RunInfo, Session};
+
+#[test]
+fn what_is_written_is_read_back() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    for cell in &cells[..2] {
+        let raw = run.begin_cell(cell).expect("begin");
+        std::fs::write(raw.join("fio.out"), "raw").expect("write");
+        run.record(cell, &sample(u64::from(cell.number) + 1), 1.5).expect("record");
+    }
+    run.fail(&cells[2], "no space", &[], 0.5).expect("fail");
+    drop(run);
+
+    let run = Run::open(temp.path()).expect("open");
+    assert_eq!(run.info().expect("info"), info());
+    let records = run.cells().expect("cells");
+    let stored: Vec<_> = records.iter().map(|r| r.cell.clone()).collect();
+    assert_eq!(stored, cells, "seeds above 2^63 included");
+    assert_eq!(records[2].state, CellState::Failed);
+    assert_eq!(records[2].error.as_deref(), Some("no space"));
+    assert_eq!(records[3].state, CellState::Waiting);
+    let mut seen = Vec::new();
+    run.for_each_sample(|record, s| seen.push((record.cell.number, s))).expect("samples");
+    assert_eq!(seen, [(0, sample(1)), (1, sample(2))]);
+    let raw = raw_folders(temp.path());
+    assert_eq!(raw.len(), 3);
+    assert!(raw.iter().all(|name| !name.contains('/') && !name.contains('[')), "{raw:?}");
+    assert!(temp.path().join("raw").join(&raw[0]).join("fio.out").is_file());
+}
+
+#[test]
+fn a_campaign_grows_by_blocks_and_keeps_its_outcome() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells[..2]).expect("create");
+    assert_eq!(run.outcome().expect("read"), None);
+    run.append(&cells[2..]).expect("append");
+    assert!(run.append(&cells[2..]).is_err(), "they are there already");
+    for json in ["{\"a\":1}", "{\"a\":2}"] {
+        run.keep_outcome(json).expect("keep");
+    }
+    drop(run);
+    let run = Run::open(temp.path()).expect("open");
+    let stored: Vec<_> = run.cells().expect("cells").into_iter().map(|r| r.cell).collect();
+    assert_eq!(stored, cells);
+    assert_eq!(run.outcome().expect("read").as_deref(), Some("{\"a\":2}"));
+    assert!(run.keep_outcome("{}").is_err(), "open for reading only");
+}
+
+#[test]
+fn a_cell_ends_only_once() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    run.record(&cells[0], &sample(1), 1.0).expect("first");
+    assert!(run.record(&cells[0], &sample(9), 1.0).is_err());
+    assert!(run.fail(&cells[0], "late", &[], 1.0).is_err());
+    let mut bytes = Vec::new();
+    run.for_each_sample(|_, s| bytes.push(s.steps[0].figures[0].bytes)).expect("samples");
+    assert_eq!(bytes, [1]);
+}
+
+#[test]
+fn resuming_clears_what_was_cut_off_and_keeps_what_was_done() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    run.begin_cell(&cells[0]).expect("begin");
+    run.record(&cells[0], &sample(1), 1.0).expect("record");
+    run.begin_cell(&cells[1]).expect("begin");
+    drop(run);
+    assert_eq!(raw_folders(temp.path()).len(), 2);
+    let run = Run::resume(temp.path()).expect("resume");
+    assert_eq!(raw_folders(temp.path()).len(), 1);
+    run.begin_session(&Session {
+        began: "2026-01-02T03:04:05Z".parse().expect("time"),
+        command: vec!["disklab".into()],
+        disklab: "0.1.0".into(),
+        kernel: "Linux".into(),
+    })
+    .expect("session");
+    assert_eq!(run.sessions().expect("sessions").len(), 1);
+}
+
+#[test]
+fn failed_cells_can_be_queued_again() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    run.fail(&cells[0], "no space", &[], 0.5).expect("fail");
+    assert_eq!(run.retry_failed().expect("retry"), 1);
+    run.record(&cells[0], &sample(1), 1.0).expect("record");
+}
+
+#[test]
+fn one_writer_many_readers() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    let error = Run::resume(temp.path()).expect_err("locked").to_string();
+    assert!(error.contains("is being written by another disklab"), "{error}");
+    let reader = Run::open(temp.path()).expect("open");
+    run.record(&cells[0], &sample(1), 1.0).expect("record");
+    assert_eq!(reader.cells().expect("cells")[0].state, CellState::Done);
+    let error = reader.begin_cell(&cells[1]).expect_err("reader").to_string();
+    assert!(error.contains("reading only"), "{error}");
+}
+
+#[test]
+fn a_second_run_does_not_go_into_the_same_folder() {
+    let temp = tempfile::tempdir().expect("temp");
+    drop(Run::create(temp.path(), &info(), &cells()).expect("create"));
+    let error = Run::create(temp.path(), &info(), &cells()).expect_err("twice").to_string();
+    assert!(error.contains("holds a run already"), "{error}");
+}
+
+#[test]
+fn what_is_no_run_is_refused() {
+    let temp = tempfile::tempdir().expect("temp");
+    let error = Run::open(temp.path()).expect_err("empty").to_string();
+    assert!(error.contains("is no run"), "{error}");
+    std::fs::write(temp.path().join("run.sqlite"), "not a database at all").expect("write");
+    assert!(Run::open(temp.path()).is_err());
+}
+
+#[test]
+fn an_empty_file_and_another_programs_are_told_for_what_they_are() {
+    let temp = tempfile::tempdir().expect("temp");
+    let path = temp.path().join("run.sqlite");
+    std::fs::write(&path, "").expect("a file");
+    for refused in [Run::open(temp.path()), Run::resume(temp.path())] {
+        let error = refused.expect_err("no run").to_string();
+        assert!(error.contains("run.sqlite is empty: the run was cut off"), "{error}");
+        assert!(error.contains("remove it, and start the run anew"), "{error}");
+    }
+    let other = rusqlite::Connection::open(&path).expect("a database");
+    other.execute_batch("CREATE TABLE film (title TEXT)").expect("a table");
+    let error = Run::open(temp.path()).expect_err("no run").to_string();
+    assert!(error.ends_with("is the database of another program, not a run of disklab"), "{error}");
+}
+
+#[test]
+fn another_format_is_refused_with_advice() {
+    let temp = tempfile::tempdir().expect("temp");
+    drop(Run::create(temp.path(), &info(), &cells()).expect("create"));
+    let connection = rusqlite::Connection::open(temp.path().join("run.sqlite")).expect("open");
+    connection.pragma_update(None, "user_version", 99).expect("pragma");
+    drop(connection);
+    let error = Run::open(temp.path()).expect_err("version").to_string();
+    assert!(error.contains("format 99"), "{error}");
+}
+
+#[test]
+fn a_run_knows_what_kind_it_is() {
+    let on = |bench: &str| RunInfo { bench: bench.into(), ..info() };
+    let kinds = |bench| (on(bench).is_lab(), on(bench).is_import());
+    assert_eq!(["lab", "lab:x"].map(kinds), [(true, false); 2]);
+    assert_eq!(["dir:/lab", "loop", "disks", "dir:import"].map(kinds), [(false, false); 4]);
+    assert_eq!(kinds("import"), (false, true));
+
+    // The command line goes before the study.
+    let charged = |bench, word: Option<&str>, of_study| {
+        let word = word.map(|word| (RunInfo::PROCESSOR.to_owned(), word.to_owned()));
+        RunInfo { options: word.into_iter().collect(), ..on(bench) }.charges_processor(of_study)
+    };
+    assert!(charged("lab", None, true) && !charged("lab", None, false));
+    assert!(!charged("loop", None, true));
+    assert!(!charged("lab", Some("none"), true) && charged("lab", Some("x"), false));
+}

@@ -1,0 +1,3 @@
+//! Studies read from their text.
+
+mod load;

@@ -1,0 +1,116 @@
+//! That verdicts are calibrated: a smaller turn of the simulation whose tables are in
+//! docs/calibration.md. Bounds are those promised plus what chance adds in so few
+//! campaigns (a binomial deviate of 3).
+
+use crate::bed::Bed;
+use crate::measures::{Share, adaptive, coverage, false_claims, power, precision};
+use crate::worlds::WORLDS;
+
+/// Whether a share is at most this (in per cent), as far as so few cases tell.
+fn at_most(share: Share, per_cent: f64) -> bool {
+    let chance = 3.0 * (per_cent * (100.0 - per_cent) / share.of as f64).sqrt();
+    share.per_cent() <= per_cent + chance
+}
+
+fn at_least(share: Share, per_cent: f64) -> bool {
+    let chance = 3.0 * (per_cent * (100.0 - per_cent) / share.of as f64).sqrt();
+    share.per_cent() >= per_cent - chance
+}
+
+#[test]
+fn a_machine_that_drifts_deceives_no_more_than_a_still_one() {
+    // Before every second block ran in reverse, 6 to 8 % of summaries claimed something.
+    let bed = Bed::new(4, 10).expect("a study");
+    let drift = WORLDS.iter().find(|world| world.name == "drift").expect("a world");
+    for blocks in [4, 5] {
+        let got = false_claims(&bed, drift, 4, blocks, 60);
+        assert!(at_most(got.answers, 0.5) && at_most(got.summaries, 0.5), "{got:?}");
+    }
+}
+
+/// The tables say what each world is like.
+#[test]
+fn every_world_says_what_it_is_like() {
+    assert!(
+        WORLDS.iter().all(|world| world.about.contains('%') || world.about.contains("together"))
+    );
+}
+
+#[test]
+fn campaigns_without_differences_claim_none() {
+    let bed = Bed::new(4, 1).expect("a study");
+    for world in &WORLDS {
+        for blocks in [3, 6, 10] {
+            let got = false_claims(&bed, world, 4, blocks, 100);
+            assert!(at_most(got.answers, 5.0), "{} {blocks} {got:?}", world.name);
+            assert_eq!(got.doubted, None, "{} {blocks}", world.name);
+        }
+    }
+}
+
+#[test]
+fn summaries_of_many_questions_claim_none_either() {
+    let bed = Bed::new(4, 10).expect("a study");
+    for world in WORLDS.iter().take(4) {
+        let got = false_claims(&bed, world, 4, 5, 60);
+        assert!(at_most(got.summaries, 5.0), "{} {got:?}", world.name);
+    }
+}
+
+#[test]
+fn intervals_cover_what_they_say() {
+    let bed = Bed::new(4, 1).expect("a study");
+    for world in &WORLDS {
+        for blocks in [5, 8] {
+            let got = coverage(&bed, world, blocks, 100);
+            // Three ratios of a campaign share a baseline, and so are worth fewer cases.
+            let ratios = Share { hits: got.ratios.hits / 2, of: got.ratios.of / 2 };
+            assert!(at_least(ratios, 93.0), "{} {blocks} {got:?}", world.name);
+            assert!(at_most(ratios, 97.0), "{} {blocks} {got:?}", world.name);
+            assert!(at_most(got.false_levels, 2.5), "{} {blocks} {got:?}", world.name);
+            let figures = got.figures;
+            assert!(!world.still || at_least(figures, 93.0), "{} {blocks} {got:?}", world.name);
+        }
+    }
+}
+
+#[test]
+fn effects_are_found_at_the_planned_size() {
+    let bed = Bed::new(4, 1).expect("a study");
+    for world in WORLDS.iter().take(3) {
+        let got = power(&bed, world, 6, 25);
+        // A pilot that met a stall of many times has no plan: 1 of 200 in 'stalls'.
+        assert!(got.unplanned <= 1 && got.blocks >= 14, "{} {got:?}", world.name);
+        assert!(at_least(got.found, 90.0), "{} {got:?}", world.name);
+        assert!(at_most(got.wrong, 5.0), "{} {got:?}", world.name);
+    }
+}
+
+#[test]
+fn a_figure_that_ends_a_campaign_by_its_precision_is_held_by_its_interval() {
+    // Intervals at 95 % held it in 87 to 96 %.
+    let bed = Bed::new(1, 1).expect("a study");
+    for world in WORLDS.iter().filter(|world| world.still) {
+        for share in [0.02, 0.05, 0.1] {
+            let got = precision(&bed, world, share, 200);
+            assert!(at_least(got.covered, 94.0), "{} {share} {got:?}", world.name);
+            assert!(share < 0.05 || got.known.per_cent() > 95.0, "{} {got:?}", world.name);
+            assert!(got.blocks <= 30 && (share < 0.1 || got.blocks < 8), "{got:?}");
+        }
+    }
+}
+
+#[test]
+fn adaptive_campaigns_name_the_best_sooner() {
+    let bed = Bed::new(8, 1).expect("a study");
+    for world in WORLDS.iter().take(3) {
+        let got = adaptive(&bed, world, 40);
+        assert!(
+            at_most(got.false_order, 5.0) && at_most(got.false_best, 5.0),
+            "{} {got:?}",
+            world.name
+        );
+        assert!(got.cells.per_cent() < 80.0, "{} {got:?}", world.name);
+        assert!(got.named.per_cent() > 80.0, "{} {got:?}", world.name);
+    }
+}

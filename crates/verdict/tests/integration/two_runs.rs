@@ -1,0 +1,135 @@
+//! That the comparison of two runs is calibrated: A/A pairs of runs on machines that are
+//! made up, as for campaigns in docs/calibration.md. The two runs of a pair are
+//! independent, each with a machine of its own.
+
+use crate::bed::Bed;
+use crate::worlds::{WORLDS, World};
+use disklab_store::{CellRecord, CellState};
+use disklab_study::Cell;
+use disklab_verdict::{Change, Side, Terms, Versus};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+const RATE: f64 = 2e8;
+
+/// What many pairs of runs gave.
+#[derive(Debug, Default)]
+struct Tally {
+    pairs_of_runs: u64,
+    figures: u64,
+    /// Pairs of runs with a slower or faster figure.
+    claiming: u64,
+    /// Figures whose interval holds the truth.
+    covered: u64,
+    with_interval: u64,
+    same: u64,
+    slower: u64,
+    identical: u64,
+}
+
+/// Compares `cases` pairs of runs of two stacks and `questions` figures each, in which B
+/// is `factor` times as fast as A.
+fn play(world: &World, questions: usize, blocks: u32, cases: u64, factor: f64) -> Tally {
+    let bed = Bed::new(2, questions).expect("a study");
+    let (study, info) = bed.run();
+    let name = world.name.bytes().fold(11_u64, |s, b| s.wrapping_mul(31).wrapping_add(b.into()));
+    let mut random = ChaCha8Rng::seed_from_u64(name);
+    let mut tally = Tally::default();
+    for _ in 0..cases {
+        let a = bed.campaign(world, &[RATE; 2], blocks, &mut random);
+        let b = bed.campaign(world, &[RATE * factor; 2], blocks, &mut random);
+        let (cells_a, cells_b) = (records(&a), records(&b));
+        let (of_a, of_b) = (bed.analyse(a), bed.analyse(b));
+        let one = Side { info, study, cells: &cells_a, analysis: &of_a };
+        let two = Side { info, study, cells: &cells_b, analysis: &of_b };
+        let terms = Terms { level: 0.05, unplanned: true, ..Terms::default() };
+        let got = Versus::of(&one, &two, &terms).expect("in common");
+        tally.pairs_of_runs += 1;
+        let claims = |c: &Change| matches!(c, Change::Slower | Change::Faster);
+        tally.claiming += u64::from(got.pairs.iter().any(|p| claims(&p.change)));
+        for pair in &got.pairs {
+            tally.figures += 1;
+            tally.same += u64::from(pair.change == Change::Same);
+            tally.slower += u64::from(pair.change == Change::Slower);
+            tally.identical += u64::from(pair.change == Change::Identical);
+            if let Some(interval) = pair.interval {
+                tally.with_interval += 1;
+                tally.covered += u64::from(interval.contains(factor));
+            }
+        }
+    }
+    tally
+}
+
+fn records(campaign: &[(Cell, f64)]) -> Vec<CellRecord> {
+    let record = |cell: &Cell| CellRecord {
+        cell: cell.clone(),
+        state: CellState::Done,
+        error: None,
+        ended: None,
+        seconds: None,
+    };
+    campaign.iter().map(|(cell, _)| record(cell)).collect()
+}
+
+/// Whether a share is at most this (in per cent), as far as so few cases tell (a binomial
+/// deviate of 3).
+fn at_most(hits: u64, of: u64, per_cent: f64) -> bool {
+    let chance = 3.0 * (per_cent * (100.0 - per_cent) / of as f64).sqrt();
+    100.0 * hits as f64 / of as f64 <= per_cent + chance
+}
+
+fn at_least(hits: u64, of: u64, per_cent: f64) -> bool {
+    at_most(of - hits, of, 100.0 - per_cent)
+}
+
+fn still() -> impl Iterator<Item = &'static World> {
+    WORLDS.iter().filter(|world| world.still)
+}
+
+#[test]
+fn runs_without_differences_claim_none() {
+    for world in still() {
+        for (questions, blocks) in [(1, 3), (1, 6), (6, 3), (6, 8)] {
+            let got = play(world, questions, blocks, 60, 1.0);
+            assert!(at_most(got.claiming, got.pairs_of_runs, 5.0), "{} {got:?}", world.name);
+            assert_eq!(got.identical, 0, "{} {got:?}", world.name);
+        }
+    }
+}
+
+/// At the edge of the level a claim is false whichever it is.
+#[test]
+fn a_ratio_on_the_edge_is_called_slower_or_the_same_rarely() {
+    for world in still() {
+        for blocks in [4, 8] {
+            let got = play(world, 2, blocks, 60, 1.0 / 1.05);
+            assert!(at_most(got.claiming, got.pairs_of_runs, 5.0), "{} {got:?}", world.name);
+            assert!(at_most(got.same, got.figures, 2.5), "{} {got:?}", world.name);
+        }
+    }
+}
+
+#[test]
+fn intervals_cover_what_they_say() {
+    for world in still() {
+        for blocks in [4, 6, 10] {
+            let got = play(world, 1, blocks, 150, 0.9);
+            assert_eq!(got.with_interval, got.figures);
+            assert!(
+                at_least(got.covered, got.with_interval, 95.0),
+                "{} {blocks} {got:?}",
+                world.name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_large_loss_is_found_and_none_is_found_the_same() {
+    let calm = &WORLDS[0];
+    let loss = play(calm, 2, 8, 40, 0.85);
+    assert!(at_least(loss.slower, loss.figures, 90.0), "{loss:?}");
+    let none = play(calm, 2, 12, 40, 1.0);
+    assert!(at_least(none.same, none.figures, 90.0), "{none:?}");
+}

@@ -1,0 +1,3 @@
+//! Filebench's language, construct by construct.
+
+mod constructs;

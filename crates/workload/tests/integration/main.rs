@@ -1,0 +1,3 @@
+//! The shipped studies' workloads.
+
+mod studies;
