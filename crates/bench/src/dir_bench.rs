@@ -108,16 +108,12 @@ impl Bench for DirBench {
             let id = &campaign.study.workloads[index].id;
             let space = campaign.workloads[index].cost().space;
             if space > free {
-                survey.left_out.push(LeftOut {
-                    stack: None,
-                    workload: Some(id.clone()),
-                    why: format!(
-                        "needs {} and the directory has {} free; make the files smaller with \
-                         --scale",
-                        space.iec(),
-                        free.iec()
-                    ),
-                });
+                let why = format!(
+                    "needs {} and the directory has {} free; make the files smaller with --scale",
+                    space.iec(),
+                    free.iec()
+                );
+                survey.left_out.push(LeftOut::workload(id, why));
                 continue;
             }
             survey.pairs.push((AS_IT_IS.to_owned(), id.clone()));

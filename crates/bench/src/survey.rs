@@ -35,15 +35,15 @@ pub(crate) fn survey_devices(
     let mut survey = Survey { sizes: sizes.clone(), ..Survey::default() };
     let runnable = runnable_workloads(campaign, true, drives.are_ata(), &mut survey.left_out);
     for (index, (spec, stack)) in study.stacks.iter().zip(&campaign.stacks).enumerate() {
-        let mut leave_out = |why: String| {
-            survey.left_out.push(LeftOut { stack: Some(spec.id.clone()), workload: None, why });
-        };
+        let mut leave_out = |why: String| survey.left_out.push(LeftOut::stack(&spec.id, why));
         let mut missing = machine.missing(&stack.needs());
         // That the bench itself needs root is said once, and no reason not to plan.
         missing.retain(|need| *need != Need::Root);
         if !missing.is_empty() {
             let words: Vec<_> = missing.iter().map(ToString::to_string).collect();
-            leave_out(format!("needs {}", words.join(", ")));
+            let packages = missing.iter().filter_map(Need::package);
+            let why = format!("needs {}", words.join(", "));
+            survey.left_out.push(LeftOut::stack(&spec.id, why).lacking(packages));
             continue;
         }
         if spec.write_cache.is_some() && !drives.write_cache_switchable() {
@@ -79,15 +79,12 @@ pub(crate) fn survey_devices(
             // A twentieth is the usual reserve of ext4 and ZFS.
             let usable = Bytes((volume.size.0 as f64 * 0.95) as u64);
             if space > usable {
-                survey.left_out.push(LeftOut {
-                    stack: Some(spec.id.clone()),
-                    workload: Some(id.clone()),
-                    why: format!(
-                        "needs {} and the stack has {}; make the files smaller with --scale",
-                        space.iec(),
-                        usable.iec()
-                    ),
-                });
+                let why = format!(
+                    "needs {} and the stack has {}; make the files smaller with --scale",
+                    space.iec(),
+                    usable.iec()
+                );
+                survey.left_out.push(LeftOut::pair(&spec.id, id, why));
                 continue;
             }
             survey.pairs.push((spec.id.clone(), id.clone()));
@@ -126,20 +123,20 @@ pub(crate) fn runnable_workloads(
         if are_ata {
             programs.extend(workload.ata_programs());
         }
-        let missing: Vec<String> = programs
-            .iter()
-            .filter(|(program, _)| find_program(program).is_none())
-            .map(|(program, package)| format!("the program {program} (package {package})"))
-            .collect();
-        let why = if !missing.is_empty() {
-            format!("needs {}", missing.join(", "))
+        programs.retain(|(program, _)| find_program(program).is_none());
+        if !programs.is_empty() {
+            let missing: Vec<String> = programs
+                .iter()
+                .map(|(program, package)| format!("the program {program} (package {package})"))
+                .collect();
+            let why = format!("needs {}", missing.join(", "));
+            let packages = programs.iter().map(|(_, package)| *package);
+            left_out.push(LeftOut::workload(&spec.id, why).lacking(packages));
         } else if workload.needs_device() && !has_device {
-            "needs a block device of its own".to_owned()
+            left_out.push(LeftOut::workload(&spec.id, "needs a block device of its own"));
         } else {
             runnable.push(index);
-            continue;
-        };
-        left_out.push(LeftOut { stack: None, workload: Some(spec.id.clone()), why });
+        }
     }
     runnable
 }

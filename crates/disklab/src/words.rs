@@ -1,7 +1,11 @@
 //! Words that several commands use.
 
+mod skipped;
+
 use disklab_study::LeftOut;
 use disklab_units::significant;
+
+pub use skipped::Skipped;
 
 /// Lines on what does not run here, things with the same reason together.
 pub fn left_out_lines(left_out: &[LeftOut]) -> Vec<String> {

@@ -49,11 +49,7 @@ impl Import {
                     let entry = figures.entry(key).or_insert_with(|| figure(direction, 0.0));
                     add(entry, row, target);
                 }
-                Err(why) => left_out.push(LeftOut {
-                    stack: Some(row.subject.clone()),
-                    workload: Some(row.workload.clone()),
-                    why,
-                }),
+                Err(why) => left_out.push(LeftOut::pair(&row.subject, &row.workload, why)),
             }
         }
         let cells = cells(&study, figures, notes);

@@ -40,6 +40,16 @@ pub enum Need {
     Root,
 }
 
+impl Need {
+    /// Debian's package that has it, if it is a program.
+    pub fn package(&self) -> Option<&'static str> {
+        match self {
+            Self::Program { package, .. } => Some(package),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

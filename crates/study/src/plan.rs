@@ -26,4 +26,32 @@ pub struct LeftOut {
     pub workload: Option<String>,
     /// Why: `needs md (raid5) in the kernel`.
     pub why: String,
+    /// Debian's packages without which it does not run; installing them all may not be
+    /// enough.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packages: Vec<String>,
+}
+
+impl LeftOut {
+    /// A stack, with all its workloads.
+    pub fn stack(id: &str, why: impl Into<String>) -> Self {
+        Self { stack: Some(id.to_owned()), workload: None, why: why.into(), packages: Vec::new() }
+    }
+
+    /// A workload, on all stacks.
+    pub fn workload(id: &str, why: impl Into<String>) -> Self {
+        Self { stack: None, workload: Some(id.to_owned()), why: why.into(), packages: Vec::new() }
+    }
+
+    /// One workload on one stack.
+    pub fn pair(stack: &str, workload: &str, why: impl Into<String>) -> Self {
+        Self { workload: Some(workload.to_owned()), ..Self::stack(stack, why) }
+    }
+
+    /// The same, with the packages that it lacks.
+    #[must_use]
+    pub fn lacking<'a>(mut self, packages: impl IntoIterator<Item = &'a str>) -> Self {
+        self.packages = packages.into_iter().map(str::to_owned).collect();
+        self
+    }
 }

@@ -18,7 +18,7 @@ use crate::cli::PlanArgs;
 use crate::exit::{DONE, Failure};
 use crate::places::new_run_folder;
 use crate::setup::{Mode, Setup};
-use crate::words::{left_out_lines, scale_words};
+use crate::words::{Skipped, left_out_lines, scale_words};
 use crate::{signals, studies};
 
 /// Prints the plan.
@@ -51,6 +51,10 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
 pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String {
     let study = &setup.campaign.study;
     let mut text = format!("{} ({})\n", study.title, study.id);
+    let skipped = Skipped::new(&setup.survey.left_out, setup.survey.stacks.len());
+    if let Some(warning) = skipped.warning() {
+        text.push_str(&format!("  WARNING       {warning}\n"));
+    }
     let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<14}{value}\n"));
     line("bench", format!("{}: {}", setup.bench.name(), setup.bench.about()));
     if let Some((zfs, kernel)) = setup.lab_kernel() {
@@ -128,6 +132,9 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
         for cell in &setup.cells {
             text.push_str(&format!("    {}\n", cell_line(setup, cell)));
         }
+    }
+    if let Some(remedy) = skipped.remedy() {
+        text.push_str(&format!("  {remedy}\n"));
     }
     text
 }

@@ -22,6 +22,7 @@ use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::setup::{Mode, Setup, take_down_leftovers};
 use crate::studies::Found;
+use crate::words::Skipped;
 use crate::{signals, studies};
 
 /// Carries out a study, or goes on with one.
@@ -333,6 +334,10 @@ pub(super) fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Fail
         if failed > 0 {
             let cells = count(failed, "cell");
             text.push_str(&format!("! {cells} failed; the report says why\n"));
+        }
+        let RunInfo { stacks, left_out, .. } = &report.info;
+        if let Some(remedy) = Skipped::new(left_out, stacks.len()).remedy() {
+            text.push_str(&format!("! {remedy}\n"));
         }
         text.push_str(&format!("Report: {}\n", page.display()));
         print(&text)?;

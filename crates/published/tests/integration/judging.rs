@@ -121,8 +121,12 @@ fn judged(single: &[f64], raid5: &[f64]) -> Comparison {
         fate("raid5/ext4", Some(Ok(()))),
         fate("single/btrfs", Some(Err("no space left\nat all".into()))),
     ];
-    let left_out =
-        [LeftOut { stack: Some("raid5/btrfs".into()), workload: None, why: "needs btrfs".into() }];
+    let left_out = [LeftOut {
+        stack: Some("raid5/btrfs".into()),
+        workload: None,
+        why: "needs btrfs".into(),
+        packages: vec![],
+    }];
     let measured = Measured {
         study: &study(),
         groups: &groups,

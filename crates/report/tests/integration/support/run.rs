@@ -37,16 +37,8 @@ pub(super) fn info(bench: &str, text: &str, study: &Study, repeats: u32) -> RunI
             })
             .collect(),
         left_out: vec![
-            LeftOut {
-                stack: Some("zfs-raidz1".to_owned()),
-                workload: None,
-                why: "needs the module zfs in the kernel".to_owned(),
-            },
-            LeftOut {
-                stack: None,
-                workload: Some("hdparm".to_owned()),
-                why: "a file system has no device to time".to_owned(),
-            },
+            LeftOut::stack("zfs-raidz1", "needs the module zfs in the kernel"),
+            LeftOut::workload("hdparm", "a file system has no device to time"),
         ],
         environment: environment(),
     }
