@@ -1,6 +1,7 @@
 //! `disklab doctor`: what this machine can do, what is missing, how to get it.
 
 mod lab;
+mod sections;
 
 use std::collections::BTreeSet;
 
@@ -9,6 +10,7 @@ use disklab_lab::kernel::ZFS_CONFIGURATION;
 use disklab_stack::{Machine, Need};
 use serde_json::json;
 
+use self::sections::{Row, Section};
 use super::{print, print_json};
 use crate::exit::{DONE, Failure};
 use crate::setup::take_down_leftovers;
@@ -22,34 +24,21 @@ const ZFS_PROGRAMS: &[&str] = &["zpool", "zfs"];
 /// How to have ZFS outside of the lab.
 const ZFS_PACKAGES: &str = "install OpenZFS (Debian: zfs-dkms and zfsutils-linux in contrib)";
 
-/// Takes down leftovers, then says what there is.
+/// Tears down leftovers, then says what there is.
 pub fn doctor(as_json: bool) -> Result<u8, Failure> {
     let cleaned = take_down_leftovers(&Interrupt::new())?;
-    let machine = Machine::here();
-    // What the guests' kernels have: with ZFS, which the lab builds when it is needed.
-    let lab = Machine::configured(ZFS_CONFIGURATION, ZFS_PROGRAMS);
-    let mut needs: BTreeSet<Need> = disklab_stack::known_needs().into_iter().collect();
-    needs.extend([Need::Root, Need::Loop]);
-    for (name, package) in OTHER_PROGRAMS {
-        needs.insert(Need::Program { name, package });
-    }
     let (lab_rows, lab_packages) = lab::lab();
-    let rows: Vec<(String, bool, String)> = needs
-        .iter()
-        .map(|need| {
-            let have = match need {
-                Need::Program { name, .. } => find_program(name).is_some(),
-                other => machine.has(other),
-            };
-            (name_of(need), have, remedy(need, lab.has(need)))
-        })
-        .chain(lab_rows)
-        .collect();
+    let needs = needs();
+    let sections = [
+        Section::new("The lab (the default bench; needs no root)", lab_rows),
+        Section::new("Programs, for the stacks and workloads that use them", programs(&needs)),
+        Section::new(
+            "This machine's own kernel, for --on loop and --on disks:…; the lab has its own",
+            kernel(&needs),
+        ),
+    ];
     if as_json {
-        let rows: Vec<_> = rows
-            .iter()
-            .map(|(name, have, remedy)| json!({ "name": name, "here": have, "remedy": remedy }))
-            .collect();
+        let rows: Vec<_> = sections.iter().flat_map(|section| section.json()).collect();
         print_json(&json!({ "taken_down": cleaned, "needs": rows }))?;
         return Ok(DONE);
     }
@@ -57,15 +46,12 @@ pub fn doctor(as_json: bool) -> Result<u8, Failure> {
     for line in &cleaned {
         text.push_str(&format!("left by a killed run: {line}\n"));
     }
-    let width = rows.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
-    for (name, have, remedy) in &rows {
-        let end = if *have { "here".to_owned() } else { format!("missing: {remedy}") };
-        text.push_str(&format!("{name:width$}  {end}\n"));
-    }
+    let shown: Vec<String> = sections.iter().map(Section::to_string).collect();
+    text.push_str(&shown.join("\n"));
     let packages: BTreeSet<&str> = needs
         .iter()
+        .filter(|need| !matches!(need, Need::Program { name, .. } if ZFS_PROGRAMS.contains(name)))
         .filter_map(|need| match need {
-            Need::Program { name, .. } if ZFS_PROGRAMS.contains(name) => None,
             Need::Program { name, package } if find_program(name).is_none() => Some(*package),
             _ => None,
         })
@@ -82,30 +68,48 @@ pub fn doctor(as_json: bool) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-fn name_of(need: &Need) -> String {
-    match need {
-        Need::Program { name, .. } => (*name).to_owned(),
-        other => other.to_string(),
+fn needs() -> BTreeSet<Need> {
+    let mut needs: BTreeSet<Need> = disklab_stack::known_needs().into_iter().collect();
+    needs.extend([Need::Root, Need::Loop]);
+    for (name, package) in OTHER_PROGRAMS {
+        needs.insert(Need::Program { name, package });
     }
+    needs
 }
 
-/// What to do about a need that this machine does not meet; the lab may.
+fn programs(needs: &BTreeSet<Need>) -> Vec<Row> {
+    let row = |need: &Need| match need {
+        Need::Program { name, package } => {
+            let remedy = if ZFS_PROGRAMS.contains(name) {
+                format!("the lab has its own; elsewhere: {ZFS_PACKAGES}")
+            } else {
+                format!("apt-get install {package}")
+            };
+            Some(Row::new(*name, find_program(name).is_some(), remedy))
+        }
+        _ => None,
+    };
+    needs.iter().filter_map(row).collect()
+}
+
+fn kernel(needs: &BTreeSet<Need>) -> Vec<Row> {
+    let machine = Machine::here();
+    // What the guests' kernels have: with ZFS, which the lab builds when it is needed.
+    let lab = Machine::configured(ZFS_CONFIGURATION, ZFS_PROGRAMS);
+    needs
+        .iter()
+        .filter(|need| need.package().is_none())
+        .map(|need| Row::new(need.to_string(), machine.has(need), remedy(need, lab.has(need))))
+        .collect()
+}
+
+/// What to do if this kernel does not have it; the lab may.
 fn remedy(need: &Need, lab_has_it: bool) -> String {
     match need {
-        Need::Program { name, .. } if ZFS_PROGRAMS.contains(name) => {
-            format!("the lab has its own; elsewhere: {ZFS_PACKAGES}")
-        }
-        Need::Program { package, .. } => format!("apt-get install {package}"),
-        Need::Root => "the lab needs no root, nor does --on dir:PATH; else run it with sudo".into(),
+        Need::Root => "run it with sudo; the lab and --on dir:PATH need no root".into(),
         Need::Zfs => format!("the lab has it; elsewhere: {ZFS_PACKAGES}"),
-        Need::Loop | Need::FileSystem(_) | Need::Md(_) | Need::DeviceMapper(_) => {
-            let elsewhere = "stacks that need it are left out";
-            if lab_has_it {
-                format!("this kernel lacks it, the lab's has it; elsewhere {elsewhere}")
-            } else {
-                format!("this kernel lacks it; {elsewhere}")
-            }
-        }
+        _ if lab_has_it => "stacks that need it are skipped; the lab has it".to_owned(),
+        _ => "stacks that need it are skipped".to_owned(),
     }
 }
 
@@ -114,27 +118,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_lab_has_is_said_to_be_there() {
+    fn remedy_says_what_the_lab_has() {
         let lab = Machine::configured(ZFS_CONFIGURATION, ZFS_PROGRAMS);
-        let mut kinds = 0;
-        for need in disklab_stack::known_needs() {
+        let kernel: Vec<Need> =
+            needs().into_iter().filter(|need| need.package().is_none()).collect();
+        assert!(kernel.len() > 10, "{kernel:?}");
+        for need in kernel {
             let text = remedy(&need, lab.has(&need));
-            match need {
-                Need::FileSystem(_) | Need::Md(_) | Need::DeviceMapper(_) | Need::Zfs => {
-                    assert!(text.contains("the lab"), "{need}: {text}");
-                    kinds += 1;
-                }
-                Need::Program { name, .. } => {
-                    assert_eq!(
-                        text.contains("the lab has its own"),
-                        name.starts_with('z'),
-                        "{name}"
-                    );
-                }
-                Need::Root | Need::Loop => {}
-            }
+            assert!(text.contains("the lab") || need == Need::Loop, "{need}: {text}");
         }
-        assert!(kinds > 10, "{kinds}");
         assert!(!remedy(&Need::FileSystem("hfs"), false).contains("the lab"));
+    }
+
+    #[test]
+    fn programs_name_their_packages() {
+        for row in programs(&needs()) {
+            let own = ZFS_PROGRAMS.contains(&row.name.as_str());
+            assert_eq!(row.remedy.contains("the lab has its own"), own, "{row:?}");
+            assert!(own || row.remedy.starts_with("apt-get install "), "{row:?}");
+        }
     }
 }

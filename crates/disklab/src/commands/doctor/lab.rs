@@ -7,15 +7,13 @@ use disklab_lab::kernel::{self, KernelError, Source};
 use disklab_lab::landlock_version;
 use disklab_units::Bytes;
 
+use super::sections::Row;
 use crate::commands::lab::build::BUILD_TIME;
 
 /// Where a guest's memory lies.
 const MEMORY: &str = "/dev/shm";
 /// The memory of a guest where the user says nothing.
 const GUEST_MEMORY: Bytes = Bytes::gib(1);
-
-/// A line: what, whether it is here, and how to get it.
-pub type Row = (String, bool, String);
 
 /// What there is of the lab, and the Debian packages that its kernel's build lacks.
 pub fn lab() -> (Vec<Row>, Vec<&'static str>) {
@@ -36,19 +34,18 @@ pub fn lab() -> (Vec<Row>, Vec<&'static str>) {
     let packages = if built.is_some() { Vec::new() } else { packages };
     let with_zfs = kernel::find_zfs(&cache);
     let rows = vec![
-        (named("lab kernel", built.as_deref()), built.is_some(), remedy),
-        (
+        Row::new(named("lab kernel", built.as_deref()), built.is_some(), remedy),
+        Row::new(
             named("lab kernel with ZFS", with_zfs.as_ref().map(|z| z.kernel.as_path())),
             with_zfs.is_some(),
-            "disklab lab build --zfs; studies with ZFS do it by themselves".to_owned(),
+            "disklab lab build --zfs; studies with ZFS do it by themselves",
         ),
-        (
-            "Landlock".to_owned(),
+        Row::new(
+            "Landlock",
             landlock_version().is_some(),
             "Linux 5.13 or later has it, unless it is switched off (lsm= on the kernel's command \
              line); without, a lab's guest is kept from writing elsewhere by its read-only root \
-             alone"
-                .to_owned(),
+             alone",
         ),
         memory(),
     ];
@@ -69,7 +66,7 @@ fn packages(error: &KernelError) -> Vec<&'static str> {
 
 fn memory() -> Row {
     let free = rustix::fs::statvfs(MEMORY).map_or(0, |s| s.f_bavail.saturating_mul(s.f_frsize));
-    (
+    Row::new(
         format!("{MEMORY} with {} for a lab's guest", GUEST_MEMORY.iec()),
         free >= GUEST_MEMORY.0,
         format!(
@@ -87,13 +84,13 @@ mod tests {
     fn each_part_of_the_lab_has_a_line() {
         let (rows, packages) = lab();
         for part in ["lab kernel", "lab kernel with ZFS", "Landlock", "/dev/shm with 1 GiB"] {
-            let (_, here, remedy) = rows
+            let row = rows
                 .iter()
-                .find(|(name, ..)| name.starts_with(part))
+                .find(|row| row.name.starts_with(part))
                 .unwrap_or_else(|| panic!("no line for {part}"));
-            assert!(*here || !remedy.is_empty(), "{part}");
+            assert!(row.here || !row.remedy.is_empty(), "{part}");
         }
-        assert!(!rows[0].1 || packages.is_empty(), "a kernel that is there needs no build");
+        assert!(!rows[0].here || packages.is_empty(), "a kernel that is there needs no build");
     }
 
     #[test]
