@@ -3,6 +3,7 @@
 
 mod bus;
 mod compare;
+pub mod complete;
 mod drive;
 mod filebench;
 mod fio;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
+use clap_complete::ArgValueCompleter;
 use disklab_store::RunInfo;
 use disklab_units::Bytes;
 
@@ -88,8 +89,8 @@ pub enum Command {
     /// Write shell completions to standard output.
     #[command(hide = true)]
     Completions {
-        /// The shell.
-        shell: Shell,
+        /// The shell: bash, zsh, fish, elvish or powershell.
+        shell: String,
     },
     /// Write man pages into a folder.
     #[command(hide = true)]
@@ -117,11 +118,11 @@ pub struct CampaignArgs {
     /// Scale all file sizes by this: 1/16, 0.25, 2. [default: 1]
     #[arg(long, value_name = "FACTOR", value_parser = parse_scale)]
     pub scale: Option<f64>,
-    /// Only cells whose STACK:WORKLOAD matches, such as 'raid5/*:dd-*'; may be
-    /// given several times.
+    /// Run only cells whose STACK:WORKLOAD matches, such as 'raid5/*:dd-*'; without a
+    /// ':', whose stack or workload matches. Repeatable.
     #[arg(long, value_name = "PATTERN")]
     pub only: Vec<String>,
-    /// No cells whose STACK:WORKLOAD matches; may be given several times.
+    /// Skip cells that match, as for --only. Repeatable.
     #[arg(long, value_name = "PATTERN")]
     pub without: Vec<String>,
     /// Size of a drive on the loop bench.
@@ -134,7 +135,7 @@ pub struct CampaignArgs {
     /// In the lab: charge for the processor's work as on this one: a shipped one, such
     /// as atom-d2700 (see `disklab list processors`), or a processor file; 'none' for
     /// free. [default: the study's, or none]
-    #[arg(long, value_name = "PROCESSOR")]
+    #[arg(long, value_name = "PROCESSOR", add = ArgValueCompleter::new(complete::processor))]
     pub processor: Option<String>,
     /// In the lab: have all drives share a bus of this rate, such as '415 MB/s', as
     /// behind a port multiplier, a dock or a slow chipset; 'none' for one each.
@@ -236,6 +237,7 @@ impl CampaignArgs {
 pub struct RunArgs {
     /// A shipped study's id (see `disklab list studies`) or a file. May be left
     /// out with --resume.
+    #[arg(add = ArgValueCompleter::new(complete::study))]
     pub study: Option<String>,
     #[command(flatten)]
     pub campaign: CampaignArgs,
@@ -258,6 +260,7 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 pub struct PlanArgs {
     /// A shipped study's id or a file.
+    #[arg(add = ArgValueCompleter::new(complete::study))]
     pub study: String,
     #[command(flatten)]
     pub campaign: CampaignArgs,

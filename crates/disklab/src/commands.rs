@@ -35,7 +35,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Fio(args) => fio::fio(&args, json),
         Command::Filebench(args) => filebench::filebench(&args, json),
         Command::Lab(command) => lab::dispatch(&command, json),
-        Command::Completions { shell } => generate::completions(shell),
+        Command::Completions { shell } => generate::completions(&shell),
         Command::Man { folder } => generate::man_pages(&folder),
     }
 }

@@ -24,6 +24,14 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     guest::be_guest();
+    match cli::complete::answer_shell() {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::from(exit::DONE),
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(exit::WRONG_USE);
+        }
+    }
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

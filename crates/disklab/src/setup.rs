@@ -1,9 +1,11 @@
 //! From the command line to a bench and the cells that will run on it.
 
+mod bench_options;
 mod lab;
 mod making;
 mod pilot;
 mod prediction;
+mod selection;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +19,7 @@ use disklab_campaign::Goal;
 use disklab_exec::{Executor, Interrupt};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_stack::{Ledger, recover};
-use disklab_study::{Cell, matches, order};
+use disklab_study::{Cell, order};
 use disklab_units::{Bytes, show_duration};
 use disklab_workload::Context;
 
@@ -27,10 +29,11 @@ use crate::exit::Failure;
 use crate::on::On;
 use crate::places::state_folder;
 use crate::studies::Found;
-use crate::words::left_out_lines;
+use crate::words::{Skipped, left_out_lines};
 pub use lab::machine_memory;
 
 use self::pilot::Pilot;
+use self::selection::Selection;
 
 /// Whether anything may be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +103,7 @@ impl Setup {
         mode: Mode,
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
+        bench_options::check(args)?;
         let Found { study, folder } = found;
         let context = Context { scale: args.scale(), folder: folder.clone() };
         let campaign = Campaign::new(study, &context).map_err(Failure::wrong_use)?;
@@ -116,19 +120,11 @@ impl Setup {
         let place = Place { scratch: &scratch, study: &folder };
         let bench = bench(args, &campaign, &place, mode, &mut options, interrupt)?;
         let mut survey = bench.survey(&campaign);
-        if !args.only.is_empty() {
-            survey.pairs.retain(|(stack, workload)| {
-                let name = format!("{stack}:{workload}");
-                args.only.iter().any(|pattern| matches(pattern, &name))
-            });
-            options.insert("only".to_owned(), args.only.join(" "));
-        }
-        if !args.without.is_empty() {
-            survey.pairs.retain(|(stack, workload)| {
-                let name = format!("{stack}:{workload}");
-                !args.without.iter().any(|pattern| matches(pattern, &name))
-            });
-            options.insert("without".to_owned(), args.without.join(" "));
+        Selection::new(&args.only, &args.without).narrow(&mut survey, &campaign.study)?;
+        for (name, patterns) in [("only", &args.only), ("without", &args.without)] {
+            if !patterns.is_empty() {
+                options.insert(name.to_owned(), patterns.join(" "));
+            }
         }
         let repeats = args.repeats.unwrap_or(campaign.study.repeats);
         let seed = match args.seed {
@@ -238,7 +234,10 @@ impl Setup {
                 text.push_str(&format!("\n  {line}"));
             }
             if self.survey.left_out.is_empty() {
-                text.push_str("\n  --only and --without leave no cell");
+                text.push_str("\n  no cell matches both --only and --without");
+            }
+            if let Some(remedy) = Skipped::new(&self.survey.left_out, 0).remedy() {
+                text.push_str(&format!("\n  {remedy}"));
             }
             return Err(Failure::wrong_use(text));
         }
@@ -291,18 +290,6 @@ fn bench(
     interrupt: &Interrupt,
 ) -> Result<Box<dyn Bench>, Failure> {
     let scratch = place.scratch;
-    if args.on() != On::Lab && !args.set_drive.is_empty() {
-        return Err(Failure::wrong_use(format!(
-            "--set-drive changes models of drives, which only the lab has; the bench is '{}'",
-            args.on()
-        )));
-    }
-    if args.on() != On::Lab && args.bus.is_some() {
-        return Err(Failure::wrong_use(format!(
-            "--bus is between modelled drives, which only the lab has; the bench is '{}'",
-            args.on()
-        )));
-    }
     let executor = Executor::new(interrupt.clone());
     let ledger = || Ledger::open(&ledger_folder()).map_err(Failure::failed);
     match &args.on() {

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::complete;
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 
 /// Put a drive model through its gates: what it does beside what follows from its
 /// data without the model, such as IOPS at depth 1 beside one over mean seek, half a
@@ -11,7 +13,7 @@ use clap::Args;
 pub struct DriveArgs {
     /// A model (see `disklab list drives`) or a drive file; all that come with
     /// disklab if absent, which wants --pages.
-    #[arg(required_unless_present = "pages")]
+    #[arg(required_unless_present = "pages", add = ArgValueCompleter::new(complete::drive))]
     pub drive: Option<String>,
     /// Draw the gates' charts into this folder, which is made where it is missing.
     #[arg(long, value_name = "DIR", requires = "drive")]

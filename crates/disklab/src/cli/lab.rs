@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::complete;
 use clap::{Args, Subcommand};
+use clap_complete::ArgValueCompleter;
 use disklab_units::Bytes;
 
 #[derive(Debug, Subcommand)]
@@ -40,7 +42,12 @@ pub struct ShellArgs {
     /// Drives: a model (see `disklab list drives`) or a drive file, how many of
     /// them, and of what size where it is not the model's; may be given several
     /// times.
-    #[arg(long, value_name = "MODEL[:COUNT[:SIZE]]", default_value = "hgst-10tb:4")]
+    #[arg(
+        long,
+        value_name = "MODEL[:COUNT[:SIZE]]",
+        default_value = "hgst-10tb:4",
+        add = ArgValueCompleter::new(complete::drive)
+    )]
     pub drives: Vec<String>,
     /// The guest's memory.
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]

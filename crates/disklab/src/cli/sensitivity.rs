@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::complete;
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 
 use super::CampaignArgs;
 
@@ -22,7 +24,12 @@ pub struct SensitivityArgs {
     #[command(flatten)]
     pub campaign: CampaignArgs,
     /// Only parameters of this drive model; may be given several times.
-    #[arg(long, value_name = "MODEL", conflicts_with = "resume")]
+    #[arg(
+        long,
+        value_name = "MODEL",
+        conflicts_with = "resume",
+        add = ArgValueCompleter::new(complete::drive)
+    )]
     pub drive: Vec<String>,
     /// Only parameters that match, such as 'seek.*'; may be given several times.
     #[arg(long, value_name = "PATTERN", conflicts_with = "resume")]

@@ -3,16 +3,13 @@
 use std::path::Path;
 
 use clap::CommandFactory;
-use clap_complete::Shell;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, complete};
 use crate::exit::{DONE, Failure};
 
-/// Writes completions for `shell` to standard output.
-pub fn completions(shell: Shell) -> Result<u8, Failure> {
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "disklab", &mut text);
-    super::print(&String::from_utf8_lossy(&text))?;
+/// Writes the script that a shell loads to standard output.
+pub fn completions(shell: &str) -> Result<u8, Failure> {
+    super::print(&complete::script(shell)?)?;
     Ok(DONE)
 }
 

@@ -45,7 +45,7 @@ fn a_bus_that_cannot_be_is_refused() {
     for (arguments, expected) in [
         (["--bus", "fast"], "such as '415 MB/s'"),
         (["--bus", "1 kB/s"], "1 MB/s and more"),
-        (["--bus=9 MB/s", "--on=loop"], "which only the lab has"),
+        (["--bus=9 MB/s", "--on=loop"], "applies only to the lab"),
     ] {
         let command = ["plan", "s.toml"];
         disklab(home.path())

@@ -42,8 +42,8 @@ fn wrong_use_ends_with_2_and_touches_nothing() {
         (&["run", "tiny.toml", "--on", "dir:/no/such/place"], "/no/such/place"),
         (&["run", "tiny.toml", "--on", "dir:tiny.toml"], "is no directory"),
         (&["run", "tiny.toml", "--on", "disks:/dev/sda"], "/dev/sda"),
-        (&["run", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "leave no cell"),
-        (&["plan", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "leave no cell"),
+        (&["run", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "matches no cell"),
+        (&["plan", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "matches no cell"),
         (&["run", "huge.toml", "--on", "dir:."], "make the files smaller with --scale"),
         (&["run", "tiny.toml", "--repeats", "0"], "--repeats"),
         (&["run", "tiny.toml", "--scale", "1/0"], "--scale"),
@@ -146,19 +146,93 @@ fn lists_are_for_people_and_programs() {
     }
 }
 
+/// What bash would offer for the last of these words.
+fn offered(dir: &Path, words: &[&str]) -> Vec<String> {
+    let mut shell = disklab(dir);
+    shell.env("DISKLAB_COMPLETE", "bash").env("_CLAP_IFS", "\n");
+    shell.env("_CLAP_COMPLETE_INDEX", words.len().to_string());
+    let out = shell.args(["--", "disklab"]).args(words).assert().success();
+    String::from_utf8_lossy(&out.get_output().stdout).lines().map(str::to_owned).collect()
+}
+
 #[test]
-fn completions_and_man_pages_know_every_command() {
+fn completions_know_commands_options_studies_drives_and_files() {
     let temp = tempfile::tempdir().expect("temp");
+    std::fs::write(temp.path().join("my.toml"), TINY).expect("write");
+    for (words, expected) in [
+        (&["d"][..], &["doctor", "drive"][..]),
+        (&["run", "--retry"], &["--retry-failed"]),
+        (&["plan", "na"], &["nas", "nas-life"]),
+        (&["run", "smr"], &["smr-2015"]),
+        (&["run", "m"], &["my.toml"]),
+        (&["drive", "hgst"], &["hgst-10tb"]),
+        (&["plan", "nas", "--processor", "atom"], &["atom-d2700"]),
+        (&["list", "au"], &["audits"]),
+    ] {
+        let offered = offered(temp.path(), words);
+        for word in expected {
+            assert!(offered.iter().any(|o| o.trim() == *word), "{words:?}: {offered:?}");
+        }
+    }
     for shell in ["bash", "zsh", "fish"] {
         disklab(temp.path())
             .args(["completions", shell])
             .assert()
             .success()
-            .stdout(contains("doctor").and(contains("retry-failed")));
+            .stdout(contains("DISKLAB_COMPLETE").and(contains("disklab")));
     }
+    disklab(temp.path()).args(["completions", "csh"]).assert().code(2).stderr(contains("bash"));
+}
+
+#[test]
+fn man_pages_know_options() {
+    let temp = tempfile::tempdir().expect("temp");
     disklab(temp.path()).args(["man", "."]).assert().success();
     let page = std::fs::read_to_string(temp.path().join("disklab-run.1")).expect("man page");
     assert!(page.contains("resume"), "{page}");
+}
+
+#[test]
+fn a_study_that_lacks_programs_ends_with_what_to_install() {
+    let temp = tempfile::tempdir().expect("temp");
+    disklab(temp.path())
+        .args(["plan", "nas"])
+        .env("PATH", temp.path())
+        .assert()
+        .code(2)
+        .stderr(contains("to run them: apt-get install ").and(contains(" coreutils")));
+}
+
+#[test]
+fn options_that_the_bench_would_ignore_are_refused() {
+    let temp = tempfile::tempdir().expect("temp");
+    for (options, wanted) in [
+        (&["--drive-size", "1G"][..], "--drive-size applies only to --on loop"),
+        (&["--drive-size", "1G", "--on", "dir:."], "--drive-size applies only to --on loop"),
+        (&["--memory", "2G", "--on", "dir:."], "--memory applies only to the lab"),
+        (&["--at-once", "2", "--on", "loop"], "--at-once applies only to the lab"),
+        (&["--cell-limit", "2h", "--on", "loop"], "--cell-limit applies only to the lab"),
+        (&["--erase", "ABC"], "--erase applies only to --on disks:"),
+    ] {
+        let mut plan = disklab(temp.path());
+        plan.args(["plan", "first-look"]).args(options).assert().code(2).stderr(contains(wanted));
+    }
+}
+
+#[test]
+fn a_pattern_may_be_a_stack_or_a_workload() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = |pattern: &str| {
+        let mut plan = disklab(temp.path());
+        plan.args(["plan", "first-look", "--json", "--repeats", "1", "--only", pattern]);
+        let out = plan.assert().success();
+        let plan: serde_json::Value =
+            serde_json::from_slice(&out.get_output().stdout).expect("JSON");
+        plan["cells"].as_u64().expect("a number")
+    };
+    assert_eq!(cells("single/ext4"), cells("single/ext4:*"));
+    assert_eq!(cells("single/ext4"), 6);
+    assert_eq!(cells("*:randread-4k"), cells("randread-4k"));
 }
 
 #[test]
