@@ -43,14 +43,14 @@ const EXIT_CODES: &str = "Exit codes:
 
 Environment:
   NO_COLOR        no colours
-  DISKLAB_LOG     what to log, such as 'debug'
+  DISKLAB_LOG     what to log: a level, such as 'debug', or 'disklab_lab=trace,…'
   XDG_STATE_HOME  where disklab remembers what it has made and must take down";
 
 /// Which file system, which RAID type, which options, on these disks, for this
 /// work? disklab measures it: a study is run on modelled drives in virtual time, on
 /// loop files, in a directory or on real disks, and ends in a report with intervals.
 #[derive(Debug, Parser)]
-#[command(name = "disklab", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "disklab", version = crate::version::VERSION, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,

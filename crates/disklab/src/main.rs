@@ -9,6 +9,7 @@ mod cli;
 mod commands;
 mod exit;
 mod guest;
+mod log;
 mod on;
 mod places;
 mod progress;
@@ -16,6 +17,7 @@ mod recorder;
 mod setup;
 mod signals;
 mod studies;
+mod version;
 mod words;
 
 use std::process::ExitCode;
@@ -39,10 +41,10 @@ fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { exit::WRONG_USE } else { exit::DONE });
         }
     };
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_env("DISKLAB_LOG"))
-        .with_writer(std::io::stderr)
-        .init();
+    if let Err(error) = log::start() {
+        eprintln!("disklab: {error}");
+        return ExitCode::from(exit::WRONG_USE);
+    }
     match commands::dispatch(cli) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {

@@ -7,7 +7,9 @@ mod counters;
 mod drive_state;
 mod environment;
 mod error;
-#[cfg(any(test, feature = "fabricated"))]
+// For tests, of other crates too. Behind a feature, everything that depends on this crate
+// would be compiled twice: for the program, and for the tests.
+#[doc(hidden)]
 pub mod fabricated;
 mod facts;
 mod foreign;

@@ -23,6 +23,7 @@ use crate::recorder::Recorder;
 use crate::setup::{Mode, Setup, take_down_leftovers};
 use crate::studies::Found;
 use crate::words::Skipped;
+use crate::version::VERSION;
 use crate::{signals, studies};
 
 /// Carries out a study, or goes on with one.
@@ -156,7 +157,7 @@ fn begin(
     setup.make_scratch()?;
     let study = &setup.campaign.study;
     let info = RunInfo {
-        disklab: env!("CARGO_PKG_VERSION").to_owned(),
+        disklab: VERSION.to_owned(),
         study: study.id.clone(),
         title: study.title.clone(),
         study_file: study.source.name.clone(),
@@ -262,7 +263,7 @@ pub(super) fn study_folder(file: &str) -> PathBuf {
 /// compared with each other as if they were of one.
 fn same_machine(info: &RunInfo, setup: &Setup) -> Result<(), Failure> {
     let now = Grounds {
-        disklab: env!("CARGO_PKG_VERSION"),
+        disklab: VERSION,
         bench: &setup.bench.name(),
         bench_about: &setup.bench.about(),
         environment: &setup.bench.environment(),
@@ -352,7 +353,7 @@ pub(super) fn session() -> Session {
     Session {
         began: Timestamp::now(),
         command: std::env::args().collect(),
-        disklab: env!("CARGO_PKG_VERSION").to_owned(),
+        disklab: VERSION.to_owned(),
         kernel: [
             part(uname.sysname()),
             part(uname.release()),

@@ -260,3 +260,37 @@ fn a_plan_says_whose_work_is_charged() {
         "{charged}"
     );
 }
+
+#[test]
+fn log_filter_that_is_invalid_is_a_usage_error() {
+    let temp = tempfile::tempdir().expect("temp");
+    let run = |filter: &str| {
+        let mut command = disklab(temp.path());
+        command.args(["list", "studies"]).env("DISKLAB_LOG", filter).assert()
+    };
+    run("disklab=loud").code(2).stderr(contains("invalid DISKLAB_LOG 'disklab=loud': expected"));
+    assert!(listing(temp.path()).is_empty(), "something was made");
+    run("trace").success();
+}
+
+/// Tests and the program that they start are built in one profile.
+const VERSION: &str = if cfg!(debug_assertions) {
+    concat!(env!("CARGO_PKG_VERSION"), " (quick build)")
+} else {
+    env!("CARGO_PKG_VERSION")
+};
+
+#[test]
+fn record_and_version_say_how_disklab_was_built() {
+    let temp = tempfile::tempdir().expect("temp");
+    let version = format!("disklab {VERSION}\n");
+    disklab(temp.path()).arg("--version").assert().success().stdout(version);
+    std::fs::write(temp.path().join("tiny.toml"), TINY).expect("write");
+    std::fs::create_dir(temp.path().join("dir")).expect("dir");
+    let mut run = disklab(temp.path());
+    run.args(["run", "tiny.toml", "--on", "dir:dir", "--repeats", "1", "--out", "run"]);
+    // As short as this, it may have severe findings.
+    run.assert().code(predicate::in_iter([0, 1]));
+    let run = disklab_store::Run::open(&temp.path().join("run")).expect("a run");
+    assert_eq!(run.info().expect("its description").disklab, VERSION);
+}
