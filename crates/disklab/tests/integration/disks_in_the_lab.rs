@@ -3,9 +3,8 @@
 //! refusal here was met by the real kernel and the real programs.
 
 use std::path::Path;
-use std::sync::OnceLock;
 
-use crate::lab_support::{Guest, boot};
+use crate::lab_support::{Guest, Transcript, boot};
 use disklab_exec::find_program;
 use disklab_store::{CellState, Run, RunInfo};
 
@@ -15,33 +14,22 @@ const ONE: (&str, &str) = ("one.toml", include_str!("lab_support/one.toml"));
 const LARGE: (&str, &str) = ("large.toml", include_str!("lab_support/large.toml"));
 const LONG: (&str, &str) = ("long.toml", include_str!("lab_support/long.toml"));
 
-/// The guest of a theme, booted once for all its tests.
-fn once(
-    guest: &'static OnceLock<Option<Guest>>,
-    script: &str,
-    drives_mib: &[u64],
-) -> Option<&'static Guest> {
-    let boot = || Some(boot(script, &[STUDY, ONE, LARGE, LONG], drives_mib, |_| ())?.0);
-    let guest = guest.get_or_init(boot).as_ref();
-    if guest.is_none() {
-        eprintln!("skipped: needs what the first test of this guest said");
-    }
-    guest
+/// What happened in the guest of a theme, booted once for all its tests.
+fn once(name: &str, script: &str, drives_mib: &[u64]) -> Option<Transcript> {
+    Transcript::shared(name, script, &[STUDY, ONE, LARGE, LONG], drives_mib)
 }
 
-fn refusals() -> Option<&'static Guest> {
-    static GUEST: OnceLock<Option<Guest>> = OnceLock::new();
-    once(&GUEST, include_str!("lab_support/refusals.sh"), &[128, 128, 128, 128, 512])
+fn refusals() -> Option<Transcript> {
+    let script = include_str!("lab_support/refusals.sh");
+    once("refusals", script, &[128, 128, 128, 128, 512])
 }
 
-fn changes() -> Option<&'static Guest> {
-    static GUEST: OnceLock<Option<Guest>> = OnceLock::new();
-    once(&GUEST, include_str!("lab_support/changes.sh"), &[128, 128, 128, 192])
+fn changes() -> Option<Transcript> {
+    once("changes", include_str!("lab_support/changes.sh"), &[128, 128, 128, 192])
 }
 
-fn kills() -> Option<&'static Guest> {
-    static GUEST: OnceLock<Option<Guest>> = OnceLock::new();
-    once(&GUEST, include_str!("lab_support/kills.sh"), &[128, 128, 128, 128])
+fn kills() -> Option<Transcript> {
+    once("kills", include_str!("lab_support/kills.sh"), &[128, 128, 128, 128])
 }
 
 /// What is known of a finished run once its folder is gone.
@@ -84,6 +72,7 @@ fn a_study_runs_on_disks_from_beginning_to_end() {
     };
     let guest = boot(script, &[STUDY, KINDS], &[192, 192, 192, 512, 192, 192], look);
     let Some((guest, (listed, scsi, virtio, left))) = guest else { return };
+    let Guest { report, transcript: guest, .. } = guest;
     let serials = ["K1AAAAAA", "K1BBBBBB", "K1 CC CC"];
     let by_id = "/dev/disk/by-id/scsi-SLAB_HDN721010ALE604_K1AAAAAA";
     for word in serials.into_iter().chain([by_id, "/dev/sda", "LAB HDN721010ALE604", "VIRT0006"]) {
@@ -127,7 +116,7 @@ fn a_study_runs_on_disks_from_beginning_to_end() {
     assert!(scsi.report.contains("HDN721010ALE604"));
     assert!(virtio.report.contains("VIRT0004"));
     // What was measured was measured on the drives.
-    for (disk, report) in guest.report.disks.iter().enumerate() {
+    for (disk, report) in report.disks.iter().enumerate() {
         let writes = report.as_ref().expect("touched").drive.writes;
         // `--only` leaves the last two virtio disks out.
         assert_eq!(writes > 10, disk < 4, "{disk}: {writes}");

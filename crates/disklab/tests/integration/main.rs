@@ -30,3 +30,4 @@ mod sensitivity;
 mod ssd_in_the_lab;
 mod ssd_wear_in_the_lab;
 mod steady_in_the_lab;
+mod test_programs;

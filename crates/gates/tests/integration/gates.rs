@@ -3,10 +3,9 @@
 use disklab_drive::{Kind, shipped};
 use disklab_gates::{GATES, Outcome, check};
 
-use super::all;
+use crate::all;
 
-#[test]
-fn no_shipped_drive_misses_a_figure() {
+pub fn no_shipped_drive_misses_a_figure() {
     let mut missed = Vec::new();
     for drive in all() {
         let id = &drive.file.id;
@@ -19,8 +18,7 @@ fn no_shipped_drive_misses_a_figure() {
 }
 
 /// A load that a drive is too small for leaves no chart; those that ship are not.
-#[test]
-fn every_kind_of_drive_has_all_its_charts() {
+pub fn every_kind_of_drive_has_all_its_charts() {
     for drive in all() {
         let wanted: &[&str] = match drive.file.kind {
             Kind::Hdd(_) => &["seek", "position", "depth", "span", "destage"],
@@ -32,8 +30,7 @@ fn every_kind_of_drive_has_all_its_charts() {
     }
 }
 
-#[test]
-fn the_same_again_gives_the_same() {
+pub fn the_same_again_gives_the_same() {
     let file = shipped("st3500418as").expect("a shipped drive");
     let before = all().iter().find(|drive| drive.file == file).expect("it is there");
     assert_eq!(check(&file), before.checked);
@@ -55,8 +52,7 @@ fn outcome(id: &str, drive: &str) -> Outcome {
     (gate.run)(&file).expect("a hard disk")
 }
 
-#[test]
-fn charts_have_names_of_their_own() {
+pub fn charts_have_names_of_their_own() {
     for drive in all() {
         let mut seen = std::collections::BTreeSet::new();
         for chart in drive.checked.iter().flat_map(|checked| &checked.outcome.charts) {

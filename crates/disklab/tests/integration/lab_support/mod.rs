@@ -6,16 +6,17 @@
 
 pub mod kernel;
 pub mod run;
+mod shared;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::process::Command;
 use std::time::Duration;
 
 use disklab_exec::find_program;
-use disklab_lab::{DiskOptions, Lab, LabOptions, LabReport};
+use disklab_lab::{DiskOptions, Lab, LabOptions, LabReport, Seat, Seats};
 
 /// The words that the guests' scripts are written in.
 const WORDS: &str = include_str!("guest.sh");
@@ -44,11 +45,6 @@ const PROGRAMS: &[&str] = &[
     "unshare",
     "wipefs",
 ];
-/// Guests that run at the same time: each takes a core and its memory.
-const PLACES: usize = 2;
-
-static RUNNING: [Mutex<()>; PLACES] = [const { Mutex::new(()) }; PLACES];
-
 /// What was tried in a guest, and what came of it.
 #[derive(Debug)]
 pub struct Case {
@@ -115,13 +111,50 @@ impl Case {
 #[derive(Debug)]
 pub struct Guest {
     pub report: LabReport,
-    pub console: String,
-    pub cases: BTreeMap<String, Case>,
+    pub transcript: Transcript,
     /// The last counts of what was written to each virtio disk.
-    pub written: String,
+    written: String,
 }
 
-impl Guest {
+/// What came of all that was tried in a guest.
+#[derive(Debug)]
+pub struct Transcript {
+    pub console: String,
+    cases: BTreeMap<String, Case>,
+}
+
+/// What [`Transcript::read`] reads.
+const TRANSCRIPT: [&str; 2] = ["console", "cases"];
+
+impl Transcript {
+    /// From the directory of a guest, or a copy of its transcript.
+    fn read(directory: &Path) -> Self {
+        let console = fs::read(directory.join("console")).unwrap_or_default();
+        let console = String::from_utf8_lossy(&console).into_owned();
+        let cases = fs::read_dir(directory.join("cases")).into_iter().flatten().flatten();
+        let cases = cases
+            .map(|entry| (entry.file_name().into_string().unwrap(), Case::read(&entry.path())))
+            .collect();
+        Self { console, cases }
+    }
+
+    /// Of a guest that the first test boots that needs it, for all of this run.
+    pub fn shared(
+        name: &str,
+        script: &str,
+        files: &[(&str, &str)],
+        drives_mib: &[u64],
+    ) -> Option<Self> {
+        let copy = |guest: &Path, to: &Path| {
+            for part in TRANSCRIPT.iter().map(|part| guest.join(part)).filter(|p| p.exists()) {
+                let copied = Command::new("cp").arg("-r").arg(part).arg(to).status().unwrap();
+                assert!(copied.success(), "cannot copy the transcript of {name}");
+            }
+        };
+        let make = |to: &Path| boot(script, files, drives_mib, |guest| copy(guest, to)).map(|_| ());
+        shared::shared(name, make).map(|directory| Self::read(&directory))
+    }
+
     /// What was tried under this name.
     pub fn case(&self, name: &str) -> &Case {
         self.cases.get(name).unwrap_or_else(|| panic!("no case {name} in\n{}", self.console))
@@ -195,18 +228,16 @@ pub fn boot<T>(
             DiskOptions::of(&model, seed, format!("VIRT{seed:04}"))
         })
         .collect();
-    let (place, _running) = free_place();
-    options.core = core(place);
+    // Other tests, and the disklab that they start, keep off it.
+    let cores = disklab_lab::speed::processors().unwrap();
+    let lease = Seats::of_user().take(&cores, options.memory_bytes);
+    options.core = lease.as_ref().map(Seat::core);
     let report = Lab::start(options).and_then(Lab::run);
-    let text = |name: &str| fs::read(folder.path().join(name)).unwrap_or_default();
-    let console = String::from_utf8_lossy(&text("console")).into_owned();
-    let report = report.unwrap_or_else(|error| panic!("{error}\n{console}"));
-    let cases = fs::read_dir(folder.path().join("cases")).into_iter().flatten().flatten();
-    let cases = cases
-        .map(|entry| (entry.file_name().into_string().unwrap(), Case::read(&entry.path())))
-        .collect();
-    let written = String::from_utf8_lossy(&text("written")).into_owned();
-    let guest = Guest { report, console, cases, written };
+    let transcript = Transcript::read(folder.path());
+    let report = report.unwrap_or_else(|error| panic!("{error}\n{}", transcript.console));
+    let written = fs::read(folder.path().join("written")).unwrap_or_default();
+    let written = String::from_utf8_lossy(&written).into_owned();
+    let guest = Guest { report, transcript, written };
     guest.agrees_with_the_drives();
     Some((guest, look(folder.path())))
 }
@@ -226,31 +257,8 @@ impl Guest {
         let told: Vec<(&str, bool)> = disks
             .map(|(name, disk)| (&**name, disk.as_ref().is_some_and(|d| d.drive.writes > 0)))
             .collect();
-        assert_eq!(counted.len(), self.report.disks.len(), "{}", self.console);
-        assert_eq!(counted, told, "{}", self.console);
+        let console = &self.transcript.console;
+        assert_eq!(counted.len(), self.report.disks.len(), "{console}");
+        assert_eq!(counted, told, "{console}");
     }
-}
-
-/// Waits until another guest may run.
-fn free_place() -> (usize, std::sync::MutexGuard<'static, ()>) {
-    loop {
-        for (place, running) in RUNNING.iter().enumerate() {
-            if let Ok(guard) = running.try_lock() {
-                return (place, guard);
-            }
-        }
-        // A guest that failed poisons its place; nothing is wrong with the place.
-        for (place, running) in RUNNING.iter().enumerate() {
-            if running.is_poisoned() {
-                return (place, running.lock().unwrap_or_else(PoisonError::into_inner));
-            }
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// A processor that this process may run on, another one for each place.
-fn core(place: usize) -> Option<usize> {
-    let cores = disklab_lab::speed::processors().ok()?;
-    cores.get(place % cores.len().max(1)).copied()
 }
