@@ -5,46 +5,33 @@
 //! its thing can, and undoing it does nothing. The file is locked while its
 //! owner lives: the kernel frees the lock however the owner ends, which is how
 //! [`recover`] knows what was left behind. Its first line holds the mark that the
-//! owner's programs bear, as one of them may still be making a thing.
+//! owner's programs bear, as one of them may still be making a thing, and on which
+//! boot of which machine the owner ran.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use disklab_exec::{Executor, owner};
 use rustix::fs::{FlockOperation, flock};
-use serde::{Deserialize, Serialize};
 
-use crate::undo::Hand;
+use crate::undo::{FileIdentity, Hand};
 use crate::{StackError, Undo};
 
+mod host;
+mod leftover;
+mod line;
 mod recover;
+mod trust;
 
-pub use recover::recover;
+use host::Host;
+use line::Line;
 
-/// One line of a ledger's file.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum Line {
-    /// The first line: whose ledger it is.
-    Owner {
-        /// What all programs of the owner have in their environment.
-        mark: String,
-    },
-    /// A thing that is about to be made.
-    Enter {
-        /// Counted from 0 within the file.
-        number: u64,
-        /// How to take it down.
-        undo: Undo,
-    },
-    /// The thing of that number is gone.
-    Gone {
-        /// As in `enter`.
-        number: u64,
-    },
-}
+pub use leftover::{Decision, LedgerId, Leftover, Recovery};
+pub use recover::{decide, recover};
+pub use trust::Distrust;
 
 /// The list of things to take down, kept in a file that survives `kill -9`.
 #[derive(Debug)]
@@ -53,6 +40,9 @@ pub struct Ledger {
     file: Option<LockedFile>,
     entries: Vec<(u64, Undo)>,
     next: u64,
+    /// What this owner's things are recognised by, also of those that are gone: what
+    /// is left of a file system shows up again in the next one.
+    marks: BTreeSet<String>,
 }
 
 /// A ledger's file and the lock on it, which ends with it.
@@ -69,13 +59,10 @@ impl Ledger {
     /// # Errors
     /// Where the file cannot be made or locked.
     pub fn open(folder: &Path) -> Result<Self, StackError> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(|e| StackError::io("cannot make the folder", folder, e))?;
-        let file = Some(LockedFile::create(folder)?);
-        Ok(Self { folder: folder.to_owned(), file, entries: Vec::new(), next: 0 })
+        trust::create_directory(folder)?;
+        let marks = BTreeSet::new();
+        let file = Some(LockedFile::create(folder, &marks)?);
+        Ok(Self { folder: folder.to_owned(), file, entries: Vec::new(), next: 0, marks })
     }
 
     /// Enters a thing, to be called *before* it is made. When this returns, the
@@ -84,16 +71,96 @@ impl Ledger {
     /// # Errors
     /// Where the entry cannot be written.
     pub fn enter(&mut self, undo: Undo) -> Result<(), StackError> {
+        self.enter_with(undo, Vec::new())
+    }
+
+    /// The same, with what is recognised as made with it: the UUID of a file system,
+    /// for one. What else is on it after a `kill -9` is not ours.
+    ///
+    /// # Errors
+    /// If the entry cannot be written.
+    pub fn enter_with(&mut self, undo: Undo, marks: Vec<String>) -> Result<(), StackError> {
         if self.file.is_none() {
-            self.file = Some(LockedFile::create(&self.folder)?);
+            self.file = Some(LockedFile::create(&self.folder, &self.marks)?);
         }
         let number = self.next;
+        self.marks.extend(undo.marks().into_iter().chain(marks.iter().cloned()));
         if let Some(file) = &mut self.file {
-            file.append(&Line::Enter { number, undo: undo.clone() })?;
+            file.append(&Line::Enter { number, undo: undo.clone(), marks })?;
         }
         self.next += 1;
         self.entries.push((number, undo));
         Ok(())
+    }
+
+    /// Enters and creates a file, which must not exist yet.
+    ///
+    /// # Errors
+    /// If it exists, or cannot be created or entered.
+    pub fn create_file(&mut self, path: &Path) -> Result<File, StackError> {
+        self.enter(Undo::RemoveFile(path.to_owned()))?;
+        let created =
+            OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
+        match created {
+            Ok(file) => self.created(path).map(|()| file),
+            Err(e) => {
+                self.withdraw()?;
+                Err(StackError::io("cannot make the file", path, e))
+            }
+        }
+    }
+
+    /// Enters and creates a directory, which must not exist yet, to be removed with
+    /// all that a run makes in it.
+    ///
+    /// # Errors
+    /// If it exists, or cannot be created or entered.
+    pub fn create_tree(&mut self, path: &Path) -> Result<(), StackError> {
+        self.enter(Undo::RemoveTree(path.to_owned()))?;
+        match std::fs::create_dir(path) {
+            Ok(()) => self.created(path),
+            Err(e) => {
+                self.withdraw()?;
+                Err(StackError::io("cannot make the folder", path, e))
+            }
+        }
+    }
+
+    /// Records which file or directory the last entry for `path` has created, so that
+    /// another of that name is left alone.
+    ///
+    /// # Errors
+    /// If it does not exist, or this cannot be written.
+    pub fn created(&mut self, path: &Path) -> Result<(), StackError> {
+        let metadata =
+            path.symlink_metadata().map_err(|e| StackError::io("cannot look at", path, e))?;
+        let identity = FileIdentity::new(&metadata);
+        let entry = self.entries.iter().rev().find(|(_, undo)| undo.paths().contains(&path));
+        if let (Some((number, _)), Some(file)) = (entry, &mut self.file) {
+            file.append(&Line::Created { number: *number, identity })?;
+        }
+        Ok(())
+    }
+
+    /// Records what a workload is about to make in `directory`. What else is there
+    /// after a `kill -9` is not ours.
+    ///
+    /// # Errors
+    /// If this cannot be written.
+    pub fn expect(&mut self, directory: &Path, names: Vec<String>) -> Result<(), StackError> {
+        match &mut self.file {
+            Some(file) => file.append(&Line::Names { directory: directory.to_owned(), names }),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the last entry back, whose thing could not be made: what has its name is
+    /// not ours.
+    fn withdraw(&mut self) -> Result<(), StackError> {
+        match (self.entries.pop(), &mut self.file) {
+            (Some((number, _)), Some(file)) => file.append(&Line::Gone { number }),
+            _ => Ok(()),
+        }
     }
 
     /// How many entries there are: a mark for [`Ledger::take_down_to`].
@@ -108,7 +175,7 @@ impl Ledger {
     /// What could not be taken down stays entered, above `mark`: a later call
     /// and, after the end of this process, [`recover`] try it again.
     pub fn take_down_to(&mut self, mark: usize, executor: &Executor) -> Vec<StackError> {
-        let mut hand = Hand { executor, complaints: Vec::new() };
+        let mut hand = Hand::by_force(executor);
         let above = self.entries.split_off(mark.min(self.entries.len()));
         // A thing that was busy may be free once what stood on it is gone.
         let (busy, _) = self.undo_all(above, &mut hand);
@@ -168,7 +235,7 @@ impl Drop for Ledger {
 
 impl LockedFile {
     /// Makes and locks a file of a new name.
-    fn create(folder: &Path) -> Result<Self, StackError> {
+    fn create(folder: &Path, marks: &BTreeSet<String>) -> Result<Self, StackError> {
         let pid = std::process::id();
         for n in 0_u32.. {
             let path = folder.join(format!("ledger-{pid}-{n}.jsonl"));
@@ -191,7 +258,10 @@ impl LockedFile {
                 .and_then(|f| f.sync_all())
                 .map_err(|e| StackError::io("cannot write", folder, e))?;
             let mut file = Self { path, file };
-            file.append(&Line::Owner { mark: owner().to_owned() })?;
+            file.append(&Line::Owner { mark: owner().to_owned(), host: Host::here() })?;
+            if !marks.is_empty() {
+                file.append(&Line::Marks(marks.iter().cloned().collect()))?;
+            }
             return Ok(file);
         }
         Err(StackError::Other(format!("no name is left for a ledger in {}", folder.display())))

@@ -144,10 +144,12 @@ impl MountPoint {
             .find(|name| folder.join(name).symlink_metadata().is_err())
             .unwrap_or_default();
         let directory = folder.join(&name);
-        site.ledger.enter(Undo::RemoveFolder(directory.clone()))?;
+        let uuid = uuid(site, &name);
+        // With it, as what is mounted here is recognised by the UUID.
+        site.ledger.enter_with(Undo::RemoveFolder(directory.clone()), vec![uuid.clone()])?;
         std::fs::create_dir(&directory)
             .map_err(|e| StackError::io("cannot make the folder", &directory, e))?;
-        Ok(Self { uuid: uuid(site, &name), directory })
+        Ok(Self { uuid, directory })
     }
 
     /// Mounts `device` here.

@@ -1,8 +1,7 @@
 //! A file on a directory, used as a device.
 
-use std::fs::{File, OpenOptions, read_to_string};
+use std::fs::{File, read_to_string};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
@@ -72,13 +71,7 @@ impl Layer for LoopFile {
             .canonicalize()
             .map_err(|e| StackError::io("cannot find the folder", &directory, e))?;
         let path = directory.join(format!("{}.img", site.tag));
-        site.ledger.enter(Undo::RemoveFile(path.clone()))?;
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(|e| StackError::io("cannot make the file", &path, e))?;
+        let file = site.ledger.create_file(&path)?;
         let how = self
             .allocate(&file)
             .map_err(|e| StackError::io("cannot give its blocks to", &path, e))?;

@@ -1,18 +1,21 @@
 //! Taking down what dead owners left.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use disklab_exec::Executor;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::{Line, LockedFile};
-use crate::undo::{Hand, end_programs_of};
-use crate::{StackError, Undo};
+use super::host::{Host, Relation};
+use super::line::{Content, Entry, Line, read_lines};
+use super::trust::{check_directory, open_ledger};
+use super::{Decision, LedgerId, Leftover, LockedFile, Recovery};
+use crate::undo::{Hand, Marks, end_programs_of};
+use crate::{Obstacle, StackError, Undo};
 
 /// No ledger is anywhere near this long: 64 MiB.
 const LONGEST: u64 = 64 << 20;
@@ -21,41 +24,109 @@ const LONGEST: u64 = 64 << 20;
 /// until it becomes the program it was forked for.
 const LOCK_PATIENCE: Duration = Duration::from_millis(300);
 
-/// Takes down what ledgers in `folder` list whose owners are gone. Returns what
-/// was done, in sentences, and what failed.
-pub fn recover(folder: &Path, executor: &Executor) -> (Vec<String>, Vec<StackError>) {
-    let mut hand = Hand { executor, complaints: Vec::new() };
-    let mut done = Vec::new();
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return (done, hand.complaints),
-        Err(e) => return (done, vec![StackError::io("cannot read the folder", folder, e)]),
+/// Takes down what ledgers in `folder` list whose owners are gone, unless something
+/// is on or in it that they did not make.
+pub fn recover(folder: &Path, executor: &Executor) -> Recovery {
+    let mut recovery = Recovery::default();
+    let ids = match ledgers(folder) {
+        Ok(ids) => ids,
+        Err(error) => {
+            recovery.errors.push(error);
+            return recovery;
+        }
     };
-    let mut paths: Vec<PathBuf> = entries
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let name = entry.file_name();
-            let name = name.to_str()?;
-            (name.starts_with("ledger-") && name.ends_with(".jsonl")).then(|| entry.path())
-        })
-        .collect();
-    paths.sort();
     let deadline = Instant::now() + LOCK_PATIENCE;
-    for path in paths {
-        if let Err(error) = recover_one(&path, deadline, &mut hand, &mut done) {
-            hand.complaints.push(error);
+    for id in ids {
+        let mut hand = Hand::with_care(executor);
+        let result = recover_one(folder, &id, deadline, &mut hand, &mut recovery);
+        recovery.errors.append(&mut hand.complaints);
+        match result {
+            Ok(()) => {}
+            // Nothing of it can be meant for us.
+            Err(error @ StackError::Untrusted { .. }) => recovery.notes.push(error.to_string()),
+            Err(error) => recovery.errors.push(error),
         }
     }
-    (done, hand.complaints)
+    recovery
+}
+
+/// Discards or keeps what the run with this ledger left.
+///
+/// # Errors
+/// If there is no such ledger, or it cannot be decided about here.
+pub fn decide(
+    folder: &Path,
+    id: &LedgerId,
+    decision: Decision,
+    executor: &Executor,
+) -> Result<Recovery, StackError> {
+    let known = ledgers(folder)?;
+    let unknown = || StackError::UnknownLeftover {
+        id: id.to_string(),
+        known: known.iter().map(ToString::to_string).collect(),
+    };
+    let path = folder.join(id.file_name());
+    if !known.contains(id) {
+        return Err(unknown());
+    }
+    let deadline = Instant::now() + LOCK_PATIENCE;
+    let Some(mut ledger) = lock_abandoned(&path, deadline)? else {
+        let why = "the run that it belongs to has not ended; wait for its end".to_owned();
+        return Err(StackError::Undecidable { id: id.to_string(), why });
+    };
+    let mut recovery = Recovery::default();
+    if decision == Decision::Keep {
+        ledger.remove()?;
+        recovery.done.push(format!("forgot what the run {id} left; it stays where it is"));
+        return Ok(recovery);
+    }
+    let content = read(&mut ledger)?;
+    if let Some(why) = elsewhere(&content, id, folder) {
+        return Err(StackError::Undecidable { id: id.to_string(), why });
+    }
+    let mut hand = Hand::by_force(executor);
+    take_down(ledger, content, id, &mut hand, &mut recovery)?;
+    recovery.errors.append(&mut hand.complaints);
+    Ok(recovery)
+}
+
+/// The ledgers in the state directory.
+fn ledgers(folder: &Path) -> Result<Vec<LedgerId>, StackError> {
+    if !check_directory(folder)? {
+        return Ok(Vec::new());
+    }
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(StackError::io("cannot read the folder", folder, e)),
+    };
+    let mut ids: Vec<LedgerId> = entries
+        .filter_map(|entry| LedgerId::from_file_name(entry.ok()?.file_name().to_str()?))
+        .collect();
+    ids.sort_by_key(ToString::to_string);
+    Ok(ids)
 }
 
 fn recover_one(
-    path: &Path,
+    folder: &Path,
+    id: &LedgerId,
     deadline: Instant,
     hand: &mut Hand<'_>,
-    done: &mut Vec<String>,
+    recovery: &mut Recovery,
 ) -> Result<(), StackError> {
-    let Some(mut ledger) = lock_abandoned(path, deadline)? else { return Ok(()) };
+    let path = folder.join(id.file_name());
+    let Some(mut ledger) = lock_abandoned(&path, deadline)? else { return Ok(()) };
+    let content = read(&mut ledger)?;
+    if let Some(why) = elsewhere(&content, id, folder) {
+        recovery.notes.push(why);
+        return Ok(());
+    }
+    take_down(ledger, content, id, hand, recovery)
+}
+
+/// Reads a ledger whose owner is dead.
+fn read(ledger: &mut LockedFile) -> Result<Content, StackError> {
+    let path = &ledger.path;
     let mut bytes = Vec::new();
     (&ledger.file)
         .take(LONGEST)
@@ -69,36 +140,109 @@ fn recover_one(
             .set_len(whole as u64)
             .map_err(|e| StackError::io("cannot shorten the ledger", path, e))?;
     }
-    let Content { owner, entries, mut strange } = read_lines(path, &bytes[..whole]);
-    // A ledger that this process itself has dropped left no programs behind.
-    if let Some(mark) = owner.filter(|mark| !entries.is_empty() && mark != disklab_exec::owner()) {
-        end_programs_of(&mark)?;
+    let mut content = read_lines(path, &bytes[..whole]);
+    if content.owner.is_none() && !content.entries.is_empty() {
+        let problem = "it does not say on which machine it was written".to_owned();
+        content.strange.push(StackError::InvalidLedger { path: path.clone(), line: 1, problem });
+        content.entries.clear();
     }
-    let mut left = false;
-    for (number, undo) in entries.into_iter().rev() {
-        match undo.carry_out(hand) {
-            Ok(true) => done.push(format!("took down {undo}, left by an earlier disklab")),
-            Ok(false) => {}
+    Ok(content)
+}
+
+/// Why what the ledger lists is not here, if so.
+fn elsewhere(content: &Content, id: &LedgerId, folder: &Path) -> Option<String> {
+    let (_, host) = content.owner.as_ref()?;
+    let place = match Host::here().relation(host) {
+        Relation::Same | Relation::Rebooted => return None,
+        Relation::OtherNamespace => "in another container or mount namespace of this machine",
+        Relation::OtherMachine => "on another machine, or before this one got its machine-id",
+    };
+    Some(format!(
+        "the ledger {} was written {place}, so it was left alone: `disklab doctor` there tears \
+         down what it lists; if that no longer exists, `disklab doctor --keep {id}` forgets it",
+        folder.join(id.file_name()).display()
+    ))
+}
+
+/// Takes down what is listed, newest first; what cannot be stays listed.
+fn take_down(
+    mut ledger: LockedFile,
+    content: Content,
+    id: &LedgerId,
+    hand: &mut Hand<'_>,
+    recovery: &mut Recovery,
+) -> Result<(), StackError> {
+    let marks = content.marks();
+    let Content { owner, entries, strange, .. } = content;
+    if let Some((mark, host)) = owner {
+        hand.rebooted = Host::here().relation(&host) == Relation::Rebooted;
+        // A ledger that this process itself has dropped left no programs behind.
+        if !entries.is_empty() && !hand.rebooted && mark != disklab_exec::owner() {
+            end_programs_of(&mark)?;
+        }
+    }
+    let mut pass = Pass { marks, left: Leftover::new(id), failed: !strange.is_empty() };
+    recovery.errors.extend(strange);
+    for Entry { number, undo, .. } in entries.into_iter().rev() {
+        if pass.is_gone(&undo, hand, recovery) {
+            ledger.append(&Line::Gone { number })?;
+        }
+    }
+    let Pass { left, failed, .. } = pass;
+    if !left.things.is_empty() {
+        recovery.left.push(left);
+    } else if !failed {
+        ledger.remove()?;
+    }
+    Ok(())
+}
+
+/// The entries of one ledger, on their way from the newest to the oldest.
+struct Pass {
+    marks: Marks,
+    left: Leftover,
+    failed: bool,
+}
+
+impl Pass {
+    /// Takes one thing down; whether it is gone.
+    fn is_gone(&mut self, undo: &Undo, hand: &mut Hand<'_>, recovery: &mut Recovery) -> bool {
+        if hand.rebooted && undo.ends_with_boot() {
+            return true;
+        }
+        let obstacles =
+            if hand.by_force { Ok(Vec::new()) } else { undo.obstacles(&self.marks, hand) };
+        let outcome = match obstacles {
+            Ok(obstacles) if obstacles.is_empty() => undo.carry_out(hand),
+            Ok(obstacles) => {
+                self.left.add(undo, obstacles);
+                return false;
+            }
+            Err(error) => Err(error),
+        };
+        match outcome {
+            Ok(true) => {
+                recovery.done.push(format!("tore down {undo}, left by an earlier disklab"));
+                true
+            }
+            Ok(false) => true,
+            // What is below a thing that was left alone is in use by that.
+            Err(error) if !self.left.things.is_empty() => {
+                self.left.add(undo, vec![Obstacle::Failed(error.to_string())]);
+                false
+            }
             Err(error) => {
-                left = true;
-                hand.complaints.push(error);
-                continue;
+                self.failed = true;
+                recovery.errors.push(error);
+                false
             }
         }
-        ledger.append(&Line::Gone { number })?;
     }
-    left |= !strange.is_empty();
-    hand.complaints.append(&mut strange);
-    if left { Ok(()) } else { ledger.remove() }
 }
 
 /// Opens and locks a ledger; nothing where its owner lives or it is gone.
 fn lock_abandoned(path: &Path, deadline: Instant) -> Result<Option<LockedFile>, StackError> {
-    let file = match OpenOptions::new().read(true).append(true).open(path) {
-        Ok(file) => file,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(StackError::io("cannot open the ledger", path, e)),
-    };
+    let Some(file) = open_ledger(path)? else { return Ok(None) };
     loop {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => break,
@@ -117,67 +261,26 @@ fn lock_abandoned(path: &Path, deadline: Instant) -> Result<Option<LockedFile>, 
     Ok(Some(LockedFile { path: path.to_owned(), file }))
 }
 
-/// What stands in a ledger.
-#[derive(Debug, Default)]
-struct Content {
-    /// The mark of the owner's programs.
-    owner: Option<String>,
-    /// What is not gone yet, in the order entered.
-    entries: Vec<(u64, Undo)>,
-    /// An error for each line that is none.
-    strange: Vec<StackError>,
-}
-
-fn read_lines(path: &Path, bytes: &[u8]) -> Content {
-    let mut content = Content::default();
-    for (index, line) in bytes.split(|b| *b == b'\n').enumerate() {
-        if line.is_empty() {
-            continue;
-        }
-        let problem = match serde_json::from_slice(line) {
-            Ok(Line::Owner { mark }) => {
-                content.owner = Some(mark);
-                continue;
-            }
-            Ok(Line::Enter { number, undo }) => match undo.check() {
-                Ok(()) => {
-                    content.entries.push((number, undo));
-                    continue;
-                }
-                Err(problem) => problem,
-            },
-            Ok(Line::Gone { number }) => {
-                content.entries.retain(|(n, _)| *n != number);
-                continue;
-            }
-            Err(error) => error.to_string(),
-        };
-        content.strange.push(StackError::Other(format!(
-            "line {} of the ledger {} is not understood ({problem}); see what it names, take that \
-             down by hand, and remove the file",
-            index + 1,
-            path.display()
-        )));
-    }
-    content
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn gone_things_are_not_listed() {
         let text = br#"{"enter":{"number":0,"undo":{"remove-file":"/tmp/a/b"}}}
-{"enter":{"number":1,"undo":{"remove-folder":"/tmp/a"}}}
+{"enter":{"number":1,"undo":{"remove-folder":"/tmp/a"},"marks":["m"]}}
 {"gone":{"number":0}}
 {"enter":{"number":2,"undo":{"no-such-thing":"/tmp/a"}}}
 {"enter":{"number":3,"undo":{"remove-file":"relative/path"}}}
 "#;
-        let Content { owner, entries, strange: errors } = read_lines(Path::new("l"), text);
+        let Content { owner, entries, strange: errors, marks, .. } =
+            read_lines(Path::new("l"), text);
         assert_eq!(owner, None);
-        assert_eq!(entries, [(1, Undo::RemoveFolder("/tmp/a".into()))]);
+        let folder = Undo::RemoveFolder("/tmp/a".into());
+        assert_eq!(entries, [Entry { number: 1, undo: folder, identity: None }]);
+        assert_eq!(marks, ["m"]);
         assert_eq!(errors.len(), 2);
         assert!(errors[0].to_string().contains("line 4"), "{}", errors[0]);
         assert!(errors[1].to_string().contains("line 5"), "{}", errors[1]);
@@ -201,8 +304,8 @@ mod tests {
             let Content { entries, strange: errors, .. } =
                 read_lines(Path::new("l"), &whole.as_bytes()[..end]);
             prop_assert!(errors.is_empty());
-            for (index, (number, _)) in entries.iter().enumerate() {
-                prop_assert_eq!(*number, index as u64);
+            for (index, entry) in entries.iter().enumerate() {
+                prop_assert_eq!(entry.number, index as u64);
             }
         }
     }

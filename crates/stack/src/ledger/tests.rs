@@ -1,8 +1,11 @@
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use disklab_exec::{Executor, Interrupt};
 
 use super::*;
+use crate::Obstacle;
 
 fn ledgers(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder).expect("folder").map(|e| e.expect("entry").path()).collect()
@@ -56,10 +59,11 @@ fn what_fails_stays_entered_and_the_rest_goes() {
     assert!(full.exists() && !plain.exists());
     assert_eq!(ledger.mark(), 1);
     drop(ledger);
-    let (done, errors) = recover(&state, &executor);
-    assert!(done.is_empty() && errors.len() == 1, "{done:?} {errors:?}");
+    let Recovery { done, left, errors, .. } = recover(&state, &executor);
+    assert!(done.is_empty() && errors.is_empty(), "{done:?} {errors:?}");
+    assert_eq!(left[0].obstacles, [Obstacle::File(full.join("strange"))]);
     std::fs::remove_file(full.join("strange")).expect("remove");
-    let (done, errors) = recover(&state, &executor);
+    let Recovery { done, errors, .. } = recover(&state, &executor);
     assert!(errors.is_empty(), "{errors:?}");
     assert!(done[0].contains("full"), "{done:?}");
     assert!(!full.exists() && ledgers(&state).is_empty());
@@ -71,13 +75,34 @@ fn a_living_owner_is_left_alone() {
     let executor = Executor::default();
     let mut ledger = Ledger::open(folder.path()).expect("ledger");
     let file = folder.path().join("file");
-    ledger.enter(Undo::RemoveFile(file.clone())).expect("enter");
-    std::fs::write(&file, "x").expect("write");
-    assert!(recover(folder.path(), &executor).0.is_empty());
+    ledger.create_file(&file).expect("created").write_all(b"x").expect("write");
+    assert!(recover(folder.path(), &executor).done.is_empty());
     assert!(file.exists());
     drop(ledger);
-    assert_eq!(recover(folder.path(), &executor).0.len(), 1);
+    assert_eq!(recover(folder.path(), &executor).done.len(), 1);
     assert!(!file.exists());
+}
+
+/// A ledger that another process has written, and left.
+fn write(folder: &Path, lines: &[Line], rest: &str) -> PathBuf {
+    let path = folder.join("ledger-1-0.jsonl");
+    let lines: Vec<_> = lines.iter().map(|l| serde_json::to_string(l).expect("json")).collect();
+    std::fs::write(&path, format!("{}\n{rest}", lines.join("\n"))).expect("write");
+    std::fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("mode");
+    path
+}
+
+fn owner_at(host: Host) -> Line {
+    Line::Owner { mark: "a test's, long dead".to_owned(), host }
+}
+
+fn entered(number: u64, undo: Undo) -> Line {
+    Line::Enter { number, undo, marks: Vec::new() }
+}
+
+fn created(number: u64, path: &Path) -> Line {
+    let metadata = path.symlink_metadata().expect("it exists");
+    Line::Created { number, identity: FileIdentity::new(&metadata) }
 }
 
 #[test]
@@ -86,24 +111,220 @@ fn a_line_cut_short_is_dropped_and_a_strange_one_reported() {
     let executor = Executor::default();
     let victim = folder.path().join("victim");
     std::fs::write(&victim, "x").expect("write");
-    let path = folder.path().join("ledger-1-0.jsonl");
-    let entry =
-        serde_json::to_string(&Line::Enter { number: 0, undo: Undo::RemoveFile(victim.clone()) })
-            .expect("json");
-    std::fs::write(&path, format!("{entry}\n{}", &entry[..20])).expect("write");
-    let (done, errors) = recover(folder.path(), &executor);
-    assert!(done.len() == 1 && errors.is_empty(), "{done:?} {errors:?}");
+    let entry = entered(0, Undo::RemoveFile(victim.clone()));
+    let cut = serde_json::to_string(&entry).expect("json");
+    let owner = owner_at(Host::here());
+    let path = write(folder.path(), &[owner, entry, created(0, &victim)], &cut[..20]);
+    let Recovery { done, errors, left, .. } = recover(folder.path(), &executor);
+    assert!(done.len() == 1 && errors.is_empty(), "{done:?} {errors:?} {left:?}");
     assert!(!victim.exists() && !path.exists());
 
-    std::fs::write(&path, "{\"enter\":{\"number\":0,\"undo\":{\"unmount\":\"/\"}}}\n")
-        .expect("write");
-    let (done, errors) = recover(folder.path(), &executor);
+    write(folder.path(), &[entered(0, Undo::Unmount("/".into()))], "");
+    let Recovery { done, errors, .. } = recover(folder.path(), &executor);
     assert!(done.is_empty() && errors.len() == 1, "{done:?} {errors:?}");
     assert!(path.exists(), "it is for the user to look at");
 }
 
 #[test]
+fn a_ledger_without_a_machine_is_not_acted_on() {
+    let folder = tempfile::tempdir().expect("temp");
+    let victim = folder.path().join("victim");
+    std::fs::write(&victim, "x").expect("write");
+    let entry = entered(0, Undo::RemoveFile(victim.clone()));
+    let path = write(folder.path(), &[entry, created(0, &victim)], "");
+    let Recovery { done, errors, .. } = recover(folder.path(), &Executor::default());
+    assert!(done.is_empty() && errors.len() == 1, "{done:?} {errors:?}");
+    assert!(errors[0].to_string().contains("which machine"), "{errors:?}");
+    assert!(victim.exists() && path.exists());
+}
+
+#[test]
 fn a_missing_folder_holds_nothing() {
-    let (done, errors) = recover(Path::new("/no/such/folder"), &Executor::default());
+    let Recovery { done, errors, .. } = recover(Path::new("/no/such/folder"), &Executor::default());
     assert!(done.is_empty() && errors.is_empty());
+}
+
+// A home directory on NFS, or one that a container shares with its host.
+#[test]
+fn a_ledger_of_another_machine_is_left_alone_and_stops_nobody() {
+    let here = Host::here();
+    let container = Host { mounts: Some(1), processes: Some(1), ..here.clone() };
+    let machine = Some("0123456789abcdef0123456789abcdef".to_owned());
+    let boot = Some("00000000-1111-4222-8333-444444444444".to_owned());
+    let other = Host { machine, boot: boot.clone(), ..here.clone() };
+    let nameless = Host { machine: None, boot, ..here };
+    for host in [container, other, nameless] {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = folder.path().join("disklab1x0");
+        std::fs::create_dir(&tree).expect("tree");
+        let lines = [
+            owner_at(host.clone()),
+            entered(0, Undo::RemoveTree(tree.clone())),
+            created(0, &tree),
+            // Not mounted here: taken for done, it would be forgotten there.
+            entered(1, Undo::Unmount(folder.path().join("mnt"))),
+        ];
+        let path = write(folder.path(), &lines, "");
+        let before = std::fs::read(&path).expect("ledger");
+        let Recovery { done, errors, left, notes } = recover(folder.path(), &Executor::default());
+        assert!(done.is_empty() && errors.is_empty() && left.is_empty(), "{host:?}: {errors:?}");
+        assert_eq!(notes.len(), 1, "{host:?}");
+        assert!(notes[0].contains("disklab doctor"), "{notes:?}");
+        assert_eq!(std::fs::read(&path).expect("ledger"), before, "{host:?}");
+        assert!(tree.exists());
+        // Nor is it discarded from here; its user may say that it is gone.
+        let id: LedgerId = "1-0".parse().expect("ID");
+        let discard = decide(folder.path(), &id, Decision::Discard, &Executor::default());
+        assert!(matches!(discard, Err(StackError::Undecidable { .. })), "{discard:?}");
+        assert!(tree.exists() && path.exists());
+        decide(folder.path(), &id, Decision::Keep, &Executor::default()).expect("forgotten");
+        assert!(tree.exists() && !path.exists());
+    }
+}
+
+#[test]
+fn a_restart_ends_processes_and_not_files() {
+    let folder = tempfile::tempdir().expect("temp");
+    let boot = Some("00000000-1111-4222-8333-444444444444".to_owned());
+    let before = Host { boot, machine: Some("ab".to_owned()), ..Host::here() };
+    if Host::here().machine.is_none() {
+        eprintln!("skipped: needs a machine-id");
+        return;
+    }
+    let before = Host { machine: Host::here().machine, ..before };
+    let tree = folder.path().join("disklab1x0");
+    std::fs::create_dir(&tree).expect("tree");
+    // By now the number may be anybody's.
+    let mut stranger = std::process::Command::new("sleep").arg("1000").spawn().expect("sleep");
+    let started = crate::undo::started(stranger.id()).expect("it runs");
+    let lines = [
+        owner_at(before),
+        entered(0, Undo::RemoveTree(tree.clone())),
+        created(0, &tree),
+        entered(1, Undo::EndProgram { pid: stranger.id(), started }),
+    ];
+    let path = write(folder.path(), &lines, "");
+    let Recovery { done, errors, .. } = recover(folder.path(), &Executor::default());
+    let lives = stranger.try_wait().expect("asked").is_none();
+    stranger.kill().expect("kill");
+    stranger.wait().expect("killed");
+    assert!(lives && errors.is_empty(), "{errors:?}");
+    assert_eq!(done.len(), 1, "{done:?}");
+    assert!(!tree.exists() && !path.exists());
+}
+
+#[test]
+fn a_state_directory_of_others_is_refused_and_nothing_in_it_touched() {
+    let folder = tempfile::tempdir().expect("temp");
+    let state = folder.path().join("state");
+    std::fs::create_dir(&state).expect("state");
+    let victim = folder.path().join("victim");
+    std::fs::write(&victim, "x").expect("write");
+    let entry = entered(0, Undo::RemoveFile(victim.clone()));
+    let path = write(&state, &[owner_at(Host::here()), entry, created(0, &victim)], "");
+    std::fs::set_permissions(&state, Permissions::from_mode(0o777)).expect("mode");
+    let Recovery { done, errors, .. } = recover(&state, &Executor::default());
+    assert!(matches!(errors[..], [StackError::Untrusted { .. }]), "{errors:?}");
+    assert!(done.is_empty() && victim.exists() && path.exists());
+    let opened = Ledger::open(&state);
+    assert!(matches!(opened, Err(StackError::Untrusted { .. })), "{opened:?}");
+
+    // In a directory of our own, a ledger that others may write to.
+    std::fs::set_permissions(&state, Permissions::from_mode(0o700)).expect("mode");
+    std::fs::set_permissions(&path, Permissions::from_mode(0o622)).expect("mode");
+    let Recovery { done, errors, notes, .. } = recover(&state, &Executor::default());
+    assert!(done.is_empty() && errors.is_empty(), "it stops nobody: {errors:?}");
+    assert!(notes[0].contains("not trusted") && victim.exists(), "{notes:?}");
+    let id: LedgerId = "1-0".parse().expect("ID");
+    let discard = decide(&state, &id, Decision::Discard, &Executor::default());
+    assert!(matches!(discard, Err(StackError::Untrusted { .. })), "{discard:?}");
+    assert!(victim.exists());
+}
+
+#[test]
+fn what_a_user_put_in_a_tree_or_in_its_place_stays() {
+    let folder = tempfile::tempdir().expect("temp");
+    let state = folder.path().join("state");
+    let executor = Executor::default();
+    let tree = folder.path().join("disklab1x0");
+    let mut ledger = Ledger::open(&state).expect("ledger");
+    ledger.create_tree(&tree).expect("tree");
+    ledger.expect(&tree, vec!["test".to_owned()]).expect("expected");
+    std::fs::write(tree.join("test"), "the run's").expect("write");
+    drop(ledger);
+    std::fs::write(tree.join("precious"), "the user's").expect("write");
+    for _ in 0..2 {
+        let Recovery { done, left, errors, .. } = recover(&state, &executor);
+        assert!(done.is_empty() && errors.is_empty(), "{done:?} {errors:?}");
+        assert_eq!(left[0].obstacles, [Obstacle::File(tree.join("precious"))]);
+        assert!(left[0].to_string().contains("--discard"), "{}", left[0]);
+    }
+    // In its place.
+    let aside = folder.path().join("aside");
+    std::fs::rename(&tree, &aside).expect("rename");
+    std::fs::create_dir(&tree).expect("another");
+    std::fs::write(tree.join("test"), "the user's").expect("write");
+    let Recovery { left, .. } = recover(&state, &executor);
+    assert_eq!(left[0].obstacles, [Obstacle::Replaced(tree.clone())]);
+    assert!(tree.join("test").exists());
+    // Kept, it is forgotten.
+    let id = left[0].id.clone();
+    decide(&state, &id, Decision::Keep, &executor).expect("kept");
+    assert!(recover(&state, &executor).left.is_empty() && tree.join("test").exists());
+    let again = decide(&state, &id, Decision::Keep, &executor);
+    assert!(matches!(again, Err(StackError::UnknownLeftover { .. })), "{again:?}");
+}
+
+#[test]
+fn what_the_user_discards_goes() {
+    let folder = tempfile::tempdir().expect("temp");
+    let state = folder.path().join("state");
+    let executor = Executor::default();
+    let tree = folder.path().join("disklab1x0");
+    let mut ledger = Ledger::open(&state).expect("ledger");
+    ledger.create_tree(&tree).expect("tree");
+    std::fs::write(tree.join("precious"), "the user's").expect("write");
+    let id = recover(&state, &executor).left;
+    assert!(id.is_empty(), "its owner lives");
+    let file = ledgers(&state).remove(0);
+    let name = file.file_name().and_then(|name| name.to_str()).expect("name");
+    let id = LedgerId::from_file_name(name).expect("ID");
+    let early = decide(&state, &id, Decision::Discard, &executor);
+    assert!(matches!(early, Err(StackError::Undecidable { .. })), "{early:?}");
+    drop(ledger);
+    let Recovery { done, errors, .. } =
+        decide(&state, &id, Decision::Discard, &executor).expect("discarded");
+    assert!(done.len() == 1 && errors.is_empty(), "{done:?} {errors:?}");
+    assert!(!tree.exists() && ledgers(&state).is_empty());
+}
+
+#[test]
+fn a_file_of_the_users_is_never_entered() {
+    let folder = tempfile::tempdir().expect("temp");
+    let executor = Executor::default();
+    let mut ledger = Ledger::open(&folder.path().join("state")).expect("ledger");
+    let file = folder.path().join("drive-1.img");
+    std::fs::write(&file, "the user's").expect("write");
+    ledger.create_file(&file).expect_err("it exists");
+    let tree = folder.path().join("disklab1x0");
+    std::fs::create_dir(&tree).expect("tree");
+    ledger.create_tree(&tree).expect_err("it exists");
+    assert_eq!(ledger.mark(), 0);
+    assert!(ledger.take_down_to(0, &executor).is_empty());
+    assert!(file.exists() && tree.exists());
+}
+
+#[test]
+fn marks_outlive_the_file_that_they_were_entered_in() {
+    let folder = tempfile::tempdir().expect("temp");
+    let executor = Executor::default();
+    let mut ledger = Ledger::open(folder.path()).expect("ledger");
+    let inside = folder.path().join("x");
+    ledger.enter_with(Undo::RemoveFolder(inside.clone()), vec!["a-b".to_owned()]).expect("enter");
+    assert!(ledger.take_down_to(0, &executor).is_empty());
+    assert!(ledgers(folder.path()).is_empty());
+    ledger.enter(Undo::RemoveFolder(inside)).expect("enter");
+    let text = std::fs::read_to_string(&ledgers(folder.path())[0]).expect("ledger");
+    let content = line::read_lines(Path::new("l"), text.as_bytes());
+    assert!(content.strange.is_empty() && content.marks().has("AB"), "{text}");
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
 
-use super::{Hand, probe};
+use super::{Hand, Marks, Obstacle, inspect, probe};
 use crate::StackError;
 
 /// Wipes the devices that hold a part of the Btrfs with this UUID, and takes
@@ -36,6 +36,22 @@ pub(super) fn remove(
     Ok(removed)
 }
 
+/// What is not ours on the devices that hold a part of it.
+pub(super) fn obstacles(
+    uuid: &str,
+    devices: &[PathBuf],
+    marks: &Marks,
+    hand: &Hand<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    let mut found = Vec::new();
+    for device in devices.iter().filter(|device| device.exists()) {
+        if is_part(device, uuid, hand)? {
+            found.extend(inspect::device(device, marks, hand)?);
+        }
+    }
+    Ok(found)
+}
+
 fn is_part(device: &Path, uuid: &str, hand: &Hand<'_>) -> Result<bool, StackError> {
-    Ok(probe(device, "UUID", hand)?.is_some_and(|found| found.eq_ignore_ascii_case(uuid)))
+    Ok(probe(device, "UUID", hand.executor)?.is_some_and(|found| found.eq_ignore_ascii_case(uuid)))
 }

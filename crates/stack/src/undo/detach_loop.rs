@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::Invocation;
 
-use super::{Hand, as_kernel_shows};
+use super::{Hand, Marks, Obstacle, as_kernel_shows, inspect};
 use crate::StackError;
 use crate::loops::loops_on;
 
@@ -49,4 +49,32 @@ pub(super) fn detach_loop(file: &Path, hand: &mut Hand<'_>) -> Result<bool, Stac
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// What is not ours on the devices that are attached to `file`.
+pub(super) fn obstacles(
+    file: &Path,
+    marks: &Marks,
+    hand: &Hand<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    let mut found = Vec::new();
+    for device in loops_on(&as_kernel_shows(file)) {
+        // A file of the same name may have been attached since.
+        if marks.identity(file).is_some_and(|identity| {
+            backing_inode(&device, hand).is_some_and(|inode| inode != identity.inode())
+        }) {
+            found.push(Obstacle::Replaced(file.to_owned()));
+        }
+        found.extend(inspect::device(&device, marks, hand)?);
+    }
+    Ok(found)
+}
+
+/// The inode of what a loop device is attached to.
+fn backing_inode(device: &Path, hand: &Hand<'_>) -> Option<u64> {
+    let list = Invocation::new("losetup")
+        .args(["--noheadings", "--list", "--output", "BACK-INO"])
+        .arg(device)
+        .uninterruptible();
+    hand.executor.check(&list).ok()?.text().trim().parse().ok()
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use disklab_exec::Invocation;
 use serde::{Deserialize, Serialize};
 
-use super::{Hand, probe};
+use super::{Hand, Marks, Obstacle, inspect, probe};
 use crate::StackError;
 use crate::udev::{dm, is_block_device, kernel_name};
 
@@ -38,7 +38,7 @@ impl Mapping {
         }
     }
 
-    fn is_same_device(&self) -> bool {
+    pub(super) fn is_same_device(&self) -> bool {
         !self.incarnation.is_empty() && incarnation(&self.device) == Some(self.incarnation.clone())
     }
 }
@@ -77,11 +77,23 @@ pub(super) fn close_integrity(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<
         // By something of another name, which is not ours.
         return Ok(done);
     }
-    if probe(&mapping.device, "TYPE", hand)?.as_deref() == Some("DM_integrity") {
+    if probe(&mapping.device, "TYPE", hand.executor)?.as_deref() == Some("DM_integrity") {
         wipe("integrity", &mapping.device, "DM_integrity", hand)?;
         done = true;
     }
     Ok(done)
+}
+
+/// What is not ours on the mapping, while it is open. The content of one that is
+/// closed can be read by nobody who does not have our key or table.
+pub(super) fn obstacles(
+    mapping: &Mapping,
+    marks: &Marks,
+    hand: &Hand<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    let node = Path::new("/dev/mapper").join(&mapping.name);
+    // A table that is not loaded yet has no node, and no content.
+    if is_block_device(&node) { inspect::device(&node, marks, hand) } else { Ok(Vec::new()) }
 }
 
 /// Closes what the programs mapped for themselves while they formatted, and were

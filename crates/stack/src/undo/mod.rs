@@ -7,14 +7,18 @@
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-use disklab_exec::{Executor, Invocation};
+use disklab_exec::{ExecError, Executor, Invocation};
 use serde::{Deserialize, Serialize};
 
 use crate::StackError;
 
 mod btrfs;
 mod detach_loop;
+mod file_identity;
+mod inspect;
 mod mapping;
+mod marks;
+mod obstacle;
 mod partitions;
 mod pool;
 mod program;
@@ -28,11 +32,14 @@ mod volume_group;
 mod wipe_drive;
 mod write_cache;
 
+pub(crate) use marks::Marks;
 pub(crate) use program::started;
 pub(crate) use queue::instance;
 pub(crate) use users::end_programs_of;
 
+pub use file_identity::FileIdentity;
 pub use mapping::Mapping;
+pub use obstacle::Obstacle;
 pub use queue::QueueSetting;
 
 /// One thing to take down. Each is safe to do twice, and does nothing to a
@@ -144,6 +151,23 @@ pub(crate) struct Hand<'a> {
     pub executor: &'a Executor,
     /// What the user must know, such as 'it was still in use'.
     pub complaints: Vec<StackError>,
+    /// Whether it removes what is in use, too: that which this process made itself,
+    /// or which the user has decided about. Not what a killed run left.
+    pub by_force: bool,
+    /// Whether the machine was restarted since the things were made.
+    pub rebooted: bool,
+}
+
+impl<'a> Hand<'a> {
+    /// For what this process itself has made, or the user wants to be gone.
+    pub(crate) fn by_force(executor: &'a Executor) -> Self {
+        Self { executor, complaints: Vec::new(), by_force: true, rebooted: false }
+    }
+
+    /// For what a killed run left.
+    pub(crate) fn with_care(executor: &'a Executor) -> Self {
+        Self { by_force: false, ..Self::by_force(executor) }
+    }
 }
 
 impl Undo {
@@ -155,7 +179,7 @@ impl Undo {
         match self {
             Self::Unmount(path) => unmount::unmount(path, hand),
             Self::RemoveFolder(path) => remove::folder(path),
-            Self::RemoveTree(path) => tree::tree(path),
+            Self::RemoveTree(path) => tree::tree(path, hand),
             Self::WriteCache { device, serial, on } => {
                 write_cache::restore(device, serial, *on, hand)
             }
@@ -171,7 +195,7 @@ impl Undo {
             Self::RemovePartitions { device, guid } => partitions::remove(device, guid, hand),
             Self::RemoveBtrfs { uuid, devices } => btrfs::remove(uuid, devices, hand),
             Self::StopArray { name, uuid, members } => {
-                stop_array::stop_array(name, uuid, members, hand)
+                stop_array::stop_array(&stop_array::Array { name, uuid, members }, hand)
             }
             Self::RemoveVolumeGroup { name, mark, volumes } => {
                 volume_group::remove(name, mark, volumes, hand)
@@ -182,8 +206,83 @@ impl Undo {
         }
     }
 
+    /// What is on or in it that the run with these marks did not make. With any, it
+    /// is to be left alone.
+    ///
+    /// # Errors
+    /// If it cannot be inspected.
+    pub(crate) fn obstacles(
+        &self,
+        marks: &Marks,
+        hand: &Hand<'_>,
+    ) -> Result<Vec<Obstacle>, StackError> {
+        match self {
+            Self::Unmount(path) => unmount::obstacles(path, marks, hand),
+            Self::RemoveFolder(path) => remove::folder_obstacles(path, marks),
+            Self::RemoveTree(path) => tree::obstacles(path, marks),
+            Self::RemoveFile(path) => remove::file_obstacles(path, marks, hand),
+            Self::DetachLoop(path) => detach_loop::obstacles(path, marks, hand),
+            Self::WipeDrive { device, serial, mark } => {
+                wipe_drive::obstacles(device, serial.as_deref(), mark, marks, hand)
+            }
+            Self::RemovePartitions { device, guid } => {
+                partitions::obstacles(device, guid, marks, hand)
+            }
+            Self::RemoveBtrfs { uuid, devices } => btrfs::obstacles(uuid, devices, marks, hand),
+            Self::StopArray { name, uuid, members } => {
+                let array = stop_array::Array { name, uuid, members };
+                stop_array::obstacles(&array, marks, hand)
+            }
+            Self::RemoveVolumeGroup { name, mark, volumes } => {
+                volume_group::obstacles(name, mark, volumes, marks, hand)
+            }
+            Self::CloseCrypt(mapping) | Self::CloseIntegrity(mapping) => {
+                mapping::obstacles(mapping, marks, hand)
+            }
+            Self::DestroyPool { name, mark, .. } => pool::obstacles(name, mark, marks, hand),
+            // Settings, and a process that is told from another by its start.
+            Self::WriteCache { .. } | Self::EndProgram { .. } | Self::Queue { .. } => {
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// What the things that it removes are recognised by.
+    pub(crate) fn marks(&self) -> Vec<String> {
+        match self {
+            Self::WipeDrive { mark, .. } => vec![mark.clone()],
+            Self::RemovePartitions { guid, .. } => vec![guid.clone()],
+            Self::RemoveBtrfs { uuid, .. } => vec![uuid.clone()],
+            Self::StopArray { name, uuid, .. } => vec![name.clone(), uuid.clone()],
+            Self::RemoveVolumeGroup { name, mark, volumes } => {
+                let uuids = volumes.iter().map(|(_, uuid)| uuid.clone());
+                [name.clone(), mark.clone()].into_iter().chain(uuids).collect()
+            }
+            Self::CloseCrypt(mapping) | Self::CloseIntegrity(mapping) => {
+                vec![mapping.name.clone(), mapping.uuid.clone()]
+            }
+            Self::DestroyPool { name, mark, .. } => vec![name.clone(), mark.clone()],
+            Self::Unmount(_)
+            | Self::RemoveFolder(_)
+            | Self::RemoveTree(_)
+            | Self::WriteCache { .. }
+            | Self::EndProgram { .. }
+            | Self::Queue { .. }
+            | Self::RemoveFile(_)
+            | Self::DetachLoop(_) => Vec::new(),
+        }
+    }
+
+    /// Whether a restart of the machine has undone it.
+    pub(crate) fn ends_with_boot(&self) -> bool {
+        matches!(
+            self,
+            Self::Unmount(_) | Self::EndProgram { .. } | Self::Queue { .. } | Self::DetachLoop(_)
+        )
+    }
+
     /// The paths that it acts on.
-    fn paths(&self) -> Vec<&Path> {
+    pub(crate) fn paths(&self) -> Vec<&Path> {
         match self {
             Self::Unmount(path)
             | Self::RemoveFolder(path)
@@ -265,15 +364,13 @@ fn list(paths: &[PathBuf]) -> String {
 
 /// What blkid finds on a device itself, past its cache, under this tag, such as
 /// `UUID`; nothing where there is no such thing, or more than one.
-fn probe(device: &Path, tag: &str, hand: &Hand<'_>) -> Result<Option<String>, StackError> {
+fn probe(device: &Path, tag: &str, executor: &Executor) -> Result<Option<String>, StackError> {
     let blkid = Invocation::new("blkid")
         .args(["--probe", "--output", "value", "--match-tag", tag])
         .arg(device)
         .uninterruptible();
-    let done = hand
-        .executor
-        .run(&blkid)
-        .map_err(|source| StackError::Program { layer: "blkid".to_owned(), source })?;
+    let failed = |source: ExecError| StackError::Program { layer: "blkid".to_owned(), source };
+    let done = executor.run(&blkid).map_err(failed)?;
     let text = done.text().trim().to_owned();
     // blkid(8): 2 where nothing was found, 8 where it is ambivalent.
     Ok((done.code == 0 && !text.is_empty()).then_some(text))

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::{ExecError, Invocation};
 
-use super::{Hand, probe};
+use super::{Hand, Marks, Obstacle, inspect, probe};
 use crate::StackError;
 use crate::udev::kernel_name;
 
@@ -17,9 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Removes the partitions of `device` from the kernel and the table from the
 /// device, if the table has this GUID.
 pub(super) fn remove(device: &Path, guid: &str, hand: &mut Hand<'_>) -> Result<bool, StackError> {
-    if !device.exists()
-        || !probe(device, "PTUUID", hand)?.is_some_and(|found| found.eq_ignore_ascii_case(guid))
-    {
+    if !has_table(device, guid, hand)? {
         return Ok(false);
     }
     delete(device, hand)?;
@@ -28,6 +26,28 @@ pub(super) fn remove(device: &Path, guid: &str, hand: &mut Hand<'_>) -> Result<b
     // udev may have read the table anew just before.
     delete(device, hand)?;
     Ok(true)
+}
+
+/// What is not ours on the device and in its partitions.
+pub(super) fn obstacles(
+    device: &Path,
+    guid: &str,
+    marks: &Marks,
+    hand: &Hand<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    if has_table(device, guid, hand)? {
+        inspect::device(device, marks, hand)
+    } else {
+        Ok(Vec::new())
+    }
+}
+
+fn has_table(device: &Path, guid: &str, hand: &Hand<'_>) -> Result<bool, StackError> {
+    if !device.exists() {
+        return Ok(false);
+    }
+    let found = probe(device, "PTUUID", hand.executor)?;
+    Ok(found.is_some_and(|found| found.eq_ignore_ascii_case(guid)))
 }
 
 fn failed(source: ExecError) -> StackError {

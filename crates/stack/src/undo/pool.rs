@@ -1,13 +1,14 @@
 //! Destroying ZFS pools.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use disklab_exec::{Invocation, find_program};
 
-use super::{Hand, probe};
+use super::{Hand, Marks, Obstacle, inspect, probe};
 use crate::StackError;
 use crate::layers::MARK;
+use crate::mounts::mounts;
 
 /// How long a pool may go on being busy.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -47,7 +48,9 @@ pub(super) fn destroy(
     // One that was exported, and not imported again, is known by its label alone; no
     // other pool has this name.
     let is_ours = |device: &PathBuf| {
-        Ok::<_, StackError>(probe(device, "LABEL", hand)?.is_some_and(|label| label == name))
+        Ok::<_, StackError>(
+            probe(device, "LABEL", hand.executor)?.is_some_and(|label| label == name),
+        )
     };
     if !done {
         for device in devices.iter().filter(|device| device.exists()) {
@@ -64,4 +67,52 @@ pub(super) fn destroy(
         }
     }
     Ok(done)
+}
+
+/// What is not ours in the pool, if it is imported and has this mark: datasets,
+/// snapshots, the content of volumes; and mounts, as ours has been unmounted.
+pub(super) fn obstacles(
+    name: &str,
+    mark: &str,
+    marks: &Marks,
+    hand: &Hand<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    if find_program("zfs").is_none() || find_program("zpool").is_none() {
+        return Ok(Vec::new());
+    }
+    let program = |source| StackError::Program { layer: "zfs".to_owned(), source };
+    let get =
+        Invocation::new("zfs").args(["get", "-H", "-o", "value", MARK, name]).uninterruptible();
+    let found = hand.executor.run(&get).map_err(program)?;
+    if found.code != 0 || found.text().trim() != mark {
+        return Ok(Vec::new());
+    }
+    let below = format!("{name}/");
+    let in_pool = |source: &Path| {
+        let source = source.to_string_lossy();
+        source == name || source.starts_with(&below)
+    };
+    let mut obstacles: Vec<Obstacle> = mounts()?
+        .into_iter()
+        .filter(|mount| mount.fs_type == "zfs" && in_pool(&mount.source))
+        .map(|mount| Obstacle::Mount { source: mount.source, at: mount.mount_point })
+        .collect();
+    let list = Invocation::new("zfs")
+        .args(["list", "-H", "-o", "name", "-t", "all", "-r", name])
+        .uninterruptible();
+    for dataset in hand.executor.check(&list).map_err(program)?.text().lines() {
+        let dataset = dataset.trim();
+        if is_volume(dataset, &below) {
+            obstacles.extend(inspect::device(&Path::new("/dev/zvol").join(dataset), marks, hand)?);
+        } else if dataset != name {
+            obstacles.push(Obstacle::Volume(dataset.to_owned()));
+        }
+    }
+    Ok(obstacles)
+}
+
+/// Whether a dataset is named as the zvol layer names them.
+fn is_volume(dataset: &str, below: &str) -> bool {
+    let number = dataset.strip_prefix(below).and_then(|rest| rest.strip_prefix("volume-"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }

@@ -2,9 +2,14 @@
 
 use std::fs::{remove_dir, remove_file};
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use super::{Hand, Marks, Obstacle, as_kernel_shows, inspect};
 use crate::StackError;
+use crate::loops::loops_on;
+use crate::mounts::mounts;
+use crate::undo::FileIdentity;
 
 /// Removes a regular file; anything else of that name is not ours.
 pub(super) fn file(path: &Path) -> Result<bool, StackError> {
@@ -33,6 +38,57 @@ pub(super) fn folder(path: &Path) -> Result<bool, StackError> {
         Err(e) if is_gone(e.kind()) => Ok(false),
         Err(e) => Err(StackError::io("cannot remove the folder", path, e)),
     }
+}
+
+/// Why the file is to stay: it is another one, is used, or holds what the run did
+/// not make.
+pub(super) fn file_obstacles(
+    path: &Path,
+    marks: &Marks,
+    hand: &Hand<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    let metadata = match path.symlink_metadata() {
+        Ok(metadata) => metadata,
+        Err(e) if is_gone(e.kind()) => return Ok(Vec::new()),
+        Err(e) => return Err(StackError::io("cannot look at", path, e)),
+    };
+    let same = match marks.identity(path) {
+        Some(identity) => identity == FileIdentity::new(&metadata),
+        // The run was killed just when it had created the file.
+        None => metadata.blocks() == 0,
+    };
+    if !metadata.is_file() || !same {
+        return Ok(vec![Obstacle::Replaced(path.to_owned())]);
+    }
+    let mut found = inspect::processes(&as_kernel_shows(path));
+    if !loops_on(&as_kernel_shows(path)).is_empty() {
+        found.push(Obstacle::Busy(path.to_owned()));
+    }
+    if found.is_empty() && metadata.blocks() > 0 {
+        found = inspect::image(path, marks, hand.executor)?;
+    }
+    Ok(found)
+}
+
+/// Why the directory is to stay: it is not empty.
+pub(super) fn folder_obstacles(path: &Path, marks: &Marks) -> Result<Vec<Obstacle>, StackError> {
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => {}
+        Ok(_) => return Ok(vec![Obstacle::Replaced(path.to_owned())]),
+        Err(e) if is_gone(e.kind()) => return Ok(Vec::new()),
+        Err(e) => return Err(StackError::io("cannot look at", path, e)),
+    }
+    let shown = as_kernel_shows(path);
+    if mounts()?.iter().any(|mount| mount.mount_point == shown) {
+        return Ok(vec![Obstacle::Busy(path.to_owned())]);
+    }
+    let mut found = inspect::entries(path, marks)?;
+    let empty = std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    if found.is_empty() && !empty {
+        // What else is left alone is in it.
+        found.push(Obstacle::Busy(path.to_owned()));
+    }
+    Ok(found)
 }
 
 fn is_gone(kind: ErrorKind) -> bool {

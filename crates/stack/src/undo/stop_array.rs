@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::{ExecError, Invocation};
 
-use super::Hand;
+use super::{Hand, Marks, Obstacle, inspect};
 use crate::StackError;
 use crate::md_arrays::{all_arrays, array_uuid, exported_uuid, same_uuid};
 use crate::udev;
@@ -19,34 +19,113 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// `Documentation/admin-guide/devices.txt`).
 const MD_MAJOR: u32 = 9;
 
+/// An array of the ledger.
+#[derive(Clone, Copy)]
+pub(super) struct Array<'a> {
+    /// Its name below `/dev/md`.
+    pub name: &'a str,
+    pub uuid: &'a str,
+    /// The devices it was made of.
+    pub members: &'a [PathBuf],
+}
+
+impl Array<'_> {
+    fn link(self) -> PathBuf {
+        // A name that is a path is none that disklab gave.
+        Path::new("/dev/md").join(self.name.replace('/', "-"))
+    }
+
+    /// The kernel's names of what this array runs as.
+    fn running(self, node: Option<&Path>, hand: &Hand<'_>) -> Result<Vec<String>, StackError> {
+        let mut running = Vec::new();
+        for array in all_arrays() {
+            let found = array_uuid(&array, hand.executor);
+            if found.is_some_and(|found| same_uuid(&found, self.uuid))
+                || is_unfinished(&array, node, self.uuid, self.members, hand)?
+            {
+                running.push(array);
+            }
+        }
+        Ok(running)
+    }
+}
+
 /// Stops the array with this UUID and makes its members forget it.
-pub(super) fn stop_array(
-    name: &str,
-    uuid: &str,
-    members: &[PathBuf],
-    hand: &mut Hand<'_>,
-) -> Result<bool, StackError> {
-    let mut done = false;
-    // A name that is a path is none that disklab gave.
-    let link = Path::new("/dev/md").join(name.replace('/', "-"));
+pub(super) fn stop_array(array: &Array<'_>, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+    let link = array.link();
     // Before the array goes, and the number is free for another.
     let node = fs::read_link(&link).ok();
-    for array in all_arrays() {
-        let found = array_uuid(&array, hand.executor);
-        if found.is_some_and(|found| same_uuid(&found, uuid))
-            || is_unfinished(&array, node.as_deref(), uuid, members, hand)?
-        {
-            stop(&array, hand)?;
-            done = true;
-        }
+    let mut done = false;
+    for running in array.running(node.as_deref(), hand)? {
+        stop(&running, hand)?;
+        done = true;
     }
     if !udev::is_running() {
         done |= remove_nodes(&link, node.as_deref());
     }
-    for member in members {
-        done |= forget(uuid, member, hand)?;
+    for member in array.members {
+        done |= forget(array.uuid, member, hand)?;
     }
     Ok(done)
+}
+
+/// What is not ours on the array. One that does not run is started, read-only, as
+/// nothing else shows what is in it.
+pub(super) fn obstacles(
+    array: &Array<'_>,
+    marks: &Marks,
+    hand: &Hand<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    let node = fs::read_link(array.link()).ok();
+    let running = array.running(node.as_deref(), hand)?;
+    if running.is_empty() {
+        return in_stopped(array, marks, hand);
+    }
+    let mut found = Vec::new();
+    for running in running {
+        found.extend(inspect::device(&Path::new("/dev").join(running), marks, hand)?);
+    }
+    Ok(found)
+}
+
+fn in_stopped(
+    array: &Array<'_>,
+    marks: &Marks,
+    hand: &Hand<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    let mut members = Vec::new();
+    for member in array.members.iter().filter(|member| udev::is_block_device(member)) {
+        if is_member(array.uuid, member, hand)? {
+            members.push(member);
+        }
+    }
+    let Some(first) = members.first() else { return Ok(Vec::new()) };
+    let link = array.link();
+    let assemble = Invocation::new("mdadm")
+        .arg("--assemble")
+        .arg(&link)
+        .args(["--readonly", "--run", "--config", "none", "--uuid", array.uuid])
+        .args(members.iter().copied())
+        .uninterruptible();
+    // It fails if too few members were written before the run was killed.
+    let _ = hand.executor.run(&assemble).map_err(failed)?;
+    let node = fs::read_link(&link).ok();
+    let running = array.running(node.as_deref(), hand)?;
+    let mut found = Vec::new();
+    for running in &running {
+        found.extend(inspect::device(&Path::new("/dev").join(running), marks, hand)?);
+        stop(running, hand)?;
+    }
+    if !udev::is_running() {
+        remove_nodes(&link, node.as_deref());
+    }
+    let is_missing = array.members.iter().any(|member| !udev::is_block_device(member));
+    if running.is_empty() && (hand.rebooted || is_missing) {
+        let why = "a member of a RAID array that does not start, so that its content cannot be \
+                   inspected";
+        found.push(Obstacle::Unseen { on: (*first).clone(), why: why.to_owned() });
+    }
+    Ok(found)
 }
 
 /// Whether this is our array, left half made by an mdadm that was killed: the
@@ -82,7 +161,7 @@ fn is_unfinished(
     Ok(true)
 }
 
-fn stop(array: &str, hand: &mut Hand<'_>) -> Result<(), StackError> {
+fn stop(array: &str, hand: &Hand<'_>) -> Result<(), StackError> {
     let node = Path::new("/dev").join(array);
     let folder = Path::new("/sys/block").join(array);
     let stop = Invocation::new("mdadm").arg("--stop").arg(&node).uninterruptible();

@@ -5,8 +5,8 @@ use std::fs::remove_dir_all;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::as_kernel_shows;
 use super::users::kill_users;
+use super::{FileIdentity, Hand, Marks, Obstacle, as_kernel_shows, inspect};
 use crate::StackError;
 use crate::mounts::mounts;
 
@@ -16,7 +16,7 @@ pub(crate) const PREFIX: &str = "disklab";
 /// Removes a tree that bears our prefix, is no link, and has nothing mounted in
 /// it. Programs that still write in it are killed first: fio's workers survive a
 /// `kill -9` of disklab.
-pub(super) fn tree(path: &Path) -> Result<bool, StackError> {
+pub(super) fn tree(path: &Path, hand: &Hand<'_>) -> Result<bool, StackError> {
     let refuse =
         |why: &str| Err(StackError::Other(format!("{} was left alone: {why}", path.display())));
     let ours = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(PREFIX));
@@ -33,7 +33,9 @@ pub(super) fn tree(path: &Path) -> Result<bool, StackError> {
     if mounts()?.iter().any(|mount| mount.mount_point.starts_with(&shown)) {
         return refuse("something is mounted in it");
     }
-    kill_users(&shown);
+    if hand.by_force {
+        kill_users(&shown);
+    }
     match remove_dir_all(path) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
@@ -41,9 +43,34 @@ pub(super) fn tree(path: &Path) -> Result<bool, StackError> {
     }
 }
 
+/// Why the tree is to stay: it is another one, is used, or holds what the run did
+/// not make.
+pub(super) fn obstacles(path: &Path, marks: &Marks) -> Result<Vec<Obstacle>, StackError> {
+    let metadata = match path.symlink_metadata() {
+        Ok(metadata) => metadata,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(StackError::io("cannot look at", path, e)),
+    };
+    let ours = |identity| identity == FileIdentity::new(&metadata);
+    if !metadata.is_dir() || !marks.identity(path).is_none_or(ours) {
+        return Ok(vec![Obstacle::Replaced(path.to_owned())]);
+    }
+    let shown = as_kernel_shows(path);
+    let mut found = inspect::submounts(&shown)?;
+    found.extend(inspect::entries(path, marks)?);
+    found.extend(inspect::processes(&shown));
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
+    use disklab_exec::Executor;
+
     use super::*;
+
+    fn tree(path: &Path) -> Result<bool, StackError> {
+        super::tree(path, &Hand::by_force(&Executor::default()))
+    }
 
     #[test]
     fn only_our_own_trees_are_removed() {

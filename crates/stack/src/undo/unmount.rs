@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use disklab_exec::Invocation;
+use disklab_measure::Mount;
 
-use super::users::{Holder, kill_users};
-use super::{Hand, as_kernel_shows};
+use super::users::{Holder, kill_users, users_of};
+use super::{Hand, Marks, Obstacle, as_kernel_shows, inspect};
 use crate::StackError;
 use crate::mounts::mounts;
 
@@ -39,12 +40,16 @@ pub(super) fn unmount(path: &Path, hand: &mut Hand<'_>) -> Result<bool, StackErr
         }
         left = now;
         // fio's forked workers, for one, survive a `kill -9` of disklab.
-        holders = kill_users(&path);
+        holders = if hand.by_force { kill_users(&path) } else { users_of(&path) };
         if began.elapsed() >= PATIENCE {
             break;
         }
         std::thread::sleep(nap);
         nap = (nap * 2).min(Duration::from_millis(500));
+    }
+    if !hand.by_force {
+        let by = by_whom(&path, &holders);
+        return Err(StackError::Other(format!("{} is in use{by}", path.display())));
     }
     let lazy = Invocation::new("umount").args(["-c", "-l"]).arg(&path).uninterruptible();
     for _ in 0..left {
@@ -64,6 +69,48 @@ pub(super) fn unmount(path: &Path, hand: &mut Hand<'_>) -> Result<bool, StackErr
     Ok(true)
 }
 
+/// Why what is mounted at `path` is to stay: it is another file system, is used, or
+/// holds what the run did not make.
+pub(super) fn obstacles(
+    path: &Path,
+    marks: &Marks,
+    hand: &Hand<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    let shown = as_kernel_shows(path);
+    let here: Vec<Mount> = mounts()?.into_iter().filter(|m| m.mount_point == shown).collect();
+    let mut found = Vec::new();
+    for mount in &here {
+        match is_ours(mount, marks, hand) {
+            Ok(true) => {}
+            Ok(false) => found.push(Obstacle::Mount {
+                source: mount.source.clone(),
+                at: mount.mount_point.clone(),
+            }),
+            Err(error) => {
+                let why = format!("what is mounted there cannot be inspected: {error}");
+                found.push(Obstacle::Unseen { on: path.to_owned(), why });
+            }
+        }
+    }
+    if !here.is_empty() && found.is_empty() {
+        found = inspect::submounts(&shown)?;
+        found.extend(inspect::entries(&shown, marks)?);
+        found.extend(inspect::processes(&shown));
+    }
+    Ok(found)
+}
+
+/// Whether the file system that is mounted is one that the run made.
+fn is_ours(mount: &Mount, marks: &Marks, hand: &Hand<'_>) -> Result<bool, StackError> {
+    if mount.fs_type == "zfs" {
+        return Ok(marks.has(&mount.source.to_string_lossy()));
+    }
+    if !mount.source.is_absolute() {
+        return Ok(false);
+    }
+    inspect::has_ours(&mount.source, marks, hand)
+}
+
 fn mounted_at(path: &Path) -> Result<usize, StackError> {
     Ok(mounts()?.iter().filter(|m| m.mount_point == path).count())
 }
@@ -71,8 +118,7 @@ fn mounted_at(path: &Path) -> Result<usize, StackError> {
 /// ' by …', as far as that is known.
 fn by_whom(path: &Path, holders: &[Holder]) -> String {
     let mut words: Vec<String> = holders.iter().map(Holder::to_string).collect();
-    let below =
-        |m: &&disklab_measure::Mount| m.mount_point != path && m.mount_point.starts_with(path);
+    let below = |m: &&Mount| m.mount_point != path && m.mount_point.starts_with(path);
     words.extend(
         mounts()
             .unwrap_or_default()

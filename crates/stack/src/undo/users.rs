@@ -32,6 +32,15 @@ impl fmt::Display for Holder {
 /// own shell.
 pub(super) fn kill_users(path: &Path) -> Vec<Holder> {
     let spared = self_and_ancestors();
+    users(path, |pid| !spared.contains(&pid))
+}
+
+/// The same processes, of which none is killed.
+pub(super) fn users_of(path: &Path) -> Vec<Holder> {
+    users(path, |_| false)
+}
+
+fn users(path: &Path, is_to_end: impl Fn(i32) -> bool) -> Vec<Holder> {
     let mut holders = Vec::new();
     for pid in all_pids() {
         let Some(handle) = Pid::from_raw(pid) else { continue };
@@ -43,7 +52,7 @@ pub(super) fn kill_users(path: &Path) -> Vec<Holder> {
             continue;
         }
         holders.push(Holder { pid, name: name_of(&folder) });
-        if !spared.contains(&pid) {
+        if is_to_end(pid) {
             kill(handle, pidfd);
         }
     }

@@ -1,10 +1,11 @@
 //! Removing LVM volume groups.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::Hand;
+use super::{Hand, Marks, Obstacle, inspect};
 use crate::StackError;
+use crate::layers::LOGICAL_VOLUME;
 use crate::lvm_tools::{filter, lvm};
 use crate::udev;
 
@@ -63,4 +64,46 @@ pub(super) fn remove(
         done = true;
     }
     Ok(done)
+}
+
+/// What is not ours in the volume group, if it has this mark.
+pub(super) fn obstacles(
+    name: &str,
+    mark: &str,
+    volumes: &[(PathBuf, String)],
+    marks: &Marks,
+    hand: &Hand<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    let program = |source| StackError::Program { layer: "lvm".to_owned(), source };
+    let devices: Vec<PathBuf> =
+        volumes.iter().map(|(d, _)| d.clone()).filter(|d| udev::is_block_device(d)).collect();
+    if devices.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ours = format!("vg_name={name} && vg_tags={mark}");
+    let list = lvm("lvs", &filter(&devices))
+        .args(["--noheadings", "--options", "lv_name,lv_dm_path", "--select", &ours])
+        .uninterruptible();
+    let text = hand.executor.check(&list).map_err(program)?.text();
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let (Some(volume), Some(node)) = (words.next(), words.next()) else { continue };
+        if volume != LOGICAL_VOLUME {
+            found.push(Obstacle::Volume(format!("{name}/{volume}")));
+            continue;
+        }
+        let node = Path::new(node);
+        if !udev::is_block_device(node) {
+            let activate = lvm("lvchange", &filter(&devices))
+                .args(["--activate", "y"])
+                .arg(format!("{name}/{volume}"));
+            // It fails while only some of the group was made.
+            let _ = hand.executor.run(&activate.uninterruptible());
+        }
+        if udev::is_block_device(node) {
+            found.extend(inspect::device(node, marks, hand)?);
+        }
+    }
+    Ok(found)
 }

@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use disklab_exec::Invocation;
@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde_json::Value;
 
-use super::Hand;
+use super::{Hand, Marks, Obstacle, inspect};
 use crate::StackError;
 
 /// How long a drive may go on being busy: udev may be having a look at it.
@@ -26,16 +26,41 @@ pub(super) fn wipe(
     mark: &str,
     hand: &Hand<'_>,
 ) -> Result<bool, StackError> {
+    let mut done = false;
+    for drive in drives(device, serial) {
+        done |= wipe_one(&drive, mark, hand)?;
+    }
+    Ok(done)
+}
+
+/// The drives with this serial number.
+fn drives(device: &Path, serial: Option<&str>) -> Vec<PathBuf> {
     let all = BlockDevice::all(&SystemRoot::here());
     let drives = all.iter().filter(|drive| {
         let same = identity(drive).serial.as_deref() == serial;
         drive.is_physical() && same && (serial.is_some() || drive.node() == device)
     });
-    let mut done = false;
-    for drive in drives {
-        done |= wipe_one(&drive.node(), mark, hand)?;
+    drives.map(BlockDevice::node).collect()
+}
+
+/// What is not ours on the drives, if the file system with this mark still is on one.
+pub(super) fn obstacles(
+    device: &Path,
+    serial: Option<&str>,
+    mark: &str,
+    marks: &Marks,
+    hand: &Hand<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    let mut only = Marks::default();
+    only.add(mark);
+    let mut found = Vec::new();
+    for drive in drives(device, serial) {
+        // A drive that cannot be read is not wiped either.
+        if inspect::has_ours(&drive, &only, hand).unwrap_or(false) {
+            found.extend(inspect::device(&drive, marks, hand)?);
+        }
     }
-    Ok(done)
+    Ok(found)
 }
 
 /// Wipes a device if all that is on it bears this mark. It is held meanwhile, so that
@@ -176,8 +201,7 @@ mod tests {
     fn what_was_made_is_wiped_and_what_came_in_between_stays() {
         let executor = Executor::default();
         let Some(drive) = Looped::new(&executor) else { return };
-        let (device, hand) =
-            (Path::new(&drive.node), Hand { executor: &executor, complaints: Vec::new() });
+        let (device, hand) = (Path::new(&drive.node), Hand::by_force(&executor));
         let ext4 = |uuid: &str| {
             let mkfs = Invocation::new("mkfs.ext4").args(["-F", "-q", "-U", uuid]).arg(device);
             executor.check(&mkfs).expect("made");

@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn another_drive_of_that_name_is_left_alone() {
         let executor = Executor::default();
-        let hand = Hand { executor: &executor, complaints: Vec::new() };
+        let hand = Hand::by_force(&executor);
         let done = restore(Path::new("/dev/no-such-disk"), "S123", true, &hand);
         assert!(matches!(done, Ok(false)));
         assert!(executor.trace.entries().is_empty());

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::support::{LOOPS, Rig, can, output, stack};
-use disklab_stack::{Ledger, Machine, Site, Stack, recover};
+use disklab_stack::{Ledger, Machine, Recovery, Site, Stack, recover};
 use disklab_units::Bytes;
 
 /// Drives of these sizes in MiB.
@@ -304,7 +304,7 @@ fn what_a_dead_owner_left_comes_down() {
         assert!(on_top(&rig.drives).len() >= 3, "{text}");
         // As if its process had died: the lock goes, the entries stay.
         drop(std::mem::replace(&mut rig.ledger, Ledger::open(elsewhere.path()).expect("ledger")));
-        let (done, errors) = recover(&rig.state, &rig.executor);
+        let Recovery { done, errors, .. } = recover(&rig.state, &rig.executor);
         assert!(errors.is_empty(), "{text}: {errors:?}");
         assert!(done.len() >= 3, "{text}: {done:?}");
         assert_eq!(on_top(&rig.drives), Vec::<String>::new(), "{text}");

@@ -9,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::support::{LOOPS, Rig, can, stack, standing};
-use disklab_exec::Executor;
-use disklab_stack::recover;
+use disklab_exec::{Executor, OWNER_VARIABLE, owner};
+use disklab_stack::{Recovery, recover};
 use disklab_units::Bytes;
 
 /// Set in the process that is to be killed.
@@ -24,6 +24,7 @@ fn victim() -> ! {
     // As fio's workers do, it outlives its parent.
     let mut worker = Command::new("sleep")
         .arg("1000")
+        .env(OWNER_VARIABLE, owner())
         .current_dir(&made.directory)
         .process_group(0)
         .stdout(Stdio::null())
@@ -97,7 +98,7 @@ fn what_a_killed_owner_left_is_taken_down() {
     let state = folder.join("state");
     let executor = Executor::default();
 
-    let (done, errors) = recover(&state, &executor);
+    let Recovery { done, errors, .. } = recover(&state, &executor);
     assert!(done.is_empty() && errors.is_empty(), "its owner lives: {done:?} {errors:?}");
     let standing_before = standing(&folder);
     assert_eq!(standing_before.len(), 4, "two mounts, two loop devices: {standing_before:?}");
@@ -106,7 +107,7 @@ fn what_a_killed_owner_left_is_taken_down() {
     assert_eq!(standing(&folder), standing_before, "nobody has taken it down yet");
     assert!(is_alive(&worker));
 
-    let (done, errors) = recover(&state, &executor);
+    let Recovery { done, errors, .. } = recover(&state, &executor);
     assert!(errors.is_empty(), "{errors:?}");
     assert!(standing(&folder).is_empty(), "{:?}", standing(&folder));
     assert!(!is_alive(&worker), "the worker was killed");
@@ -116,7 +117,7 @@ fn what_a_killed_owner_left_is_taken_down() {
     }
     let left: Vec<_> = std::fs::read_dir(&state).expect("state").flatten().collect();
     assert!(left.is_empty(), "{left:?}");
-    assert_eq!(recover(&state, &executor).0, Vec::<String>::new(), "twice is once");
+    assert_eq!(recover(&state, &executor).done, Vec::<String>::new(), "twice is once");
     // Empty folders only: this would fail otherwise.
     std::fs::remove_dir(&state).expect("state folder");
     std::fs::remove_dir(&folder).expect("rig's folder");
@@ -150,7 +151,8 @@ fn an_owner_may_be_killed_at_any_moment() {
         // Steps of making and taking down take about this long.
         std::thread::sleep(Duration::from_millis(37 * round));
         victim.kill();
-        let (_, errors) = recover(&folder.join("state"), &Executor::default());
+        let Recovery { left, errors, .. } = recover(&folder.join("state"), &Executor::default());
+        assert!(left.is_empty(), "round {round}: {left:?}");
         assert!(errors.is_empty(), "round {round}: {errors:?}");
         assert!(standing(&folder).is_empty(), "round {round}: {:?}", standing(&folder));
         let left = |folder: &Path| std::fs::read_dir(folder).expect("folder").flatten().count();

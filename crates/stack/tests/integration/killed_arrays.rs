@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::support::{LOOPS, Rig, can, stack, standing};
 use disklab_exec::Executor;
-use disklab_stack::recover;
+use disklab_stack::{Recovery, recover};
 use disklab_units::Bytes;
 
 /// Set in the process that is to be killed.
@@ -79,7 +79,8 @@ fn killed_at_any_moment(test: &str, text: &str) {
         std::thread::sleep(Duration::from_millis(83 * round));
         victim.kill();
         let folder = &victim.folder;
-        let (_, errors) = recover(&folder.join("state"), &Executor::default());
+        let Recovery { left, errors, .. } = recover(&folder.join("state"), &Executor::default());
+        assert!(left.is_empty(), "{text}, round {round}: {left:?}");
         assert!(errors.is_empty(), "{text}, round {round}: {errors:?}");
         // A loop device is detached only when nothing stands on it any more.
         assert!(standing(folder).is_empty(), "{text}, round {round}: {:?}", standing(folder));

@@ -7,7 +7,7 @@ use crate::udev::wait_for_node;
 use crate::{Site, StackError, Undo, seeded};
 
 /// The name of the one logical volume of a group.
-const VOLUME: &str = "data";
+pub(crate) const VOLUME: &str = "data";
 
 /// A volume group that was made.
 #[derive(Debug)]

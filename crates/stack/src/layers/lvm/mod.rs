@@ -10,7 +10,7 @@ use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
 mod create;
 mod space;
 
-pub(crate) use create::{Group, append_all};
+pub(crate) use create::{Group, VOLUME, append_all};
 use space::EXTENT;
 pub(crate) use space::extents;
 

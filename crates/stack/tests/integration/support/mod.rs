@@ -81,8 +81,7 @@ impl Rig {
     /// A sparse file, attached to a loop device.
     pub fn attach(&mut self, name: &str, size: Bytes) -> PathBuf {
         let path = self.path().join(name);
-        self.ledger.enter(Undo::RemoveFile(path.clone())).expect("enter");
-        let file = std::fs::File::create(&path).expect("file");
+        let file = self.ledger.create_file(&path).expect("file");
         file.set_len(size.0).expect("size");
         self.ledger.enter(Undo::DetachLoop(path.clone())).expect("enter");
         let losetup = Invocation::new("losetup").args(["--find", "--show"]).arg(&path);

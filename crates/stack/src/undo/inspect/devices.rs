@@ -1,0 +1,166 @@
+//! A block device with all that is above it: partitions, arrays, mappings, mounts.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use super::super::{Hand, Marks, Obstacle};
+use super::signatures::others;
+use crate::StackError;
+use crate::md_arrays::array_uuid;
+use crate::mounts::mounts;
+use crate::udev::kernel_name;
+
+/// How long udev or a program that has just been killed may hold a device.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// No stack is anywhere near this high.
+const HIGHEST: usize = 32;
+
+/// What on `node`, and on what is built on it, is not ours.
+///
+/// # Errors
+/// If something cannot be inspected.
+pub(crate) fn device(
+    node: &Path,
+    marks: &Marks,
+    hand: &Hand<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    let mut found = Vec::new();
+    inspect(node, marks, hand, HIGHEST, &mut found)?;
+    Ok(found)
+}
+
+fn inspect(
+    node: &Path,
+    marks: &Marks,
+    hand: &Hand<'_>,
+    height: usize,
+    found: &mut Vec<Obstacle>,
+) -> Result<(), StackError> {
+    let Some(name) = kernel_name(node).filter(|_| height > 0) else { return Ok(()) };
+    let folder = Path::new("/sys/class/block").join(&name);
+    let size = fs::read_to_string(folder.join("size")).unwrap_or_default();
+    if size.trim() == "0" {
+        // A drive without a medium, or an array that is not started.
+        return Ok(());
+    }
+    let before = found.len();
+    found.extend(mounts_of(node, &folder)?);
+    found.extend(others(node, marks, hand.executor)?);
+    let partitions =
+        names_in(&folder).into_iter().filter(|n| folder.join(n).join("partition").exists());
+    let partitions: Vec<_> = partitions.collect();
+    let holders = names_in(&folder.join("holders"));
+    for partition in &partitions {
+        inspect(&Path::new("/dev").join(partition), marks, hand, height - 1, found)?;
+    }
+    for holder in &holders {
+        let above = Path::new("/dev").join(holder);
+        if is_ours(holder, marks, hand) {
+            inspect(&above, marks, hand, height - 1, found)?;
+        } else {
+            found.push(Obstacle::Holder { device: node.to_owned(), holder: described(holder) });
+        }
+    }
+    // Mounts in other namespaces, swap, and whatever else claims a device.
+    if found.len() == before && partitions.is_empty() && holders.is_empty() && is_claimed(node) {
+        found.push(Obstacle::Busy(node.to_owned()));
+    }
+    Ok(())
+}
+
+/// Mounts of the device itself.
+fn mounts_of(node: &Path, folder: &Path) -> Result<Vec<Obstacle>, StackError> {
+    let number = fs::read_to_string(folder.join("dev")).unwrap_or_default();
+    let same = |mount: &disklab_measure::Mount| {
+        let (major, minor) = mount.device;
+        // Btrfs has an anonymous number.
+        format!("{major}:{minor}") == number.trim()
+            || (major == 0
+                && mount.source.is_absolute()
+                && kernel_name(&mount.source) == kernel_name(node))
+    };
+    let found = mounts()?.into_iter().filter(same);
+    Ok(found
+        .map(|mount| Obstacle::Mount { source: node.to_owned(), at: mount.mount_point })
+        .collect())
+}
+
+/// Whether an array or mapping is one of ours.
+fn is_ours(name: &str, marks: &Marks, hand: &Hand<'_>) -> bool {
+    let folder = Path::new("/sys/class/block").join(name);
+    if folder.join("md").is_dir() {
+        return array_uuid(name, hand.executor).is_some_and(|uuid| marks.has(&uuid));
+    }
+    let Some(mapping) = mapping(&folder) else { return false };
+    // cryptsetup maps a device for itself while it formats it.
+    mapping.starts_with("temporary-cryptsetup-")
+        || marks.has(&mapping)
+        || group_of(&mapping).is_some_and(|group| marks.has(&group))
+}
+
+/// The volume group of a logical volume's mapping: in `group-volume`, hyphens
+/// within either name are doubled (dmsetup(8)).
+fn group_of(mapping: &str) -> Option<String> {
+    let mut rest = mapping.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        if c == '-' && rest.next_if(|(_, next)| *next == '-').is_none() {
+            return Some(mapping[..at].replace("--", "-"));
+        }
+    }
+    None
+}
+
+fn mapping(folder: &Path) -> Option<String> {
+    fs::read_to_string(folder.join("dm/name")).ok().map(|name| name.trim().to_owned())
+}
+
+/// The name that a user knows.
+fn described(name: &str) -> PathBuf {
+    mapping(&Path::new("/sys/class/block").join(name))
+        .map_or_else(|| Path::new("/dev").join(name), |name| Path::new("/dev/mapper").join(name))
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Whether something has the device for itself: open(2), `O_EXCL` on block devices.
+fn is_claimed(node: &Path) -> bool {
+    let flags = i32::try_from(OFlags::EXCL.bits()).unwrap_or_default();
+    let began = Instant::now();
+    loop {
+        match OpenOptions::new().read(true).custom_flags(flags).open(node) {
+            Err(e) if Errno::from_io_error(&e) == Some(Errno::BUSY) => {}
+            _ => return false,
+        }
+        if began.elapsed() > PATIENCE {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_told_from_their_volumes() {
+        assert_eq!(group_of("disklab--t1x2--3-data").as_deref(), Some("disklab-t1x2-3"));
+        assert_eq!(group_of("vg-data--1").as_deref(), Some("vg"));
+        assert_eq!(group_of("luks").as_deref(), None);
+        assert_eq!(group_of("a--b").as_deref(), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! An image file that is attached to no loop device, as after a reboot.
+
+use std::path::Path;
+
+use disklab_exec::{Executor, Invocation, find_program};
+use serde::Deserialize;
+
+use super::super::{Marks, Obstacle};
+use super::signatures::{Signature, failed, others, signatures};
+use crate::StackError;
+
+/// What `sfdisk --json` prints.
+#[derive(Debug, Deserialize)]
+struct Output {
+    partitiontable: Table,
+}
+
+#[derive(Debug, Deserialize)]
+struct Table {
+    #[serde(default = "usual_sector")]
+    sectorsize: u64,
+    #[serde(default)]
+    partitions: Vec<Partition>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Partition {
+    node: String,
+    start: u64,
+    size: u64,
+}
+
+fn usual_sector() -> u64 {
+    512
+}
+
+/// What in the file is not ours, or cannot be inspected.
+///
+/// # Errors
+/// If a program cannot be run.
+pub(crate) fn image(
+    path: &Path,
+    marks: &Marks,
+    executor: &Executor,
+) -> Result<Vec<Obstacle>, StackError> {
+    let mut found = others(path, marks, executor)?;
+    for signature in signatures(path, executor)? {
+        match signature.kind.as_str() {
+            "gpt" | "dos" => {
+                for partition in partitions(path, executor)? {
+                    found.extend(in_partition(path, &partition, marks, executor)?);
+                }
+                break;
+            }
+            kind => found.extend(closed(path, kind)),
+        }
+    }
+    Ok(found)
+}
+
+/// What holds more than can be seen without assembling it. The key of a LUKS that
+/// we made is known to nobody else.
+fn closed(on: &Path, kind: &str) -> Option<Obstacle> {
+    let what = match kind {
+        "linux_raid_member" => "a member of a RAID array",
+        "LVM2_member" => "a part of a volume group",
+        "zfs_member" => "a part of a ZFS pool",
+        _ => return None,
+    };
+    let why = format!("{what}, whose content cannot be inspected while it is not assembled");
+    Some(Obstacle::Unseen { on: on.to_owned(), why })
+}
+
+fn partitions(path: &Path, executor: &Executor) -> Result<Vec<(String, u64, u64)>, StackError> {
+    if find_program("sfdisk").is_none() {
+        return Err(StackError::Other(format!(
+            "{} has partitions; sfdisk is needed to inspect them: apt-get install fdisk",
+            path.display()
+        )));
+    }
+    let list = Invocation::new("sfdisk").arg("--json").arg(path).uninterruptible();
+    let text = executor.check(&list).map_err(failed)?.text();
+    let output: Output = serde_json::from_str(&text).map_err(|e| {
+        StackError::Other(format!("`sfdisk --json {}` printed no valid JSON: {e}", path.display()))
+    })?;
+    let Table { sectorsize, partitions } = output.partitiontable;
+    let bytes = |sectors: u64| sectors.saturating_mul(sectorsize);
+    Ok(partitions.into_iter().map(|p| (p.node, bytes(p.start), bytes(p.size))).collect())
+}
+
+fn in_partition(
+    path: &Path,
+    (node, start, size): &(String, u64, u64),
+    marks: &Marks,
+    executor: &Executor,
+) -> Result<Vec<Obstacle>, StackError> {
+    let blkid = Invocation::new("blkid")
+        .args(["--probe", "--output", "export"])
+        .args(["--offset", &start.to_string(), "--size", &size.to_string()])
+        .arg(path)
+        .uninterruptible();
+    let done = executor.run(&blkid).map_err(failed)?;
+    let on = Path::new(node);
+    match done.code {
+        0 => {}
+        // blkid(8): nothing was found.
+        2 => return Ok(Vec::new()),
+        _ => {
+            let why = "blkid finds more than one content".to_owned();
+            return Ok(vec![Obstacle::Unseen { on: on.to_owned(), why }]);
+        }
+    }
+    let text = done.text();
+    let field = |name: &str| {
+        let value = text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix('='));
+        value.map(str::to_owned)
+    };
+    let Some(kind) = field("TYPE") else { return Ok(Vec::new()) };
+    let mut found: Vec<_> = closed(on, &kind).into_iter().collect();
+    let signature = Signature { kind, uuid: field("UUID"), label: field("LABEL") };
+    if !signature.is_ours(path, marks) {
+        found.insert(0, signature.obstacle(on));
+    }
+    Ok(found)
+}
