@@ -210,16 +210,18 @@ impl Pass {
         if hand.rebooted && undo.ends_with_boot() {
             return true;
         }
-        let obstacles =
-            if hand.by_force { Ok(Vec::new()) } else { undo.obstacles(&self.marks, hand) };
-        let outcome = match obstacles {
-            Ok(obstacles) if obstacles.is_empty() => undo.carry_out(hand),
-            Ok(obstacles) => {
-                self.left.add(undo, obstacles);
-                return false;
-            }
-            Err(error) => Err(error),
+        let obstacles = if hand.by_force {
+            Vec::new()
+        } else {
+            // What cannot be inspected is for the user to decide about.
+            undo.obstacles(&self.marks, hand)
+                .unwrap_or_else(|error| vec![Obstacle::Failed(error.to_string())])
         };
+        if !obstacles.is_empty() {
+            self.left.add(undo, obstacles);
+            return false;
+        }
+        let outcome = undo.carry_out(hand);
         match outcome {
             Ok(true) => {
                 recovery.done.push(format!("tore down {undo}, left by an earlier disklab"));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::Invocation;
 
-use super::{Hand, Marks, Obstacle, as_kernel_shows, inspect};
+use super::{FileIdentity, Hand, Marks, Obstacle, as_kernel_shows, inspect};
 use crate::StackError;
 use crate::loops::loops_on;
 
@@ -59,15 +59,21 @@ pub(super) fn obstacles(
 ) -> Result<Vec<Obstacle>, StackError> {
     let mut found = Vec::new();
     for device in loops_on(&as_kernel_shows(file)) {
-        // A file of the same name may have been attached since.
-        if marks.identity(file).is_some_and(|identity| {
-            backing_inode(&device, hand).is_some_and(|inode| inode != identity.inode())
-        }) {
+        if is_replaced(file, &device, marks, hand) {
             found.push(Obstacle::Replaced(file.to_owned()));
         }
         found.extend(inspect::device(&device, marks, hand)?);
     }
     Ok(found)
+}
+
+/// Whether the device is attached to another file of that name, which may have got
+/// the inode of ours.
+fn is_replaced(file: &Path, device: &Path, marks: &Marks, hand: &Hand<'_>) -> bool {
+    let Some(ours) = marks.identity(file) else { return false };
+    let Some(inode) = backing_inode(device, hand) else { return false };
+    let now = file.symlink_metadata().ok().map(|metadata| FileIdentity::new(&metadata));
+    inode != ours.inode() || now.is_some_and(|now| now.inode() == inode && now != ours)
 }
 
 /// The inode of what a loop device is attached to.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::{ExecError, Invocation};
 
-use super::{Hand, Marks, Obstacle, inspect, probe};
+use super::{Hand, Marks, Obstacle, inspect};
 use crate::StackError;
 use crate::udev::kernel_name;
 
@@ -43,11 +43,7 @@ pub(super) fn obstacles(
 }
 
 fn has_table(device: &Path, guid: &str, hand: &Hand<'_>) -> Result<bool, StackError> {
-    if !device.exists() {
-        return Ok(false);
-    }
-    let found = probe(device, "PTUUID", hand.executor)?;
-    Ok(found.is_some_and(|found| found.eq_ignore_ascii_case(guid)))
+    if device.exists() { inspect::has_gpt(device, guid, hand.executor) } else { Ok(false) }
 }
 
 fn failed(source: ExecError) -> StackError {
