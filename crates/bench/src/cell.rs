@@ -71,6 +71,7 @@ impl DeviceCell<'_> {
         sample.notes = ready.notes;
         sample.notes.extend(notes.into_iter().map(|(about, text)| Note { about, text }));
 
+        ledger.expect(&made.directory, self.workload.names())?;
         let place = Place {
             directory: &made.directory,
             remount: made.remount.as_ref().map(|remount| Again { remount, stack: self.stack }),

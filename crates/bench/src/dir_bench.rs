@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use disklab_exec::Executor;
 use disklab_measure::{Environment, Sample, SystemRoot, Totals, Watched, environment, mounts_of};
-use disklab_stack::{Ledger, Undo};
+use disklab_stack::Ledger;
 use disklab_study::{Cell, LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
@@ -60,9 +60,8 @@ impl Here<'_> {
         phase(Phase::Make);
         let began = Instant::now();
         let folder = self.directory.join(tag());
-        ledger.enter(Undo::RemoveTree(folder.clone()))?;
-        std::fs::create_dir(&folder)
-            .map_err(|e| CellError::Drives(BenchError::io("cannot make", &folder)(e)))?;
+        ledger.create_tree(&folder)?;
+        ledger.expect(&folder, campaign.workloads[work_index].names())?;
         sample.overhead.make_seconds = began.elapsed().as_secs_f64();
         let totals = Totals::start(&SystemRoot::here(), self.watched);
         let place = Place {

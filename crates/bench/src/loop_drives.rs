@@ -1,6 +1,5 @@
 //! Files of this machine as drives.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::{Executor, Invocation};
@@ -87,8 +86,7 @@ impl Drives for LoopDrives {
             let size = sizes.get(*index).copied().flatten().unwrap_or(self.drive_size);
             let name = study.drives.get(*index).map_or_else(String::new, |d| d.name.clone());
             let path = self.folder.join(format!("{name}.img"));
-            ledger.enter(Undo::RemoveFile(path.clone()))?;
-            let file = File::create(&path).map_err(BenchError::io("cannot make", &path))?;
+            let file = ledger.create_file(&path)?;
             file.set_len(size.0).map_err(BenchError::io("cannot extend", &path))?;
             drop(file);
             ledger.enter(Undo::DetachLoop(path.clone()))?;

@@ -4,6 +4,7 @@
 mod bus;
 mod compare;
 pub mod complete;
+mod doctor;
 mod drive;
 mod filebench;
 mod fio;
@@ -26,6 +27,7 @@ use crate::on::On;
 
 pub use bus::Bus;
 pub use compare::CompareArgs;
+pub use doctor::DoctorArgs;
 pub use drive::DriveArgs;
 pub use filebench::FilebenchArgs;
 pub use fio::FioArgs;
@@ -76,9 +78,7 @@ pub enum Command {
         /// What to list.
         what: Listed,
     },
-    /// Say what this machine can do, what is missing and how to get it; take
-    /// down what a killed run left behind.
-    Doctor,
+    Doctor(DoctorArgs),
     Drive(DriveArgs),
     Fio(FioArgs),
     /// Run a Filebench personality in a directory, without Filebench.

@@ -30,7 +30,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Import(args) => import::import(args, json),
         Command::Sensitivity(args) => sensitivity::sensitivity_command(&args, json),
         Command::List { what } => list::list(what, json),
-        Command::Doctor => doctor::doctor(json),
+        Command::Doctor(args) => doctor::doctor(&args, json),
         Command::Drive(args) => drive::drive(&args, json),
         Command::Fio(args) => fio::fio(&args, json),
         Command::Filebench(args) => filebench::filebench(&args, json),

@@ -10,6 +10,7 @@ mod commands;
 mod exit;
 mod guest;
 mod log;
+mod leftovers;
 mod on;
 mod places;
 mod progress;

@@ -18,7 +18,7 @@ use disklab_bench::{
 use disklab_campaign::Goal;
 use disklab_exec::{Executor, Interrupt};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
-use disklab_stack::{Ledger, recover};
+use disklab_stack::{Ledger, StackError};
 use disklab_study::{Cell, order};
 use disklab_units::{Bytes, show_duration};
 use disklab_workload::Context;
@@ -291,7 +291,10 @@ fn bench(
 ) -> Result<Box<dyn Bench>, Failure> {
     let scratch = place.scratch;
     let executor = Executor::new(interrupt.clone());
-    let ledger = || Ledger::open(&ledger_folder()).map_err(Failure::failed);
+    let refused = |error: StackError| {
+        if error.is_refusal() { Failure::wrong_use(error) } else { Failure::failed(error) }
+    };
+    let ledger = || Ledger::open(&ledger_folder()).map_err(refused);
     match &args.on() {
         On::Lab => {
             let (bench, memory) = lab::bench(args, campaign, place, ledger()?, executor)?;
@@ -389,20 +392,6 @@ fn existing_ancestor(path: &Path) -> PathBuf {
 /// Ledgers of things to take down.
 pub fn ledger_folder() -> PathBuf {
     state_folder().join("ledger")
-}
-
-/// Takes down what killed runs left, and says so.
-pub fn take_down_leftovers(interrupt: &Interrupt) -> Result<Vec<String>, Failure> {
-    let executor = Executor::new(interrupt.clone());
-    let (done, failed) = recover(&ledger_folder(), &executor);
-    if failed.is_empty() {
-        return Ok(done);
-    }
-    let why: Vec<_> = failed.iter().map(ToString::to_string).collect();
-    Err(Failure::failed(format!(
-        "an earlier run was killed, and what it left cannot be taken down: {}",
-        why.join("; ")
-    )))
 }
 
 /// A seed from the kernel. It fits into 63 bits, so that every JSON reader and

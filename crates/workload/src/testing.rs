@@ -67,6 +67,12 @@ pub fn site<'a>(
     }
 }
 
+/// The names in a directory.
+fn entries(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
 /// Prepares and runs a workload in `directory`.
 pub fn run_in(
     workload: &dyn Workload,
@@ -75,8 +81,16 @@ pub fn run_in(
 ) -> Result<Ran, WorkloadError> {
     let executor = Executor::new(Interrupt::new());
     let mut site = site(&executor, directory, device);
+    let before = entries(directory);
     workload.prepare(&mut site)?;
     workload.run(&mut site)?;
+    // Recovery takes any other name for the user's.
+    let names = workload.names();
+    let other: Vec<_> = entries(directory)
+        .into_iter()
+        .filter(|name| !before.contains(name) && !names.contains(name))
+        .collect();
+    assert!(other.is_empty(), "not among the workload's names: {other:?}");
     let (steps, notes) = (site.steps, site.notes);
     let commands = executor.trace.take().iter().map(|e| e.command_line()).collect();
     Ok(Ran { steps, notes, commands })

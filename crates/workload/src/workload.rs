@@ -27,6 +27,10 @@ pub trait Workload: Debug + Send + Sync {
     /// What it will cost, at the scale it was read with.
     fn cost(&self) -> Cost;
 
+    /// The names of all that it makes in the directory itself, at any time. After a
+    /// killed run, a file of another name there is taken for the user's.
+    fn names(&self) -> Vec<String>;
+
     /// Writes what the workload will read. Not measured.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use disklab_lab::kernel::ZFS_CONFIGURATION;
 use disklab_lab::{ContentLimits, Seats};
 use disklab_measure::{Environment, environment};
 use disklab_processor::Processor;
-use disklab_stack::{Ledger, Machine, Need, Undo};
+use disklab_stack::{Ledger, Machine, Need};
 use disklab_study::{Cell, ModelSetting};
 use disklab_units::{Bytes, BytesPerSecond};
 
@@ -194,8 +194,11 @@ impl Bench for LabBench {
         })?;
         let folder = self.settings.scratch.join(tag());
         let mark = self.ledger.mark();
-        self.ledger.enter(Undo::RemoveTree(folder.clone()))?;
-        std::fs::create_dir_all(&folder).map_err(BenchError::io("cannot make", &folder))?;
+        let scratch = &self.settings.scratch;
+        std::fs::create_dir_all(scratch).map_err(BenchError::io("cannot make", scratch))?;
+        self.ledger.create_tree(&folder)?;
+        let labs = cells.iter().map(|cell| lab_name(cell)).collect();
+        self.ledger.expect(&folder, labs)?;
         let crew = Crew {
             campaign,
             drives: &self.drives,
@@ -238,7 +241,11 @@ pub fn needs_zfs(campaign: &Campaign, cells: &[Cell]) -> bool {
 
 /// The folder of one cell's lab.
 pub(super) fn lab_folder(folder: &Path, cell: &Cell) -> PathBuf {
-    folder.join(format!("cell-{}", cell.number + 1))
+    folder.join(lab_name(cell))
+}
+
+fn lab_name(cell: &Cell) -> String {
+    format!("cell-{}", cell.number + 1)
 }
 
 #[cfg(test)]

@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 
 use disklab_exec::{Interrupt, find_program};
 use disklab_lab::kernel::ZFS_CONFIGURATION;
-use disklab_stack::{Machine, Need};
-use serde_json::json;
+use disklab_stack::{Decision, Machine, Need, Recovery};
+use serde_json::{Value, json};
 
 use self::sections::{Row, Section};
 use super::{print, print_json};
+use crate::cli::DoctorArgs;
 use crate::exit::{DONE, Failure};
-use crate::setup::take_down_leftovers;
+use crate::leftovers::{decide_leftover, lines, tear_down_leftovers};
 
 /// Programs that no layer names but that runs are better with.
 const OTHER_PROGRAMS: &[(&str, &str)] =
@@ -25,8 +26,21 @@ const ZFS_PROGRAMS: &[&str] = &["zpool", "zfs"];
 const ZFS_PACKAGES: &str = "install OpenZFS (Debian: zfs-dkms and zfsutils-linux in contrib)";
 
 /// Tears down leftovers, then says what there is.
-pub fn doctor(as_json: bool) -> Result<u8, Failure> {
-    let cleaned = take_down_leftovers(&Interrupt::new())?;
+pub fn doctor(args: &DoctorArgs, as_json: bool) -> Result<u8, Failure> {
+    let decided = match (&args.discard, &args.keep) {
+        (Some(id), _) => Some(decide_leftover(id, Decision::Discard)?),
+        (None, Some(id)) => Some(decide_leftover(id, Decision::Keep)?),
+        (None, None) => None,
+    };
+    if let Some(recovery) = decided {
+        if as_json {
+            print_json(&leftovers(&recovery))?;
+        } else {
+            print(&lines(&recovery).iter().map(|line| format!("{line}\n")).collect::<String>())?;
+        }
+        return Ok(DONE);
+    }
+    let recovery = tear_down_leftovers(&Interrupt::new())?;
     let (lab_rows, lab_packages) = lab::lab();
     let needs = needs();
     let sections = [
@@ -38,13 +52,14 @@ pub fn doctor(as_json: bool) -> Result<u8, Failure> {
         ),
     ];
     if as_json {
-        let rows: Vec<_> = sections.iter().flat_map(|section| section.json()).collect();
-        print_json(&json!({ "taken_down": cleaned, "needs": rows }))?;
+        let mut answer = leftovers(&recovery);
+        answer["needs"] = sections.iter().flat_map(Section::json).collect::<Vec<_>>().into();
+        print_json(&answer)?;
         return Ok(DONE);
     }
     let mut text = String::new();
-    for line in &cleaned {
-        text.push_str(&format!("left by a killed run: {line}\n"));
+    for line in lines(&recovery) {
+        text.push_str(&format!("{line}\n"));
     }
     let shown: Vec<String> = sections.iter().map(Section::to_string).collect();
     text.push_str(&shown.join("\n"));
@@ -66,6 +81,19 @@ pub fn doctor(as_json: bool) -> Result<u8, Failure> {
     }
     print(&text)?;
     Ok(DONE)
+}
+
+/// What was done about what killed runs left.
+fn leftovers(recovery: &Recovery) -> Value {
+    let left = recovery.left.iter().map(|left| {
+        let found: Vec<_> = left.obstacles.iter().map(ToString::to_string).collect();
+        json!({ "id": left.id.to_string(), "things": left.things, "found": found })
+    });
+    json!({
+        "taken_down": recovery.done,
+        "left": left.collect::<Vec<_>>(),
+        "notes": recovery.notes,
+    })
 }
 
 fn needs() -> BTreeSet<Need> {

@@ -17,10 +17,11 @@ use super::{plan, print, print_json, report};
 use crate::adaptive;
 use crate::cli::{CampaignArgs, RunArgs};
 use crate::exit::{DONE, FAILED, Failure, INTERRUPTED};
+use crate::leftovers::{self, tear_down_leftovers};
 use crate::places::new_run_folder;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
-use crate::setup::{Mode, Setup, take_down_leftovers};
+use crate::setup::{Mode, Setup};
 use crate::studies::Found;
 use crate::words::Skipped;
 use crate::version::VERSION;
@@ -134,8 +135,8 @@ fn begin(
     }
     // Checked once without touching anything, then made.
     let scratch = folder.join("scratch");
-    for line in take_down_leftovers(interrupt)? {
-        eprintln!("left by a killed run: {line}");
+    for line in leftovers::lines(&tear_down_leftovers(interrupt)?) {
+        eprintln!("{line}");
     }
     let mut setup = Setup::new(found, &args.campaign, &scratch, Mode::Run, interrupt)?;
     if let How::Quietly(pairs) = how {
@@ -186,8 +187,8 @@ fn begin(
 /// Goes on with a run: the same study, bench, scale and machine, or not at all.
 fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let folder = args.out.clone().unwrap_or_default();
-    for line in take_down_leftovers(interrupt)? {
-        eprintln!("left by a killed run: {line}");
+    for line in leftovers::lines(&tear_down_leftovers(interrupt)?) {
+        eprintln!("{line}");
     }
     let run = Run::resume(&folder).map_err(Failure::wrong_use)?;
     if args.retry_failed {

@@ -153,6 +153,10 @@ impl Workload for Copy {
         }
     }
 
+    fn names(&self) -> Vec<String> {
+        vec![SOURCE.to_owned(), COPY.to_owned()]
+    }
+
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         let source = site.directory.join(SOURCE);
         let mut stream = Stream::new(self.content, site.seed);

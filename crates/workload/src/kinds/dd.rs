@@ -166,6 +166,10 @@ impl Workload for Dd {
         }
     }
 
+    fn names(&self) -> Vec<String> {
+        vec![FILE.to_owned()]
+    }
+
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         if let Some(published) = self.scaled_from {
             site.note("dd", format!("count scaled from {published} to {}", self.count));

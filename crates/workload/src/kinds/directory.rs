@@ -222,6 +222,10 @@ impl Workload for Directory {
         }
     }
 
+    fn names(&self) -> Vec<String> {
+        vec![FOLDER.to_owned()]
+    }
+
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         let folder = site.directory.join(FOLDER);
         fs::create_dir(&folder).map_err(WorkloadError::io("cannot make", &folder))?;

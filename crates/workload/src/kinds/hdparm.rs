@@ -138,6 +138,10 @@ impl Workload for Hdparm {
         }
     }
 
+    fn names(&self) -> Vec<String> {
+        vec![FILE.to_owned()]
+    }
+
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         if site.device.is_some() {
             return Ok(());

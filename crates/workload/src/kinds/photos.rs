@@ -186,6 +186,10 @@ impl Workload for Photos {
         }
     }
 
+    fn names(&self) -> Vec<String> {
+        vec![LIBRARY.to_owned()]
+    }
+
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         let library = site.directory.join(LIBRARY);
         fs::create_dir(&library).map_err(WorkloadError::io("cannot make", &library))?;

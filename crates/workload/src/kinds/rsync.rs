@@ -144,6 +144,10 @@ impl Workload for Rsync {
         }
     }
 
+    fn names(&self) -> Vec<String> {
+        vec![SOURCE.to_owned(), COPY.to_owned()]
+    }
+
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         let mut corpus = self.corpus(site)?;
         corpus.write(&site.directory.join(SOURCE), &site.executor.interrupt)?;

@@ -13,7 +13,7 @@ pub(super) const BORG: (&str, &str) = ("borg", "borgbackup");
 /// Folders in the directory of the cell: the repository, and what Borg keeps of its
 /// own (caches, configuration), which would else go to the user's home.
 pub(super) const REPOSITORY: &str = "repository";
-const BASE: &str = "borg-base";
+pub(super) const BASE: &str = "borg-base";
 
 /// Segments of a repository, which are its files: `max_segment_size` in
 /// borg/constants.py.

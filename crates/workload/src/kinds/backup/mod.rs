@@ -253,6 +253,10 @@ impl Workload for Backup {
         }
     }
 
+    fn names(&self) -> Vec<String> {
+        steps::NAMES.map(str::to_owned).to_vec()
+    }
+
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         self.make_repository(site)
     }

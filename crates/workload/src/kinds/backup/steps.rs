@@ -6,7 +6,7 @@ use disklab_exec::{Finished, Invocation};
 use disklab_measure::{Direction, Figure};
 use disklab_units::{Bytes, significant};
 
-use super::borg::{REPOSITORY, SEGMENT, Stored, archive, borg, copy_name, stored};
+use super::borg::{BASE, REPOSITORY, SEGMENT, Stored, archive, borg, copy_name, stored};
 use super::{Backup, Check, Origin, Restore};
 use crate::corpus::Corpus;
 use crate::site::nanoseconds;
@@ -16,6 +16,8 @@ use crate::{Outcome, WorkSite, WorkloadError};
 const SOURCE: &str = "source";
 /// What it is restored to.
 const RESTORED: &str = "restored";
+/// All that is made in the directory of the cell.
+pub(super) const NAMES: [&str; 4] = [SOURCE, REPOSITORY, BASE, RESTORED];
 
 impl Backup {
     /// Makes the repository, and the tree where it lies beside it.

@@ -84,6 +84,10 @@ impl Workload for Filebench {
         cost::cost(&self.personality, &self.options)
     }
 
+    fn names(&self) -> Vec<String> {
+        self.personality.filesets.iter().map(|fileset| fileset.name.clone()).collect()
+    }
+
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         let session = run::prepare(self, site)?;
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);

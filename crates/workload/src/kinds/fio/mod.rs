@@ -11,6 +11,7 @@ pub(crate) mod real;
 mod steps;
 mod work;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -186,6 +187,13 @@ impl Workload for Fio {
             Engine::Fio => cost::FIO_START_SECONDS,
         };
         cost::cost(&self.parts, &self.steps, self.prewrite, start)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let files = layout::files(self.parts.iter().map(|part| &part.work));
+        let first = |name: &str| name.split('/').find(|part| !part.is_empty()).map(str::to_owned);
+        let names: BTreeSet<String> = files.keys().filter_map(|name| first(name)).collect();
+        names.into_iter().collect()
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {

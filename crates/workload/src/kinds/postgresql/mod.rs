@@ -197,6 +197,10 @@ impl Workload for Postgresql {
         }
     }
 
+    fn names(&self) -> Vec<String> {
+        vec![server::FOLDER.to_owned()]
+    }
+
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         let cluster = Cluster::make(site.directory, site.executor)?;
         let server = Server::start(&cluster, &self.settings(), site.executor)?;

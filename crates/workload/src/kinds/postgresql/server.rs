@@ -16,7 +16,7 @@ use crate::WorkloadError;
 
 /// The cluster's folder, in the directory of the cell. Its socket lies in it too:
 /// the folder is for the server's user alone.
-const FOLDER: &str = "cluster";
+pub(super) const FOLDER: &str = "cluster";
 
 /// The cluster's folder, as the programs are told: all of them are started in it. So
 /// the way to it need not be open to the server's user, and no path is longer than

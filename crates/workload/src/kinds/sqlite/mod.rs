@@ -334,6 +334,11 @@ impl Workload for Sqlite {
         }
     }
 
+    fn names(&self) -> Vec<String> {
+        // SQLite's own suffixes (sqlite.org/tempfiles.html).
+        ["", "-journal", "-wal", "-shm"].map(|suffix| format!("{FILE}{suffix}")).to_vec()
+    }
+
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         let path = site.directory.join(FILE);
         self.fill(&path, site.seed, &site.executor.interrupt)?;

@@ -278,6 +278,12 @@ impl Workload for Streams {
         }
     }
 
+    fn names(&self) -> Vec<String> {
+        let films = (0..self.readers).map(|number| film(Path::new(""), number));
+        let recordings = (0..self.writers).map(|number| recording(Path::new(""), number));
+        films.chain(recordings).map(|path| path.display().to_string()).collect()
+    }
+
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         let mut stream = Stream::new(Content::Random, site.seed);
         for number in 0..self.readers {
