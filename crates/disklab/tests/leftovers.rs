@@ -15,7 +15,7 @@ use predicates::str::contains;
 
 /// A study that writes for long.
 const STUDY: &str = "id = 's'\ntitle = 's'\nrepeats = 1\n[[drives]]\nname = 'a'\n\
-    model = 'generic-3tb'\n[stacks]\na = { layers = 'ext4', drives = 1 }\n[[workloads]]\nid = 'w'\n\
+    model = 'generic-3tb'\nsize = '3 TB'\n[stacks]\na = { layers = 'ext4', drives = 1 }\n[[workloads]]\nid = 'w'\n\
     fio = { ioengine = 'psync', rw = 'write', bs = '4k', size = '4M', runtime = 60, \
     time_based = 1 }\n";
 
