@@ -333,7 +333,7 @@ fn what_a_killed_run_left_is_taken_down_at_the_next_start() {
         let after = format!("after-{layout}");
         let said = guest.said(&after, DONE);
         assert!(
-            said.contains("left by a killed run: took down the mount at /run/work/run/"),
+            said.contains("left by a killed run: tore down the mount at /run/work/run/"),
             "{said}"
         );
         assert_eq!(said.contains("the md array on"), layout == "md", "{said}");
@@ -353,7 +353,7 @@ fn what_a_killed_run_left_is_not_taken_down_on_another_drive() {
     guest.case("swapped").left_alone("swapped", &["vdd"]);
     assert_eq!(guest.case("swapped").standing_after(), "");
     let said = guest.said("moved", DONE);
-    assert!(said.contains("took down the file system on /dev/sd"), "{said}");
+    assert!(said.contains("tore down the file system on /dev/sd"), "{said}");
     assert!(said.contains("2 of 2 cells are left") && !said.contains("FAILED"), "{said}");
     guest.case("moved").left_alone("moved", &["vdd"]);
 }
