@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use disklab_exec::{Executor, owner};
 use rustix::fs::{FlockOperation, flock};
 
-use crate::undo::{FileIdentity, Hand};
+use crate::undo::{FileIdentity, TeardownContext};
 use crate::{StackError, Undo};
 
 mod host;
@@ -175,13 +175,13 @@ impl Ledger {
     /// What could not be taken down stays entered, above `mark`: a later call
     /// and, after the end of this process, [`recover`] try it again.
     pub fn take_down_to(&mut self, mark: usize, executor: &Executor) -> Vec<StackError> {
-        let mut hand = Hand::by_force(executor);
+        let mut context = TeardownContext::by_force(executor);
         let above = self.entries.split_off(mark.min(self.entries.len()));
         // A thing that was busy may be free once what stood on it is gone.
-        let (busy, _) = self.undo_all(above, &mut hand);
-        let (left, failures) = self.undo_all(busy, &mut hand);
+        let (busy, _) = self.undo_all(above, &mut context);
+        let (left, failures) = self.undo_all(busy, &mut context);
         self.entries.extend(left);
-        let mut errors = hand.complaints;
+        let mut errors = context.complaints;
         errors.extend(failures);
         if self.entries.is_empty()
             && let Some(file) = self.file.take()
@@ -197,11 +197,11 @@ impl Ledger {
     fn undo_all(
         &mut self,
         mut entries: Vec<(u64, Undo)>,
-        hand: &mut Hand<'_>,
+        context: &mut TeardownContext<'_>,
     ) -> (Vec<(u64, Undo)>, Vec<StackError>) {
         let (mut left, mut failures) = (Vec::new(), Vec::new());
         while let Some((number, undo)) = entries.pop() {
-            match undo.carry_out(hand) {
+            match undo.carry_out(context) {
                 Err(error) => {
                     left.push((number, undo));
                     failures.push(error);
@@ -212,7 +212,7 @@ impl Ledger {
                     if let Some(file) = &mut self.file
                         && let Err(error) = file.append(&Line::Gone { number })
                     {
-                        hand.complaints.push(error);
+                        context.complaints.push(error);
                     }
                 }
             }

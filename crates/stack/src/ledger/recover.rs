@@ -14,7 +14,7 @@ use super::host::{Host, Relation};
 use super::line::{Content, Entry, Line, read_lines};
 use super::trust::{check_directory, open_ledger};
 use super::{Decision, LedgerId, Leftover, LockedFile, Recovery};
-use crate::undo::{Hand, Marks, end_programs_of};
+use crate::undo::{Marks, TeardownContext, end_programs_of};
 use crate::{Obstacle, StackError, Undo};
 
 /// No ledger is anywhere near this long: 64 MiB.
@@ -37,9 +37,9 @@ pub fn recover(folder: &Path, executor: &Executor) -> Recovery {
     };
     let deadline = Instant::now() + LOCK_PATIENCE;
     for id in ids {
-        let mut hand = Hand::with_care(executor);
-        let result = recover_one(folder, &id, deadline, &mut hand, &mut recovery);
-        recovery.errors.append(&mut hand.complaints);
+        let mut context = TeardownContext::with_care(executor);
+        let result = recover_one(folder, &id, deadline, &mut context, &mut recovery);
+        recovery.errors.append(&mut context.complaints);
         match result {
             Ok(()) => {}
             // Nothing of it can be meant for us.
@@ -84,9 +84,9 @@ pub fn decide(
     if let Some(why) = elsewhere(&content, id, folder) {
         return Err(StackError::Undecidable { id: id.to_string(), why });
     }
-    let mut hand = Hand::by_force(executor);
-    take_down(ledger, content, id, &mut hand, &mut recovery)?;
-    recovery.errors.append(&mut hand.complaints);
+    let mut context = TeardownContext::by_force(executor);
+    take_down(ledger, content, id, &mut context, &mut recovery)?;
+    recovery.errors.append(&mut context.complaints);
     Ok(recovery)
 }
 
@@ -111,7 +111,7 @@ fn recover_one(
     folder: &Path,
     id: &LedgerId,
     deadline: Instant,
-    hand: &mut Hand<'_>,
+    context: &mut TeardownContext<'_>,
     recovery: &mut Recovery,
 ) -> Result<(), StackError> {
     let path = folder.join(id.file_name());
@@ -121,7 +121,7 @@ fn recover_one(
         recovery.notes.push(why);
         return Ok(());
     }
-    take_down(ledger, content, id, hand, recovery)
+    take_down(ledger, content, id, context, recovery)
 }
 
 /// Reads a ledger whose owner is dead.
@@ -169,22 +169,22 @@ fn take_down(
     mut ledger: LockedFile,
     content: Content,
     id: &LedgerId,
-    hand: &mut Hand<'_>,
+    context: &mut TeardownContext<'_>,
     recovery: &mut Recovery,
 ) -> Result<(), StackError> {
     let marks = content.marks();
     let Content { owner, entries, strange, .. } = content;
     if let Some((mark, host)) = owner {
-        hand.rebooted = Host::here().relation(&host) == Relation::Rebooted;
+        context.rebooted = Host::here().relation(&host) == Relation::Rebooted;
         // A ledger that this process itself has dropped left no programs behind.
-        if !entries.is_empty() && !hand.rebooted && mark != disklab_exec::owner() {
+        if !entries.is_empty() && !context.rebooted && mark != disklab_exec::owner() {
             end_programs_of(&mark)?;
         }
     }
     let mut pass = Pass { marks, left: Leftover::new(id), failed: !strange.is_empty() };
     recovery.errors.extend(strange);
     for Entry { number, undo, .. } in entries.into_iter().rev() {
-        if pass.is_gone(&undo, hand, recovery) {
+        if pass.is_gone(&undo, context, recovery) {
             ledger.append(&Line::Gone { number })?;
         }
     }
@@ -206,22 +206,27 @@ struct Pass {
 
 impl Pass {
     /// Takes one thing down; whether it is gone.
-    fn is_gone(&mut self, undo: &Undo, hand: &mut Hand<'_>, recovery: &mut Recovery) -> bool {
-        if hand.rebooted && undo.ends_with_boot() {
+    fn is_gone(
+        &mut self,
+        undo: &Undo,
+        context: &mut TeardownContext<'_>,
+        recovery: &mut Recovery,
+    ) -> bool {
+        if context.rebooted && undo.ends_with_boot() {
             return true;
         }
-        let obstacles = if hand.by_force {
+        let obstacles = if context.by_force {
             Vec::new()
         } else {
             // What cannot be inspected is for the user to decide about.
-            undo.obstacles(&self.marks, hand)
+            undo.obstacles(&self.marks, context)
                 .unwrap_or_else(|error| vec![Obstacle::Failed(error.to_string())])
         };
         if !obstacles.is_empty() {
             self.left.add(undo, obstacles);
             return false;
         }
-        let outcome = undo.carry_out(hand);
+        let outcome = undo.carry_out(context);
         match outcome {
             Ok(true) => {
                 recovery.done.push(format!("tore down {undo}, left by an earlier disklab"));

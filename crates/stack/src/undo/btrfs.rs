@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
 
-use super::{Hand, Marks, Obstacle, inspect, probe};
+use super::{Marks, Obstacle, TeardownContext, inspect, probe};
 use crate::StackError;
 
 /// Wipes the devices that hold a part of the Btrfs with this UUID, and takes
@@ -14,12 +14,12 @@ use crate::StackError;
 pub(super) fn remove(
     uuid: &str,
     devices: &[PathBuf],
-    hand: &mut Hand<'_>,
+    context: &mut TeardownContext<'_>,
 ) -> Result<bool, StackError> {
     let program = |source| StackError::Program { layer: "btrfs".to_owned(), source };
     let mut removed = false;
     for device in devices.iter().filter(|device| device.exists()) {
-        if !is_part(device, uuid, hand)? {
+        if !is_part(device, uuid, context)? {
             continue;
         }
         // A device that the kernel does not know cannot be forgotten, and need
@@ -28,9 +28,9 @@ pub(super) fn remove(
             .args(["device", "scan", "--forget"])
             .arg(device)
             .uninterruptible();
-        let _ = hand.executor.run(&forget);
+        let _ = context.executor.run(&forget);
         let wipe = Invocation::new("wipefs").arg("--all").arg(device).uninterruptible();
-        hand.executor.check(&wipe).map_err(program)?;
+        context.executor.check(&wipe).map_err(program)?;
         removed = true;
     }
     Ok(removed)
@@ -41,17 +41,18 @@ pub(super) fn obstacles(
     uuid: &str,
     devices: &[PathBuf],
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let mut found = Vec::new();
     for device in devices.iter().filter(|device| device.exists()) {
-        if is_part(device, uuid, hand)? {
-            found.extend(inspect::device(device, marks, hand)?);
+        if is_part(device, uuid, context)? {
+            found.extend(inspect::device(device, marks, context)?);
         }
     }
     Ok(found)
 }
 
-fn is_part(device: &Path, uuid: &str, hand: &Hand<'_>) -> Result<bool, StackError> {
-    Ok(probe(device, "UUID", hand.executor)?.is_some_and(|found| found.eq_ignore_ascii_case(uuid)))
+fn is_part(device: &Path, uuid: &str, context: &TeardownContext<'_>) -> Result<bool, StackError> {
+    Ok(probe(device, "UUID", context.executor)?
+        .is_some_and(|found| found.eq_ignore_ascii_case(uuid)))
 }

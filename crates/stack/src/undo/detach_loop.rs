@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::Invocation;
 
-use super::{FileIdentity, Hand, Marks, Obstacle, as_kernel_shows, inspect};
+use super::{FileIdentity, Marks, Obstacle, TeardownContext, as_kernel_shows, inspect};
 use crate::StackError;
 use crate::loops::loops_on;
 
@@ -16,7 +16,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Detaches every loop device whose backing file is `file`, and waits until it
 /// really is detached.
-pub(super) fn detach_loop(file: &Path, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+pub(super) fn detach_loop(
+    file: &Path,
+    context: &mut TeardownContext<'_>,
+) -> Result<bool, StackError> {
     let file = as_kernel_shows(file);
     let devices = loops_on(&file);
     let mut failure = None;
@@ -28,7 +31,7 @@ pub(super) fn detach_loop(file: &Path, hand: &mut Hand<'_>) -> Result<bool, Stac
             continue;
         }
         let detach = Invocation::new("losetup").arg("-d").arg(device).uninterruptible();
-        failure = hand.executor.check(&detach).err().or(failure);
+        failure = context.executor.check(&detach).err().or(failure);
         drop(open);
     }
     let began = Instant::now();
@@ -55,32 +58,32 @@ pub(super) fn detach_loop(file: &Path, hand: &mut Hand<'_>) -> Result<bool, Stac
 pub(super) fn obstacles(
     file: &Path,
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let mut found = Vec::new();
     for device in loops_on(&as_kernel_shows(file)) {
-        if is_replaced(file, &device, marks, hand) {
+        if is_replaced(file, &device, marks, context) {
             found.push(Obstacle::Replaced(file.to_owned()));
         }
-        found.extend(inspect::device(&device, marks, hand)?);
+        found.extend(inspect::device(&device, marks, context)?);
     }
     Ok(found)
 }
 
 /// Whether the device is attached to another file of that name, which may have got
 /// the inode of ours.
-fn is_replaced(file: &Path, device: &Path, marks: &Marks, hand: &Hand<'_>) -> bool {
+fn is_replaced(file: &Path, device: &Path, marks: &Marks, context: &TeardownContext<'_>) -> bool {
     let Some(ours) = marks.identity(file) else { return false };
-    let Some(inode) = backing_inode(device, hand) else { return false };
+    let Some(inode) = backing_inode(device, context) else { return false };
     let now = file.symlink_metadata().ok().map(|metadata| FileIdentity::new(&metadata));
     inode != ours.inode() || now.is_some_and(|now| now.inode() == inode && now != ours)
 }
 
 /// The inode of what a loop device is attached to.
-fn backing_inode(device: &Path, hand: &Hand<'_>) -> Option<u64> {
+fn backing_inode(device: &Path, context: &TeardownContext<'_>) -> Option<u64> {
     let list = Invocation::new("losetup")
         .args(["--noheadings", "--list", "--output", "BACK-INO"])
         .arg(device)
         .uninterruptible();
-    hand.executor.check(&list).ok()?.text().trim().parse().ok()
+    context.executor.check(&list).ok()?.text().trim().parse().ok()
 }

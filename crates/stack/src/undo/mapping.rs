@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use disklab_exec::Invocation;
 use serde::{Deserialize, Serialize};
 
-use super::{Hand, Marks, Obstacle, inspect, probe};
+use super::{Marks, Obstacle, TeardownContext, inspect, probe};
 use crate::StackError;
 use crate::udev::{dm, is_block_device, kernel_name};
 
@@ -44,21 +44,24 @@ impl Mapping {
 }
 
 /// Closes a LUKS mapping and removes the header.
-pub(super) fn close_crypt(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+pub(super) fn close_crypt(
+    mapping: &Mapping,
+    context: &mut TeardownContext<'_>,
+) -> Result<bool, StackError> {
     // As cryptsetup's `dm_prepare_uuid` builds it.
     let digits: String = mapping.uuid.chars().filter(|c| *c != '-').collect();
     let dm_uuid = format!("CRYPT-LUKS2-{digits}-{}", mapping.name);
-    let mut done = close(&mapping.name, &dm_uuid, hand)?;
-    done |= close_temporary(mapping, hand)?;
+    let mut done = close(&mapping.name, &dm_uuid, context)?;
+    done |= close_temporary(mapping, context)?;
     if !is_block_device(&mapping.device) {
         return Ok(done);
     }
     let header =
         Invocation::new("cryptsetup").arg("luksUUID").arg(&mapping.device).uninterruptible();
     // It fails where there is no header.
-    let found = hand.executor.run(&header).map_err(|e| failed("crypt", e))?;
+    let found = context.executor.run(&header).map_err(|e| failed("crypt", e))?;
     if found.code == 0 && found.text().trim() == mapping.uuid {
-        wipe("crypt", &mapping.device, "crypto_LUKS", hand)?;
+        wipe("crypt", &mapping.device, "crypto_LUKS", context)?;
         done = true;
     }
     Ok(done)
@@ -66,19 +69,22 @@ pub(super) fn close_crypt(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool
 
 /// Closes a dm-integrity mapping and removes the superblock. That has no UUID; so it is
 /// removed only while the device's name means what it meant.
-pub(super) fn close_integrity(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+pub(super) fn close_integrity(
+    mapping: &Mapping,
+    context: &mut TeardownContext<'_>,
+) -> Result<bool, StackError> {
     let dm_uuid = format!("CRYPT-INTEGRITY-{}", mapping.name);
-    let mut done = close(&mapping.name, &dm_uuid, hand)?;
+    let mut done = close(&mapping.name, &dm_uuid, context)?;
     if !mapping.is_same_device() {
         return Ok(done);
     }
-    done |= close_temporary(mapping, hand)?;
+    done |= close_temporary(mapping, context)?;
     if is_held(&mapping.device) {
         // By something of another name, which is not ours.
         return Ok(done);
     }
-    if probe(&mapping.device, "TYPE", hand.executor)?.as_deref() == Some("DM_integrity") {
-        wipe("integrity", &mapping.device, "DM_integrity", hand)?;
+    if probe(&mapping.device, "TYPE", context.executor)?.as_deref() == Some("DM_integrity") {
+        wipe("integrity", &mapping.device, "DM_integrity", context)?;
         done = true;
     }
     Ok(done)
@@ -89,21 +95,24 @@ pub(super) fn close_integrity(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<
 pub(super) fn obstacles(
     mapping: &Mapping,
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let node = Path::new("/dev/mapper").join(&mapping.name);
     // A table that is not loaded yet has no node, and no content.
-    if is_block_device(&node) { inspect::device(&node, marks, hand) } else { Ok(Vec::new()) }
+    if is_block_device(&node) { inspect::device(&node, marks, context) } else { Ok(Vec::new()) }
 }
 
 /// Closes what the programs mapped for themselves while they formatted, and were
 /// killed.
-fn close_temporary(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+fn close_temporary(
+    mapping: &Mapping,
+    context: &mut TeardownContext<'_>,
+) -> Result<bool, StackError> {
     let mut done = false;
     if mapping.is_same_device() {
         for (name, dm_uuid) in mappings_on(&mapping.device) {
             if name.starts_with("temporary-cryptsetup-") {
-                done |= close(&name, &dm_uuid, hand)?;
+                done |= close(&name, &dm_uuid, context)?;
             }
         }
     }
@@ -112,13 +121,13 @@ fn close_temporary(mapping: &Mapping, hand: &mut Hand<'_>) -> Result<bool, Stack
 
 /// Closes the mapping that has both this name and this UUID. By dmsetup, as
 /// cryptsetup and integritysetup refuse to close what has no table yet.
-fn close(name: &str, dm_uuid: &str, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+fn close(name: &str, dm_uuid: &str, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
     let began = Instant::now();
     let mut done = false;
     while all_mappings().contains(&(name.to_owned(), dm_uuid.to_owned())) {
         done = true;
         let remove = dm(Invocation::new("dmsetup")).args(["remove", name]).uninterruptible();
-        if let Err(source) = hand.executor.check(&remove) {
+        if let Err(source) = context.executor.check(&remove) {
             if began.elapsed() > PATIENCE {
                 return Err(failed("device-mapper", source));
             }
@@ -132,13 +141,13 @@ fn wipe(
     layer: &str,
     device: &Path,
     signature: &str,
-    hand: &mut Hand<'_>,
+    context: &mut TeardownContext<'_>,
 ) -> Result<(), StackError> {
     let wipefs = Invocation::new("wipefs")
         .args(["--all", "--types", signature])
         .arg(device)
         .uninterruptible();
-    hand.executor.check(&wipefs).map(|_| ()).map_err(|e| failed(layer, e))
+    context.executor.check(&wipefs).map(|_| ()).map_err(|e| failed(layer, e))
 }
 
 fn failed(layer: &str, source: disklab_exec::ExecError) -> StackError {

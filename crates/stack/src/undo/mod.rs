@@ -146,7 +146,7 @@ pub enum Undo {
 
 /// What takes things down: the executor, and the list of what was not as it
 /// should be although the thing is gone.
-pub(crate) struct Hand<'a> {
+pub(crate) struct TeardownContext<'a> {
     /// Runs the programs; each invocation is to be uninterruptible.
     pub executor: &'a Executor,
     /// What the user must know, such as 'it was still in use'.
@@ -158,7 +158,7 @@ pub(crate) struct Hand<'a> {
     pub rebooted: bool,
 }
 
-impl<'a> Hand<'a> {
+impl<'a> TeardownContext<'a> {
     /// For what this process itself has made, or the user wants to be gone.
     pub(crate) fn by_force(executor: &'a Executor) -> Self {
         Self { executor, complaints: Vec::new(), by_force: true, rebooted: false }
@@ -175,34 +175,36 @@ impl Undo {
     ///
     /// # Errors
     /// Where it still stands.
-    pub(crate) fn carry_out(&self, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+    pub(crate) fn carry_out(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
         match self {
-            Self::Unmount(path) => unmount::unmount(path, hand),
+            Self::Unmount(path) => unmount::unmount(path, context),
             Self::RemoveFolder(path) => remove::folder(path),
-            Self::RemoveTree(path) => tree::tree(path, hand),
+            Self::RemoveTree(path) => tree::tree(path, context),
             Self::WriteCache { device, serial, on } => {
-                write_cache::restore(device, serial, *on, hand)
+                write_cache::restore(device, serial, *on, context)
             }
             Self::EndProgram { pid, started } => program::end(*pid, *started),
             Self::Queue { device, instance, setting, value } => {
                 queue::restore(device, instance, *setting, value)
             }
             Self::WipeDrive { device, serial, mark } => {
-                wipe_drive::wipe(device, serial.as_deref(), mark, hand)
+                wipe_drive::wipe(device, serial.as_deref(), mark, context)
             }
             Self::RemoveFile(path) => remove::file(path),
-            Self::DetachLoop(path) => detach_loop::detach_loop(path, hand),
-            Self::RemovePartitions { device, guid } => partitions::remove(device, guid, hand),
-            Self::RemoveBtrfs { uuid, devices } => btrfs::remove(uuid, devices, hand),
+            Self::DetachLoop(path) => detach_loop::detach_loop(path, context),
+            Self::RemovePartitions { device, guid } => partitions::remove(device, guid, context),
+            Self::RemoveBtrfs { uuid, devices } => btrfs::remove(uuid, devices, context),
             Self::StopArray { name, uuid, members } => {
-                stop_array::stop_array(&stop_array::Array { name, uuid, members }, hand)
+                stop_array::stop_array(&stop_array::Array { name, uuid, members }, context)
             }
             Self::RemoveVolumeGroup { name, mark, volumes } => {
-                volume_group::remove(name, mark, volumes, hand)
+                volume_group::remove(name, mark, volumes, context)
             }
-            Self::CloseCrypt(mapping) => mapping::close_crypt(mapping, hand),
-            Self::CloseIntegrity(mapping) => mapping::close_integrity(mapping, hand),
-            Self::DestroyPool { name, mark, devices } => pool::destroy(name, mark, devices, hand),
+            Self::CloseCrypt(mapping) => mapping::close_crypt(mapping, context),
+            Self::CloseIntegrity(mapping) => mapping::close_integrity(mapping, context),
+            Self::DestroyPool { name, mark, devices } => {
+                pool::destroy(name, mark, devices, context)
+            }
         }
     }
 
@@ -214,32 +216,32 @@ impl Undo {
     pub(crate) fn obstacles(
         &self,
         marks: &Marks,
-        hand: &Hand<'_>,
+        context: &TeardownContext<'_>,
     ) -> Result<Vec<Obstacle>, StackError> {
         match self {
-            Self::Unmount(path) => unmount::obstacles(path, marks, hand),
+            Self::Unmount(path) => unmount::obstacles(path, marks, context),
             Self::RemoveFolder(path) => remove::folder_obstacles(path, marks),
             Self::RemoveTree(path) => tree::obstacles(path, marks),
-            Self::RemoveFile(path) => remove::file_obstacles(path, marks, hand),
-            Self::DetachLoop(path) => detach_loop::obstacles(path, marks, hand),
+            Self::RemoveFile(path) => remove::file_obstacles(path, marks, context),
+            Self::DetachLoop(path) => detach_loop::obstacles(path, marks, context),
             Self::WipeDrive { device, serial, mark } => {
-                wipe_drive::obstacles(device, serial.as_deref(), mark, marks, hand)
+                wipe_drive::obstacles(device, serial.as_deref(), mark, marks, context)
             }
             Self::RemovePartitions { device, guid } => {
-                partitions::obstacles(device, guid, marks, hand)
+                partitions::obstacles(device, guid, marks, context)
             }
-            Self::RemoveBtrfs { uuid, devices } => btrfs::obstacles(uuid, devices, marks, hand),
+            Self::RemoveBtrfs { uuid, devices } => btrfs::obstacles(uuid, devices, marks, context),
             Self::StopArray { name, uuid, members } => {
                 let array = stop_array::Array { name, uuid, members };
-                stop_array::obstacles(&array, marks, hand)
+                stop_array::obstacles(&array, marks, context)
             }
             Self::RemoveVolumeGroup { name, mark, volumes } => {
-                volume_group::obstacles(name, mark, volumes, marks, hand)
+                volume_group::obstacles(name, mark, volumes, marks, context)
             }
             Self::CloseCrypt(mapping) | Self::CloseIntegrity(mapping) => {
-                mapping::obstacles(mapping, marks, hand)
+                mapping::obstacles(mapping, marks, context)
             }
-            Self::DestroyPool { name, mark, .. } => pool::obstacles(name, mark, marks, hand),
+            Self::DestroyPool { name, mark, .. } => pool::obstacles(name, mark, marks, context),
             // Settings, and a process that is told from another by its start.
             Self::WriteCache { .. } | Self::EndProgram { .. } | Self::Queue { .. } => {
                 Ok(Vec::new())

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::{ExecError, Invocation};
 
-use super::{Hand, Marks, Obstacle, inspect};
+use super::{Marks, Obstacle, TeardownContext, inspect};
 use crate::StackError;
 use crate::udev::kernel_name;
 
@@ -16,15 +16,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Removes the partitions of `device` from the kernel and the table from the
 /// device, if the table has this GUID.
-pub(super) fn remove(device: &Path, guid: &str, hand: &mut Hand<'_>) -> Result<bool, StackError> {
-    if !has_table(device, guid, hand)? {
+pub(super) fn remove(
+    device: &Path,
+    guid: &str,
+    context: &mut TeardownContext<'_>,
+) -> Result<bool, StackError> {
+    if !has_table(device, guid, context)? {
         return Ok(false);
     }
-    delete(device, hand)?;
+    delete(device, context)?;
     let wipe = Invocation::new("wipefs").args(["--all", "--force"]).arg(device).uninterruptible();
-    hand.executor.check(&wipe).map_err(failed)?;
+    context.executor.check(&wipe).map_err(failed)?;
     // udev may have read the table anew just before.
-    delete(device, hand)?;
+    delete(device, context)?;
     Ok(true)
 }
 
@@ -33,17 +37,17 @@ pub(super) fn obstacles(
     device: &Path,
     guid: &str,
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
-    if has_table(device, guid, hand)? {
-        inspect::device(device, marks, hand)
+    if has_table(device, guid, context)? {
+        inspect::device(device, marks, context)
     } else {
         Ok(Vec::new())
     }
 }
 
-fn has_table(device: &Path, guid: &str, hand: &Hand<'_>) -> Result<bool, StackError> {
-    if device.exists() { inspect::has_gpt(device, guid, hand.executor) } else { Ok(false) }
+fn has_table(device: &Path, guid: &str, context: &TeardownContext<'_>) -> Result<bool, StackError> {
+    if device.exists() { inspect::has_gpt(device, guid, context.executor) } else { Ok(false) }
 }
 
 fn failed(source: ExecError) -> StackError {
@@ -52,11 +56,11 @@ fn failed(source: ExecError) -> StackError {
 
 /// Has the kernel forget the partitions. There may be none, where it never saw
 /// the table.
-fn delete(device: &Path, hand: &mut Hand<'_>) -> Result<(), StackError> {
+fn delete(device: &Path, context: &mut TeardownContext<'_>) -> Result<(), StackError> {
     let delete = Invocation::new("partx").arg("--delete").arg(device).uninterruptible();
     let began = Instant::now();
     while has_partitions(device) {
-        let failure = hand.executor.check(&delete).err();
+        let failure = context.executor.check(&delete).err();
         if failure.is_none() && !has_partitions(device) {
             break;
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::{Invocation, find_program};
 
-use super::{Hand, Marks, Obstacle, inspect, probe};
+use super::{Marks, Obstacle, TeardownContext, inspect, probe};
 use crate::StackError;
 use crate::layers::MARK;
 use crate::mounts::mounts;
@@ -18,7 +18,7 @@ pub(super) fn destroy(
     name: &str,
     mark: &str,
     devices: &[PathBuf],
-    hand: &mut Hand<'_>,
+    context: &mut TeardownContext<'_>,
 ) -> Result<bool, StackError> {
     // Without the program there never was a pool.
     if find_program("zfs").is_none() || find_program("zpool").is_none() {
@@ -33,12 +33,12 @@ pub(super) fn destroy(
     loop {
         // It fails where there is no such pool, and gives '-' where there is no
         // mark.
-        let found = hand.executor.run(&get).map_err(program)?;
+        let found = context.executor.run(&get).map_err(program)?;
         if found.code != 0 || found.text().trim() != mark {
             break;
         }
         done = true;
-        if let Err(source) = hand.executor.check(&destroy) {
+        if let Err(source) = context.executor.check(&destroy) {
             if began.elapsed() > PATIENCE {
                 return Err(program(source));
             }
@@ -49,7 +49,7 @@ pub(super) fn destroy(
     // other pool has this name.
     let is_ours = |device: &PathBuf| {
         Ok::<_, StackError>(
-            probe(device, "LABEL", hand.executor)?.is_some_and(|label| label == name),
+            probe(device, "LABEL", context.executor)?.is_some_and(|label| label == name),
         )
     };
     if !done {
@@ -63,7 +63,7 @@ pub(super) fn destroy(
             // take the device for free, too. Where zpool made partitions, the
             // device itself has none, and this fails.
             let clear = Invocation::new("zpool").args(["labelclear", "-f"]).arg(device);
-            let _ = hand.executor.run(&clear.uninterruptible());
+            let _ = context.executor.run(&clear.uninterruptible());
         }
     }
     Ok(done)
@@ -75,7 +75,7 @@ pub(super) fn obstacles(
     name: &str,
     mark: &str,
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     if find_program("zfs").is_none() || find_program("zpool").is_none() {
         return Ok(Vec::new());
@@ -83,7 +83,7 @@ pub(super) fn obstacles(
     let program = |source| StackError::Program { layer: "zfs".to_owned(), source };
     let get =
         Invocation::new("zfs").args(["get", "-H", "-o", "value", MARK, name]).uninterruptible();
-    let found = hand.executor.run(&get).map_err(program)?;
+    let found = context.executor.run(&get).map_err(program)?;
     if found.code != 0 || found.text().trim() != mark {
         return Ok(Vec::new());
     }
@@ -100,10 +100,14 @@ pub(super) fn obstacles(
     let list = Invocation::new("zfs")
         .args(["list", "-H", "-o", "name", "-t", "all", "-r", name])
         .uninterruptible();
-    for dataset in hand.executor.check(&list).map_err(program)?.text().lines() {
+    for dataset in context.executor.check(&list).map_err(program)?.text().lines() {
         let dataset = dataset.trim();
         if is_volume(dataset, &below) {
-            obstacles.extend(inspect::device(&Path::new("/dev/zvol").join(dataset), marks, hand)?);
+            obstacles.extend(inspect::device(
+                &Path::new("/dev/zvol").join(dataset),
+                marks,
+                context,
+            )?);
         } else if dataset != name {
             obstacles.push(Obstacle::Volume(dataset.to_owned()));
         }

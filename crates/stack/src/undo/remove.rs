@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::{Hand, Marks, Obstacle, as_kernel_shows, inspect};
+use super::{Marks, Obstacle, TeardownContext, as_kernel_shows, inspect};
 use crate::StackError;
 use crate::loops::loops_on;
 use crate::mounts::mounts;
@@ -45,7 +45,7 @@ pub(super) fn folder(path: &Path) -> Result<bool, StackError> {
 pub(super) fn file_obstacles(
     path: &Path,
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let metadata = match path.symlink_metadata() {
         Ok(metadata) => metadata,
@@ -65,7 +65,7 @@ pub(super) fn file_obstacles(
         found.push(Obstacle::Busy(path.to_owned()));
     }
     if found.is_empty() && metadata.blocks() > 0 {
-        found = inspect::image(path, marks, hand.executor)?;
+        found = inspect::image(path, marks, context.executor)?;
     }
     Ok(found)
 }

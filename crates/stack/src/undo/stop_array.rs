@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::{ExecError, Invocation};
 
-use super::{Hand, Marks, Obstacle, inspect};
+use super::{Marks, Obstacle, TeardownContext, inspect};
 use crate::StackError;
 use crate::md_arrays::{all_arrays, array_uuid, exported_uuid, same_uuid};
 use crate::udev;
@@ -36,12 +36,16 @@ impl Array<'_> {
     }
 
     /// The kernel's names of what this array runs as.
-    fn running(self, node: Option<&Path>, hand: &Hand<'_>) -> Result<Vec<String>, StackError> {
+    fn running(
+        self,
+        node: Option<&Path>,
+        context: &TeardownContext<'_>,
+    ) -> Result<Vec<String>, StackError> {
         let mut running = Vec::new();
         for array in all_arrays() {
-            let found = array_uuid(&array, hand.executor);
+            let found = array_uuid(&array, context.executor);
             if found.is_some_and(|found| same_uuid(&found, self.uuid))
-                || is_unfinished(&array, node, self.uuid, self.members, hand)?
+                || is_unfinished(&array, node, self.uuid, self.members, context)?
             {
                 running.push(array);
             }
@@ -51,20 +55,23 @@ impl Array<'_> {
 }
 
 /// Stops the array with this UUID and makes its members forget it.
-pub(super) fn stop_array(array: &Array<'_>, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+pub(super) fn stop_array(
+    array: &Array<'_>,
+    context: &mut TeardownContext<'_>,
+) -> Result<bool, StackError> {
     let link = array.link();
     // Before the array goes, and the number is free for another.
     let node = fs::read_link(&link).ok();
     let mut done = false;
-    for running in array.running(node.as_deref(), hand)? {
-        stop(&running, hand)?;
+    for running in array.running(node.as_deref(), context)? {
+        stop(&running, context)?;
         done = true;
     }
     if !udev::is_running() {
         done |= remove_nodes(&link, node.as_deref());
     }
     for member in array.members {
-        done |= forget(array.uuid, member, hand)?;
+        done |= forget(array.uuid, member, context)?;
     }
     Ok(done)
 }
@@ -74,16 +81,16 @@ pub(super) fn stop_array(array: &Array<'_>, hand: &mut Hand<'_>) -> Result<bool,
 pub(super) fn obstacles(
     array: &Array<'_>,
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let node = fs::read_link(array.link()).ok();
-    let running = array.running(node.as_deref(), hand)?;
+    let running = array.running(node.as_deref(), context)?;
     if running.is_empty() {
-        return in_stopped(array, marks, hand);
+        return in_stopped(array, marks, context);
     }
     let mut found = Vec::new();
     for running in running {
-        found.extend(inspect::device(&Path::new("/dev").join(running), marks, hand)?);
+        found.extend(inspect::device(&Path::new("/dev").join(running), marks, context)?);
     }
     Ok(found)
 }
@@ -91,11 +98,11 @@ pub(super) fn obstacles(
 fn in_stopped(
     array: &Array<'_>,
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let mut members = Vec::new();
     for member in array.members.iter().filter(|member| udev::is_block_device(member)) {
-        if is_member(array.uuid, member, hand)? {
+        if is_member(array.uuid, member, context)? {
             members.push(member);
         }
     }
@@ -108,19 +115,19 @@ fn in_stopped(
         .args(members.iter().copied())
         .uninterruptible();
     // It fails if too few members were written before the run was killed.
-    let _ = hand.executor.run(&assemble).map_err(failed)?;
+    let _ = context.executor.run(&assemble).map_err(failed)?;
     let node = fs::read_link(&link).ok();
-    let running = array.running(node.as_deref(), hand)?;
+    let running = array.running(node.as_deref(), context)?;
     let mut found = Vec::new();
     for running in &running {
-        found.extend(inspect::device(&Path::new("/dev").join(running), marks, hand)?);
-        stop(running, hand)?;
+        found.extend(inspect::device(&Path::new("/dev").join(running), marks, context)?);
+        stop(running, context)?;
     }
     if !udev::is_running() {
         remove_nodes(&link, node.as_deref());
     }
     let is_missing = array.members.iter().any(|member| !udev::is_block_device(member));
-    if running.is_empty() && (hand.rebooted || is_missing) {
+    if running.is_empty() && (context.rebooted || is_missing) {
         let why = "a member of a RAID array that does not start, so that its content cannot be \
                    inspected";
         found.push(Obstacle::Unseen { on: (*first).clone(), why: why.to_owned() });
@@ -135,7 +142,7 @@ fn is_unfinished(
     node: Option<&Path>,
     uuid: &str,
     members: &[PathBuf],
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<bool, StackError> {
     let folder = Path::new("/sys/block").join(array);
     let state = fs::read_to_string(folder.join("md/array_state")).unwrap_or_default();
@@ -154,20 +161,20 @@ fn is_unfinished(
     for slave in &slaves {
         let member = members.iter().find(|m| udev::kernel_name(m).as_deref() == Some(slave));
         match member {
-            Some(member) if is_member(uuid, member, hand)? => {}
+            Some(member) if is_member(uuid, member, context)? => {}
             _ => return Ok(false),
         }
     }
     Ok(true)
 }
 
-fn stop(array: &str, hand: &Hand<'_>) -> Result<(), StackError> {
+fn stop(array: &str, context: &TeardownContext<'_>) -> Result<(), StackError> {
     let node = Path::new("/dev").join(array);
     let folder = Path::new("/sys/block").join(array);
     let stop = Invocation::new("mdadm").arg("--stop").arg(&node).uninterruptible();
     let began = Instant::now();
     loop {
-        let failure = hand.executor.check(&stop).err();
+        let failure = context.executor.check(&stop).err();
         // The kernel removes it a moment later. To ask mdadm again at once would
         // open the node and so bring up an empty array of the same number.
         for _ in 0..40 {
@@ -205,21 +212,25 @@ fn remove_nodes(link: &Path, node: Option<&Path>) -> bool {
 }
 
 /// Overwrites the superblock of `member`, if it is of this array.
-fn forget(uuid: &str, member: &Path, hand: &mut Hand<'_>) -> Result<bool, StackError> {
-    if !udev::is_block_device(member) || !is_member(uuid, member, hand)? {
+fn forget(
+    uuid: &str,
+    member: &Path,
+    context: &mut TeardownContext<'_>,
+) -> Result<bool, StackError> {
+    if !udev::is_block_device(member) || !is_member(uuid, member, context)? {
         return Ok(false);
     }
     let zero = Invocation::new("mdadm").arg("--zero-superblock").arg(member).uninterruptible();
-    hand.executor.check(&zero).map_err(failed)?;
+    context.executor.check(&zero).map_err(failed)?;
     Ok(true)
 }
 
 /// Whether the superblock on `member` is of this array.
-fn is_member(uuid: &str, member: &Path, hand: &Hand<'_>) -> Result<bool, StackError> {
+fn is_member(uuid: &str, member: &Path, context: &TeardownContext<'_>) -> Result<bool, StackError> {
     let examine =
         Invocation::new("mdadm").args(["--examine", "--export"]).arg(member).uninterruptible();
     // It fails where there is no superblock.
-    let found = hand.executor.run(&examine).map_err(failed)?;
+    let found = context.executor.run(&examine).map_err(failed)?;
     Ok(exported_uuid(&found.text()).is_some_and(|found| same_uuid(&found, uuid)))
 }
 

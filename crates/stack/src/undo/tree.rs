@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::users::kill_users;
-use super::{FileIdentity, Hand, Marks, Obstacle, as_kernel_shows, inspect};
+use super::{FileIdentity, Marks, Obstacle, TeardownContext, as_kernel_shows, inspect};
 use crate::StackError;
 use crate::mounts::mounts;
 
@@ -16,7 +16,7 @@ pub(crate) const PREFIX: &str = "disklab";
 /// Removes a tree that bears our prefix, is no link, and has nothing mounted in
 /// it. Programs that still write in it are killed first: fio's workers survive a
 /// `kill -9` of disklab.
-pub(super) fn tree(path: &Path, hand: &Hand<'_>) -> Result<bool, StackError> {
+pub(super) fn tree(path: &Path, context: &TeardownContext<'_>) -> Result<bool, StackError> {
     let refuse =
         |why: &str| Err(StackError::Other(format!("{} was left alone: {why}", path.display())));
     let ours = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(PREFIX));
@@ -33,7 +33,7 @@ pub(super) fn tree(path: &Path, hand: &Hand<'_>) -> Result<bool, StackError> {
     if mounts()?.iter().any(|mount| mount.mount_point.starts_with(&shown)) {
         return refuse("something is mounted in it");
     }
-    if hand.by_force {
+    if context.by_force {
         kill_users(&shown);
     }
     match remove_dir_all(path) {
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn tree(path: &Path) -> Result<bool, StackError> {
-        super::tree(path, &Hand::by_force(&Executor::default()))
+        super::tree(path, &TeardownContext::by_force(&Executor::default()))
     }
 
     #[test]

@@ -7,7 +7,7 @@ use disklab_exec::Invocation;
 use disklab_measure::Mount;
 
 use super::users::{Holder, kill_users, users_of};
-use super::{Hand, Marks, Obstacle, as_kernel_shows, inspect};
+use super::{Marks, Obstacle, TeardownContext, as_kernel_shows, inspect};
 use crate::StackError;
 use crate::mounts::mounts;
 
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Unmounts what is mounted at exactly `path`, all of it where mounts are
 /// stacked.
-pub(super) fn unmount(path: &Path, hand: &mut Hand<'_>) -> Result<bool, StackError> {
+pub(super) fn unmount(path: &Path, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
     let path = as_kernel_shows(path);
     let mut left = mounted_at(&path)?;
     if left == 0 {
@@ -29,7 +29,7 @@ pub(super) fn unmount(path: &Path, hand: &mut Hand<'_>) -> Result<bool, StackErr
     let mut failure;
     loop {
         let umount = Invocation::new("umount").arg("-c").arg(&path).uninterruptible();
-        failure = hand.executor.check(&umount).err();
+        failure = context.executor.check(&umount).err();
         let now = mounted_at(&path)?;
         if now == 0 {
             return Ok(true);
@@ -40,20 +40,21 @@ pub(super) fn unmount(path: &Path, hand: &mut Hand<'_>) -> Result<bool, StackErr
         }
         left = now;
         // fio's forked workers, for one, survive a `kill -9` of disklab.
-        holders = if hand.by_force { kill_users(&path) } else { users_of(&path) };
+        holders = if context.by_force { kill_users(&path) } else { users_of(&path) };
         if began.elapsed() >= PATIENCE {
             break;
         }
         std::thread::sleep(nap);
         nap = (nap * 2).min(Duration::from_millis(500));
     }
-    if !hand.by_force {
+    if !context.by_force {
         let by = by_whom(&path, &holders);
         return Err(StackError::Other(format!("{} is in use{by}", path.display())));
     }
     let lazy = Invocation::new("umount").args(["-c", "-l"]).arg(&path).uninterruptible();
     for _ in 0..left {
-        hand.executor
+        context
+            .executor
             .check(&lazy)
             .map_err(|source| StackError::Program { layer: "unmount".to_owned(), source })?;
     }
@@ -61,7 +62,7 @@ pub(super) fn unmount(path: &Path, hand: &mut Hand<'_>) -> Result<bool, StackErr
         return Err(StackError::Other(format!("{} cannot be unmounted", path.display())));
     }
     let why = failure.map_or_else(String::new, |e| format!(": {e}"));
-    hand.complaints.push(StackError::Other(format!(
+    context.complaints.push(StackError::Other(format!(
         "{} was still in use{} and was only detached; its devices stay busy until that ends{why}",
         path.display(),
         by_whom(&path, &holders),
@@ -74,13 +75,13 @@ pub(super) fn unmount(path: &Path, hand: &mut Hand<'_>) -> Result<bool, StackErr
 pub(super) fn obstacles(
     path: &Path,
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let shown = as_kernel_shows(path);
     let here: Vec<Mount> = mounts()?.into_iter().filter(|m| m.mount_point == shown).collect();
     let mut found = Vec::new();
     for mount in &here {
-        match is_ours(mount, marks, hand) {
+        match is_ours(mount, marks, context) {
             Ok(true) => {}
             Ok(false) => found.push(Obstacle::Mount {
                 source: mount.source.clone(),
@@ -101,14 +102,18 @@ pub(super) fn obstacles(
 }
 
 /// Whether the file system that is mounted is one that the run made.
-fn is_ours(mount: &Mount, marks: &Marks, hand: &Hand<'_>) -> Result<bool, StackError> {
+fn is_ours(
+    mount: &Mount,
+    marks: &Marks,
+    context: &TeardownContext<'_>,
+) -> Result<bool, StackError> {
     if mount.fs_type == "zfs" {
         return Ok(marks.has(&mount.source.to_string_lossy()));
     }
     if !mount.source.is_absolute() {
         return Ok(false);
     }
-    inspect::has_ours(&mount.source, marks, hand)
+    inspect::has_ours(&mount.source, marks, context)
 }
 
 fn mounted_at(path: &Path) -> Result<usize, StackError> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Hand, Marks, Obstacle, inspect};
+use super::{Marks, Obstacle, TeardownContext, inspect};
 use crate::StackError;
 use crate::layers::LOGICAL_VOLUME;
 use crate::lvm_tools::{filter, lvm};
@@ -18,7 +18,7 @@ pub(super) fn remove(
     name: &str,
     mark: &str,
     volumes: &[(PathBuf, String)],
-    hand: &mut Hand<'_>,
+    context: &mut TeardownContext<'_>,
 ) -> Result<bool, StackError> {
     let program = |source| StackError::Program { layer: "lvm".to_owned(), source };
     let devices: Vec<PathBuf> =
@@ -31,17 +31,17 @@ pub(super) fn remove(
     let list = lvm("vgs", &filter)
         .args(["--noheadings", "--options", "vg_name", "--select", &ours])
         .uninterruptible();
-    let exists = |hand: &Hand<'_>| {
-        hand.executor.check(&list).map(|found| !found.text().trim().is_empty()).map_err(program)
+    let exists = |context: &TeardownContext<'_>| {
+        context.executor.check(&list).map(|found| !found.text().trim().is_empty()).map_err(program)
     };
     let mut done = false;
     let began = Instant::now();
-    while exists(hand)? {
+    while exists(context)? {
         done = true;
         let remove = lvm("vgremove", &filter)
             .args(["--yes", "--force", "--select", &ours])
             .uninterruptible();
-        let failure = hand.executor.check(&remove).err();
+        let failure = context.executor.check(&remove).err();
         if let Some(source) = failure {
             if began.elapsed() > PATIENCE {
                 return Err(program(source));
@@ -55,12 +55,12 @@ pub(super) fn remove(
         let list = lvm("pvs", &filter)
             .args(["--noheadings", "--options", "pv_name", "--select", &ours])
             .uninterruptible();
-        let found = hand.executor.check(&list).map_err(program)?.text();
+        let found = context.executor.check(&list).map_err(program)?.text();
         if found.trim().is_empty() {
             continue;
         }
         let remove = lvm("pvremove", &filter).arg("--yes").arg(found.trim()).uninterruptible();
-        hand.executor.check(&remove).map_err(program)?;
+        context.executor.check(&remove).map_err(program)?;
         done = true;
     }
     Ok(done)
@@ -72,7 +72,7 @@ pub(super) fn obstacles(
     mark: &str,
     volumes: &[(PathBuf, String)],
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let program = |source| StackError::Program { layer: "lvm".to_owned(), source };
     let devices: Vec<PathBuf> =
@@ -84,7 +84,7 @@ pub(super) fn obstacles(
     let list = lvm("lvs", &filter(&devices))
         .args(["--noheadings", "--options", "lv_name,lv_dm_path", "--select", &ours])
         .uninterruptible();
-    let text = hand.executor.check(&list).map_err(program)?.text();
+    let text = context.executor.check(&list).map_err(program)?.text();
     let mut found = Vec::new();
     for line in text.lines() {
         let mut words = line.split_whitespace();
@@ -99,10 +99,10 @@ pub(super) fn obstacles(
                 .args(["--activate", "y"])
                 .arg(format!("{name}/{volume}"));
             // It fails while only some of the group was made.
-            let _ = hand.executor.run(&activate.uninterruptible());
+            let _ = context.executor.run(&activate.uninterruptible());
         }
         if udev::is_block_device(node) {
-            found.extend(inspect::device(node, marks, hand)?);
+            found.extend(inspect::device(node, marks, context)?);
         }
     }
     Ok(found)

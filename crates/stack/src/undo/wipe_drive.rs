@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde_json::Value;
 
-use super::{Hand, Marks, Obstacle, inspect};
+use super::{Marks, Obstacle, TeardownContext, inspect};
 use crate::StackError;
 
 /// How long a drive may go on being busy: udev may be having a look at it.
@@ -24,11 +24,11 @@ pub(super) fn wipe(
     device: &Path,
     serial: Option<&str>,
     mark: &str,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<bool, StackError> {
     let mut done = false;
     for drive in drives(device, serial) {
-        done |= wipe_one(&drive, mark, hand)?;
+        done |= wipe_one(&drive, mark, context)?;
     }
     Ok(done)
 }
@@ -49,15 +49,15 @@ pub(super) fn obstacles(
     serial: Option<&str>,
     mark: &str,
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let mut only = Marks::default();
     only.add(mark);
     let mut found = Vec::new();
     for drive in drives(device, serial) {
         // A drive that cannot be read is not wiped either.
-        if inspect::has_ours(&drive, &only, hand).unwrap_or(false) {
-            found.extend(inspect::device(&drive, marks, hand)?);
+        if inspect::has_ours(&drive, &only, context).unwrap_or(false) {
+            found.extend(inspect::device(&drive, marks, context)?);
         }
     }
     Ok(found)
@@ -65,11 +65,11 @@ pub(super) fn obstacles(
 
 /// Wipes a device if all that is on it bears this mark. It is held meanwhile, so that
 /// nobody puts anything else there between the look and the write.
-fn wipe_one(device: &Path, mark: &str, hand: &Hand<'_>) -> Result<bool, StackError> {
+fn wipe_one(device: &Path, mark: &str, context: &TeardownContext<'_>) -> Result<bool, StackError> {
     let list = Invocation::new("wipefs").args(["--no-act", "--json"]).arg(device);
     // On a device that cannot be read nothing is known to be ours.
     let ours = || {
-        let listed = hand.executor.run(&list.clone().uninterruptible());
+        let listed = context.executor.run(&list.clone().uninterruptible());
         listed.is_ok_and(|done| done.code == 0 && all_bear(&done.text(), mark))
     };
     if !ours() {
@@ -94,7 +94,7 @@ fn wipe_one(device: &Path, mark: &str, hand: &Hand<'_>) -> Result<bool, StackErr
     }
     // Without --force it wants the device for itself.
     let wipe = Invocation::new("wipefs").args(["--all", "--force"]).arg(device).uninterruptible();
-    let wiped = hand.executor.check(&wipe);
+    let wiped = context.executor.check(&wipe);
     drop(held);
     wiped.map(|_| true).map_err(|source| StackError::Program { layer: "wipefs".to_owned(), source })
 }
@@ -201,7 +201,7 @@ mod tests {
     fn what_was_made_is_wiped_and_what_came_in_between_stays() {
         let executor = Executor::default();
         let Some(drive) = Looped::new(&executor) else { return };
-        let (device, hand) = (Path::new(&drive.node), Hand::by_force(&executor));
+        let (device, context) = (Path::new(&drive.node), TeardownContext::by_force(&executor));
         let ext4 = |uuid: &str| {
             let mkfs = Invocation::new("mkfs.ext4").args(["-F", "-q", "-U", uuid]).arg(device);
             executor.check(&mkfs).expect("made");
@@ -211,24 +211,24 @@ mod tests {
             let text = executor.check(&list).expect("listed").text();
             text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
         };
-        assert!(!wipe_one(device, OURS, &hand).expect("nothing to do"));
+        assert!(!wipe_one(device, OURS, &context).expect("nothing to do"));
         ext4(OURS);
         assert_eq!(kinds(), ["ext4"]);
-        assert!(wipe_one(device, OURS, &hand).expect("wiped"));
+        assert!(wipe_one(device, OURS, &context).expect("wiped"));
         assert!(kinds().is_empty());
 
         ext4(THEIRS);
-        assert!(!wipe_one(device, OURS, &hand).expect("left alone"));
+        assert!(!wipe_one(device, OURS, &context).expect("left alone"));
         assert_eq!(kinds(), ["ext4"]);
         let xfs = Invocation::new("mkfs.xfs").args(["-f", "-q", "-m", &format!("uuid={OURS}")]);
         executor.check(&xfs.arg(device)).expect("made");
-        assert!(wipe_one(device, OURS, &hand).expect("wiped"));
+        assert!(wipe_one(device, OURS, &context).expect("wiped"));
         assert!(kinds().is_empty());
 
         // A loop device is no drive, and this machine has none with that number.
         ext4(OURS);
-        assert!(!wipe(device, None, OURS, &hand).expect("left alone"));
-        assert!(!wipe(device, Some("no such number"), OURS, &hand).expect("left alone"));
+        assert!(!wipe(device, None, OURS, &context).expect("left alone"));
+        assert!(!wipe(device, Some("no such number"), OURS, &context).expect("left alone"));
         assert_eq!(kinds(), ["ext4"]);
     }
 }

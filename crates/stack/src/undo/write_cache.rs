@@ -5,7 +5,7 @@ use std::path::Path;
 use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot, identity};
 
-use super::Hand;
+use super::TeardownContext;
 use crate::StackError;
 
 /// Switches it back, if the device is still the drive with that serial number:
@@ -14,7 +14,7 @@ pub(super) fn restore(
     device: &Path,
     serial: &str,
     on: bool,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<bool, StackError> {
     let root = SystemRoot::here();
     let now = BlockDevice::at(&root, device).and_then(|d| identity(&d.whole()).serial);
@@ -23,7 +23,8 @@ pub(super) fn restore(
     }
     let setting = if on { "-W1" } else { "-W0" };
     let hdparm = Invocation::new("hdparm").arg(setting).arg(device).uninterruptible();
-    hand.executor
+    context
+        .executor
         .check(&hdparm)
         .map(|_| true)
         .map_err(|source| StackError::Program { layer: "write cache".to_owned(), source })
@@ -38,8 +39,8 @@ mod tests {
     #[test]
     fn another_drive_of_that_name_is_left_alone() {
         let executor = Executor::default();
-        let hand = Hand::by_force(&executor);
-        let done = restore(Path::new("/dev/no-such-disk"), "S123", true, &hand);
+        let context = TeardownContext::by_force(&executor);
+        let done = restore(Path::new("/dev/no-such-disk"), "S123", true, &context);
         assert!(matches!(done, Ok(false)));
         assert!(executor.trace.entries().is_empty());
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::super::{Hand, Marks, Obstacle};
+use super::super::{Marks, Obstacle, TeardownContext};
 use super::signatures::others;
 use crate::StackError;
 use crate::md_arrays::array_uuid;
@@ -28,17 +28,17 @@ const HIGHEST: usize = 32;
 pub(crate) fn device(
     node: &Path,
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let mut found = Vec::new();
-    inspect(node, marks, hand, HIGHEST, &mut found)?;
+    inspect(node, marks, context, HIGHEST, &mut found)?;
     Ok(found)
 }
 
 fn inspect(
     node: &Path,
     marks: &Marks,
-    hand: &Hand<'_>,
+    context: &TeardownContext<'_>,
     height: usize,
     found: &mut Vec<Obstacle>,
 ) -> Result<(), StackError> {
@@ -51,18 +51,18 @@ fn inspect(
     }
     let before = found.len();
     found.extend(mounts_of(node, &folder)?);
-    found.extend(others(node, marks, hand.executor)?);
+    found.extend(others(node, marks, context.executor)?);
     let partitions =
         names_in(&folder).into_iter().filter(|n| folder.join(n).join("partition").exists());
     let partitions: Vec<_> = partitions.collect();
     let holders = names_in(&folder.join("holders"));
     for partition in &partitions {
-        inspect(&Path::new("/dev").join(partition), marks, hand, height - 1, found)?;
+        inspect(&Path::new("/dev").join(partition), marks, context, height - 1, found)?;
     }
     for holder in &holders {
         let above = Path::new("/dev").join(holder);
-        if is_ours(holder, marks, hand) {
-            inspect(&above, marks, hand, height - 1, found)?;
+        if is_ours(holder, marks, context) {
+            inspect(&above, marks, context, height - 1, found)?;
         } else {
             found.push(Obstacle::Holder { device: node.to_owned(), holder: described(holder) });
         }
@@ -92,10 +92,10 @@ fn mounts_of(node: &Path, folder: &Path) -> Result<Vec<Obstacle>, StackError> {
 }
 
 /// Whether an array or mapping is one of ours.
-fn is_ours(name: &str, marks: &Marks, hand: &Hand<'_>) -> bool {
+fn is_ours(name: &str, marks: &Marks, context: &TeardownContext<'_>) -> bool {
     let folder = Path::new("/sys/class/block").join(name);
     if folder.join("md").is_dir() {
-        return array_uuid(name, hand.executor).is_some_and(|uuid| marks.has(&uuid));
+        return array_uuid(name, context.executor).is_some_and(|uuid| marks.has(&uuid));
     }
     let Some(mapping) = mapping(&folder) else { return false };
     // cryptsetup maps a device for itself while it formats it.

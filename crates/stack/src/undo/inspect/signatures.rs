@@ -7,7 +7,7 @@ use std::path::Path;
 use disklab_exec::{Executor, Invocation};
 use serde::Deserialize;
 
-use super::super::{Hand, Marks, Obstacle, probe};
+use super::super::{Marks, Obstacle, TeardownContext, probe};
 use crate::StackError;
 
 /// What `wipefs --no-act --json` prints.
@@ -120,8 +120,12 @@ fn disk_guid(path: &Path, offset: &str) -> Option<String> {
 ///
 /// # Errors
 /// If wipefs cannot be run.
-pub(crate) fn has_ours(path: &Path, marks: &Marks, hand: &Hand<'_>) -> Result<bool, StackError> {
-    Ok(signatures(path, hand.executor)?.iter().any(|signature| signature.is_ours(path, marks)))
+pub(crate) fn has_ours(
+    path: &Path,
+    marks: &Marks,
+    context: &TeardownContext<'_>,
+) -> Result<bool, StackError> {
+    Ok(signatures(path, context.executor)?.iter().any(|signature| signature.is_ours(path, marks)))
 }
 
 /// The signatures on `path` that are not ours.
