@@ -245,20 +245,20 @@ impl LockedFile {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(e) => return Err(StackError::io("cannot make", &path, e)),
             };
-            let fail = |what: &str, e: io::Error| StackError::io(what, &path, e);
             flock(&file, FlockOperation::LockExclusive)
-                .map_err(|e| fail("cannot lock", e.into()))?;
-            // A recovery elsewhere may have taken it for an abandoned one in
-            // the moment between its making and its lock.
-            if file.metadata().map_err(|e| fail("cannot look at", e))?.nlink() == 0 {
-                continue;
-            }
+                .map_err(|e| StackError::io("cannot lock", &path, e.into()))?;
             // Without this, the file's name might not survive a power failure.
             File::open(folder)
                 .and_then(|f| f.sync_all())
                 .map_err(|e| StackError::io("cannot write", folder, e))?;
             let mut file = Self { path, file };
             file.append(&Line::Owner { mark: owner().to_owned(), host: Host::here() })?;
+            // A recovery may have taken it for an abandoned one until its first line
+            // said whose it is: before its lock, or on a machine that it does not reach.
+            let fail = |e| StackError::io("cannot look at", &file.path, e);
+            if file.file.metadata().map_err(fail)?.nlink() == 0 {
+                continue;
+            }
             if !marks.is_empty() {
                 file.append(&Line::Marks(marks.iter().cloned().collect()))?;
             }

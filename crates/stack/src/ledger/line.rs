@@ -73,6 +73,8 @@ pub(super) struct Content {
     pub marks: Vec<String>,
     /// What workloads make in a directory.
     pub names: Vec<(PathBuf, Vec<String>)>,
+    /// The length of its whole lines, if another was cut short.
+    pub whole: Option<u64>,
     /// An error for each invalid line.
     pub strange: Vec<StackError>,
 }

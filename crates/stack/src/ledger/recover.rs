@@ -70,7 +70,7 @@ pub fn decide(
         return Err(unknown());
     }
     let deadline = Instant::now() + LOCK_PATIENCE;
-    let Some(mut ledger) = lock_abandoned(&path, deadline)? else {
+    let Some(ledger) = lock_abandoned(&path, deadline)? else {
         let why = "the run that it belongs to has not ended; wait for its end".to_owned();
         return Err(StackError::Undecidable { id: id.to_string(), why });
     };
@@ -80,7 +80,7 @@ pub fn decide(
         recovery.done.push(format!("forgot what the run {id} left; it stays where it is"));
         return Ok(recovery);
     }
-    let content = read(&mut ledger)?;
+    let content = read(&ledger)?;
     if let Some(why) = elsewhere(&content, id, folder) {
         return Err(StackError::Undecidable { id: id.to_string(), why });
     }
@@ -115,8 +115,8 @@ fn recover_one(
     recovery: &mut Recovery,
 ) -> Result<(), StackError> {
     let path = folder.join(id.file_name());
-    let Some(mut ledger) = lock_abandoned(&path, deadline)? else { return Ok(()) };
-    let content = read(&mut ledger)?;
+    let Some(ledger) = lock_abandoned(&path, deadline)? else { return Ok(()) };
+    let content = read(&ledger)?;
     if let Some(why) = elsewhere(&content, id, folder) {
         recovery.notes.push(why);
         return Ok(());
@@ -125,7 +125,7 @@ fn recover_one(
 }
 
 /// Reads a ledger whose owner is dead.
-fn read(ledger: &mut LockedFile) -> Result<Content, StackError> {
+fn read(ledger: &LockedFile) -> Result<Content, StackError> {
     let path = &ledger.path;
     let mut bytes = Vec::new();
     (&ledger.file)
@@ -134,13 +134,8 @@ fn read(ledger: &mut LockedFile) -> Result<Content, StackError> {
         .map_err(|e| StackError::io("cannot read the ledger", path, e))?;
     // Its owner died while writing a line whose thing was therefore never made.
     let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
-    if whole < bytes.len() {
-        ledger
-            .file
-            .set_len(whole as u64)
-            .map_err(|e| StackError::io("cannot shorten the ledger", path, e))?;
-    }
     let mut content = read_lines(path, &bytes[..whole]);
+    content.whole = (whole < bytes.len()).then_some(whole as u64);
     if content.owner.is_none() && !content.entries.is_empty() {
         let problem = "it does not say on which machine it was written".to_owned();
         content.strange.push(StackError::InvalidLedger { path: path.clone(), line: 1, problem });
@@ -172,6 +167,11 @@ fn take_down(
     context: &mut TeardownContext<'_>,
     recovery: &mut Recovery,
 ) -> Result<(), StackError> {
+    // Only now, as it is ours: what follows is appended.
+    if let Some(whole) = content.whole {
+        let fail = |e| StackError::io("cannot shorten the ledger", &ledger.path, e);
+        ledger.file.set_len(whole).map_err(fail)?;
+    }
     let marks = content.marks();
     let Content { owner, entries, strange, .. } = content;
     if let Some((mark, host)) = owner {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::{FileIdentity, Mapping, Undo};
+use crate::udev::kernel_name;
 
 /// All UUIDs, names and labels that the owner of a ledger gave.
 #[derive(Debug, Default)]
@@ -56,7 +57,9 @@ impl Marks {
 
     /// Whether dm-integrity's superblock on `device` is ours.
     pub(crate) fn has_integrity_on(&self, device: &Path) -> bool {
-        self.integrity.iter().any(|mapping| mapping.device == device && mapping.is_same_device())
+        let name = kernel_name(device);
+        let same = |mapping: &&Mapping| name.is_some() && kernel_name(&mapping.device) == name;
+        self.integrity.iter().filter(same).any(Mapping::is_same_device)
     }
 
     /// Whether the run made something of this path.
