@@ -357,3 +357,25 @@ fn what_a_killed_run_left_is_not_taken_down_on_another_drive() {
     assert!(said.contains("2 of 2 cells are left") && !said.contains("FAILED"), "{said}");
     guest.case("moved").left_alone("moved", &["vdd"]);
 }
+
+// What the user made on arrays, volume groups and mappings of a killed run.
+#[test]
+fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
+    /// Its UUID, as in the script.
+    const THEIRS: &str = "11111111-2222-4333-8444-555555555555";
+    let script = include_str!("lab_support/leftovers.sh");
+    let study = ("leftovers.toml", include_str!("lab_support/leftovers.toml"));
+    let Some((guest, ())) = boot(script, &[study], &[128, 128, 128], |_| ()) else { return };
+    assert!(!guest.console.contains("not the user's"), "{}", guest.console);
+    for layout in ["md", "lvm", "crypt", "integrity"] {
+        guest.said(&format!("killed-{layout}"), &[137]);
+        let left = guest.case(&format!("left-{layout}"));
+        assert_eq!(left.code, 0, "{layout}: {}", left.stderr);
+        for word in [THEIRS, "--discard", "--keep"] {
+            assert!(left.stdout.contains(word), "{layout}: no '{word}' in {}", left.stdout);
+        }
+        let discarded = guest.case(&format!("discarded-{layout}"));
+        assert_eq!(discarded.code, 0, "{layout}: {}", discarded.stderr);
+        assert_eq!(discarded.standing_after(), "", "{layout}");
+    }
+}

@@ -84,9 +84,9 @@ impl fmt::Display for Leftover {
         let obstacles: Vec<_> = self.obstacles.iter().map(ToString::to_string).collect();
         write!(
             f,
-            "a killed run made {}, and disklab does not remove it: {}. Save what you need. Then \
-             either remove all of it with `disklab doctor --discard {id}`, or keep it and have \
-             disklab forget it with `disklab doctor --keep {id}`",
+            "disklab does not remove {}, because {}. Save what you need. Then either remove all of \
+             it with `disklab doctor --discard {id}`, or keep it and have disklab forget it with \
+             `disklab doctor --keep {id}`",
             self.things.join(", "),
             obstacles.join("; "),
             id = self.id
