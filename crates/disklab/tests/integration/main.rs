@@ -23,6 +23,7 @@ mod lab_bench;
 mod lab_build;
 mod lab_shell;
 mod lab_support;
+mod leftovers;
 mod merge;
 mod resume;
 mod same_anywhere_in_the_lab;

@@ -5,6 +5,7 @@ mod foreign;
 mod foreign_arrays;
 mod killed;
 mod killed_arrays;
+mod leftovers;
 mod loop_stacks;
 mod studies;
 mod support;

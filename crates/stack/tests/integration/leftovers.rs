@@ -1,8 +1,6 @@
 //! What a user put on or in the leftovers of a killed run stays: each kind of thing
 //! that a run makes is left behind, put to another use, and recovered.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use disklab_exec::{Executor, Invocation};
 use disklab_stack::{Decision, Ledger, Made, Need, Obstacle, Recovery, decide, recover};
 use disklab_units::Bytes;
-use support::{LOOPS, Rig, can, output, stack};
+use crate::support::{LOOPS, Rig, can, output, stack};
 
 /// The user's own file system.
 const THEIRS: &str = "11111111-2222-4333-8444-555555555555";

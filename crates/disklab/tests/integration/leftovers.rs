@@ -1,15 +1,13 @@
 //! What killed runs left, as a user meets it: what `disklab doctor` removes, what it
 //! leaves alone and how that is decided, and whose ledgers it does not trust.
 
-mod command_support;
-
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use command_support::disklab;
+use crate::command_support::disklab;
 use predicates::prelude::*;
 use predicates::str::contains;
 
