@@ -19,7 +19,7 @@ use disklab_campaign::Goal;
 use disklab_exec::{Executor, Interrupt};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_stack::{Ledger, StackError};
-use disklab_study::{Cell, order};
+use disklab_study::{Cell, check_run_size, order};
 use disklab_units::{Bytes, show_duration};
 use disklab_workload::Context;
 
@@ -131,6 +131,7 @@ impl Setup {
             Some(seed) => seed,
             None => draw_seed()?,
         };
+        check_run_size(survey.pairs.len(), repeats).map_err(Failure::wrong_use)?;
         let cells = order(&survey.pairs, repeats, seed);
         let room = Room::of(&args.on(), &scratch);
         Ok(Self {
@@ -173,6 +174,7 @@ impl Setup {
                  within 5 %, or take --repeats or --budget",
             ));
         }
+        check_run_size(self.survey.pairs.len(), how.most_blocks()).map_err(Failure::wrong_use)?;
         self.repeats = how.most_blocks();
         self.cells = order(&self.survey.pairs, how.first_look(), self.seed);
         self.how_long = Some(how.clone());

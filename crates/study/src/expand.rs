@@ -1,10 +1,13 @@
 //! The matrix: layouts × file systems × options, and the workloads' parameters.
 
+use std::collections::{BTreeSet, HashSet};
+
 use disklab_source::{did_you_mean, one_of};
 
+use crate::limits::{MOST_EXCLUSIONS, MOST_STACKS, MOST_WORKLOADS};
 use crate::load::check_id;
 use crate::node::Key;
-use crate::parameters::{combinations, fill};
+use crate::parameters::{Filler, combinations, without_parameters};
 use crate::shipped::{CACHES, changed, used};
 use crate::stack_text::parse_options;
 use crate::{
@@ -41,6 +44,8 @@ pub(crate) fn stacks(
         file_systems.extend(file_system(entry)?);
     }
     let whole = fields.take("stacks");
+    check_count(fields, layouts.len().saturating_mul(file_systems.len()))?;
+    check_count(fields, table(whole)?.len())?;
     let mut stacks = Vec::new();
     for layout in &layouts {
         for file_system in &file_systems {
@@ -72,8 +77,10 @@ pub(crate) fn stacks(
             place: layout.key.place,
         });
     }
-    for (index, stack) in stacks.iter().enumerate() {
-        if stacks[..index].iter().any(|s| s.id == stack.id) {
+    check_count(fields, stacks.len())?;
+    let mut ids = HashSet::new();
+    for stack in &stacks {
+        if !ids.insert(stack.id.as_str()) {
             return Err(stack.place.error(format!("there are two stacks called '{}'", stack.id)));
         }
     }
@@ -88,6 +95,17 @@ pub(crate) fn stacks(
         )?;
     }
     Ok(stacks)
+}
+
+/// Refuses a study of more stacks than any needs.
+fn check_count(fields: &Fields<'_>, stacks: usize) -> Result<(), StudyError> {
+    if stacks <= MOST_STACKS {
+        return Ok(());
+    }
+    Err(fields.error(format!(
+        "this study has {stacks} stacks, all layouts with all file systems; expected at most \
+         {MOST_STACKS}"
+    )))
 }
 
 fn table(node: Option<&Node>) -> Result<&[(Key, Node)], StudyError> {
@@ -197,13 +215,20 @@ fn check_stack_id(key: &Key) -> Result<(), StudyError> {
 /// `[[workloads]]`, with `each` and `matrix` expanded.
 pub(crate) fn workloads(node: &Node) -> Result<Vec<WorkloadSpec>, StudyError> {
     let mut workloads: Vec<WorkloadSpec> = Vec::new();
+    let (mut ids, mut filler) = (HashSet::new(), Filler::new());
     for item in node.items() {
         let mut fields = Fields::new(item, "a workload")?;
-        for parameters in combinations(&mut fields)? {
-            let filled = fill(item, &parameters)?;
+        let combinations = combinations(&mut fields)?;
+        if workloads.len() + combinations.len() > MOST_WORKLOADS {
+            return Err(item.error(format!(
+                "with this one, the study has more than {MOST_WORKLOADS} workloads, all \
+                 combinations of their parameters; take fewer"
+            )));
+        }
+        let own = without_parameters(item);
+        for parameters in combinations {
+            let filled = filler.fill(&own, &parameters)?;
             let mut fields = Fields::new(&filled, "a workload")?;
-            fields.take("each");
-            fields.take("matrix");
             let use_node = fields.take("use");
             let id_node = match (fields.take("id"), use_node) {
                 (Some(id), _) | (None, Some(id)) => id,
@@ -234,7 +259,7 @@ pub(crate) fn workloads(node: &Node) -> Result<Vec<WorkloadSpec>, StudyError> {
                 )));
             };
             let body = with.map_or_else(|| Ok((*body).clone()), |with| changed(body, with))?;
-            if workloads.iter().any(|w| w.id == id) {
+            if !ids.insert(id.clone()) {
                 return Err(id_node.error(format!(
                     "there are two workloads called '{id}'; an id of a workload with `each` or \
                      `matrix` must name its parameters, such as 'dd-{{bs}}'"
@@ -267,8 +292,12 @@ pub(crate) fn excluded(
     stacks: &[StackSpec],
     workloads: &[WorkloadSpec],
 ) -> Result<Vec<(usize, usize)>, StudyError> {
-    let mut pairs = Vec::new();
-    for item in node.map_or(&[][..], Node::items) {
+    let items = node.map_or(&[][..], Node::items);
+    if let Some(item) = items.get(MOST_EXCLUSIONS) {
+        return Err(item.error(format!("expected at most {MOST_EXCLUSIONS} exclusions")));
+    }
+    let mut pairs = BTreeSet::new();
+    for item in items {
         let mut fields = Fields::new(item, "an exclusion")?;
         let stack = fields.texts("stacks")?;
         let workload = fields.texts("workloads")?;
@@ -277,22 +306,18 @@ pub(crate) fn excluded(
         if stack.is_none() && workload.is_none() {
             return Err(item.error("an exclusion needs `stacks`, `workloads` or both"));
         }
-        let hit = |patterns: &Option<Vec<String>>, id: &str| {
-            patterns.as_ref().is_none_or(|p| p.iter().any(|p| matches(p, id)))
-        };
-        let before = pairs.len();
-        for (s, spec) in stacks.iter().enumerate() {
-            for (w, work) in workloads.iter().enumerate() {
-                if hit(&stack, &spec.id) && hit(&workload, &work.id) {
-                    pairs.push((s, w));
-                }
-            }
-        }
-        if pairs.len() == before {
+        let stacks = hits(stack.as_deref(), stacks.iter().map(|s| s.id.as_str()));
+        let workloads = hits(workload.as_deref(), workloads.iter().map(|w| w.id.as_str()));
+        if stacks.is_empty() || workloads.is_empty() {
             return Err(item.error("this exclusion matches nothing"));
         }
+        pairs.extend(stacks.iter().flat_map(|s| workloads.iter().map(|w| (*s, *w))));
     }
-    pairs.sort_unstable();
-    pairs.dedup();
-    Ok(pairs)
+    Ok(pairs.into_iter().collect())
+}
+
+/// The positions of the ids that match one of the patterns; all of them without patterns.
+fn hits<'a>(patterns: Option<&[String]>, ids: impl Iterator<Item = &'a str>) -> Vec<usize> {
+    let hit = |id: &str| patterns.is_none_or(|all| all.iter().any(|p| matches(p, id)));
+    ids.enumerate().filter(|(_, id)| hit(id)).map(|(index, _)| index).collect()
 }

@@ -35,6 +35,11 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// An error at the table.
+    pub fn error(&self, message: impl Into<String>) -> StudyError {
+        self.place.error(message)
+    }
+
     /// Takes a field, if it is there.
     pub fn take(&mut self, name: &str) -> Option<&'a Node> {
         self.asked.push(name.to_owned());

@@ -7,6 +7,7 @@
 mod expand;
 mod fields;
 mod lab;
+mod limits;
 mod load;
 mod node;
 mod order;
@@ -22,6 +23,7 @@ pub use disklab_source::SourceError as StudyError;
 pub use disklab_source::{Place, Source, did_you_mean, one_of};
 pub use fields::Fields;
 pub use lab::bus;
+pub use limits::{MOST_CELLS, TooManyCells, check_run_size};
 pub use load::load;
 pub use node::{Key, Node, Value};
 pub use order::{Cell, cell_seed, order};

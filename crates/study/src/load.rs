@@ -8,6 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::expand::{excluded, stacks, workloads};
 use crate::lab::lab;
+use crate::limits::{MOST_DRIVES, MOST_PAIRS, MOST_QUESTIONS};
+use crate::study::Positions;
 use crate::{
     Chart, DriveSpec, Fields, Measure, Node, Part, Question, Setting, Source, StackSpec, Study,
     StudyError, WorkloadSpec, matches,
@@ -34,7 +36,9 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
     let processor = fields.take("processor").cloned();
     let stacks = stacks(&mut fields, &drives)?;
     lab.check(&stacks)?;
-    let workloads = workloads(fields.require("workloads")?)?;
+    let workloads_node = fields.require("workloads")?;
+    let workloads = workloads(workloads_node)?;
+    check_pairs(workloads_node, stacks.len(), workloads.len())?;
     let excluded = excluded(fields.take("exclude"), &stacks, &workloads)?;
     let baseline = fields.take("baseline").map(|node| known_stack(node, &stacks)).transpose()?;
     let questions = fields
@@ -44,6 +48,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
 
     let digest = digest(&source, &workloads);
     Ok(Study {
+        positions: Positions::new(&stacks, &workloads),
         id,
         title,
         about: about.trim().to_owned(),
@@ -62,6 +67,17 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
         source,
         digest,
     })
+}
+
+/// Refuses a study of more pairs than any needs.
+fn check_pairs(node: &Node, stacks: usize, workloads: usize) -> Result<(), StudyError> {
+    if stacks.saturating_mul(workloads) <= MOST_PAIRS {
+        return Ok(());
+    }
+    Err(node.error(format!(
+        "{stacks} stacks × {workloads} workloads are more than {MOST_PAIRS} pairs, which is the \
+         most that a study may have; split it"
+    )))
 }
 
 /// The size that a bench's own table gives, such as `loop.drive-size`.
@@ -112,6 +128,9 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, StudyError> {
         if !(Bytes::mib(16)..=Bytes(100_000_000_000_000)).contains(&size) {
             return Err(item.error(format!("a drive of {size}? expected 16 MiB to 100 TB")));
         }
+        if drives.len() as u64 + count > MOST_DRIVES {
+            return Err(item.error(format!("expected at most {MOST_DRIVES} drives in a study")));
+        }
         for number in 1..=count {
             let name = if count == 1 { name.clone() } else { format!("{name}-{number}") };
             if drives.iter().any(|d| d.name == name) {
@@ -142,6 +161,9 @@ fn questions(
     stacks: &[StackSpec],
     workloads: &[WorkloadSpec],
 ) -> Result<Vec<Question>, StudyError> {
+    if let Some(item) = node.items().get(MOST_QUESTIONS) {
+        return Err(item.error(format!("expected at most {MOST_QUESTIONS} questions")));
+    }
     node.items()
         .iter()
         .map(|item| {

@@ -1,5 +1,6 @@
 //! The order of cells: randomised complete blocks, every second one reversed.
 
+use indexmap::IndexMap;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -29,12 +30,11 @@ pub struct Cell {
 /// machine, and the blocks of a shorter order are the first ones of a longer.
 pub fn order(pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut stacks: Vec<&str> = Vec::new();
-    for (stack, _) in pairs {
-        if !stacks.contains(&stack.as_str()) {
-            stacks.push(stack);
-        }
+    let mut by_stack: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for (stack, workload) in pairs {
+        by_stack.entry(stack).or_default().push(workload);
     }
+    let mut stacks: Vec<&str> = by_stack.keys().copied().collect();
     let mut cells: Vec<Cell> = Vec::with_capacity(pairs.len() * repeats as usize);
     let mut drawn: Vec<(&str, &str)> = Vec::with_capacity(pairs.len());
     for block in 0..repeats {
@@ -44,8 +44,7 @@ pub fn order(pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {
             stacks.shuffle(&mut random);
             drawn.clear();
             for stack in &stacks {
-                let mut workloads: Vec<&str> =
-                    pairs.iter().filter(|(s, _)| s == stack).map(|(_, w)| w.as_str()).collect();
+                let mut workloads = by_stack.get(stack).cloned().unwrap_or_default();
                 workloads.shuffle(&mut random);
                 drawn.extend(workloads.into_iter().map(|workload| (*stack, workload)));
             }

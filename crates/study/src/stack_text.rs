@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::StudyError;
+use crate::limits::LONGEST_LAYERS;
 use crate::{Node, Place};
 
 /// One layer as written: a name and options. What names and options exist is
@@ -56,6 +57,7 @@ impl fmt::Display for LayerSpec {
 /// Where brackets do not match or a name is empty or has odd characters.
 pub fn parse_layers(node: &Node) -> Result<Vec<LayerSpec>, StudyError> {
     let text = node.as_text()?;
+    check_length(node, &text)?;
     let mut layers = Vec::new();
     for part in split_outside(&text, '/').ok_or_else(|| {
         node.error(format!(
@@ -87,11 +89,23 @@ pub fn parse_layers(node: &Node) -> Result<Vec<LayerSpec>, StudyError> {
     Ok(layers)
 }
 
+/// Refuses layers that no stack has: each stack keeps a copy of them.
+fn check_length(node: &Node, text: &str) -> Result<(), StudyError> {
+    if text.len() <= LONGEST_LAYERS {
+        return Ok(());
+    }
+    Err(node.error(format!(
+        "layers and options of {} bytes; expected at most {LONGEST_LAYERS}",
+        text.len()
+    )))
+}
+
 /// Parses `option,option=value`.
 pub(crate) fn parse_options(
     node: &Node,
     text: &str,
 ) -> Result<Vec<(String, Option<String>)>, StudyError> {
+    check_length(node, text)?;
     let mut options = Vec::new();
     let parts = split_unquoted(text).ok_or_else(|| {
         node.error(format!("'{text}': a quote is not closed; expected option='value,value'"))

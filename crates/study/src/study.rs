@@ -1,5 +1,6 @@
 //! What a study is made of.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use disklab_units::{Bytes, BytesPerSecond};
@@ -40,7 +41,7 @@ pub struct Study {
     pub stacks: Vec<StackSpec>,
     /// The workloads, expanded, in the order of the file.
     pub workloads: Vec<WorkloadSpec>,
-    /// Pairs (stack, workload) that the study leaves out on purpose.
+    /// Pairs (stack, workload) that the study leaves out on purpose, sorted.
     pub excluded: Vec<(usize, usize)>,
     /// What the report answers; one question per figure where empty.
     pub questions: Vec<Question>,
@@ -48,6 +49,23 @@ pub struct Study {
     pub source: Arc<Source>,
     /// SHA-256 of the file's text, in hexadecimal.
     pub digest: String,
+    /// Where each id is in `stacks` and `workloads`.
+    pub(crate) positions: Positions,
+}
+
+/// Where each stack and workload is, by its id: looked up once per cell, so never searched.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Positions {
+    stacks: HashMap<String, usize>,
+    workloads: HashMap<String, usize>,
+}
+
+impl Positions {
+    pub(crate) fn new(stacks: &[StackSpec], workloads: &[WorkloadSpec]) -> Self {
+        let stacks = stacks.iter().enumerate().map(|(at, spec)| (spec.id.clone(), at));
+        let workloads = workloads.iter().enumerate().map(|(at, spec)| (spec.id.clone(), at));
+        Self { stacks: stacks.collect(), workloads: workloads.collect() }
+    }
 }
 
 /// One drive that a study stands on.
@@ -206,16 +224,16 @@ pub struct Question {
 impl Study {
     /// Position of a stack.
     pub fn stack_index(&self, id: &str) -> Option<usize> {
-        self.stacks.iter().position(|s| s.id == id)
+        self.positions.stacks.get(id).copied()
     }
 
     /// Position of a workload.
     pub fn workload_index(&self, id: &str) -> Option<usize> {
-        self.workloads.iter().position(|w| w.id == id)
+        self.positions.workloads.get(id).copied()
     }
 
     /// Whether the study leaves this pair out on purpose.
     pub fn is_excluded(&self, stack: usize, workload: usize) -> bool {
-        self.excluded.contains(&(stack, workload))
+        self.excluded.binary_search(&(stack, workload)).is_ok()
     }
 }

@@ -24,6 +24,7 @@ use crate::{signals, studies};
 /// Prints the plan.
 pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
     let interrupt = signals::interrupt()?;
+    let _planning = signals::planning(&interrupt)?;
     let found = studies::find(&args.study)?;
     let folder = new_run_folder(&found.study.id);
     let scratch = folder.join("scratch");

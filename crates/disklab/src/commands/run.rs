@@ -138,6 +138,7 @@ fn begin(
     for line in leftovers::lines(&tear_down_leftovers(interrupt)?) {
         eprintln!("{line}");
     }
+    let planning = signals::planning(interrupt)?;
     let mut setup = Setup::new(found, &args.campaign, &scratch, Mode::Run, interrupt)?;
     if let How::Quietly(pairs) = how {
         setup.keep(pairs);
@@ -153,6 +154,7 @@ fn begin(
         let prediction = setup.predict(&setup.cells);
         eprint!("{}", plan::words(&setup, &prediction, false));
     }
+    drop(planning);
     setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
     get_ready(&mut setup)?;
     setup.make_scratch()?;

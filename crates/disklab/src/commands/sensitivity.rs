@@ -48,6 +48,7 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
         ));
     }
     let (found, folder, plan) = if args.resume { resumed(args)? } else { begun(args)? };
+    let planning = signals::planning(&interrupt)?;
     let study = found.study.id.clone();
     let catalogue = Catalogue::shipped().map_err(Failure::failed)?;
     let scratch = folder.join("scratch");
@@ -105,6 +106,7 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
     if args.plan {
         return plan.print(as_json);
     }
+    drop(planning);
     if !args.resume {
         plan.save(&folder)?;
     }

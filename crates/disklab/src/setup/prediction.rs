@@ -60,11 +60,12 @@ impl Setup {
     /// What these cells will cost together.
     pub fn predict<'a>(&self, cells: impl IntoIterator<Item = &'a Cell>) -> Prediction {
         let cells: Vec<&Cell> = cells.into_iter().collect();
-        let mut prediction = self.formula(&cells);
+        let places = self.planned_stacks();
+        let mut prediction = self.formula(&cells, &places);
         if let Some(pilot) = &self.pilot {
             let seconds: f64 = cells.iter().map(|cell| self.seconds(cell)).sum();
             prediction.seconds = seconds / self.bench.at_once() as f64;
-            let one = |cell: &Cell| self.formula(&[cell]);
+            let one = |cell: &Cell| self.formula(&[cell], &places);
             prediction.drive_writes = pilot.written(&cells, &self.drive_names(), one);
         }
         prediction
@@ -98,9 +99,14 @@ impl Setup {
         all
     }
 
+    /// Where each stack is in the survey, by its id.
+    fn planned_stacks(&self) -> HashMap<&str, usize> {
+        self.survey.stacks.iter().enumerate().map(|(at, stack)| (stack.id.as_str(), at)).collect()
+    }
+
     /// What these cells will cost by what is known of the workloads and the bench.
-    fn formula(&self, cells: &[&Cell]) -> Prediction {
-        let stack = |cell: &Cell| self.survey.stacks.iter().position(|s| s.id == cell.stack);
+    fn formula(&self, cells: &[&Cell], places: &HashMap<&str, usize>) -> Prediction {
+        let stack = |cell: &Cell| places.get(cell.stack.as_str()).copied();
         let shares = self.shares_of_first(cells);
         let writes = |cell: &Cell| {
             let own = shares.get(&(cell.stack.as_str(), cell.workload.as_str())).cloned();

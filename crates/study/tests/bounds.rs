@@ -1,0 +1,144 @@
+//! Studies that are too large are refused within seconds, and the largest are laid out so.
+#![allow(missing_docs)]
+
+use std::time::{Duration, Instant};
+
+use disklab_study::{Study, StudyError, load, order};
+use proptest::prelude::*;
+
+/// A study of these stacks and workloads.
+fn study(stacks: &str, workloads: &str) -> Result<Study, StudyError> {
+    load(
+        "x.toml",
+        &format!(
+            "id = \"x\"\ntitle = \"x\"\n[[drives]]\nmodel = \"m\"\nsize = \"1 GiB\"\n{stacks}\n{workloads}\n"
+        ),
+    )
+}
+
+const ONE_STACK: &str = "[stacks]\next4 = \"ext4\"";
+const ONE_WORKLOAD: &str = "[[workloads]]\nid = \"w\"\ndd = { bs = \"4k\" }";
+
+/// `n` lines `name0 = text`, `name1 = text`, …
+fn lines(name: &str, text: &str, n: usize) -> String {
+    (0..n).map(|i| format!("{name}{i} = {text}\n")).collect()
+}
+
+/// The numbers below `n` as a list.
+fn numbers(n: usize) -> String {
+    let all: Vec<String> = (0..n).map(|i| i.to_string()).collect();
+    format!("[{}]", all.join(","))
+}
+
+/// Each is small as a text, and would be millions of things.
+fn too_large() -> Vec<(&'static str, String, String)> {
+    let square = |n: usize| {
+        let list = numbers(n);
+        format!(
+            "[[workloads]]\nid = \"w-{{a}}-{{b}}\"\ndd = {{ bs = \"4k\" }}\n\
+             matrix = {{ a = {list}, b = {list} }}\n"
+        )
+    };
+    let layouts = format!(
+        "[layouts]\n{}[file-systems]\n{}",
+        lines("l", "''", 3_200),
+        lines("f", "'ext4'", 3_200)
+    );
+    let parts = vec!["a"; 1_000_000].join("/");
+    let amplified = format!(
+        "[[workloads]]\nid = \"w-{{n}}\"\ndd = {{ bs = \"{}\" }}\n\
+         matrix = {{ a = [\"{}\"], n = {} }}\n",
+        "{a}".repeat(10_000),
+        "x".repeat(100_000),
+        numbers(1_000)
+    );
+    let second = square(100).replace("w-", "v-");
+    vec![
+        ("stacks", layouts, ONE_WORKLOAD.to_owned()),
+        ("combinations", ONE_STACK.to_owned(), square(3_200)),
+        ("workloads", ONE_STACK.to_owned(), format!("{}{second}", square(100))),
+        ("pairs", format!("[stacks]\n{}", lines("s", "'ext4'", 1_000)), square(100)),
+        ("rows", ONE_STACK.to_owned(), {
+            let rows = vec!["{ a = 1 }"; 20_000].join(",");
+            format!("[[workloads]]\nid = \"w\"\ndd = {{ bs = \"4k\" }}\neach = [{rows}]")
+        }),
+        (
+            "bytes",
+            format!("[layouts]\na = \"{parts}\"\n[file-systems]\nb = 'ext4'"),
+            ONE_WORKLOAD.to_owned(),
+        ),
+        ("larger than", ONE_STACK.to_owned(), amplified),
+        ("exclusions", ONE_STACK.to_owned(), {
+            let one = "[[exclude]]\nstacks = [\"*\"]\n";
+            format!("{ONE_WORKLOAD}\n{}", one.repeat(2_000))
+        }),
+        ("questions", ONE_STACK.to_owned(), {
+            let one = "[[questions]]\nask = \"?\"\nworkloads = [\"*\"]\n";
+            format!("{ONE_WORKLOAD}\n{}", one.repeat(2_000))
+        }),
+        (
+            "drives",
+            {
+                let one = |n| {
+                    format!(
+                        "[[drives]]\nmodel = \"m\"\nname = \"n{n}\"\ncount = 64\nsize = \"1 GiB\"\n"
+                    )
+                };
+                (0..40).map(one).collect()
+            },
+            format!("{ONE_STACK}\n{ONE_WORKLOAD}"),
+        ),
+    ]
+}
+
+#[test]
+fn too_large_studies_are_refused_within_seconds() {
+    for (said, stacks, workloads) in too_large() {
+        let began = Instant::now();
+        let error = study(&stacks, &workloads).expect_err(said).to_string();
+        assert!(error.contains(said), "{said}: {}", &error[..error.len().min(300)]);
+        assert!(began.elapsed() < Duration::from_secs(20), "{said}: {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn the_largest_studies_are_laid_out_within_seconds() {
+    let list = numbers(100);
+    let workloads = format!(
+        "[[workloads]]\nid = \"w-{{a}}-{{b}}\"\ndd = {{ bs = \"4k\" }}\n\
+         matrix = {{ a = {list}, b = {list} }}\n[[exclude]]\nstacks = [\"s0\"]\nworkloads = [\"w-0-*\"]\n"
+    );
+    let began = Instant::now();
+    let study =
+        study(&format!("[stacks]\n{}", lines("s", "'ext4'", 10)), &workloads).expect("a study");
+    assert_eq!((study.stacks.len(), study.workloads.len()), (10, 10_000));
+    assert_eq!(study.workload_index("w-99-99"), Some(9_999));
+    assert_eq!(study.workload_index("w-99"), None);
+    assert!(study.is_excluded(0, 99) && !study.is_excluded(0, 100) && !study.is_excluded(1, 0));
+    let pairs: Vec<(String, String)> = study
+        .stacks
+        .iter()
+        .flat_map(|s| study.workloads.iter().map(|w| (s.id.clone(), w.id.clone())))
+        .collect();
+    assert_eq!(order(&pairs, 2, 1).len(), 200_000);
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever is multiplied with what: an answer within seconds.
+    #[test]
+    fn no_product_takes_long(a in 0_usize..3_000, b in 0_usize..300, text in 0_usize..200, s in 1_usize..40) {
+        let workloads = format!(
+            "[[workloads]]\nid = \"w-{{a}}-{{b}}\"\ndd = {{ bs = \"{}\" }}\n\
+             matrix = {{ a = {}, b = {} }}\n",
+            "{a}x".repeat(text), numbers(a), numbers(b)
+        );
+        let began = Instant::now();
+        if let Ok(study) = study(&format!("[stacks]\n{}", lines("s", "'ext4'", s)), &workloads) {
+            prop_assert!(study.stacks.len() * study.workloads.len() <= 100_000);
+        }
+        prop_assert!(began.elapsed() < Duration::from_secs(20));
+    }
+}
