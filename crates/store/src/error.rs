@@ -23,6 +23,41 @@ pub enum StoreError {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// The database holds something else than a run's tables.
+    #[error(
+        "{} is not read: it {what}, so something else could run when it is read; remove that \
+         with a client of SQLite if you added it, and do not trust the file otherwise",
+        path.display()
+    )]
+    ForeignSchema {
+        /// The database.
+        path: PathBuf,
+        /// What it has, or lacks.
+        what: String,
+    },
+    /// The database's journal would have SQLite read and remove another file.
+    #[error(
+        "{} is not used: it names another file, which SQLite would remove; disklab writes no such \
+         journal. Remove it if you trust the run beside it",
+        path.display()
+    )]
+    ForeignJournal {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// There are more rows than a run has.
+    #[error(
+        "{} is not read: it has more than {most} {rows}, and a run has at most as many",
+        path.display()
+    )]
+    TooManyRows {
+        /// The database.
+        path: PathBuf,
+        /// What there are too many of.
+        rows: &'static str,
+        /// The most.
+        most: u64,
+    },
     /// There is no run, or one of another kind, or in use; in words for the user.
     #[error("{0}")]
     Other(String),

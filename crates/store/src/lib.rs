@@ -8,6 +8,7 @@ mod raw;
 mod rows;
 mod run;
 mod schema;
+mod untrusted;
 
 pub use disklab_study::{LeftOut, PlannedStack};
 pub use error::StoreError;

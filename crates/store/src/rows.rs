@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use disklab_measure::Sample;
-use disklab_study::Cell;
+use disklab_study::{Cell, MOST_CELLS};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
@@ -29,7 +29,7 @@ pub(crate) fn insert_cell(connection: &Connection, cell: &Cell) -> Result<()> {
 }
 
 /// Runs made before there were such campaigns have no table for it.
-const OUTCOME: &str = "CREATE TABLE IF NOT EXISTS outcome (
+pub(crate) const OUTCOME: &str = "CREATE TABLE IF NOT EXISTS outcome (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     json TEXT NOT NULL
 )";
@@ -147,6 +147,10 @@ const ADOPT: [&str; 3] = [
      FROM part.figure WHERE cell = ?1 ORDER BY rowid",
 ];
 
+/// Starts of the program on a run that are looked at; nobody starts it as often.
+const MOST_SESSIONS: usize = 10_000;
+
+/// The cells, and one more at most than a run may have.
 pub(crate) fn cells(connection: &Connection) -> Result<Vec<CellRecord>> {
     connection
         .prepare(
@@ -154,6 +158,7 @@ pub(crate) fn cells(connection: &Connection) -> Result<Vec<CellRecord>> {
              FROM cell ORDER BY number",
         )?
         .query_map([], cell)?
+        .take(MOST_CELLS as usize + 1)
         .collect()
 }
 
@@ -161,6 +166,7 @@ pub(crate) fn sessions(connection: &Connection) -> Result<Vec<Session>> {
     let texts: Vec<String> = connection
         .prepare("SELECT json FROM session ORDER BY number")?
         .query_map([], |row| row.get(0))?
+        .take(MOST_SESSIONS)
         .collect::<Result<_>>()?;
     // A session that a later version described differently is no reason to fail.
     Ok(texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect())

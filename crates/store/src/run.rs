@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::TraceEntry;
 use disklab_measure::Sample;
-use disklab_study::Cell;
+use disklab_study::{Cell, MOST_CELLS};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::schema::{SCHEMA, VERSION};
+use crate::untrusted::{self, Steps};
 use crate::{CellRecord, CellState, RunInfo, Session, StoreError, raw, rows};
 
 /// Name of the database in a run's folder.
@@ -22,6 +23,8 @@ const LOCK: &str = "lock";
 pub struct Run {
     pub(crate) folder: PathBuf,
     pub(crate) connection: Connection,
+    /// Restarted before each call.
+    steps: Steps,
     /// Held by the one process that writes.
     lock: Option<File>,
 }
@@ -48,7 +51,8 @@ impl Run {
             std::fs::remove_file(&unfinished)
                 .map_err(StoreError::io("cannot remove", &unfinished))?;
         }
-        let mut connection = connect(&unfinished, OpenFlags::default())?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let (mut connection, _) = connect(&unfinished, flags)?;
         let result = (|| {
             let transaction = connection.transaction()?;
             transaction.execute_batch(SCHEMA)?;
@@ -61,22 +65,31 @@ impl Run {
         result.map_err(StoreError::sqlite(&unfinished))?;
         connection.close().map_err(|(_, e)| StoreError::sqlite(&unfinished)(e))?;
         std::fs::rename(&unfinished, &path).map_err(StoreError::io("cannot make", &path))?;
-        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        Ok(Self { folder: folder.to_owned(), connection, lock })
+        let (connection, steps) = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        Ok(Self { folder: folder.to_owned(), connection, steps, lock })
     }
 
     /// Opens a run for reading.
     ///
     /// # Errors
-    /// Where there is none, or it is not readable.
+    /// Where there is none, or it is not readable. [`StoreError::ForeignSchema`] and
+    /// [`StoreError::ForeignJournal`] if reading it could do more than read it.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        let run = Self::open_checked(folder)?;
+        run.connection.pragma_update(None, "query_only", true).map_err(run.sqlite())?;
+        Ok(run)
+    }
+
+    fn open_checked(folder: &Path) -> Result<Self, StoreError> {
         let path = existing(folder)?;
+        untrusted::check_journal(&path)?;
         // Read-write where possible: only then can SQLite roll back what a
         // killed writer left half done.
-        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        let (connection, steps) = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
             .or_else(|_| connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
         check_version(&path, &connection)?;
-        Ok(Self { folder: folder.to_owned(), connection, lock: None })
+        untrusted::check_schema(&path, &connection)?;
+        Ok(Self { folder: folder.to_owned(), connection, steps, lock: None })
     }
 
     /// Opens a run to go on with it, and clears away the raw outputs of cells
@@ -87,7 +100,7 @@ impl Run {
     pub fn resume(folder: &Path) -> Result<Self, StoreError> {
         existing(folder)?;
         let lock = take_lock(folder)?;
-        let mut run = Self::open(folder)?;
+        let mut run = Self::open_checked(folder)?;
         run.lock = Some(lock);
         raw::clear_unfinished(folder, &run.cells()?)?;
         Ok(run)
@@ -103,6 +116,7 @@ impl Run {
     /// # Errors
     /// Where it cannot be read.
     pub fn info(&self) -> Result<RunInfo, StoreError> {
+        self.steps.restart();
         let text: String = self
             .connection
             .query_row("SELECT info FROM run", [], |row| row.get(0))
@@ -120,7 +134,13 @@ impl Run {
     /// # Errors
     /// Where they cannot be read.
     pub fn cells(&self) -> Result<Vec<CellRecord>, StoreError> {
-        rows::cells(&self.connection).map_err(self.sqlite())
+        self.steps.restart();
+        let cells = rows::cells(&self.connection).map_err(self.sqlite())?;
+        if cells.len() as u64 > MOST_CELLS {
+            let path = self.folder.join(DATABASE);
+            return Err(StoreError::TooManyRows { path, rows: "cells", most: MOST_CELLS });
+        }
+        Ok(cells)
     }
 
     /// All starts of the program on this run.
@@ -128,6 +148,7 @@ impl Run {
     /// # Errors
     /// Where they cannot be read.
     pub fn sessions(&self) -> Result<Vec<Session>, StoreError> {
+        self.steps.restart();
         rows::sessions(&self.connection).map_err(self.sqlite())
     }
 
@@ -148,6 +169,7 @@ impl Run {
             if record.state != CellState::Done {
                 continue;
             }
+            self.steps.restart();
             let json: Option<String> = statement
                 .query_row([record.cell.number], |row| row.get(0))
                 .optional()
@@ -204,6 +226,7 @@ impl Run {
     /// # Errors
     /// Where it cannot be read.
     pub fn outcome(&self) -> Result<Option<String>, StoreError> {
+        self.steps.restart();
         rows::outcome(&self.connection).map_err(self.sqlite())
     }
 
@@ -262,6 +285,7 @@ impl Run {
 
     fn writable(&self) -> Result<(), StoreError> {
         if self.lock.is_some() {
+            self.steps.restart();
             return Ok(());
         }
         Err(StoreError::Other(format!("{} is open for reading only", self.folder.display())))
@@ -284,13 +308,14 @@ fn existing(folder: &Path) -> Result<PathBuf, StoreError> {
     )))
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+fn connect(path: &Path, flags: OpenFlags) -> Result<(Connection, Steps), StoreError> {
     let wrap = StoreError::sqlite(path);
     let connection = Connection::open_with_flags(path, flags).map_err(&wrap)?;
+    let steps = untrusted::guard(&connection).map_err(&wrap)?;
     // FULL: a cell once recorded survives a power cut.
     connection.pragma_update(None, "synchronous", "FULL").map_err(&wrap)?;
     connection.busy_timeout(std::time::Duration::from_secs(20)).map_err(&wrap)?;
-    Ok(connection)
+    Ok((connection, steps))
 }
 
 fn check_version(path: &Path, connection: &Connection) -> Result<(), StoreError> {
@@ -313,11 +338,9 @@ fn check_version(path: &Path, connection: &Connection) -> Result<(), StoreError>
 /// Why a database that has no format of ours is none: what a crash between making the file
 /// and writing into it leaves, or somebody else's.
 fn no_run_in(path: &Path, connection: &Connection) -> Result<StoreError, StoreError> {
-    let tables: i64 = connection
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(StoreError::sqlite(path))?;
+    let is_empty = untrusted::is_empty(connection).map_err(StoreError::sqlite(path))?;
     let path = path.display();
-    Ok(StoreError::Other(if tables == 0 {
+    Ok(StoreError::Other(if is_empty {
         format!(
             "{path} is empty: the run was cut off before it began, or its file was lost. Nothing \
              can be read from it; remove it, and start the run anew"

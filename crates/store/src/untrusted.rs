@@ -1,0 +1,132 @@
+//! A run's database may come from anybody: reading it must neither hang, nor fill the
+//! memory, nor touch another file.
+//!
+//! What SQLite advises for such files (sqlite.org/security.html), and two things besides:
+//! the schema must be exactly ours, and a journal must name no other file.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::StoreError;
+use crate::rows::OUTCOME;
+use crate::schema::SCHEMA;
+
+/// Bytes of a text in a database: the largest samples have a few MB.
+const LONGEST_TEXT: i32 = 64 << 20;
+/// Bytes of a statement; ours have less than 1 KiB.
+const LONGEST_STATEMENT: i32 = 64 << 10;
+/// Steps of SQLite's machine that one call may take: a million cells are read in some
+/// 30 million.
+const MOST_STEPS: u64 = 1_000_000_000;
+/// After so many steps they are counted.
+const STEPS_AT_ONCE: i32 = 10_000;
+/// Names in a schema, far above ours.
+const MOST_NAMES: usize = 100;
+
+/// The steps that SQLite's machine has taken since [`Steps::restart`].
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Steps(Arc<AtomicU64>);
+
+impl Steps {
+    /// Begins another call.
+    pub(crate) fn restart(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// Breaks statements off that take more steps than any of ours.
+    fn watch(&self, connection: &Connection) {
+        let steps = Arc::clone(&self.0);
+        let at_once = STEPS_AT_ONCE as u64;
+        connection.progress_handler(
+            STEPS_AT_ONCE,
+            Some(move || steps.fetch_add(at_once, Ordering::Relaxed) > MOST_STEPS),
+        );
+    }
+}
+
+/// Sets the bounds of a connection, before its first statement.
+pub(crate) fn guard(connection: &Connection) -> rusqlite::Result<Steps> {
+    let steps = Steps::default();
+    steps.watch(connection);
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_TEXT)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "mmap_size", 0)?;
+    Ok(steps)
+}
+
+/// Refuses a journal that names a file of its own, which SQLite would read and remove when
+/// it rolls back. Only a transaction over several databases writes such a name, and disklab
+/// has none.
+pub(crate) fn check_journal(database: &Path) -> Result<(), StoreError> {
+    /// With this a journal ends that names another (sqlite.org/fileformat2.html, 3).
+    const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    let mut path = database.as_os_str().to_owned();
+    path.push("-journal");
+    let path = Path::new(&path);
+    if !path.is_file() {
+        return Ok(());
+    }
+    let mut end = [0; 8];
+    let found = File::open(path).and_then(|mut file| {
+        file.seek(SeekFrom::End(-8))?;
+        file.read_exact(&mut end)
+    });
+    // Shorter than that, it is no journal, and SQLite takes it for none.
+    if found.is_ok() && end == MAGIC {
+        return Err(StoreError::ForeignJournal { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+/// One row of a schema: kind, name, table, and statement.
+type Entry = (String, String, String, Option<String>);
+
+fn entries(connection: &Connection) -> rusqlite::Result<BTreeSet<Entry>> {
+    connection
+        .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
+        .take(MOST_NAMES)
+        .collect()
+}
+
+/// Whether there is nothing at all in a database.
+pub(crate) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    entries(connection).map(|all| all.is_empty())
+}
+
+/// Checks that a database has our tables and nothing else: no view, no trigger, nothing that
+/// SQLite would compute while it reads.
+pub(crate) fn check_schema(path: &Path, connection: &Connection) -> Result<(), StoreError> {
+    let sqlite = StoreError::sqlite(path);
+    let found = entries(connection).map_err(&sqlite)?;
+    let ours = (|| {
+        let ours = Connection::open_in_memory_with_flags(OpenFlags::default())?;
+        ours.execute_batch(SCHEMA)?;
+        let without = entries(&ours)?;
+        ours.execute_batch(OUTCOME)?;
+        Ok((without, entries(&ours)?))
+    })();
+    let (least, most) = ours.map_err(&sqlite)?;
+    let foreign = found.difference(&most).next().map(|(kind, name, _, _)| (kind, name));
+    let missing = least.difference(&found).next().map(|(kind, name, _, _)| (kind, name));
+    let what = match (foreign, missing) {
+        (None, None) => return Ok(()),
+        (Some((kind, name)), _) => format!("has a {kind} '{name}' that disklab did not create"),
+        (None, Some((kind, name))) => format!("lacks the {kind} '{name}'"),
+    };
+    Err(StoreError::ForeignSchema { path: path.to_owned(), what })
+}
