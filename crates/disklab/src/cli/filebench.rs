@@ -19,7 +19,7 @@ pub struct FilebenchArgs {
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
     /// How many seconds each run lasts; the script says if absent.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = run_seconds)]
     pub run: Option<Duration>,
     /// Run for so many seconds before each measurement.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -40,6 +40,15 @@ pub struct FilebenchArgs {
     /// Names the shipped personalities.
     #[arg(long)]
     pub list: bool,
+}
+
+/// A run of no time measures nothing.
+fn run_seconds(text: &str) -> Result<Duration, String> {
+    let time = seconds(text)?;
+    if time.is_zero() {
+        return Err("a run of 0 seconds measures nothing; expected more, such as 60".to_owned());
+    }
+    Ok(time)
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -20,7 +20,8 @@ use crate::signals;
 pub fn filebench(args: &FilebenchArgs, json: bool) -> Result<u8, Failure> {
     let Some(file) = args.file.as_deref().filter(|_| !args.list) else { return list() };
     let personality = read(file, args)?;
-    for note in &personality.notes {
+    let said: Vec<String> = personality.notes.iter().map(ToString::to_string).collect();
+    for note in &said {
         eprintln!("note: {note}");
     }
     let directory = args.dir.canonicalize().map_err(|e| {
@@ -44,7 +45,7 @@ pub fn filebench(args: &FilebenchArgs, json: bool) -> Result<u8, Failure> {
         Session::new(Arc::new(personality), site, options).map_err(Failure::wrong_use)?;
     let result = session.prepare().and_then(|()| session.measure());
     let removed = if args.keep { Ok(()) } else { session.remove() };
-    let shown = show(result, args.strict, histograms, json)?;
+    let shown = show(result, &Show { said, strict: args.strict, histograms, json })?;
     removed.map_err(Failure::failed)?;
     Ok(shown)
 }
@@ -81,14 +82,19 @@ fn read(file: &Path, args: &FilebenchArgs) -> Result<Personality, Failure> {
     Personality::read(&source, &overrides).map_err(Failure::wrong_use)
 }
 
-/// Prints the figures; also those of a run that ended before its time, by itself
-/// or by Ctrl-C.
-fn show(
-    result: Result<Report, FilebenchError>,
+/// How figures are printed.
+struct Show {
+    /// Notes that were printed before the run.
+    said: Vec<String>,
     strict: bool,
     histograms: bool,
     json: bool,
-) -> Result<u8, Failure> {
+}
+
+/// Prints the figures; also those of a run that ended before its time, by itself
+/// or by Ctrl-C.
+fn show(result: Result<Report, FilebenchError>, how: &Show) -> Result<u8, Failure> {
+    let &Show { strict, histograms, json, .. } = how;
     let (report, interrupted) = match result {
         Ok(report) => (report, false),
         Err(FilebenchError::Early { report, .. }) => (*report, false),
@@ -97,7 +103,7 @@ fn show(
         Err(error) => return Err(Failure::failed(error)),
     };
     let early = report.runs.last().and_then(|run| run.stopped_early.as_deref());
-    for note in &report.notes {
+    for note in report.notes.iter().filter(|note| !how.said.contains(note)) {
         eprintln!("note: {note}");
     }
     if json {

@@ -8,7 +8,7 @@ use disklab_source::{Source, SourceError, did_you_mean};
 use super::bind::{Binder, Scope, at};
 use super::executed::{CompositeDefinition, Defined};
 use super::fields::Fields;
-use super::flowops::Builder;
+use super::flowops::{Builder, Inside};
 use super::kinds::KINDS;
 use crate::parse::lex::short;
 use crate::parse::syntax::Attributes;
@@ -78,10 +78,11 @@ pub(super) struct Call<'a> {
 }
 
 impl Builder<'_> {
-    /// The flowops of a composite, its variables replaced.
+    /// The flowops of a composite that is used under a `name`, its variables replaced.
     pub(super) fn composite(
         &mut self,
         word: &str,
+        name: &str,
         call: &Call<'_>,
         iters: Value,
     ) -> Result<(Value, Vec<Flowop>), SourceError> {
@@ -142,8 +143,8 @@ impl Builder<'_> {
             };
             *slot = Some(self.binder.outward(value, call.source, call.scope)?);
         }
-        let inner =
-            self.list(&definition.source, &definition.value.flowops, &scope, call.depth + 1)?;
+        let inside = Inside { composite: name, depth: call.depth + 1 };
+        let inner = self.list(&definition.source, &definition.value.flowops, &scope, &inside)?;
         Ok((iters, inner))
     }
 }

@@ -45,7 +45,34 @@ const MAX_FLOWOPS: usize = 16_384;
 pub(super) struct Pending {
     pub id: usize,
     pub name: String,
+    /// The same within the composite that it is in.
+    pub inner: String,
     pub place: Place,
+}
+
+/// Where flowops are: in a thread, or in composites.
+pub(super) struct Inside<'a> {
+    /// The full name of the composite that is used; empty in a thread.
+    pub composite: &'a str,
+    /// How many composites deep.
+    pub depth: usize,
+}
+
+impl Inside<'static> {
+    /// In a thread.
+    pub(super) const THREAD: Self = Self { composite: "", depth: 0 };
+}
+
+impl Inside<'_> {
+    /// `use.flowop`, as upstream calls the flowops of each use of a composite
+    /// (`parser_inner_flowop_define`).
+    fn full_name(&self, name: &str) -> String {
+        if self.composite.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{}.{name}", self.composite)
+        }
+    }
 }
 
 /// What flowops are built with.
@@ -66,6 +93,7 @@ pub(super) struct Building<'f, 'b> {
     builder: &'f mut Builder<'b>,
     fields: Fields<'f>,
     scope: &'f Scope,
+    inside: &'f Inside<'f>,
     id: usize,
     /// Whether `random` stands for a posset.
     posset: Option<u64>,
@@ -88,9 +116,9 @@ impl Builder<'_> {
         source: &Arc<Source>,
         list: &[FlowopSyntax],
         scope: &Scope,
-        depth: usize,
+        inside: &Inside<'_>,
     ) -> Result<Vec<Flowop>, SourceError> {
-        list.iter().map(|flowop| self.one(source, flowop, scope, depth)).collect()
+        list.iter().map(|flowop| self.one(source, flowop, scope, inside)).collect()
     }
 
     fn one(
@@ -98,7 +126,7 @@ impl Builder<'_> {
         source: &Arc<Source>,
         syntax: &FlowopSyntax,
         scope: &Scope,
-        depth: usize,
+        inside: &Inside<'_>,
     ) -> Result<Flowop, SourceError> {
         let span = &syntax.kind.span;
         let place = at(source, span);
@@ -112,12 +140,14 @@ impl Builder<'_> {
         let word = syntax.kind.value.as_str();
         let fields = Fields::new(source, "the flowop", span, &syntax.attributes, KNOWN)?;
         let (name, _) = self.binder.text_of(&fields, "name", scope)?;
+        let name = inside.full_name(&name);
         let iters = self.binder.number_of(&fields, "iters", scope, 1)?;
         let row = self.row(&name);
         let Some(kind) = KINDS.iter().find(|kind| kind.word == word) else {
+            let depth = inside.depth;
             let call =
                 Call { source, fields: &fields, attributes: &syntax.attributes, scope, depth };
-            let (iters, inner) = self.composite(word, &call, iters)?;
+            let (iters, inner) = self.composite(word, &name, &call, iters)?;
             return Ok(Flowop { name, row, id, iters, action: Action::Composite(inner), place });
         };
         super::fields::no_locals(source, &syntax.attributes)?;
@@ -128,7 +158,7 @@ impl Builder<'_> {
                 self.binder.note(&at, format!("'{key}' has no effect on '{word}'"));
             }
         }
-        let mut building = Building { builder: self, fields, scope, id, posset: None };
+        let mut building = Building { builder: self, fields, scope, inside, id, posset: None };
         let action = (kind.read)(&mut building)?;
         Ok(Flowop { name, row, id, iters, action, place })
     }
@@ -171,7 +201,8 @@ impl Building<'_, '_> {
             return Ok(None);
         }
         let (name, place) = self.builder.binder.text_of(&self.fields, "target", self.scope)?;
-        self.builder.pending.push(Pending { id: self.id, name, place });
+        let inner = self.inside.full_name(&name);
+        self.builder.pending.push(Pending { id: self.id, name, inner, place });
         Ok(Some(RowId::MAX))
     }
 

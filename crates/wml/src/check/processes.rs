@@ -8,7 +8,7 @@ use super::bind::{Binder, Scope, at};
 use super::composites::Composites;
 use super::executed::{Defined, ProcessDefinition};
 use super::fields::{Fields, no_locals};
-use super::flowops::Builder;
+use super::flowops::{Builder, Inside};
 use super::targets;
 use crate::parse::lex::short;
 use crate::parse::syntax::ThreadSyntax;
@@ -68,6 +68,12 @@ impl Binder {
             }
             list.push(process);
         }
+        if let Some(first) = list.first().filter(|_| threads == 0) {
+            return Err(first.place.error(
+                "no thread runs: the processes have 0 instances or threads; expected at least 1, \
+                 such as nthreads=1",
+            ));
+        }
         let Builder { rows, row_ids, count: flowops, pending, .. } = builder;
         targets::resolve(&mut list, &rows, &row_ids, pending)?;
         Ok(Processes { list, rows, flowops })
@@ -125,7 +131,7 @@ impl Builder<'_> {
         let memory = self.binder.number_of(&fields, "memsize", &none, 0)?;
         let use_ism = self.binder.switch(&fields, "useism", &none)?;
         let first = self.pending.len();
-        let flowops = self.list(source, &syntax.flowops, &none, 0)?;
+        let flowops = self.list(source, &syntax.flowops, &none, &Inside::THREAD)?;
         slots_are_filled(&flowops)?;
         targets::are_near(&flowops, self.pending.get(first..).unwrap_or_default())?;
         let place = at(source, &syntax.word);

@@ -23,8 +23,10 @@ pub(super) fn are_near(flowops: &[Flowop], pending: &[Pending]) -> Result<(), So
             }
         });
     }
-    let lost =
-        |target: &&Pending| !far.contains(&target.id) && !names.contains(target.name.as_str());
+    let known = |target: &Pending| {
+        names.contains(target.name.as_str()) || names.contains(target.inner.as_str())
+    };
+    let lost = |target: &&Pending| !far.contains(&target.id) && !known(target);
     match pending.iter().find(lost) {
         None => Ok(()),
         Some(target) => {
@@ -101,7 +103,9 @@ impl Known<'_> {
 
     /// The row that flowop `id` asks for.
     fn row(&self, id: usize) -> Option<RowId> {
-        self.row_ids.get(&self.targets.get(&id)?.name).copied()
+        let target = self.targets.get(&id)?;
+        // A flowop of the same use of a composite comes first.
+        self.row_ids.get(&target.inner).or_else(|| self.row_ids.get(&target.name)).copied()
     }
 
     /// The row that flowop `id` asks for, which must be one of a kind.

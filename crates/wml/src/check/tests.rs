@@ -338,9 +338,11 @@ fn load_takes_disklabs_personalities() {
 fn what_has_no_effect_is_noted() {
     let personality = read(&format!(
         "enable multi master=h,client=c domultisync value=1\n{}",
-        around("flowop aiowait name=a")
-            .replace("dirwidth=5,", "")
-            .replace("process name=p", "process name=p,instances=0")
+        around("flowop aiowait name=a").replace("dirwidth=5,", "").replace(
+            "process name=p",
+            "process name=q,instances=0 { thread name=t { \
+                      flowop statfile name=s,filesetname=fs } }\ndefine process name=p"
+        )
     ));
     let notes = notes(&personality);
     for part in ["enable multi", "domultisync", "dirwidth", "0 instances"] {

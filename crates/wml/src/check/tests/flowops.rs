@@ -89,12 +89,53 @@ fn composites_have_variables_of_their_own() {
         .map(|flowop| {
             let Action::Composite(list) = &flowop.action else { panic!() };
             let io = list[0].action.io().expect("a read");
-            (flowop.iters.fixed(), io.files.fileset, io.size.fixed(), list[0].row)
+            let row = personality.rows[list[0].row].as_str();
+            (flowop.iters.fixed(), io.files.fileset, io.size.fixed(), row)
         })
         .collect();
-    let rd = personality.rows.iter().position(|r| r == "rd").expect("row");
-    assert_eq!(facts, [(Some(2), Some(0), Some(1024), rd), (Some(7), Some(1), Some(8192), rd)]);
+    // As upstream names them (parser_inner_flowop_define), so that no two uses share a row.
+    let (one, two) = ("out.in1.rd", "out.in2.rd");
+    assert_eq!(facts, [(Some(2), Some(0), Some(1024), one), (Some(7), Some(1), Some(8192), two)]);
+    assert_eq!(personality.rows, ["out", "out.in1", one, "out.in2", two]);
     assert_eq!(personality.flowops().len(), 5);
+}
+
+#[test]
+fn composites_find_targets_of_their_own() {
+    let personality = read(
+        "define fileset name=one,path=/t,entries=1,dirwidth=1\n\
+         define flowop name=both {\n\
+           flowop read name=rd, filesetname=one, iosize=4k\n\
+           flowop finishoncount name=fin, value=5, target=rd }\n\
+         define process name=p { thread name=t {\n\
+           flowop both name=a\n\
+           flowop both name=b\n\
+           flowop finishoncount name=fin, value=9, target=a.rd } }",
+    );
+    let targets: Vec<_> = personality
+        .flowops()
+        .into_iter()
+        .filter_map(|flowop| match &flowop.action {
+            Action::FinishOnCount(finish) => {
+                Some((flowop.name.as_str(), personality.rows[finish.target?].as_str()))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(targets, [("a.fin", "a.rd"), ("b.fin", "b.rd"), ("fin", "a.rd")]);
+}
+
+#[test]
+fn a_personality_of_no_threads_is_an_error() {
+    let text = |set: &str| {
+        format!(
+            "set $nthreads={set}\ndefine fileset name=one,path=/t,entries=1,dirwidth=1\n\
+             define process name=p {{ thread name=t,instances=$nthreads {{\n\
+             flowop statfile name=s,filesetname=one }} }}"
+        )
+    };
+    fails(&text("0"), "3:1", "no thread runs");
+    assert_eq!(read(&text("2")).rows, ["s"]);
 }
 
 #[test]
