@@ -116,7 +116,7 @@ pub struct CampaignArgs {
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
     /// Scale all file sizes by this: 1/16, 0.25, 2. [default: 1]
-    #[arg(long, value_name = "FACTOR", value_parser = parse_scale)]
+    #[arg(long, value_name = "FACTOR", value_parser = parse_scale, allow_hyphen_values = true)]
     pub scale: Option<f64>,
     /// Run only cells whose STACK:WORKLOAD matches, such as 'raid5/*:dd-*'; without a
     /// ':', whose stack or workload matches. Repeatable.
@@ -313,6 +313,20 @@ pub enum Listed {
     Processors,
     /// What makes samples or comparisons doubtful, and how each is found.
     Audits,
+}
+
+/// The command line. A negative number where a value is expected is that value, so that the
+/// error says what the option takes.
+pub fn command() -> clap::Command {
+    fn negative_numbers(command: clap::Command) -> clap::Command {
+        command
+            .mut_args(|arg| {
+                let has_value = arg.get_action().takes_values() && !arg.is_positional();
+                if has_value { arg.allow_negative_numbers(true) } else { arg }
+            })
+            .mut_subcommands(negative_numbers)
+    }
+    negative_numbers(<Cli as clap::CommandFactory>::command())
 }
 
 fn parse_scale(text: &str) -> Result<f64, String> {

@@ -15,6 +15,8 @@ mod report;
 mod run;
 mod sensitivity;
 
+use disklab_source::{printable, printable_json};
+
 use crate::cli::{Cli, Command};
 use crate::exit::Failure;
 
@@ -40,10 +42,11 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
     }
 }
 
-/// Prints to standard output; a reader that has gone away is no error.
+/// Prints to standard output, with what a terminal would obey made visible; a reader that
+/// has gone away is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
     use std::io::Write;
-    let result = std::io::stdout().lock().write_all(text.as_bytes());
+    let result = std::io::stdout().lock().write_all(printable(text).as_bytes());
     match result {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure::failed(format!("cannot write to standard output: {e}")))
@@ -55,5 +58,5 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Prints a value as JSON.
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
-    print(&format!("{text}\n"))
+    print(&format!("{}\n", printable_json(&text)))
 }

@@ -23,7 +23,7 @@ mod words;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 fn main() -> ExitCode {
     guest::be_guest();
@@ -35,7 +35,12 @@ fn main() -> ExitCode {
             return ExitCode::from(exit::WRONG_USE);
         }
     }
-    let cli = match cli::Cli::try_parse() {
+    let mut command = cli::command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let cli = matches.and_then(|matches| {
+        cli::Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    });
+    let cli = match cli {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();

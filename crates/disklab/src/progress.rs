@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use disklab_bench::{Phase, Standing};
+use disklab_source::printable;
 use disklab_store::{CellRecord, CellState};
 use disklab_study::Cell;
 use disklab_units::show_duration;
@@ -308,7 +309,7 @@ impl Bars {
     fn cell(&self, name: &str) -> ProgressBar {
         let bar = self.multi.add(ProgressBar::new_spinner());
         bar.set_style(self.cell.clone());
-        bar.set_prefix(name.to_owned());
+        bar.set_prefix(printable(name).into_owned());
         bar.enable_steady_tick(TICK);
         bar
     }

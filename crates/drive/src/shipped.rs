@@ -79,4 +79,18 @@ mod tests {
         assert!(matches!(drive.kind, crate::Kind::Smr(_)));
         assert!(drive.note.contains("measured from outside"), "{}", drive.note);
     }
+
+    #[test]
+    fn studies_know_the_sizes_of_all_models() {
+        let mut known = 0;
+        for (id, _) in SHIPPED {
+            let drive = shipped(id).expect(id);
+            for name in std::iter::once(id).chain(drive.aliases.iter().map(String::as_str)) {
+                let size = disklab_study::model_size(name);
+                assert_eq!(size.map(|size| size.0), Some(drive.capacity()), "{name}");
+                known += 1;
+            }
+        }
+        assert_eq!(known, disklab_study::MODEL_SIZES.len());
+    }
 }

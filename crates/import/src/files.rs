@@ -1,5 +1,7 @@
 //! The texts of files.
 
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,22 +43,47 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
     if rest.is_empty() { String::from_utf16(&units).ok() } else { None }
 }
 
+/// Bytes of all files of an import together, which are in memory at once.
+const LARGEST_TOGETHER: u64 = 1 << 30;
+
 /// Shorter outputs may be alike by chance, such as those of `time`.
 const ALIKE: usize = 1000;
 
-/// An output that is given twice is no repeat, and would pretend certainty.
-pub(crate) fn only_once(sources: &[Arc<Source>], source: &Source) -> Result<(), ImportError> {
-    let again = sources.iter().find(|known| {
-        known.name == source.name || known.text.len() >= ALIKE && known.text == source.text
-    });
-    match again {
-        Some(known) if known.name == source.name => {
-            Err(ImportError::Other(format!("{} is named twice; name each file once", source.name)))
+/// The files of an import so far, and what is in them.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    names: HashSet<String>,
+    /// Length and digest of a text, with the name of its file.
+    texts: HashMap<(usize, u64), String>,
+    bytes: u64,
+}
+
+impl Seen {
+    /// An output that is given twice is no repeat, and would pretend certainty.
+    pub(crate) fn add(&mut self, source: &Source) -> Result<(), ImportError> {
+        let (name, text) = (&source.name, &source.text);
+        if !self.names.insert(name.clone()) {
+            return Err(ImportError::Other(format!("{name} is named twice; name each file once")));
         }
-        Some(known) => Err(ImportError::Other(format!(
-            "{} and {} hold the same output: a copy is no repeat; leave one of them out",
-            known.name, source.name
-        ))),
-        None => Ok(()),
+        self.bytes = self.bytes.saturating_add(text.len() as u64);
+        if self.bytes > LARGEST_TOGETHER {
+            return Err(ImportError::Other(format!(
+                "with {name}, the files have more than {LARGEST_TOGETHER} bytes together; import \
+                 them in several runs"
+            )));
+        }
+        if text.len() < ALIKE {
+            return Ok(());
+        }
+        // Its keys are fixed: the same text has the same digest.
+        let mut digest = DefaultHasher::new();
+        text.hash(&mut digest);
+        match self.texts.insert((text.len(), digest.finish()), name.clone()) {
+            Some(known) => Err(ImportError::Other(format!(
+                "{known} and {name} hold the same output: a copy is no repeat; leave one of them \
+                 out"
+            ))),
+            None => Ok(()),
+        }
     }
 }

@@ -10,7 +10,7 @@ use disklab_study::{Cell, LeftOut, Study};
 use disklab_units::count;
 use indexmap::IndexMap;
 
-use crate::files::{only_once, source};
+use crate::files::{Seen, source};
 use crate::formats::{FORMATS, Format, detect, near};
 use crate::mapping::{TABLE, Table};
 use crate::naming::{direction_in, stack_of};
@@ -98,12 +98,11 @@ impl Import {
         }
         let tables = tables(&request.files)?;
         let mut placed = Vec::new();
-        let mut sources: Vec<Arc<Source>> = Vec::new();
+        let mut seen = Seen::default();
         for path in &request.files {
             let source = source(path)?;
-            only_once(&sources, &source)?;
+            seen.add(&source)?;
             read_file(path, &source, request, &tables, &mut placed)?;
-            sources.push(source);
         }
         let table = tables.values().flatten().next().cloned().unwrap_or_default();
         let study = match &request.target {
@@ -350,8 +349,9 @@ fn cells(study: &Study, placed: Vec<Placed>) -> Vec<ImportedCell> {
         })
         .collect();
     let at = |id: &str| study.stack_index(id);
-    cells
-        .sort_by_key(|c| (c.cell.block, at(&c.cell.stack), study.workload_index(&c.cell.workload)));
+    cells.sort_by_cached_key(|c| {
+        (c.cell.block, at(&c.cell.stack), study.workload_index(&c.cell.workload))
+    });
     number(&mut cells);
     cells
 }

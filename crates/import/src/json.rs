@@ -39,15 +39,54 @@ pub(crate) fn parse(
     text: &str,
     at: usize,
 ) -> Result<(Json, usize), SourceError> {
-    let mut reader = Reader { source, text, at };
+    let mut reader = Reader { source, text, at, begun: at };
     let value = reader.value(0)?;
     Ok((value, reader.at))
+}
+
+/// Bytes of one document, such as one report of fio's: in memory it takes several times as
+/// much.
+const LARGEST_DOCUMENT: usize = 64 << 20;
+
+/// Reads the value that begins at a byte of `text`, and says where it ends. `visit` gets the
+/// value, or, where it is a list, its items one after the other: only one is in memory.
+///
+/// # Errors
+/// As [`parse`], and what `visit` gives.
+pub(crate) fn parse_each(
+    source: &Arc<Source>,
+    text: &str,
+    at: usize,
+    visit: &mut dyn FnMut(Json) -> Result<(), SourceError>,
+) -> Result<usize, SourceError> {
+    let mut reader = Reader { source, text, at, begun: at };
+    reader.blank();
+    if !reader.rest().starts_with('[') {
+        visit(reader.value(0)?)?;
+        return Ok(reader.at);
+    }
+    reader.at += 1;
+    if reader.take(']') {
+        return Ok(reader.at);
+    }
+    loop {
+        reader.begun = reader.at;
+        visit(reader.value(1)?)?;
+        if reader.take(']') {
+            return Ok(reader.at);
+        }
+        if !reader.take(',') {
+            return reader.unexpected("',' or ']'");
+        }
+    }
 }
 
 struct Reader<'a> {
     source: &'a Arc<Source>,
     text: &'a str,
     at: usize,
+    /// Where the document begins.
+    begun: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -84,6 +123,11 @@ impl<'a> Reader<'a> {
         let start = self.at;
         if depth > DEEPEST {
             return Err(self.place(start).error("values nest too deeply"));
+        }
+        if start - self.begun > LARGEST_DOCUMENT {
+            return Err(self.place(start).error(format!(
+                "this document has more than {LARGEST_DOCUMENT} bytes; a program's report has fewer"
+            )));
         }
         let value = match self.rest().as_bytes().first() {
             Some(b'{') => self.object(depth)?,

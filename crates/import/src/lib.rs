@@ -15,6 +15,7 @@ mod json;
 mod mapping;
 mod naming;
 mod published;
+mod ranges;
 mod reading;
 mod sample;
 mod study_text;

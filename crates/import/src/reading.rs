@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use disklab_measure::{Direction, Figure, Latency, LatencyHistogram, Step, Tool};
-use disklab_source::Place;
+use disklab_source::{Place, SourceError, is_hidden};
 
 /// What one run of a program gave: one observation of one workload on one stack.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +46,18 @@ impl Reading {
             place,
         }
     }
+}
+
+/// Readings of one file: each becomes a cell of a run.
+const MOST_READINGS: usize = 250_000;
+
+/// Refuses a file of more readings than anybody makes.
+pub(crate) fn check_count(readings: usize, place: &Place) -> Result<(), SourceError> {
+    if readings <= MOST_READINGS {
+        return Ok(());
+    }
+    Err(place
+        .error(format!("this is the output of more than {MOST_READINGS} runs; split the file")))
 }
 
 /// What was run, as far as the output tells it.
@@ -111,7 +123,7 @@ fn digest(text: &str) -> u32 {
 
 /// A text in one line without control characters, of 200 characters at most.
 pub(crate) fn one_line(text: &str) -> String {
-    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let plain = text.chars().map(|c| if c.is_control() || is_hidden(c) { ' ' } else { c });
     plain.take(200).collect::<String>().trim().to_owned()
 }
 

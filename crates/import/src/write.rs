@@ -1,19 +1,26 @@
 //! From an import to a run.
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use disklab_measure::Environment;
+use disklab_source::{Place, Source};
 use disklab_store::{Run, RunInfo, Session};
 use jiff::Timestamp;
 
 use crate::{Import, ImportError, ImportedCell};
+
+/// Cells beside each of which the text is kept that it was read from. Of more, that would
+/// be as many folders of a line each: the file itself has them.
+const MOST_RAW: usize = 10_000;
 
 /// The bench of imported runs: none of disklab's own.
 pub const BENCH: &str = "import";
 
 impl Import {
     /// Makes a run of it in `folder`, which must not hold one already. Beside each
-    /// sample lies the part of the file that it was read from.
+    /// sample lies the part of the file that it was read from, unless there are very many.
     ///
     /// # Errors
     /// Where the folder holds a run, or cannot be written.
@@ -40,9 +47,18 @@ impl Import {
         let cells: Vec<_> = self.cells.iter().map(|c| c.cell.clone()).collect();
         let mut run = Run::create(folder, &info, &cells)?;
         run.begin_session(session)?;
+        if self.cells.len() > MOST_RAW {
+            let results = self
+                .cells
+                .iter()
+                .map(|imported| (&imported.cell, imported.result.as_ref().map_err(String::as_str)));
+            run.record_all(results)?;
+            return Ok(run);
+        }
+        let mut lines = LineNumbers::default();
         for imported in &self.cells {
             let raw = run.begin_cell(&imported.cell)?;
-            keep(imported, &raw)?;
+            keep(imported, &raw, &mut lines)?;
             match &imported.result {
                 Ok(sample) => run.record(&imported.cell, sample, 0.0)?,
                 Err(why) => run.fail(&imported.cell, why, &[], 0.0)?,
@@ -52,12 +68,30 @@ impl Import {
     }
 }
 
+/// Where the lines of each source begin: looked up once per cell, so found once.
+#[derive(Default)]
+struct LineNumbers(HashMap<*const Source, Vec<usize>>);
+
+impl LineNumbers {
+    /// The number of the line that a place begins in, from 1.
+    fn of(&mut self, place: &Place) -> usize {
+        let text = &place.source.text;
+        let ends = || text.match_indices('\n').map(|(at, _)| at).collect();
+        let ends = self.0.entry(Arc::as_ptr(&place.source)).or_insert_with(ends);
+        ends.partition_point(|end| *end < place.span.start) + 1
+    }
+}
+
 /// Keeps the text that a cell was read from.
-fn keep(imported: &ImportedCell, folder: &Path) -> Result<(), ImportError> {
+fn keep(
+    imported: &ImportedCell,
+    folder: &Path,
+    lines: &mut LineNumbers,
+) -> Result<(), ImportError> {
     let Some(place) = &imported.origin else { return Ok(()) };
     let text = place.source.text.get(place.span.clone()).unwrap_or_default();
     let path = folder.join("imported.txt");
-    let line = place.error("").line;
+    let line = lines.of(place);
     std::fs::write(&path, format!("{}:{line}\n{text}\n", place.source.name))
         .map_err(|e| ImportError::Other(format!("cannot write {}: {e}", path.display())))
 }

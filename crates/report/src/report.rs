@@ -3,6 +3,7 @@
 use disklab_campaign::Outcome;
 use disklab_published::Comparison;
 use disklab_source::SourceError;
+use disklab_source::{printable, printable_json};
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
 use disklab_study::{Study, StudyError};
 use disklab_verdict::Analysis;
@@ -73,12 +74,14 @@ impl Format {
     }
 }
 
-/// Renders a report.
+/// Renders a report. Nothing in it acts on a terminal or turns a line around, whatever the
+/// run's texts hold.
 pub fn render(report: &Report, format: Format) -> String {
-    match format {
+    let text = match format {
         Format::Html => crate::html::page(report),
         Format::Markdown => crate::markdown::text(report),
-        Format::Json => crate::json::text(report),
+        Format::Json => return printable_json(&crate::json::text(report)).into_owned(),
         Format::Csv => crate::csv::text(report),
-    }
+    };
+    printable(&text).into_owned()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Place;
+use crate::{Place, is_hidden};
 
 /// What is wrong in a text, where, and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl fmt::Display for SourceError {
             let excerpt: String = self
                 .excerpt
                 .chars()
-                .map(|c| if c.is_control() { ' ' } else { c })
+                .map(|c| if c.is_control() || is_hidden(c) { ' ' } else { c })
                 .take(200)
                 .collect();
             let number = self.line.to_string();

@@ -6,8 +6,10 @@
 
 mod error;
 mod place;
+mod printable;
 mod words;
 
 pub use error::SourceError;
 pub use place::{Place, Source};
+pub use printable::{is_hidden, printable, printable_json};
 pub use words::{did_you_mean, one_of};

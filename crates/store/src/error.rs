@@ -25,8 +25,9 @@ pub enum StoreError {
     },
     /// The database holds something else than a run's tables.
     #[error(
-        "{} is not read: it {what}, so something else could run when it is read; remove that \
-         with a client of SQLite if you added it, and do not trust the file otherwise",
+        "{} is not read: it {what}, so it is not a run as disklab writes it, and reading it could \
+         do something else; restore it from a copy, or undo with a client of SQLite what you \
+         changed yourself",
         path.display()
     )]
     ForeignSchema {

@@ -258,6 +258,30 @@ impl Run {
         result.map_err(StoreError::sqlite(&path))
     }
 
+    /// Records many cells that have ended, without raw outputs: all of them, or none. Each
+    /// has a sample, or the reason why it failed.
+    ///
+    /// # Errors
+    /// Where they cannot be written, or one of them has ended already.
+    pub fn record_all<'a>(
+        &mut self,
+        cells: impl IntoIterator<Item = (&'a Cell, Result<&'a Sample, &'a str>)>,
+    ) -> Result<(), StoreError> {
+        self.writable()?;
+        let path = self.folder.join(DATABASE);
+        let sqlite = StoreError::sqlite(&path);
+        let transaction = self.connection.transaction().map_err(&sqlite)?;
+        for (cell, result) in cells {
+            self.steps.restart();
+            rows::end_cell(&transaction, cell, result.err(), 0.0).map_err(&sqlite)?;
+            let Ok(sample) = result else { continue };
+            let json = serde_json::to_string(sample)
+                .map_err(|e| StoreError::Other(format!("cell {}: {e}", cell.number)))?;
+            rows::insert_sample(&transaction, cell, sample, &json).map_err(&sqlite)?;
+        }
+        transaction.commit().map_err(&sqlite)
+    }
+
     /// Records that a cell failed, and why.
     ///
     /// # Errors

@@ -122,7 +122,8 @@ pub(crate) fn check_schema(path: &Path, connection: &Connection) -> Result<(), S
     })();
     let (least, most) = ours.map_err(&sqlite)?;
     let foreign = found.difference(&most).next().map(|(kind, name, _, _)| (kind, name));
-    let missing = least.difference(&found).next().map(|(kind, name, _, _)| (kind, name));
+    // Tables last: what is amiss with an index is amiss with its table first.
+    let missing = least.difference(&found).last().map(|(kind, name, _, _)| (kind, name));
     let what = match (foreign, missing) {
         (None, None) => return Ok(()),
         (Some((kind, name)), _) => format!("has a {kind} '{name}' that disklab did not create"),

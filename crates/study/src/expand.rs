@@ -236,7 +236,7 @@ pub(crate) fn workloads(node: &Node) -> Result<Vec<WorkloadSpec>, StudyError> {
             };
             let id = id_node.as_text()?;
             check_id(id_node, &id)?;
-            let title = fields.text("title")?;
+            let title = fields.line("title")?;
             let caches = fields.choice("caches", &CACHES)?;
             let shipped = use_node.map(used).transpose()?;
             let with = shipped.as_ref().and_then(|_| fields.take("with"));

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use disklab_source::{did_you_mean, one_of};
+use disklab_source::{did_you_mean, is_hidden, one_of};
 use disklab_units::{Bytes, parse_duration};
 
 use crate::node::Key;
@@ -54,6 +54,31 @@ impl<'a> Fields<'a> {
     pub fn require(&mut self, name: &str) -> Result<&'a Node, StudyError> {
         self.take(name)
             .ok_or_else(|| self.place.error(format!("{} needs a field '{name}'", self.what)))
+    }
+
+    /// A text of one line that people read, such as a title: a terminal shows it as it is.
+    ///
+    /// # Errors
+    /// Where it is a list or a table, or has characters that act or hide.
+    pub fn line(&mut self, name: &str) -> Result<Option<String>, StudyError> {
+        let Some(node) = self.take(name) else { return Ok(None) };
+        let text = node.as_text()?;
+        match text.chars().find(|c| c.is_control() || is_hidden(*c)) {
+            None => Ok(Some(text)),
+            Some(c) => Err(node.error(format!(
+                "`{name}` has a character that is not visible ({}); expected one line of text",
+                c.escape_unicode()
+            ))),
+        }
+    }
+
+    /// The same, of a field that must be there.
+    ///
+    /// # Errors
+    /// As [`Fields::line`], and where it is missing.
+    pub fn require_line(&mut self, name: &str) -> Result<String, StudyError> {
+        let missing = self.place.error(format!("{} needs a field '{name}'", self.what));
+        self.line(name)?.ok_or(missing)
     }
 
     /// A text, or a number or boolean as text.

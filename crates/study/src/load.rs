@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::expand::{excluded, stacks, workloads};
 use crate::lab::lab;
 use crate::limits::{MOST_DRIVES, MOST_PAIRS, MOST_QUESTIONS};
+use crate::model_sizes::model_size;
 use crate::study::Positions;
 use crate::{
     Chart, DriveSpec, Fields, Measure, Node, Part, Question, Setting, Source, StackSpec, Study,
@@ -27,7 +28,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
     let id_node = fields.require("id")?;
     let id = id_node.as_text()?;
     check_id(id_node, &id)?;
-    let title = fields.require_text("title")?;
+    let title = fields.require_line("title")?;
     let about = fields.text("about")?.unwrap_or_default();
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
     let drives = fields.take("drives").map_or_else(|| Ok(Vec::new()), drives)?;
@@ -119,10 +120,15 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, StudyError> {
     let mut drives: Vec<DriveSpec> = Vec::new();
     for item in node.items() {
         let mut fields = Fields::new(item, "a drive")?;
-        let model = fields.require_text("model")?;
-        let name = fields.text("name")?.unwrap_or_else(|| model.clone());
+        let model = fields.require_line("model")?;
+        let name = fields.line("name")?.unwrap_or_else(|| model.clone());
         let count = fields.integer("count", 1..=64)?.unwrap_or(1);
-        let size = fields.require_bytes("size")?;
+        let size = fields.bytes("size")?.or_else(|| model_size(&model)).ok_or_else(|| {
+            item.error(format!(
+                "a drive needs a field 'size' unless its model comes with disklab; '{model}' does \
+                 not (see `disklab list drives`)"
+            ))
+        })?;
         let set = fields.take("set").map_or_else(|| Ok(Vec::new()), Setting::read)?;
         fields.finish()?;
         if !(Bytes::mib(16)..=Bytes(100_000_000_000_000)).contains(&size) {
@@ -168,7 +174,7 @@ fn questions(
         .iter()
         .map(|item| {
             let mut fields = Fields::new(item, "a question")?;
-            let ask = fields.require_text("ask")?;
+            let ask = fields.require_line("ask")?;
             let workload_node = fields.require("workloads")?;
             let patterns: Vec<String> =
                 workload_node.items().iter().map(Node::as_text).collect::<Result<_, _>>()?;

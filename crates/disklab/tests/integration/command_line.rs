@@ -31,6 +31,12 @@ fn wrong_use_ends_with_2_and_touches_nothing() {
     std::fs::write(&wrong_path, wrong).expect("write");
     let huge = TINY.replace("bs = \"4k\", count = 4", "bs = \"1G\", count = 4000000");
     std::fs::write(temp.path().join("huge.toml"), huge).expect("write");
+    let misspelt = TINY.replace("\"ext4\"", "\"xfs[noatim]\"");
+    std::fs::write(temp.path().join("misspelt.toml"), misspelt).expect("write");
+    let numbers: Vec<String> = (0..100).map(|n| n.to_string()).collect();
+    let many = TINY.replace("id = \"dd\"", "id = \"dd-{a}-{b}\"")
+        + &format!("matrix = {{ a = [{0}], b = [{0}] }}\n", numbers.join(","));
+    std::fs::write(temp.path().join("many.toml"), many).expect("write");
     std::fs::write(temp.path().join("binary.toml"), [0xff, 0xfe, 0]).expect("write");
     let cases: &[(&[&str], &str)] = &[
         (&["run"], "which study?"),
@@ -47,6 +53,19 @@ fn wrong_use_ends_with_2_and_touches_nothing() {
         (&["run", "huge.toml", "--on", "dir:."], "make the files smaller with --scale"),
         (&["run", "tiny.toml", "--repeats", "0"], "--repeats"),
         (&["run", "tiny.toml", "--scale", "1/0"], "--scale"),
+        (&["plan", "tiny.toml", "--scale", "-1"], "expected a factor from above 0"),
+        (&["plan", "tiny.toml", "--scale", "-1/16"], "expected a factor from above 0"),
+        (&["plan", "tiny.toml", "--repeats", "-3"], "-3 is not in 1..=1000"),
+        (
+            &["plan", "misspelt.toml", "--on", "loop"],
+            "no mount option 'noatim' (did you mean 'noatime'?)",
+        ),
+        (
+            &["plan", "many.toml", "--on", "loop", "--repeats", "1000"],
+            "a run has at most 1000000 cells",
+        ),
+        (&["filebench", "fileserver", "--run", "0"], "a run of 0 seconds measures nothing"),
+        (&["filebench", "fileserver", "--set", "nthreads=0"], "no thread runs"),
         (&["run", "--resume"], "--out"),
         (&["run", "--resume", "--out", "nowhere"], "is no run"),
         (&["report", "nowhere"], "is no run"),

@@ -11,7 +11,7 @@ use disklab_source::{Source, SourceError};
 use super::Format;
 use super::time::direction_of;
 use crate::json::{Json, Value, parse};
-use crate::reading::{Reading, Work, figure, id_of, nanoseconds, one_line, step};
+use crate::reading::{Reading, Work, check_count, figure, id_of, nanoseconds, one_line, step};
 
 pub(super) const FORMAT: Format = Format {
     name: "hyperfine-json",
@@ -51,9 +51,11 @@ fn command(result: &Json, readings: &mut Vec<Reading>) -> Result<(), SourceError
     let codes = result.list("exit_codes")?;
     let (user, system) = (result.number("user")?, result.number("system")?);
     let (direction, is_open) = direction_of(&command);
+    let work = work(result, &command);
+    let command = one_line(&command);
     for (index, time) in times.iter().enumerate() {
         let seconds = time.as_number("times")?;
-        let mut reading = Reading::new(work(result, &command), time.place.clone());
+        let mut reading = Reading::new(work.clone(), time.place.clone());
         let mut step = step("command", vec![figure(direction, seconds)]);
         step.cpu = Cpu {
             // Means of all runs: hyperfine keeps no others.
@@ -63,22 +65,22 @@ fn command(result: &Json, readings: &mut Vec<Reading>) -> Result<(), SourceError
         };
         reading.steps = vec![step];
         reading.direction_is_open = is_open;
-        reading.command = Some(one_line(&command));
+        reading.command = Some(command.clone());
         reading.notes.push("Processor time is hyperfine's mean over all runs.".to_owned());
         if let Some(Value::Number(code)) = codes.get(index).map(|c| &c.value)
             && code != "0"
         {
-            reading.failure = Some(format!("'{}' ended with exit code {code}", one_line(&command)));
+            reading.failure = Some(format!("'{command}' ended with exit code {code}"));
         } else if seconds <= 0.0 {
             // It takes the mean start of a shell off each time, and shows 0 for less.
             reading.failure = Some(format!(
-                "hyperfine shows 0 s for this run of '{}': it was over within the time that \
+                "hyperfine shows 0 s for this run of '{command}': it was over within the time that \
                  hyperfine takes off for the start of its shell; give the command more to do, or \
-                 run it without a shell (hyperfine --shell=none)",
-                one_line(&command)
+                 run it without a shell (hyperfine --shell=none)"
             ));
         }
         readings.push(reading);
+        check_count(readings.len(), &time.place)?;
     }
     Ok(())
 }

@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use disklab_source::{Source, SourceError};
 
+use crate::ranges::check_ranges;
 use crate::reading::Reading;
 
 /// A format: the output of one program.
@@ -81,6 +82,8 @@ impl Format {
     /// # Errors
     /// Where it is none, or a figure in it is none; the error shows the place.
     pub fn read(&self, source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
-        (self.read)(source)
+        let readings = (self.read)(source)?;
+        readings.iter().try_for_each(check_ranges)?;
+        Ok(readings)
     }
 }

@@ -14,7 +14,7 @@ fn source(text: &str) -> Arc<Source> {
 /// All readings of a text that the format's own detection must know.
 pub(crate) fn readings(format: &Format, text: &str) -> Vec<Reading> {
     assert!((format.looks_like)(text), "{} does not know: {text}", format.name);
-    (format.read)(&source(text)).unwrap_or_else(|e| panic!("{e}"))
+    format.read(&source(text)).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// The only reading of a text.
@@ -26,7 +26,7 @@ pub(crate) fn one(format: &Format, text: &str) -> Reading {
 
 /// Why a text is refused.
 pub(crate) fn fails(format: &Format, text: &str) -> SourceError {
-    match (format.read)(&source(text)) {
+    match format.read(&source(text)) {
         Ok(readings) => panic!("{text} is no error: {readings:?}"),
         Err(error) => error,
     }

@@ -76,7 +76,8 @@ const COLUMNS: [Column; 10] = [
     ("model", |d| d.model.clone().unwrap_or_default()),
     ("serial number", |d| joined([&d.serial, &d.wwid])),
     ("firmware", |d| d.firmware.clone().unwrap_or_default()),
-    ("size", |d| Bytes(d.size_bytes).si()),
+    // Of drives that an import names, it is not known.
+    ("size", |d| if d.size_bytes > 0 { Bytes(d.size_bytes).si() } else { String::new() }),
     ("sectors", sectors),
     ("kind", kind),
     ("scheduler", |d| d.scheduler.clone().unwrap_or_default()),

@@ -173,7 +173,9 @@ fn was_used(report: &Report, name: &str) -> bool {
 fn alike(drives: &[DriveState]) -> IndexMap<String, Vec<&str>> {
     let mut alike: IndexMap<String, Vec<&str>> = IndexMap::new();
     for drive in drives {
-        let mut parts = vec![Bytes(drive.size_bytes).si()];
+        // Of drives that an import names, the size is not known.
+        let size = (drive.size_bytes > 0).then(|| Bytes(drive.size_bytes).si());
+        let mut parts: Vec<String> = size.into_iter().collect();
         let told = [&drive.model, &drive.scheduler, &drive.write_cache];
         parts.extend(told.into_iter().flatten().cloned());
         parts.extend(drive.smart.as_ref().map(smart_lines).unwrap_or_default());

@@ -7,6 +7,7 @@ mod json;
 mod markdown;
 mod text;
 
+use disklab_source::{printable, printable_json};
 use disklab_verdict::{Severity, Side, Terms, Versus, VersusError};
 
 use crate::Report;
@@ -65,13 +66,14 @@ impl TwoRuns {
 
     /// The comparison in a form. Touches nothing.
     pub fn render(&self, format: VersusFormat) -> String {
-        match format {
+        let text = match format {
             VersusFormat::Text => text::text(self),
             VersusFormat::Markdown => markdown::text(self),
             VersusFormat::Html => html::page(self),
-            VersusFormat::Bmf => bmf::text(self),
-            VersusFormat::Json => json::text(self),
-        }
+            VersusFormat::Bmf => return printable_json(&bmf::text(self)).into_owned(),
+            VersusFormat::Json => return printable_json(&json::text(self)).into_owned(),
+        };
+        printable(&text).into_owned()
     }
 
     /// A's and B's letter, name and what they are, in words.

@@ -107,5 +107,7 @@ fn rest(out: &mut String, runs: &TwoRuns) {
 
 /// Without what would move a terminal's cursor or colour it.
 fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() || disklab_source::is_hidden(c) { ' ' } else { c })
+        .collect()
 }

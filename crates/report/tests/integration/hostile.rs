@@ -1,6 +1,7 @@
 //! Names and texts that look like markup stay text in every form.
 
 use disklab_report::{Format, Report, render};
+use disklab_source::is_hidden;
 use proptest::prelude::*;
 
 use crate::{markdown, wellformed};
@@ -98,6 +99,10 @@ fn check(nasty: &str) {
     let json = render(&report, Format::Json);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["run"]["title"], nasty);
+    for format in Format::WORDS.map(|(_, format)| format) {
+        let text = render(&report, format).replace("\r\n", "\n");
+        assert_eq!(text.chars().find(|c| is_hidden(*c)), None, "{format:?} of {nasty:?}");
+    }
     let csv = render(&report, Format::Csv);
     assert_eq!(fields_per_line(&csv), vec![20; report_lines(&report)]);
 }

@@ -8,6 +8,7 @@ use disklab_measure::{BlockDevice, SystemRoot, identity};
 use disklab_study::{LayerSpec, StudyError};
 use disklab_units::Bytes;
 
+use super::mount_options;
 use crate::reading::Reading;
 use crate::seeded::uuid;
 use crate::{Form, LayerKind, Need, Remount, Shape, Site, StackError, Undo, Volume};
@@ -54,10 +55,13 @@ impl Options {
                     spec.error(format!("`mkfs`: '{text}' is no list of arguments: {e}"))
                 })?),
                 key if own.contains(&key) => {}
-                key => options.mount.push(match value {
-                    None => key.to_owned(),
-                    Some(value) => format!("{key}={value}"),
-                }),
+                key => {
+                    mount_options::check(spec, key)?;
+                    options.mount.push(match value {
+                        None => key.to_owned(),
+                        Some(value) => format!("{key}={value}"),
+                    });
+                }
             }
         }
         Ok(options)

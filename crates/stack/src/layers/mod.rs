@@ -11,6 +11,7 @@ mod integrity;
 mod loop_file;
 mod lvm;
 mod md;
+mod mount_options;
 mod nilfs2;
 mod partition;
 mod queue;

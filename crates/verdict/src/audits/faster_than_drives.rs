@@ -36,13 +36,11 @@ fn is_disk(drive: &DriveState) -> bool {
     drive.rotational == Some(true) && drive.model.is_some() && drive.backing_file.is_none()
 }
 
-/// Whether a workload reads at random: fio's by its options, an imported one by what its
+/// Whether a workload reads at random, alone or among writes: fio's by its options, an imported one by what its
 /// program called it, such as 'Random Read', 'rndrd' or `random` = 1.
 fn is_random(workload: &WorkloadSpec, step: &str) -> bool {
     match workload.kind.as_str() {
-        "fio" => {
-            fio_option(&workload.body, step, "rw").is_some_and(|rw| rw.starts_with("randread"))
-        }
+        "fio" => fio_option(&workload.body, step, "rw").is_some_and(|rw| rw.starts_with("randr")),
         "imported" => {
             let fields = workload.body.entries().unwrap_or_default();
             fields.iter().any(|(key, node)| {
@@ -59,10 +57,12 @@ fn is_random(workload: &WorkloadSpec, step: &str) -> bool {
     }
 }
 
-/// Random reads per second, where no drive's own counters tell more: then other audits say
-/// where they came from.
-fn random_reads(group: &Group, workload: &WorkloadSpec) -> Option<f64> {
-    if group.observations.iter().any(|o| !o.drives.is_empty()) {
+/// Random reads per second, unless counters of a run's own drives tell more: then other
+/// audits say where they came from. What another program counted says nothing of the drives
+/// that somebody named for it.
+fn random_reads(evidence: &Evidence<'_>, group: &Group, workload: &WorkloadSpec) -> Option<f64> {
+    let counted = group.observations.iter().any(|o| !o.drives.is_empty());
+    if counted && !evidence.info.is_import() {
         return None;
     }
     let size = fio_option(&workload.body, &group.key.step, "bs");
@@ -100,7 +100,7 @@ fn beyond(evidence: &Evidence<'_>, group: &Group) -> Option<(f64, String)> {
     // Each write of one thread waits for the one before.
     let workload = evidence.workload(group)?;
     if disks && group.key.direction == Direction::Read && is_random(workload, &group.key.step) {
-        let reads = random_reads(group, workload)?;
+        let reads = random_reads(evidence, group, workload)?;
         let most = READS_OF_ONE_ARM * drives.len() as f64;
         if reads > most {
             let text = format!(
@@ -121,12 +121,14 @@ fn beyond(evidence: &Evidence<'_>, group: &Group) -> Option<(f64, String)> {
                 && one("iodepth")
                 && ["sync", "fsync", "fdatasync"]
                     .iter()
-                    .any(|o| option(o).is_some_and(|v| v == "1"))
+                    .any(|o| option(o).is_some_and(|v| ["1", "sync", "dsync"].contains(&&*v)))
         }
         _ => false,
     };
-    let caches = drives.iter().all(|drive| drive.write_cache.is_some());
-    if disks && caches && one_by_one && group.key.direction == Direction::Write {
+    // A controller's logical drive has no write cache of its own that is known, and may have
+    // a battery. Of drives that somebody named, nothing is known but that they rotate.
+    let bare = evidence.info.is_import() || drives.iter().all(|d| d.write_cache.is_some());
+    if disks && bare && one_by_one && group.key.direction == Direction::Write {
         let rates: Vec<f64> = group.observations.iter().filter_map(|o| o.iops).collect();
         let rate = crate::audits::support::median(rates)?;
         if rate > COMMITS {

@@ -1,36 +1,43 @@
 //! The reports within a text: fio's JSON with junk around it and in it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use disklab_source::{Source, SourceError};
 
-use crate::json::{Json, Value, parse};
+use crate::json::{Json, Value, parse_each};
 
 /// Lines that fio itself writes among its JSON: warnings, and the display of progress.
 const JUNK: [&str; 3] = ["fio:", "Jobs: ", "note: "];
 
-/// All reports, in order.
+/// Calls `visit` with all reports, in order; only one is in memory.
 ///
 /// # Errors
-/// Where a text that begins like a report is none, such as one that is cut off.
-pub(super) fn documents(source: &Arc<Source>) -> Result<Vec<Json>, SourceError> {
+/// Where a text that begins like a report is none, such as one that is cut off, and what
+/// `visit` gives.
+pub(super) fn each_document(
+    source: &Arc<Source>,
+    visit: &mut dyn FnMut(&Json) -> Result<(), SourceError>,
+) -> Result<(), SourceError> {
     let text = without_junk(&source.text);
-    let mut reports = Vec::new();
     let mut at = 0;
     while let Some(start) = next_start(&text, at) {
-        let (value, end) = parse(source, &text, start)?;
-        at = end;
-        collect(value, &mut reports);
+        at = parse_each(source, &text, start, &mut |value| each_report(&value, visit))?;
     }
-    Ok(reports)
+    Ok(())
 }
 
 /// A report, or those in a list of them.
-fn collect(value: Json, reports: &mut Vec<Json>) {
+fn each_report(
+    value: &Json,
+    visit: &mut dyn FnMut(&Json) -> Result<(), SourceError>,
+) -> Result<(), SourceError> {
     if value.get("jobs").is_some() || value.get("client_stats").is_some() {
-        reports.push(value);
-    } else if let Value::List(items) = value.value {
-        items.into_iter().for_each(|item| collect(item, reports));
+        visit(value)
+    } else if let Value::List(items) = &value.value {
+        items.iter().try_for_each(|item| each_report(item, visit))
+    } else {
+        Ok(())
     }
 }
 
@@ -53,10 +60,14 @@ pub(super) fn next_start(text: &str, from: usize) -> Option<usize> {
 
 /// The same text with blanks in place of the lines that are junk, so that every byte
 /// keeps its place.
-fn without_junk(text: &str) -> String {
+fn without_junk(text: &str) -> Cow<'_, str> {
+    let is_junk = |line: &str| JUNK.iter().any(|junk| line.starts_with(junk));
+    if !text.split(['\n', '\r']).any(is_junk) {
+        return Cow::Borrowed(text);
+    }
     let mut clean = String::with_capacity(text.len());
     for line in text.split_inclusive(['\n', '\r']) {
-        if JUNK.iter().any(|junk| line.starts_with(junk)) {
+        if is_junk(line) {
             let content = line.trim_end_matches(['\n', '\r']);
             clean.extend(std::iter::repeat_n(' ', content.len()));
             clean.push_str(&line[content.len()..]);
@@ -64,5 +75,38 @@ fn without_junk(text: &str) -> String {
             clean.push_str(line);
         }
     }
-    clean
+    Cow::Owned(clean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_are_visited_before_what_follows_is_read() {
+        // The second is cut off: that is known only after the first was visited.
+        for text in [
+            "{\"jobs\": [1]}\n{\"jobs\": [2",
+            "[{\"jobs\": [1]},\n{\"jobs\": [2",
+            "[\n[{\"jobs\": [1]}],\n{\"jobs\": [2",
+        ] {
+            let text = text.replace("[\n[", "[[");
+            let source = Arc::new(Source { name: "x".to_owned(), text });
+            let mut seen = 0;
+            let end = each_document(&source, &mut |report| {
+                seen += 1;
+                assert!(report.get("jobs").is_some());
+                Ok(())
+            });
+            assert!(end.is_err_and(|e| e.to_string().contains("cut off")), "{source:?}");
+            assert_eq!(seen, 1, "{source:?}");
+        }
+    }
+
+    #[test]
+    fn junk_lines_become_blanks_and_nothing_else_is_copied() {
+        assert!(matches!(without_junk("{\"a\": 1}\nb\n"), Cow::Borrowed(_)));
+        let clean = without_junk("fio: x\n{\nnote: y\r}");
+        assert_eq!(clean, "      \n{\n       \r}");
+    }
 }

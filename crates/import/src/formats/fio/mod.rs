@@ -14,8 +14,8 @@ use disklab_source::{Place, Source, SourceError};
 
 use super::Format;
 use crate::json::Json;
-use crate::reading::{Reading, nanoseconds, one_line, step};
-use documents::{documents, next_start};
+use crate::reading::{Reading, check_count, nanoseconds, one_line, step};
+use documents::{each_document, next_start};
 use figures::{done, together};
 use work::{DIRECTIONS, Section, section_name, work};
 
@@ -34,14 +34,18 @@ fn looks_like(text: &str) -> bool {
 }
 
 fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
-    let reports = documents(source)?;
-    if reports.is_empty() {
+    let mut readings = Vec::new();
+    each_document(source, &mut |report| {
+        readings.push(reading(report)?);
+        check_count(readings.len(), &report.place)
+    })?;
+    if readings.is_empty() {
         return Err(Place { source: Arc::clone(source), span: 0..0 }.error(
             "there is no report of fio here; expected JSON with 'jobs', as --output-format=json \
              writes it",
         ));
     }
-    reports.iter().map(reading).collect()
+    Ok(readings)
 }
 
 fn reading(report: &Json) -> Result<Reading, SourceError> {

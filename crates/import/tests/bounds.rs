@@ -1,0 +1,160 @@
+//! Outputs that are too large, and figures that cannot be.
+#![allow(missing_docs)]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use disklab_import::{FORMATS, Import, Request, detect};
+use disklab_source::Source;
+use disklab_store::Session;
+use proptest::prelude::*;
+
+fn request(files: Vec<PathBuf>) -> Request {
+    Request { files, stack: Some("single/ext4".to_owned()), ..Request::default() }
+}
+
+fn file(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("write");
+    path
+}
+
+/// A report of fio's as `--output-format=json` writes it, of some 40 KiB.
+fn report(iops: f64) -> String {
+    let mut text = format!(
+        "{{\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : [\n    {{\n      \"jobname\" : \"a\",\n      \
+         \"error\" : 0,\n      \"job options\" : {{ \"rw\" : \"randread\" }},\n      \"read\" : {{\n        \
+         \"io_bytes\" : 8192, \"io_kbytes\" : 8, \"bw_bytes\" : 4096, \"bw\" : 4,\n        \"iops\" : {iops},\n        \
+         \"runtime\" : 2000, \"total_ios\" : 2,\n        \"clat_ns\" : {{ \"min\" : 1000, \"max\" : 2000000, \
+         \"mean\" : 5000.0, \"stddev\" : 1.0, \"N\" : 1000, \"bins\" : {{\n"
+    );
+    for bin in 0..1_200 {
+        let comma = if bin == 1_199 { "" } else { "," };
+        let _ = writeln!(text, "            \"{}\" : 1{comma}", 1_000 + 1_000 * bin);
+    }
+    text + "        } } }\n    }\n  ]\n}\n"
+}
+
+/// Seconds that this thread has had a processor; other tests run beside it.
+fn cpu_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or_default() / 1e9
+}
+
+#[test]
+fn a_stream_of_reports_is_read_in_linear_time() {
+    let folder = tempfile::tempdir().expect("folder");
+    let one = report(1.5);
+    let n = 8 * 1024 * 1024 / one.len();
+    let stream = one.repeat(n);
+    let list = format!("[\n{}\n]\n", vec![one.as_str(); n].join(","));
+    for (name, text) in [("stream.json", &stream), ("list.json", &list)] {
+        let path = file(folder.path(), name, text);
+        let before = cpu_seconds();
+        let import = Import::read(&request(vec![path])).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(import.cells.len(), n, "{name}");
+        let used = cpu_seconds() - before;
+        assert!(used < 60.0, "{name}: {used} s");
+    }
+}
+
+#[test]
+fn tens_of_thousands_of_times_become_a_run() {
+    let folder = tempfile::tempdir().expect("folder");
+    let times: Vec<String> = (0..20_000).map(|i| format!("0.{:04}", 1_000 + i % 97)).collect();
+    let text =
+        format!("{{\"results\":[{{\"command\":\"cp a b\",\"times\":[{}]}}]}}", times.join(","));
+    let path = file(folder.path(), "times.json", &text);
+    let before = cpu_seconds();
+    let import = Import::read(&request(vec![path])).expect("read");
+    assert_eq!(import.cells.len(), 20_000);
+    let session = Session {
+        began: jiff::Timestamp::UNIX_EPOCH,
+        command: vec!["disklab".to_owned()],
+        disklab: "0".to_owned(),
+        kernel: String::new(),
+    };
+    let run = import.write(&folder.path().join("run"), &session).expect("written");
+    let used = cpu_seconds() - before;
+    assert!(used < 60.0, "{used} s");
+    let mut samples = 0;
+    run.for_each_sample(|_, sample| samples += sample.steps.len()).expect("samples");
+    assert_eq!(samples, 20_000);
+    assert!(!folder.path().join("run/raw").exists(), "a folder for each number");
+}
+
+#[test]
+fn more_than_anybody_measures_is_refused() {
+    let folder = tempfile::tempdir().expect("folder");
+    let many = vec!["1"; 300_000].join(",");
+    let text = format!("{{\"results\":[{{\"command\":\"x\",\"times\":[{many}]}}]}}");
+    let path = file(folder.path(), "many.json", &text);
+    let error = Import::read(&request(vec![path])).expect_err("too many").to_string();
+    assert!(error.contains("more than 250000 runs"), "{error}");
+    let sparse = folder.path().join("sparse.json");
+    std::fs::File::create(&sparse).and_then(|f| f.set_len(1 << 40)).expect("a sparse file");
+    assert!(Import::read(&request(vec![sparse])).is_err());
+}
+
+#[test]
+fn figures_that_no_machine_gives_are_refused_at_their_place() {
+    let folder = tempfile::tempdir().expect("folder");
+    let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let dd = "$ dd if=/dev/zero of=x bs=1M count=1\n1+0 records in\n1+0 records out\n\
+              1048576 bytes (1.0 MB) copied, 1e300 s, 3.5 fB/s\n";
+    for (name, text) in [
+        ("fio.json", report(1e30)),
+        ("hyperfine.json", "{\"results\":[{\"command\":\"x\",\"times\":[1e300]}]}".to_owned()),
+        ("time.txt", format!("\nreal\t{}m9.5s\nuser\t0m0.2s\nsys\t0m1.5s\n", "9".repeat(30))),
+        ("dd.txt", dd.to_owned()),
+    ] {
+        let path = file(folder.path(), name, &text);
+        let error = Import::read(&request(vec![path])).expect_err(name).to_string();
+        assert!(error.contains(&format!("{name}:")), "{error}");
+    }
+    assert!(real.is_dir(), "what programs really print is read by real_outputs.rs");
+}
+
+/// Numbers of any size, where outputs have theirs.
+fn numbered(text: &str, which: usize, number: &str) -> String {
+    let digits: Vec<usize> = text
+        .char_indices()
+        .filter(|(at, c)| {
+            c.is_ascii_digit()
+                && !text[..*at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.')
+        })
+        .map(|(at, _)| at)
+        .collect();
+    let Some(start) = digits.get(which % digits.len().max(1)) else { return text.to_owned() };
+    let end = text[*start..].find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(0);
+    format!("{}{number}{}", &text[..*start], &text[start + end..])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Real outputs with a number of any size somewhere: refused, or within what can be.
+    #[test]
+    fn no_figure_is_beyond_its_range(
+        which in any::<prop::sample::Index>(), place: usize,
+        number in "[0-9]{1,30}|[1-9]e[0-9]{1,3}|0\\.0{1,300}1",
+    ) {
+        let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(real).expect("data").flatten().map(|e| e.path()).filter(|p| p.is_file()).collect();
+        files.sort();
+        let path = &files[which.index(files.len())];
+        let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
+        prop_assume!(text.len() < 100_000);
+        let text = numbered(&text, place, &number);
+        let source = std::sync::Arc::new(Source { name: "x".to_owned(), text });
+        let Some(format) = detect(&source.text).or(FORMATS.first()) else { return Ok(()) };
+        for reading in format.read(&source).unwrap_or_default() {
+            for figure in reading.steps.iter().flat_map(|s| &s.figures) {
+                prop_assert!(figure.elapsed_ns as f64 <= 3.2e17);
+                prop_assert!(figure.operations_per_second.is_none_or(|n| n <= 1e12));
+                prop_assert!(figure.bytes_per_second.is_none_or(|n| n <= 1e14));
+            }
+        }
+    }
+}
