@@ -94,6 +94,64 @@ fn what_disks_gave_in_the_other_studies_is_left_alone() {
     }
 }
 
+/// A report of fio's with one job of these options, in the directions that are given.
+fn fio_report(options: &str, directions: &[(&str, f64)]) -> String {
+    let parts = directions.iter().map(|(name, iops)| {
+        let (ios, bytes) = ((iops * 10.0) as u64, (iops * 40_960.0) as u64);
+        format!(
+            ", \"{name}\" : {{ \"io_bytes\" : {bytes}, \"io_kbytes\" : {}, \"bw_bytes\" : {}, \
+             \"bw\" : {}, \"iops\" : {iops}, \"runtime\" : 10000, \"total_ios\" : {ios} }}",
+            bytes / 1024,
+            bytes / 10,
+            bytes / 10_240
+        )
+    });
+    format!(
+        "{{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ {{ \"jobname\" : \"j\", \"error\" : 0, \
+         \"job options\" : {{ {options} }}{} }} ], \"disk_util\" : [ {{ \"name\" : \"md0\", \
+         \"read_ios\" : 393000, \"write_ios\" : 0, \"read_sectors\" : 3144000, \
+         \"write_sectors\" : 0 }} ] }}\n",
+        parts.collect::<String>()
+    )
+}
+
+#[test]
+fn mixed_reads_and_commits_that_no_disk_gives_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mixed = "\"rw\" : \"randrw\", \"bs\" : \"4k\", \"iodepth\" : \"32\", \"direct\" : \"1\"";
+    let commits = "\"rw\" : \"write\", \"bs\" : \"4k\", \"fdatasync\" : \"1\"";
+    for (name, options, directions, expected) in [
+        (
+            "mixed",
+            mixed,
+            &[("read", 39_300.0), ("write", 16_800.0)][..],
+            "39300 random reads per second from 4 hard disks",
+        ),
+        ("commits", commits, &[("write", 2_548.0)], "2548 safe writes per second"),
+        ("slow-mixed", mixed, &[("read", 700.0), ("write", 300.0)], ""),
+        ("slow-commits", commits, &[("write", 60.0)], ""),
+    ] {
+        let file = folder.path().join(format!("{name}.json"));
+        std::fs::write(&file, fio_report(options, directions)).expect("a file");
+        for drives in ["hdd:4", "ssd:4"] {
+            let request = Request {
+                files: vec![file.clone()],
+                stack: Some("raid5/ext4".to_owned()),
+                drives: Some(Drives::parse(drives).expect("valid")),
+                ..Request::default()
+            };
+            let to = folder.path().join(format!("{name}-{}", &drives[..3]));
+            let analysis = analysed(&Import::read(&request).expect("imported"), &to);
+            let told = told(&analysis);
+            if expected.is_empty() || drives == "ssd:4" {
+                assert!(told.is_empty(), "{name} {drives}: {told:?}");
+            } else {
+                assert!(told.iter().any(|t| t.contains(expected)), "{name}: {told:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn zeros_by_dd_are_told_where_the_stack_is_said_to_compress() {
     let folder = tempfile::tempdir().expect("a folder");

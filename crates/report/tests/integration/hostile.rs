@@ -157,6 +157,14 @@ fn markdown_has_no_live_markup() {
     }
 }
 
+#[test]
+fn what_a_terminal_obeys_is_made_visible_in_every_form() {
+    let nasty = "a\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}txt\u{200b}\rb";
+    check(nasty);
+    let html = render(&poisoned(nasty), Format::Html);
+    assert!(html.contains("\\u{202e}txt"), "not a character is lost");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
