@@ -17,6 +17,7 @@ mod filebench;
 mod fio_command;
 mod fio_parity;
 mod host;
+mod hostile_text;
 mod import;
 mod in_the_lab;
 mod lab_bench;

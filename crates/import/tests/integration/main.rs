@@ -1,4 +1,5 @@
 //! Outputs of real programs, imported.
 
+mod bounds;
 mod real_outputs;
 mod too_fast;

@@ -3,3 +3,4 @@
 mod merge;
 mod run;
 mod support;
+mod untrusted;

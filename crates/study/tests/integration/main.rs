@@ -1,3 +1,4 @@
 //! Studies read from their text.
 
+mod bounds;
 mod load;

@@ -1,5 +1,4 @@
 //! Studies that are too large are refused within seconds, and the largest are laid out so.
-#![allow(missing_docs)]
 
 use disklab_study::{Study, StudyError, load, order};
 use proptest::prelude::*;

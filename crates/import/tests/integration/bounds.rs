@@ -1,5 +1,4 @@
 //! Outputs that are too large, and figures that cannot be.
-#![allow(missing_docs)]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

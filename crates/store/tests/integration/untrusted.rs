@@ -1,7 +1,4 @@
 //! Databases that somebody prepared: none hangs, none changes anything.
-#![allow(missing_docs)]
-
-mod support;
 
 use std::path::Path;
 use std::sync::mpsc;
@@ -10,7 +7,7 @@ use std::time::Duration;
 use disklab_store::{Run, StoreError};
 use proptest::prelude::*;
 use rusqlite::Connection;
-use support::{cells, info, raw_folders, sample};
+use crate::support::{cells, info, raw_folders, sample};
 use tempfile::TempDir;
 
 /// A run with one sample, that is then changed as an attacker would.

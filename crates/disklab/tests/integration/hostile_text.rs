@@ -1,12 +1,9 @@
 //! Text of strangers on a terminal, and signals while a run is planned.
-#![allow(missing_docs)]
-
-mod command_support;
 
 use std::path::Path;
 use std::time::Duration;
 
-use command_support::disklab;
+use crate::command_support::disklab;
 use disklab_measure::Environment;
 use disklab_source::is_hidden;
 use disklab_store::{Run, RunInfo};
