@@ -5,11 +5,13 @@
 //! what is wrong in the same way.
 
 mod error;
+mod file_name;
 mod place;
 mod printable;
 mod words;
 
 pub use error::SourceError;
+pub use file_name::{FileName, FileNameError};
 pub use place::{Place, Source};
 pub use printable::{is_hidden, printable, printable_json};
 pub use words::{did_you_mean, one_of};

@@ -21,7 +21,7 @@ mod stack_text;
 mod study;
 
 pub use disklab_source::SourceError as StudyError;
-pub use disklab_source::{Place, Source, did_you_mean, one_of};
+pub use disklab_source::{FileName, FileNameError, Place, Source, did_you_mean, one_of};
 pub use fields::Fields;
 pub use lab::bus;
 pub use limits::{MOST_CELLS, TooManyCells, check_run_size};
