@@ -59,6 +59,28 @@ pub enum StoreError {
         /// The most.
         most: u64,
     },
+    /// A directory contains what disklab did not put there.
+    #[error(
+        "{} contains '{found}', which disklab did not put there; choose a new or empty directory",
+        path.display()
+    )]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+        /// One thing in it.
+        found: String,
+    },
+    /// Something in a run's directory is not what disklab would have made.
+    #[error(
+        "{} is not a {expected}: disklab did not make it and leaves it alone; move it away",
+        path.display()
+    )]
+    Unexpected {
+        /// The thing.
+        path: PathBuf,
+        /// What a run has there.
+        expected: &'static str,
+    },
     /// There is no run, or one of another kind, or in use; in words for the user.
     #[error("{0}")]
     Other(String),

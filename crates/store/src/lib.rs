@@ -1,5 +1,6 @@
 //! Runs: one folder with a SQLite file and the raw outputs beside it.
 
+mod claim;
 mod error;
 mod grounds;
 mod merge;
@@ -10,6 +11,7 @@ mod run;
 mod schema;
 mod untrusted;
 
+pub use claim::DirectoryClaim;
 pub use disklab_study::{LeftOut, PlannedStack};
 pub use error::StoreError;
 pub use grounds::{Difference, Grounds};

@@ -1,10 +1,9 @@
 //! The raw outputs of each cell: `raw/0007-raid5_ext4-dd-write-4k/`.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::TraceEntry;
-use disklab_study::Cell;
+use disklab_study::{Cell, FileName};
 
 use crate::{CellRecord, CellState, StoreError};
 
@@ -12,20 +11,24 @@ use crate::{CellRecord, CellState, StoreError};
 const UNFINISHED: &str = ".part";
 
 fn name(cell: &Cell) -> String {
-    let plain = |text: &str| -> String {
-        let fits = |c: char| c.is_ascii_alphanumeric() || "-_.=+".contains(c);
-        text.chars().map(|c| if fits(c) { c } else { '_' }).take(80).collect()
-    };
-    format!("{:05}-{}-{}", cell.number, plain(&cell.stack), plain(&cell.workload))
+    let [stack, workload] = [&cell.stack, &cell.workload].map(|name| FileName::plain(name, 80));
+    format!("{:05}-{stack}-{workload}", cell.number)
 }
 
-fn part(folder: &Path, cell: &Cell) -> PathBuf {
-    folder.join("raw").join(name(cell) + UNFINISHED)
+/// The directory of all raw outputs. A link of that name would lead out of the run.
+fn raw(folder: &Path) -> Result<PathBuf, StoreError> {
+    let path = folder.join("raw");
+    is_directory(&path)?;
+    Ok(path)
+}
+
+fn part(folder: &Path, cell: &Cell) -> Result<PathBuf, StoreError> {
+    Ok(raw(folder)?.join(name(cell) + UNFINISHED))
 }
 
 /// Makes an empty folder for a cell that is about to run.
 pub(crate) fn begin(folder: &Path, cell: &Cell) -> Result<PathBuf, StoreError> {
-    let path = part(folder, cell);
+    let path = part(folder, cell)?;
     remove(&path)?;
     std::fs::create_dir_all(&path).map_err(StoreError::io("cannot make", &path))?;
     Ok(path)
@@ -33,7 +36,8 @@ pub(crate) fn begin(folder: &Path, cell: &Cell) -> Result<PathBuf, StoreError> {
 
 /// Writes the command trace beside the outputs and gives the folder its final name.
 pub(crate) fn finish(folder: &Path, cell: &Cell, trace: &[TraceEntry]) -> Result<(), StoreError> {
-    let path = part(folder, cell);
+    let path = part(folder, cell)?;
+    is_directory(&path)?;
     std::fs::create_dir_all(&path).map_err(StoreError::io("cannot make", &path))?;
     let mut text = String::new();
     for entry in trace {
@@ -48,7 +52,7 @@ pub(crate) fn finish(folder: &Path, cell: &Cell, trace: &[TraceEntry]) -> Result
     }
     let commands = path.join("commands.txt");
     std::fs::write(&commands, text).map_err(StoreError::io("cannot write", &commands))?;
-    let done = folder.join("raw").join(name(cell));
+    let done = raw(folder)?.join(name(cell));
     remove(&done)?;
     std::fs::rename(&path, &done).map_err(StoreError::io("cannot rename", &path))
 }
@@ -60,7 +64,7 @@ pub(crate) fn adopt(from: &Path, cell: &Cell, to: &Path, new: &Cell) -> Result<(
     if !from.is_dir() {
         return Ok(());
     }
-    copy(&from, &to.join("raw").join(name(new)))
+    copy(&from, &raw(to)?.join(name(new)))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
@@ -78,21 +82,34 @@ fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Removes the folders of cells that have not ended.
+/// Removes what cells that were cut off have left. Whatever else is there is not the run's.
 pub(crate) fn clear_unfinished(folder: &Path, cells: &[CellRecord]) -> Result<(), StoreError> {
-    let ended: HashSet<String> =
-        cells.iter().filter(|c| c.state != CellState::Waiting).map(|c| name(&c.cell)).collect();
-    let raw = folder.join("raw");
-    let Ok(entries) = std::fs::read_dir(&raw) else { return Ok(()) };
-    for entry in entries.flatten() {
-        if !ended.contains(&*entry.file_name().to_string_lossy()) {
-            remove(&entry.path())?;
+    let raw = raw(folder)?;
+    for record in cells {
+        let name = name(&record.cell);
+        remove(&raw.join(format!("{name}{UNFINISHED}")))?;
+        // A cell that was cut off between its outputs and its record.
+        if record.state == CellState::Waiting {
+            remove(&raw.join(name))?;
         }
     }
     Ok(())
 }
 
+/// Whether there is a directory, or nothing, at `path`; a link is neither.
+fn is_directory(path: &Path) -> Result<bool, StoreError> {
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => Ok(true),
+        Ok(_) => Err(StoreError::Unexpected { path: path.to_owned(), expected: "directory" }),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(StoreError::io("cannot look at", path)(e)),
+    }
+}
+
 fn remove(path: &Path) -> Result<(), StoreError> {
+    if !is_directory(path)? {
+        return Ok(());
+    }
     match std::fs::remove_dir_all(path) {
         Ok(()) => Ok(()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),

@@ -1,17 +1,18 @@
 //! A run's folder.
 
 use std::fs::File;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use disklab_exec::TraceEntry;
 use disklab_measure::Sample;
 use disklab_study::{Cell, MOST_CELLS};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::schema::{SCHEMA, VERSION};
 use crate::untrusted::{self, Steps};
-use crate::{CellRecord, CellState, RunInfo, Session, StoreError, raw, rows};
+use crate::{CellRecord, CellState, DirectoryClaim, RunInfo, Session, StoreError, raw, rows};
 
 /// Name of the database in a run's folder.
 pub(crate) const DATABASE: &str = "run.sqlite";
@@ -30,12 +31,13 @@ pub struct Run {
 }
 
 impl Run {
-    /// Makes a run in `folder`, which must not hold one already, and locks it.
+    /// Makes a run in `folder` and locks it. The directory must be new, empty, or one that
+    /// disklab has claimed, without a run.
     ///
     /// # Errors
-    /// Where it does, or cannot be written.
+    /// [`StoreError::NotEmpty`] if it contains what disklab did not put there; others if it
+    /// contains a run already or cannot be written.
     pub fn create(folder: &Path, info: &RunInfo, cells: &[Cell]) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(folder).map_err(StoreError::io("cannot make", folder))?;
         let path = folder.join(DATABASE);
         if path.exists() {
             return Err(StoreError::Other(format!(
@@ -44,6 +46,7 @@ impl Run {
                 folder.display()
             )));
         }
+        let claim = DirectoryClaim::make(folder)?;
         let lock = Some(take_lock(folder)?);
         // Built under another name, so that a folder never holds half a run.
         let unfinished = folder.join("run.sqlite.new");
@@ -65,6 +68,7 @@ impl Run {
         result.map_err(StoreError::sqlite(&unfinished))?;
         connection.close().map_err(|(_, e)| StoreError::sqlite(&unfinished)(e))?;
         std::fs::rename(&unfinished, &path).map_err(StoreError::io("cannot make", &path))?;
+        claim.keep();
         let (connection, steps) = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         Ok(Self { folder: folder.to_owned(), connection, steps, lock })
     }
@@ -98,7 +102,10 @@ impl Run {
     /// # Errors
     /// As [`Run::open`], and where another process is writing it.
     pub fn resume(folder: &Path) -> Result<Self, StoreError> {
-        existing(folder)?;
+        let path = existing(folder)?;
+        if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return Err(StoreError::Unexpected { path, expected: "regular file" });
+        }
         let lock = take_lock(folder)?;
         let mut run = Self::open_checked(folder)?;
         run.lock = Some(lock);
@@ -109,6 +116,17 @@ impl Run {
     /// The run's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Whether the run is still where it was opened for writing: its directory may have been
+    /// deleted or moved since.
+    pub fn is_still_there(&self) -> bool {
+        let Some(lock) = self.lock.as_ref().and_then(|lock| lock.metadata().ok()) else {
+            return self.folder.join(DATABASE).is_file();
+        };
+        let there = self.folder.join(LOCK).symlink_metadata();
+        there.is_ok_and(|there| (there.dev(), there.ino()) == (lock.dev(), lock.ino()))
+            && self.folder.join(DATABASE).is_file()
     }
 
     /// What the run is.
@@ -380,6 +398,7 @@ fn take_lock(folder: &Path) -> Result<File, StoreError> {
         .create(true)
         .truncate(false)
         .write(true)
+        .custom_flags(OFlags::NOFOLLOW.bits() as i32)
         .open(&path)
         .map_err(StoreError::io("cannot make", &path))?;
     flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| {

@@ -1,7 +1,7 @@
 //! A run's life: made, written, cut off, gone on with, read.
 
 use crate::support::{cells, info, raw_folders, sample};
-use disklab_store::{CellState, Run, RunInfo, Session};
+use disklab_store::{CellState, Run, RunInfo, Session, StoreError};
 
 #[test]
 fn what_is_written_is_read_back() {
@@ -85,6 +85,57 @@ fn resuming_clears_what_was_cut_off_and_keeps_what_was_done() {
     })
     .expect("session");
     assert_eq!(run.sessions().expect("sessions").len(), 1);
+}
+
+#[test]
+fn resuming_leaves_what_the_user_put_there() {
+    use std::os::unix::fs::symlink;
+    let temp = tempfile::tempdir().expect("temp");
+    let (folder, outside) = (temp.path().join("run"), temp.path().join("outside"));
+    let cells = cells();
+    let run = Run::create(&folder, &info(), &cells).expect("create");
+    let begun = run.begin_cell(&cells[1]).expect("begin");
+    drop(run);
+    std::fs::create_dir_all(folder.join("raw/holiday")).expect("make");
+    std::fs::write(folder.join("raw/holiday/a.jpg"), "a").expect("write");
+    std::fs::write(folder.join("raw/notes.part"), "notes").expect("write");
+    drop(Run::resume(&folder).expect("resume"));
+    assert!(!begun.exists(), "what was cut off is cleared");
+    assert!(folder.join("raw/holiday/a.jpg").exists() && folder.join("raw/notes.part").exists());
+
+    // A link in the place of a directory of the run leads nowhere.
+    std::fs::create_dir(&outside).expect("make");
+    std::fs::write(outside.join("a.jpg"), "a").expect("write");
+    symlink(&outside, &begun).expect("link");
+    let error = Run::resume(&folder).expect_err("a link");
+    assert!(matches!(error, StoreError::Unexpected { .. }), "{error}");
+    std::fs::remove_file(&begun).expect("unlink");
+    std::fs::rename(folder.join("raw"), folder.join("raw.old")).expect("rename");
+    symlink(&outside, folder.join("raw")).expect("link");
+    let error = Run::resume(&folder).expect_err("a link");
+    assert!(matches!(error, StoreError::Unexpected { .. }), "{error}");
+    assert_eq!(std::fs::read_dir(&outside).expect("read").count(), 1);
+}
+
+#[test]
+fn run_does_not_begin_among_files_of_the_user() {
+    let temp = tempfile::tempdir().expect("temp");
+    std::fs::write(temp.path().join("report.html"), "mine").expect("write");
+    let error = Run::create(temp.path(), &info(), &cells()).expect_err("not empty");
+    assert!(matches!(error, StoreError::NotEmpty { .. }), "{error}");
+    assert_eq!(std::fs::read_dir(temp.path()).expect("read").count(), 1);
+}
+
+#[test]
+fn run_notices_that_its_directory_is_gone() {
+    let temp = tempfile::tempdir().expect("temp");
+    let folder = temp.path().join("run");
+    let run = Run::create(&folder, &info(), &cells()).expect("create");
+    assert!(run.is_still_there());
+    std::fs::rename(&folder, temp.path().join("elsewhere")).expect("move");
+    assert!(!run.is_still_there());
+    drop(Run::create(&folder, &info(), &cells()).expect("another"));
+    assert!(!run.is_still_there(), "another run is not this one");
 }
 
 #[test]
