@@ -25,6 +25,7 @@ mod leftover;
 mod line;
 mod recover;
 mod trust;
+mod withdraw;
 
 use host::Host;
 use line::Line;
@@ -151,15 +152,6 @@ impl Ledger {
         match &mut self.file {
             Some(file) => file.append(&Line::Names { directory: directory.to_owned(), names }),
             None => Ok(()),
-        }
-    }
-
-    /// Takes the last entry back, whose thing could not be made: what has its name is
-    /// not ours.
-    fn withdraw(&mut self) -> Result<(), StackError> {
-        match (self.entries.pop(), &mut self.file) {
-            (Some((number, _)), Some(file)) => file.append(&Line::Gone { number }),
-            _ => Ok(()),
         }
     }
 

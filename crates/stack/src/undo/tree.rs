@@ -5,6 +5,9 @@ use std::fs::remove_dir_all;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::io::Errno;
+
 use super::users::kill_users;
 use super::{FileIdentity, Marks, Obstacle, TeardownContext, as_kernel_shows, inspect};
 use crate::StackError;
@@ -33,6 +36,9 @@ pub(super) fn tree(path: &Path, context: &TeardownContext<'_>) -> Result<bool, S
     if mounts()?.iter().any(|mount| mount.mount_point.starts_with(&shown)) {
         return refuse("something is mounted in it");
     }
+    if is_held(path) {
+        return refuse("another disklab works in it");
+    }
     if context.by_force {
         kill_users(&shown);
     }
@@ -60,6 +66,15 @@ pub(super) fn obstacles(path: &Path, marks: &Marks) -> Result<Vec<Obstacle>, Sta
     found.extend(inspect::entries(path, marks)?);
     found.extend(inspect::processes(&shown));
     Ok(found)
+}
+
+/// Whether another process holds this directory by a lock on it, as a run does with the
+/// directories that it creates. Some network file systems have no such locks.
+fn is_held(path: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    open(path, flags, Mode::empty())
+        .and_then(|directory| flock(&directory, FlockOperation::NonBlockingLockExclusive))
+        .is_err_and(|e| e == Errno::WOULDBLOCK)
 }
 
 #[cfg(test)]
@@ -91,5 +106,19 @@ mod tests {
         std::os::unix::fs::symlink(&other, &link).expect("link");
         tree(&link).expect_err("a link");
         assert!(other.exists());
+    }
+
+    #[test]
+    fn held_tree_is_left_alone() {
+        let temp = tempfile::tempdir().expect("temp");
+        let path = temp.path().join("disklab1x0");
+        std::fs::create_dir(&path).expect("make");
+        let held = std::fs::File::open(&path).expect("open");
+        flock(&held, FlockOperation::NonBlockingLockExclusive).expect("lock");
+        let error = tree(&path).expect_err("held").to_string();
+        assert!(error.contains("another disklab works in it"), "{error}");
+        assert!(path.exists());
+        drop(held);
+        assert!(tree(&path).expect("free"));
     }
 }
