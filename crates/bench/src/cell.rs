@@ -46,7 +46,14 @@ impl DeviceCell<'_> {
         std::fs::create_dir_all(&folder)
             .map_err(|e| CellError::Drives(BenchError::io("cannot make", &folder)(e)))?;
         let ready = drives
-            .make_ready(self.study, &stack_spec.drives, stack_spec.write_cache, ledger, executor)
+            .make_ready(
+                self.study,
+                &stack_spec.drives,
+                stack_spec.write_cache,
+                &folder,
+                ledger,
+                executor,
+            )
             .map_err(CellError::Drives)?;
         let devices: Vec<PathBuf> = ready.drives.iter().map(|d| d.device.clone()).collect();
         let watched: Vec<Watched> = ready

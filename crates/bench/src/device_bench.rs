@@ -8,6 +8,7 @@ use disklab_stack::{Ledger, Machine};
 use disklab_study::Cell;
 
 use crate::cell::{DeviceCell, run_one};
+use crate::own_directory::OwnDirectory;
 use crate::survey::survey_devices;
 use crate::{Bench, BenchError, Campaign, Drives, Medium, Sink, Survey};
 
@@ -18,14 +19,32 @@ pub struct DeviceBench<D> {
     machine: Machine,
     ledger: Ledger,
     executor: Executor,
-    scratch: PathBuf,
+    scratch: Scratch,
+}
+
+/// Where a bench's files and mount points go.
+#[derive(Debug)]
+enum Scratch {
+    /// Into a directory of the run's own below this one, which others use too.
+    Shared(PathBuf),
+    /// Into this directory itself: nobody else is there.
+    Own(PathBuf),
 }
 
 impl<D: Drives> DeviceBench<D> {
-    /// A bench over `drives`. Mount points are made in `scratch`; what is made
-    /// is remembered in `ledger`.
+    /// A bench over `drives`. Files and mount points are made in a directory of the run's
+    /// own below `scratch`, which must exist; what is made is remembered in `ledger`.
     pub fn new(drives: D, ledger: Ledger, executor: Executor, scratch: &Path) -> Self {
-        Self { drives, machine: Machine::here(), ledger, executor, scratch: scratch.to_owned() }
+        Self::with(drives, ledger, executor, Scratch::Shared(scratch.to_owned()))
+    }
+
+    /// A bench in the lab's guest, which has `scratch` for itself.
+    pub(crate) fn in_guest(drives: D, ledger: Ledger, executor: Executor, scratch: &Path) -> Self {
+        Self::with(drives, ledger, executor, Scratch::Own(scratch.to_owned()))
+    }
+
+    fn with(drives: D, ledger: Ledger, executor: Executor, scratch: Scratch) -> Self {
+        Self { drives, machine: Machine::here(), ledger, executor, scratch }
     }
 
     /// What the bench itself lacks, in words; nothing where it can run.
@@ -85,6 +104,33 @@ impl<D: Drives> Bench for DeviceBench<D> {
         cells: &[&Cell],
         sink: &mut dyn Sink,
     ) -> Result<(), BenchError> {
+        let parent = match &self.scratch {
+            Scratch::Own(directory) => {
+                let directory = directory.clone();
+                return self.run_cells(campaign, cells, &directory, sink);
+            }
+            Scratch::Shared(parent) => parent,
+        };
+        let mark = self.ledger.mark();
+        let own = OwnDirectory::create(parent, &mut self.ledger)?;
+        let result = self.run_cells(campaign, cells, own.path(), sink);
+        drop(own);
+        for complaint in self.ledger.take_down_to(mark, &self.executor) {
+            tracing::warn!("{complaint}");
+        }
+        result
+    }
+}
+
+impl<D: Drives> DeviceBench<D> {
+    /// Runs the cells one after the other, each in a directory of its own in `scratch`.
+    fn run_cells(
+        &mut self,
+        campaign: &Campaign,
+        cells: &[&Cell],
+        scratch: &Path,
+        sink: &mut dyn Sink,
+    ) -> Result<(), BenchError> {
         let indices =
             cells.iter().map(|cell| indices(campaign, cell)).collect::<Result<Vec<_>, _>>()?;
         for (cell, (stack_index, work_index)) in cells.iter().zip(indices) {
@@ -95,7 +141,7 @@ impl<D: Drives> Bench for DeviceBench<D> {
                 spec: &campaign.study.workloads[work_index],
                 workload: campaign.workloads[work_index].as_ref(),
                 cell,
-                scratch: &self.scratch,
+                scratch,
             };
             let drives = &mut self.drives;
             run_one(&mut self.ledger, &self.executor, cell, sink, |ledger, executor, phase| {

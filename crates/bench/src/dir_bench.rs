@@ -9,7 +9,8 @@ use disklab_stack::Ledger;
 use disklab_study::{Cell, LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
-use crate::cell::{Place, measure, run_one, tag};
+use crate::cell::{Place, measure, run_one};
+use crate::own_directory::OwnDirectory;
 use crate::survey::runnable_workloads;
 use crate::{Bench, BenchError, Campaign, CellError, Medium, Phase, Sink, Survey};
 
@@ -59,13 +60,12 @@ impl Here<'_> {
         let mut sample = Sample::default();
         phase(Phase::Make);
         let began = Instant::now();
-        let folder = self.directory.join(tag());
-        ledger.create_tree(&folder)?;
-        ledger.expect(&folder, campaign.workloads[work_index].names())?;
+        let own = OwnDirectory::create(self.directory, ledger).map_err(CellError::Drives)?;
+        ledger.expect(own.path(), campaign.workloads[work_index].names())?;
         sample.overhead.make_seconds = began.elapsed().as_secs_f64();
         let totals = Totals::start(&SystemRoot::here(), self.watched);
         let place = Place {
-            directory: &folder,
+            directory: own.path(),
             device: None,
             remount: None,
             device_is_ata: false,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
+use std::path::Path;
 
 use disklab_exec::Executor;
 use disklab_measure::{BlockDevice, Note, SystemRoot, set_write_cache, write_cache};
@@ -216,6 +217,7 @@ impl Drives for DiskDrives {
         study: &Study,
         indices: &[usize],
         wanted_cache: Option<bool>,
+        _directory: &Path,
         ledger: &mut Ledger,
         executor: &Executor,
     ) -> Result<Ready, BenchError> {
@@ -233,7 +235,7 @@ impl Drives for DiskDrives {
                     text: format!("write cache switched {}", if on { "on" } else { "off" }),
                 });
             }
-            let name = study.drives.get(*index).map_or_else(String::new, |d| d.name.clone());
+            let name = study.drives.get(*index).map_or_else(String::new, |d| d.name.to_string());
             ready.drives.push(ReadyDrive { name, device: node });
         }
         Ok(ready)

@@ -1,7 +1,7 @@
 //! Drives that a device bench makes ready for a cell.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use disklab_exec::Executor;
 use disklab_measure::{DriveTraits, Note};
@@ -96,8 +96,9 @@ pub trait Drives {
         Vec::new()
     }
 
-    /// Makes the drives with these indices ready: empty, and free for use. What
-    /// has to be undone is entered in the ledger. Returns them, whether they
+    /// Makes the drives with these indices ready: empty, and free for use. Their files, if
+    /// they have any, go to `directory`, which is the cell's own. What has to be undone is
+    /// entered in the ledger. Returns them, whether they
     /// read as zeros all over, and remarks.
     ///
     /// # Errors
@@ -107,6 +108,7 @@ pub trait Drives {
         study: &Study,
         indices: &[usize],
         write_cache: Option<bool>,
+        directory: &Path,
         ledger: &mut Ledger,
         executor: &Executor,
     ) -> Result<Ready, BenchError>;

@@ -14,6 +14,7 @@ mod drives;
 mod error;
 mod lab;
 mod loop_drives;
+mod own_directory;
 mod predict;
 mod remount;
 pub mod safety;

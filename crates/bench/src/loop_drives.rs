@@ -11,8 +11,8 @@ use disklab_units::Bytes;
 use crate::drives::Ready;
 use crate::{BenchError, Drives, Medium, ReadyDrive};
 
-/// Sparse files in a folder, attached as loop devices. Each cell gets new ones,
-/// which read as zeros.
+/// Sparse files in a cell's own directory, attached as loop devices. Each cell gets new
+/// ones, which read as zeros.
 #[derive(Debug)]
 pub struct LoopDrives {
     folder: PathBuf,
@@ -21,7 +21,7 @@ pub struct LoopDrives {
 }
 
 impl LoopDrives {
-    /// Drives of `drive_size` in `folder`, which must exist.
+    /// Drives of `drive_size`; the cells' directories are below `folder`.
     pub fn new(folder: &Path, drive_size: Bytes, medium: Medium) -> Self {
         // A loop device refuses a size that is no multiple of its sectors.
         let drive_size = drive_size.round_up(Bytes::mib(1));
@@ -77,6 +77,7 @@ impl Drives for LoopDrives {
         study: &Study,
         indices: &[usize],
         _write_cache: Option<bool>,
+        directory: &Path,
         ledger: &mut Ledger,
         executor: &Executor,
     ) -> Result<Ready, BenchError> {
@@ -84,8 +85,9 @@ impl Drives for LoopDrives {
         let mut ready = Ready { are_zero: true, ..Ready::default() };
         for index in indices {
             let size = sizes.get(*index).copied().flatten().unwrap_or(self.drive_size);
-            let name = study.drives.get(*index).map_or_else(String::new, |d| d.name.clone());
-            let path = self.folder.join(format!("{name}.img"));
+            let name = study.drives.get(*index).map_or_else(String::new, |d| d.name.to_string());
+            // The drive's number: its name in the study never becomes a path.
+            let path = directory.join(format!("drive-{index}.img"));
             let file = ledger.create_file(&path)?;
             file.set_len(size.0).map_err(BenchError::io("cannot extend", &path))?;
             drop(file);

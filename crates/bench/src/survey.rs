@@ -94,7 +94,7 @@ pub(crate) fn survey_devices(
             survey.stacks.push(PlannedStack {
                 id: spec.id.clone(),
                 layers: layers.join("/"),
-                drives: spec.drives.iter().map(|d| study.drives[*d].name.clone()).collect(),
+                drives: spec.drives.iter().map(|d| study.drives[*d].name.to_string()).collect(),
                 capacity: volume.size.0,
                 tolerates: volume.tolerates,
             });

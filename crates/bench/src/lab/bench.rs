@@ -14,7 +14,7 @@ use disklab_units::{Bytes, BytesPerSecond};
 
 use super::crew::Crew;
 use super::drives::ModelledDrives;
-use crate::cell::tag;
+use crate::own_directory::OwnDirectory;
 use crate::survey::survey_devices;
 use crate::{Bench, BenchError, Campaign, Drives, Medium, Sink, Survey};
 
@@ -192,22 +192,20 @@ impl Bench for LabBench {
         let kernel = self.kernel.clone().ok_or_else(|| {
             BenchError::Other("the lab has no kernel yet: it was not made ready".to_owned())
         })?;
-        let folder = self.settings.scratch.join(tag());
         let mark = self.ledger.mark();
-        let scratch = &self.settings.scratch;
-        std::fs::create_dir_all(scratch).map_err(BenchError::io("cannot make", scratch))?;
-        self.ledger.create_tree(&folder)?;
+        let own = OwnDirectory::create(&self.settings.scratch, &mut self.ledger)?;
         let labs = cells.iter().map(|cell| lab_name(cell)).collect();
-        self.ledger.expect(&folder, labs)?;
+        self.ledger.expect(own.path(), labs)?;
         let crew = Crew {
             campaign,
             drives: &self.drives,
             settings: &self.settings,
             kernel: &kernel,
-            folder: &folder,
+            folder: own.path(),
             executor: &self.executor,
         };
         let result = crew.carry_out(cells, sink);
+        drop(own);
         let complaints = self.ledger.take_down_to(mark, &self.executor);
         for complaint in complaints {
             tracing::warn!("{complaint}");

@@ -60,7 +60,7 @@ impl ModelledDrives {
                     .map_err(|why| format!("drive '{}' of the study: {why}", spec.name))?;
                 used.iter_mut().zip(meant).for_each(|(used, meant)| *used |= meant);
                 let serial = serials.next(&file.id);
-                Ok(Modelled { name: spec.name.clone(), file, serial })
+                Ok(Modelled { name: spec.name.to_string(), file, serial })
             })
             .collect::<Result<Vec<_>, String>>()?;
         if let Some((set, _)) = over.iter().zip(used).find(|(_, used)| !used) {
@@ -255,6 +255,7 @@ impl Drives for ModelledDrives {
         _study: &Study,
         indices: &[usize],
         write_cache: Option<bool>,
+        _directory: &Path,
         _ledger: &mut Ledger,
         _executor: &Executor,
     ) -> Result<Ready, BenchError> {

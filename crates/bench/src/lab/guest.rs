@@ -65,7 +65,7 @@ fn cell(job: &Job, folder: &Path, sink: &mut GuestSink) -> Result<(), String> {
     let place = Path::new(PLACE);
     let ledger = Ledger::open(&place.join("ledger")).map_err(|e| e.to_string())?;
     let executor = Executor::new(Interrupt::new());
-    let mut bench = DeviceBench::new(drives, ledger, executor, &place.join("scratch"));
+    let mut bench = DeviceBench::in_guest(drives, ledger, executor, &place.join("scratch"));
     bench.carry_out(&campaign, &[&job.cell], sink).map_err(|e| e.to_string())
 }
 

@@ -82,9 +82,13 @@ fn campaign() -> Campaign {
 }
 
 /// The loop bench in `folder`, or a line on what the machine lacks.
-fn loop_bench(folder: &Path, interrupt: &Interrupt) -> Option<DeviceBench<LoopDrives>> {
+fn loop_bench(
+    folder: &Path,
+    state: &Path,
+    interrupt: &Interrupt,
+) -> Option<DeviceBench<LoopDrives>> {
     let drives = LoopDrives::new(folder, Bytes::mib(400), Medium::SOLID_STATE);
-    let ledger = Ledger::open(&folder.join("state")).expect("ledger");
+    let ledger = Ledger::open(state).expect("ledger");
     let bench = DeviceBench::new(drives, ledger, Executor::new(interrupt.clone()), folder);
     let missing = bench.missing();
     if missing.is_empty() {
@@ -114,7 +118,10 @@ fn nothing_is_left(folder: &Path) {
 #[test]
 fn the_loop_bench_makes_measures_and_takes_down() {
     let temp = tempfile::tempdir().expect("temp");
-    let Some(mut bench) = loop_bench(temp.path(), &Interrupt::new()) else { return };
+    let Some(mut bench) = loop_bench(temp.path(), &temp.path().join("state"), &Interrupt::new())
+    else {
+        return;
+    };
     let campaign = campaign();
     let survey = bench.survey(&campaign);
     let left_out = |what: &str| {
@@ -148,12 +155,68 @@ fn the_loop_bench_makes_measures_and_takes_down() {
     }
 }
 
+/// What `--scratch` names is the user's: names that a run would give to its own are taken,
+/// by files, links and directories.
+#[test]
+fn scratch_of_the_user_is_left_as_it_is() {
+    use std::os::unix::fs::symlink;
+    let temp = tempfile::tempdir().expect("temp");
+    let photos = temp.path().join("photos");
+    let scratch = temp.path().join("scratch");
+    std::fs::create_dir_all(scratch.join("mnt")).expect("make");
+    std::fs::write(&photos, "photos").expect("write");
+    for name in ["d-1.img", "drive-1.img"] {
+        std::fs::write(scratch.join(name), "mine").expect("write");
+    }
+    for name in ["d-2.img", "drive-0.img"] {
+        symlink(&photos, scratch.join(name)).expect("link");
+    }
+    let Some(bench) = loop_bench(&scratch, &temp.path().join("state"), &Interrupt::new()) else {
+        return;
+    };
+    let Some(other) = loop_bench(&scratch, &temp.path().join("other"), &Interrupt::new()) else {
+        return;
+    };
+    // Two runs at once do not meet.
+    std::thread::scope(|scope| {
+        for (number, mut bench) in [bench, other].into_iter().enumerate() {
+            let raw = temp.path().join(format!("raw-{number}"));
+            scope.spawn(move || {
+                let campaign = campaign();
+                let mut pairs = bench.survey(&campaign).pairs;
+                pairs.retain(|(stack, _)| stack == "md/ext4" || stack == "btrfs-raid1");
+                pairs.push(("single/ext4".to_owned(), "write".to_owned()));
+                let cells = order(&pairs, 2, 1);
+                let mut sink = Collector::new(&raw);
+                bench
+                    .carry_out(&campaign, &cells.iter().collect::<Vec<_>>(), &mut sink)
+                    .expect("run");
+                assert_eq!(sink.ended.len(), cells.len());
+                for (stack, outcome) in &sink.ended {
+                    let sample = outcome.result.as_ref().unwrap_or_else(|e| panic!("{stack}: {e}"));
+                    assert_eq!(sample.steps[0].figures[0].bytes, 64 * 64 * 1024, "{stack}");
+                }
+            });
+        }
+    });
+    assert_eq!(std::fs::read_to_string(&photos).expect("photos"), "photos");
+    for name in ["d-1.img", "drive-1.img"] {
+        assert_eq!(std::fs::read_to_string(scratch.join(name)).expect(name), "mine");
+    }
+    assert!(scratch.join("d-2.img").is_symlink() && scratch.join("drive-0.img").is_symlink());
+    let left = std::fs::read_dir(&scratch).expect("scratch").count();
+    assert_eq!(left, 5, "something is left, or gone");
+}
+
 #[test]
 fn an_interrupted_cell_is_taken_down_and_not_handed_over() {
     for at in 0..4 {
         let temp = tempfile::tempdir().expect("temp");
         let interrupt = Interrupt::new();
-        let Some(mut bench) = loop_bench(temp.path(), &interrupt) else { return };
+        let Some(mut bench) = loop_bench(temp.path(), &temp.path().join("state"), &interrupt)
+        else {
+            return;
+        };
         let campaign = campaign();
         let cells = order(&[("single/ext4".into(), "write".into())], 1, 1);
         let mut sink = Collector::new(temp.path());
@@ -168,7 +231,10 @@ fn an_interrupted_cell_is_taken_down_and_not_handed_over() {
 #[test]
 fn a_cell_that_fails_is_taken_down_and_told() {
     let temp = tempfile::tempdir().expect("temp");
-    let Some(mut bench) = loop_bench(temp.path(), &Interrupt::new()) else { return };
+    let Some(mut bench) = loop_bench(temp.path(), &temp.path().join("state"), &Interrupt::new())
+    else {
+        return;
+    };
     // 400 MiB of drive, and the largest workload does not fit: never surveyed,
     // but carried out all the same.
     let cells = order(&[("single/ext4".into(), "too-large".into())], 1, 1);
