@@ -155,8 +155,8 @@ pub struct CampaignArgs {
     /// has failed. [default: 30 d]
     #[arg(long, value_name = "TIME", value_parser = disklab_units::parse_duration)]
     pub cell_limit: Option<Duration>,
-    /// Folder for the benches' own files and for mount points; in the run's
-    /// folder if absent.
+    /// Directory below which the run creates one of its own, for large files and mount
+    /// points. [default: the run's directory]
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
     /// On disks: erase the drive with this serial number although it carries
@@ -243,7 +243,7 @@ pub struct RunArgs {
     pub campaign: CampaignArgs,
     #[command(flatten)]
     pub how_long: HowLongArgs,
-    /// The run's folder; named after the study and the time if absent.
+    /// The run's directory, new or empty. [default: named after the study and the time]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Go on with the run in the folder given by --out.

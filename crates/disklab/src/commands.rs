@@ -10,6 +10,7 @@ mod import;
 pub mod lab;
 mod list;
 mod merge;
+mod outputs;
 mod plan;
 mod report;
 mod run;

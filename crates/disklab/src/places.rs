@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_store::DirectoryClaim;
 use jiff::Zoned;
+
+use crate::exit::Failure;
 
 /// Where disklab remembers what it has made and must take down.
 pub fn state_folder() -> PathBuf {
@@ -12,6 +15,16 @@ pub fn state_folder() -> PathBuf {
         .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
         .unwrap_or_else(|| PathBuf::from("/var/lib"))
         .join("disklab")
+}
+
+/// Refuses a directory for outputs that disklab must not, or cannot, write to.
+pub fn check_outputs(path: &Path) -> Result<(), Failure> {
+    DirectoryClaim::check(path).map_err(Failure::wrong_use)
+}
+
+/// Claims a directory for outputs.
+pub fn claim_outputs(path: &Path) -> Result<DirectoryClaim, Failure> {
+    DirectoryClaim::make(path).map_err(Failure::wrong_use)
 }
 
 /// A run's folder where the user named none: `disklab-runs/nas-20261121-104933`.

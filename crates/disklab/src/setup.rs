@@ -5,6 +5,7 @@ mod lab;
 mod making;
 mod pilot;
 mod prediction;
+mod scratch;
 mod selection;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ use crate::words::{Skipped, left_out_lines};
 pub use lab::machine_memory;
 
 use self::pilot::Pilot;
+use self::scratch::Scratch;
 use self::selection::Selection;
 
 /// Whether anything may be made.
@@ -58,8 +60,7 @@ pub struct Setup {
     pilot: Option<Pilot>,
     /// The bench's settings, by the names of their flags.
     pub options: BTreeMap<String, String>,
-    /// A folder for large files and mount points.
-    scratch: PathBuf,
+    scratch: Scratch,
     /// Where the cells' data go; none where that is the drives themselves, as the
     /// survey has left out what finds no room on them.
     pub room: Option<Room>,
@@ -95,11 +96,11 @@ impl Room {
 }
 
 impl Setup {
-    /// Understands the command line. Makes nothing yet.
+    /// Understands the command line. Makes nothing yet. `out` is the run's directory.
     pub fn new(
         found: Found,
         args: &CampaignArgs,
-        scratch: &Path,
+        out: &Path,
         mode: Mode,
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
@@ -107,17 +108,15 @@ impl Setup {
         let Found { study, folder } = found;
         let context = Context { scale: args.scale(), folder: folder.clone() };
         let campaign = Campaign::new(study, &context).map_err(Failure::wrong_use)?;
-        let scratch = args.scratch.clone().unwrap_or_else(|| scratch.to_owned());
-        // The ledger and losetup want absolute paths.
-        let scratch = std::path::absolute(&scratch).map_err(Failure::wrong_use)?;
+        let scratch = Scratch::new(args.scratch.as_deref(), out)?;
         let mut options = BTreeMap::new();
         if args.scratch.is_some() {
-            options.insert("scratch".to_owned(), scratch.display().to_string());
+            options.insert("scratch".to_owned(), scratch.path().display().to_string());
         }
         // `study.toml` lies in no folder that its path names.
         let folder =
             std::path::absolute(Path::new(".").join(&folder)).map_err(Failure::wrong_use)?;
-        let place = Place { scratch: &scratch, study: &folder };
+        let place = Place { scratch: scratch.path(), study: &folder };
         let bench = bench(args, &campaign, &place, mode, &mut options, interrupt)?;
         let mut survey = bench.survey(&campaign);
         Selection::new(&args.only, &args.without).narrow(&mut survey, &campaign.study)?;
@@ -133,7 +132,7 @@ impl Setup {
         };
         check_run_size(survey.pairs.len(), repeats).map_err(Failure::wrong_use)?;
         let cells = order(&survey.pairs, repeats, seed);
-        let room = Room::of(&args.on(), &scratch);
+        let room = Room::of(&args.on(), scratch.path());
         Ok(Self {
             campaign,
             bench,
@@ -211,20 +210,16 @@ impl Setup {
         self.is_lab.then(|| lab::kernel_of(&self.campaign, &self.cells))
     }
 
-    /// Makes the folder for large files and mount points.
+    /// Makes the directory below which the run makes its own for large files and mount
+    /// points.
     pub fn make_scratch(&self) -> Result<(), Failure> {
-        std::fs::create_dir_all(&self.scratch)
-            .map_err(|e| Failure::wrong_use(format!("cannot make {}: {e}", self.scratch.display())))
+        self.scratch.make()
     }
 
-    /// Removes that folder again, where it is empty: it may be the user's own.
-    pub fn remove_scratch(&self) {
-        let _ = std::fs::remove_dir(&self.scratch);
-    }
-
-    /// Refuses a run that has no cells or no room.
+    /// Refuses a run that has no cells, no room, or nowhere to put its files.
     pub fn check(&self) -> Result<(), Failure> {
         self.check_cells()?;
+        self.scratch.check()?;
         self.check_room()
     }
 
@@ -293,10 +288,7 @@ fn bench(
 ) -> Result<Box<dyn Bench>, Failure> {
     let scratch = place.scratch;
     let executor = Executor::new(interrupt.clone());
-    let refused = |error: StackError| {
-        if error.is_refusal() { Failure::wrong_use(error) } else { Failure::failed(error) }
-    };
-    let ledger = || Ledger::open(&ledger_folder()).map_err(refused);
+    let ledger = || Ledger::open(&ledger_folder()).map_err(Failure::wrong_use);
     match &args.on() {
         On::Lab => {
             let (bench, memory) = lab::bench(args, campaign, place, ledger()?, executor)?;
@@ -331,6 +323,9 @@ fn bench(
                 )));
             }
             let path = path.canonicalize().map_err(Failure::wrong_use)?;
+            if mode == Mode::Run {
+                scratch::check_writable("--on dir:", &path)?;
+            }
             let (medium, watched) = medium_below(&path);
             Ok(Box::new(DirBench::new(&path, watched, medium, ledger()?, executor)))
         }

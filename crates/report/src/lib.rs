@@ -14,6 +14,7 @@ mod html;
 mod json;
 mod markdown;
 mod moved;
+mod own;
 mod published;
 mod quantity;
 mod report;
@@ -25,5 +26,6 @@ pub use facts::{CellTrace, CountedNote, Facts, MediumWrites, Spread, StackMounts
 pub use gather::Collector;
 pub use markdown::published_text;
 pub use moved::{MovedClaim, moved_page};
+pub use own::is_report;
 pub use report::{Format, Report, ReportError, render};
 pub use versus::{Difference, TwoRuns, VersusFormat};

@@ -66,12 +66,8 @@ pub fn go(setup: &mut Setup, run: &mut Run, how: &HowLong) -> Result<usize, Benc
         let result = setup.bench.carry_out(&setup.campaign, &cells, &mut recorder);
         recorder.finish();
         failed += recorder.failed;
-        if result.is_err() {
-            setup.remove_scratch();
-        }
         result?;
     };
-    setup.remove_scratch();
     keep(setup, run, how, &known, stopped_by)?;
     Ok(failed)
 }

@@ -7,6 +7,7 @@ use disklab_drive::{DriveFile, SHIPPED, shipped};
 use disklab_gates::{Checked, check, page};
 use serde_json::json;
 
+use super::outputs::{OutputError, write_own};
 use super::{print, print_json};
 use crate::cli::DriveArgs;
 use crate::exit::{DONE, FAILED, Failure};
@@ -90,12 +91,11 @@ fn write_pages(
 }
 
 fn write(folder: &Path, path: &str, text: &str) -> Result<(), Failure> {
-    let path = folder.join(path);
-    let written = path
-        .parent()
-        .map_or(Ok(()), std::fs::create_dir_all)
-        .and_then(|()| std::fs::write(&path, text));
-    written.map_err(|e| Failure::wrong_use(format!("cannot write '{}': {e}", path.display())))
+    let parent = folder.join(path).parent().map_or_else(|| folder.to_owned(), Path::to_owned);
+    std::fs::create_dir_all(&parent)
+        .map_err(|e| Failure::wrong_use(format!("cannot make '{}': {e}", parent.display())))?;
+    write_own(folder, path, text, |_| true).map_err(OutputError::into_usage_error)?;
+    Ok(())
 }
 
 fn as_value(described: &Described, outcome: &[Checked]) -> serde_json::Value {

@@ -6,6 +6,7 @@ use disklab_published::Catalogue;
 use super::run::{finish, session};
 use crate::cli::ImportArgs;
 use crate::exit::Failure;
+use crate::places::check_outputs;
 use crate::studies;
 
 /// Reads the files, makes a run of them, and writes its report.
@@ -17,6 +18,7 @@ pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
         )));
     }
     let folder = args.to.clone();
+    check_outputs(&folder)?;
     // All is read, and whatever is wrong found, before anything is written.
     let import = read(args).map_err(Failure::wrong_use)?;
     if !as_json {

@@ -27,8 +27,7 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
     let _planning = signals::planning(&interrupt)?;
     let found = studies::find(&args.study)?;
     let folder = new_run_folder(&found.study.id);
-    let scratch = folder.join("scratch");
-    let mut setup = Setup::new(found, &args.campaign, &scratch, Mode::Look, &interrupt)?;
+    let mut setup = Setup::new(found, &args.campaign, &folder, Mode::Look, &interrupt)?;
     if let Some(how_long) = args.how_long.understood(&args.campaign)? {
         setup.adapt(&how_long)?;
     }
@@ -172,7 +171,7 @@ fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
         .collect();
     let extent = Extent::of(setup, prediction);
     let mut value = json!({
-        "study": setup.campaign.study.id,
+        "study": setup.campaign.study.id.as_str(),
         "bench": setup.bench.name(),
         "bench_about": setup.bench.about(),
         "lab_kernel": setup.lab_kernel().map(|(zfs, found)| {

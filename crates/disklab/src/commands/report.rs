@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_report::{Format as Rendered, Report, render};
+use disklab_report::{Format as Rendered, Report, is_report, render};
 use disklab_store::Run;
 
+use super::outputs::{OutputError, write_named, write_own};
+use super::run::what_is_kept;
 use crate::cli::{Format, ReportArgs};
 use crate::exit::{DONE, Failure};
 
@@ -22,8 +24,11 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     match &args.out {
         Some(path) if path.as_os_str() == "-" => super::print(&text)?,
         out => {
-            let path = out.clone().unwrap_or_else(|| args.run.join(name));
-            write(&path, &text)?;
+            let written = match out {
+                Some(path) => write_named(path, &text).map(|()| path.clone()),
+                None => write_own(&args.run, name, &text, |head| is_report(format, head)),
+            };
+            let path = written.map_err(OutputError::into_usage_error)?;
             super::print(&format!("{}\n", path.display()))?;
         }
     }
@@ -32,26 +37,22 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
 
 /// Writes the page and the post into the run's folder. Returns the page's path.
 pub fn write_both(run: &Run, report: &Report) -> Result<PathBuf, Failure> {
-    let page = run.folder().join("report.html");
-    write(&page, &render(report, Rendered::Html))?;
-    write(&run.folder().join("report.md"), &render(report, Rendered::Markdown))?;
+    let write = |name: &str, format: Rendered| {
+        let text = render(report, format);
+        write_own(run.folder(), name, &text, |head| is_report(format, head))
+            .map_err(|error| Failure::failed(format!("{error}\n{}", what_is_kept(run).trim_end())))
+    };
+    let page = write("report.html", Rendered::Html)?;
+    write("report.md", Rendered::Markdown)?;
     Ok(page)
 }
 
 /// Writes a text to the file that was asked for; to standard output where none was, or `-`.
 pub(super) fn write_or_print(out: Option<&Path>, text: &str) -> Result<(), Failure> {
     match out {
-        Some(path) if path.as_os_str() != "-" => write(path, text),
+        Some(path) if path.as_os_str() != "-" => {
+            write_named(path, text).map_err(OutputError::into_usage_error)
+        }
         _ => super::print(text),
     }
-}
-
-/// Writes a file under another name first, so that there is never half of it.
-pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".part");
-    let unfinished = PathBuf::from(unfinished);
-    std::fs::write(&unfinished, text)
-        .and_then(|()| std::fs::rename(&unfinished, path))
-        .map_err(|e| Failure::failed(format!("cannot write {}: {e}", path.display())))
 }

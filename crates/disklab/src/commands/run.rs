@@ -18,7 +18,7 @@ use crate::adaptive;
 use crate::cli::{CampaignArgs, RunArgs};
 use crate::exit::{DONE, FAILED, Failure, INTERRUPTED};
 use crate::leftovers::{self, tear_down_leftovers};
-use crate::places::new_run_folder;
+use crate::places::{check_outputs, claim_outputs, new_run_folder};
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::setup::{Mode, Setup};
@@ -56,10 +56,9 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
             );
             Ok(INTERRUPTED)
         }
-        Err(error) => Err(Failure::failed(format!(
-            "{error}\nWhat was measured is kept. {}",
-            go_on(&run, &setup)
-        ))),
+        Err(error) => {
+            Err(Failure::failed(format!("{error}\n{}{}", what_is_kept(&run), go_on(&run, &setup))))
+        }
     }
 }
 
@@ -92,7 +91,7 @@ pub fn until_done(
             BenchError::Program(ExecError::Interrupted) => {
                 Failure::interrupted("interrupted; everything that was made has been taken down")
             }
-            error => Failure::failed(format!("{error}\nWhat was measured is kept.")),
+            error => Failure::failed(format!("{error}\n{}", what_is_kept(&run).trim_end())),
         })?;
     }
     let records = run.cells().map_err(Failure::failed)?;
@@ -100,8 +99,22 @@ pub fn until_done(
     Ok((run, failed))
 }
 
-/// How to go on with a run. What it made itself needs no consent to be erased.
+/// Whether what was measured is kept.
+pub(super) fn what_is_kept(run: &Run) -> String {
+    if run.is_still_there() {
+        return "What was measured is kept. ".to_owned();
+    }
+    format!(
+        "{} was deleted or moved during the run: what was measured is no longer there. ",
+        run.folder().display()
+    )
+}
+
+/// How to resume a run. What it made itself needs no consent to be erased.
 fn go_on(run: &Run, setup: &Setup) -> String {
+    if !run.is_still_there() {
+        return "Start a new run.".to_owned();
+    }
     let folder = run.folder().to_string_lossy().into_owned();
     let words = ["disklab", "run", "--resume", "--out", &folder].map(str::to_owned);
     let words = words.into_iter().chain(setup.bench.consents_left());
@@ -134,12 +147,12 @@ fn begin(
         )));
     }
     // Checked once without touching anything, then made.
-    let scratch = folder.join("scratch");
+    check_outputs(&folder)?;
     for line in leftovers::lines(&tear_down_leftovers(interrupt)?) {
         eprintln!("{line}");
     }
     let planning = signals::planning(interrupt)?;
-    let mut setup = Setup::new(found, &args.campaign, &scratch, Mode::Run, interrupt)?;
+    let mut setup = Setup::new(found, &args.campaign, &folder, Mode::Run, interrupt)?;
     if let How::Quietly(pairs) = how {
         setup.keep(pairs);
     }
@@ -156,12 +169,13 @@ fn begin(
     }
     drop(planning);
     setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
+    let claim = claim_outputs(&folder)?;
     get_ready(&mut setup)?;
     setup.make_scratch()?;
     let study = &setup.campaign.study;
     let info = RunInfo {
         disklab: VERSION.to_owned(),
-        study: study.id.clone(),
+        study: study.id.to_string(),
         title: study.title.clone(),
         study_file: study.source.name.clone(),
         study_text: study.source.text.clone(),
@@ -179,6 +193,7 @@ fn begin(
     // A campaign that decides as it goes adds its cells block by block.
     let first: &[Cell] = if setup.how_long.is_some() { &[] } else { &setup.cells };
     let run = Run::create(&folder, &info, first).map_err(Failure::wrong_use)?;
+    claim.keep();
     if matches!(how, How::Told) {
         eprintln!("  folder        {}", folder.display());
     }
@@ -229,7 +244,7 @@ fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
         campaign.without = split(&info, "without");
     }
     let found = Found { study, folder: study_folder(&info.study_file) };
-    let mut setup = Setup::new(found, &campaign, &folder.join("scratch"), Mode::Run, interrupt)?;
+    let mut setup = Setup::new(found, &campaign, &folder, Mode::Run, interrupt)?;
     match &how_long {
         None => setup.cells.clone_from(&cells),
         Some(how_long) => setup.adapt(how_long)?,
@@ -306,7 +321,6 @@ fn carry_out(setup: &mut Setup, run: &mut Run, cells: &[Cell]) -> Result<usize, 
     let result = setup.bench.carry_out(&setup.campaign, &cells, &mut recorder);
     recorder.finish();
     let failed = recorder.failed;
-    setup.remove_scratch();
     result.map(|()| failed)
 }
 

@@ -25,13 +25,13 @@ use self::outcome::{Conditions, Outcome};
 use self::pace::Pace;
 use self::plan::Plan;
 use self::variation::Variation;
-use super::report::write;
+use super::outputs::write_own;
 use super::run::{How, Pairs, study_folder, until_done};
 use super::{print, print_json};
 use crate::cli::{CampaignArgs, HowLongArgs, RunArgs, SensitivityArgs};
 use crate::exit::{DONE, FAILED, Failure};
 use crate::on::On;
-use crate::places::new_run_folder;
+use crate::places::{check_outputs, new_run_folder};
 use crate::setup::{Mode, Setup};
 use crate::studies::Found;
 use crate::{signals, studies};
@@ -49,12 +49,11 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
     }
     let (found, folder, plan) = if args.resume { resumed(args)? } else { begun(args)? };
     let planning = signals::planning(&interrupt)?;
-    let study = found.study.id.clone();
+    let study = found.study.id.to_string();
     let catalogue = Catalogue::shipped().map_err(Failure::failed)?;
-    let scratch = folder.join("scratch");
     let setup = |campaign: &CampaignArgs| {
         let found = Found { study: found.study.clone(), folder: found.folder.clone() };
-        Setup::new(found, campaign, &scratch, Mode::Look, &interrupt)
+        Setup::new(found, campaign, &folder, Mode::Look, &interrupt)
     };
     // What was begun says what belongs to it.
     let campaign = begun_campaign(&args.campaign, &folder.join(SHIPPED))?;
@@ -171,11 +170,11 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
         Outcome::all_at_once(&plan, &conditions, &shipped, &moved, &claims)
     };
     let text = serde_json::to_string_pretty(&outcome.json).map_err(Failure::failed)? + "\n";
-    write(&folder.join("sensitivity.json"), &text)?;
-    let page = folder.join("sensitivity.md");
-    write(&page, &outcome.page)?;
-    let picture = folder.join("sensitivity.html");
-    write(&picture, &outcome.picture)?;
+    let write =
+        |name: &str, text: &str| write_own(&folder, name, text, |_| true).map_err(Failure::failed);
+    write("sensitivity.json", &text)?;
+    let page = write("sensitivity.md", &outcome.page)?;
+    let picture = write("sensitivity.html", &outcome.picture)?;
     if as_json {
         print_json(&outcome.json)?;
     } else {
@@ -202,6 +201,7 @@ fn begun(args: &SensitivityArgs) -> Result<Started, Failure> {
             folder.display()
         )));
     }
+    check_outputs(&folder)?;
     Ok((found, folder, None))
 }
 

@@ -53,7 +53,7 @@ impl Setup {
         // A directory has drives of its own, the other benches have the study's.
         match self.survey.stacks.first() {
             Some(stack) if self.bench.name().starts_with("dir:") => stack.drives.clone(),
-            _ => self.campaign.study.drives.iter().map(|d| d.name.clone()).collect(),
+            _ => self.campaign.study.drives.iter().map(|d| d.name.to_string()).collect(),
         }
     }
 

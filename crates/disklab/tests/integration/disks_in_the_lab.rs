@@ -311,7 +311,7 @@ fn ctrl_c_takes_everything_down() {
         let said = guest.said(case, &[130]);
         assert!(said.ends_with("Go on with: disklab run --resume --out /run/work/run"), "{said}");
         let during = &guest.case(case).standing_during;
-        assert!(during.contains(" /run/work/run/scratch/"), "{case}: {during}");
+        assert!(during.contains(" /run/work/run/disklab"), "{case}: {during}");
         assert_eq!(during.contains("active raid5"), case == "ctrl-c-md", "{during}");
         guest.case(case).left_nothing_standing(case);
         let said = guest.said(&case.replace("ctrl-c", "gone-on-with"), DONE);
@@ -328,7 +328,7 @@ fn what_a_killed_run_left_is_taken_down_at_the_next_start() {
         let killed = format!("killed-{layout}");
         guest.said(&killed, &[137]);
         let during = &guest.case(&killed).standing_during;
-        assert!(during.contains(" /run/work/run/scratch/"), "{during}");
+        assert!(during.contains(" /run/work/run/disklab"), "{during}");
         assert_eq!(guest.case(&killed).standing_after(), during, "{killed}");
         let after = format!("after-{layout}");
         let said = guest.said(&after, DONE);

@@ -13,10 +13,14 @@ use super::cells::Claims;
 use super::draw::Draw;
 use super::variation::Variation;
 use crate::cli::CampaignArgs;
-use crate::commands::report::write;
+use crate::commands::outputs::{OutputError, write_own};
 use crate::commands::run::Pairs;
 use crate::commands::{print, print_json};
 use crate::exit::{DONE, Failure};
+use crate::places::claim_outputs;
+
+/// Name of the file that remembers it.
+const FILE: &str = "plan.json";
 
 /// All runs besides that as shipped.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,15 +147,16 @@ impl Plan {
 
     /// The file that remembers it.
     pub fn path(folder: &Path) -> PathBuf {
-        folder.join("plan.json")
+        folder.join(FILE)
     }
 
     /// Remembers it in `folder`, which is made.
     pub fn save(&self, folder: &Path) -> Result<(), Failure> {
-        std::fs::create_dir_all(folder)
-            .map_err(|e| Failure::wrong_use(format!("cannot make {}: {e}", folder.display())))?;
+        let claim = claim_outputs(folder)?;
         let text = serde_json::to_string_pretty(self).map_err(Failure::failed)?;
-        write(&Self::path(folder), &text)
+        write_own(folder, FILE, &text, |_| true).map_err(OutputError::into_usage_error)?;
+        claim.keep();
+        Ok(())
     }
 
     /// What was remembered.

@@ -54,7 +54,7 @@ done
 # place, under the same kernel name, with somebody's photos on it.
 started killed-and-swapped --on disks:$ID_a,$ID_b,$ID_c --only 'md/*'
 stopped KILL
-umount /run/work/run/scratch/*/mnt
+umount /run/work/run/disklab*/*/mnt
 mdadm --stop /dev/md127
 old=$c
 gone c
@@ -71,7 +71,7 @@ rm -r /run/work/other /run/work/run
 # there is another drive with a copy of what the run has left.
 started killed-and-moved --on disks:$ID_a --only 'single/*'
 stopped KILL
-umount /run/work/run/scratch/*/mnt
+umount /run/work/run/disklab*/*/mnt
 old=$a
 gone a
 gone d

@@ -1,0 +1,153 @@
+//! Files that commands write: never half of one, never through a link that nobody named, and
+//! never in place of what disklab did not write.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use disklab_exec::owner;
+
+use crate::exit::Failure;
+
+/// How much of a file says what it is.
+const HEAD_BYTES: u64 = 4096;
+
+/// Why an output was not written.
+#[derive(Debug)]
+pub enum OutputError {
+    /// The system's reason.
+    Io { path: PathBuf, source: io::Error },
+    /// Something else has the name.
+    Unexpected { path: PathBuf },
+}
+
+impl std::fmt::Display for OutputError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Io { path, source } => write!(f, "cannot write {}: {source}", path.display()),
+            Self::Unexpected { path } => write!(
+                f,
+                "{} was not written by disklab and is left as it is; move it away",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl OutputError {
+    /// The user named a place that cannot be written to.
+    pub fn into_usage_error(self) -> Failure {
+        Failure::wrong_use(self)
+    }
+
+    fn io(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
+        |source| Self::Io { path: path.to_owned(), source }
+    }
+}
+
+/// Writes the file `name` in a directory of outputs and returns its path. What has the name
+/// already is replaced only if it is a regular file whose beginning `is_ours` accepts.
+pub fn write_own(
+    directory: &Path,
+    name: &str,
+    text: &str,
+    is_ours: impl Fn(&str) -> bool,
+) -> Result<PathBuf, OutputError> {
+    let path = directory.join(name);
+    match path.symlink_metadata() {
+        Err(e) if e.kind() == ErrorKind::NotFound => {}
+        Err(source) => return Err(OutputError::Io { path, source }),
+        Ok(there) if !there.is_file() => return Err(OutputError::Unexpected { path }),
+        Ok(_) => {
+            if !is_ours(&head(&path).map_err(OutputError::io(&path))?) {
+                return Err(OutputError::Unexpected { path });
+            }
+        }
+    }
+    replace(&path, text)?;
+    Ok(path)
+}
+
+/// Writes the file that the user named. A device or a pipe is written to; a link that the
+/// user named is followed.
+pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
+    match path.metadata() {
+        Ok(there) if !there.is_file() => OpenOptions::new()
+            .write(true)
+            .open(path)
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .map_err(OutputError::io(path)),
+        Ok(_) => replace(&path.canonicalize().map_err(OutputError::io(path))?, text),
+        Err(_) => replace(path, text),
+    }
+}
+
+fn head(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(HEAD_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Writes a file under a name of its own first, which nothing has, so that there is never
+/// half of it.
+fn replace(path: &Path, text: &str) -> Result<(), OutputError> {
+    let wrong = OutputError::io(path);
+    let name = path.file_name().ok_or_else(|| wrong(ErrorKind::InvalidFilename.into()))?;
+    let unfinished = path.with_file_name(format!(".disklab-{}.part", owner()));
+    let mut file =
+        OpenOptions::new().write(true).create_new(true).open(&unfinished).map_err(&wrong)?;
+    let written = file
+        .write_all(text.as_bytes())
+        .and_then(|()| std::fs::rename(&unfinished, unfinished.with_file_name(name)));
+    written.map_err(|e| {
+        let _ = std::fs::remove_file(&unfinished);
+        wrong(e)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn only_outputs_of_disklab_are_replaced() {
+        let temp = tempfile::tempdir().expect("temp");
+        let write = |name: &str| write_own(temp.path(), name, "new\n", |head| head == "old\n");
+        let read = |name: &str| std::fs::read_to_string(temp.path().join(name)).expect("read");
+        std::fs::write(temp.path().join("old"), "old\n").expect("write");
+        std::fs::write(temp.path().join("mine"), "mine\n").expect("write");
+        std::fs::create_dir(temp.path().join("directory")).expect("make");
+        symlink(temp.path().join("old"), temp.path().join("link")).expect("link");
+        for name in ["mine", "directory", "link"] {
+            let error = write(name).expect_err(name);
+            assert!(matches!(error, OutputError::Unexpected { .. }), "{name}: {error}");
+        }
+        assert_eq!((read("mine"), read("old")), ("mine\n".to_owned(), "old\n".to_owned()));
+        assert!(temp.path().join("link").is_symlink());
+        for name in ["fresh", "old"] {
+            write(name).expect(name);
+            assert_eq!(read(name), "new\n");
+        }
+        assert_eq!(std::fs::read_dir(temp.path()).expect("read").count(), 5, "no part is left");
+    }
+
+    #[test]
+    fn named_file_may_be_a_device_or_a_link() {
+        let temp = tempfile::tempdir().expect("temp");
+        let (file, link) = (temp.path().join("file"), temp.path().join("link"));
+        std::fs::write(&file, "old").expect("write");
+        symlink(&file, &link).expect("link");
+        // What a name for an unfinished file could have been.
+        let part = temp.path().join("link.part");
+        symlink(&file, &part).expect("link");
+        write_named(&link, "new").expect("written");
+        assert_eq!(std::fs::read_to_string(&file).expect("read"), "new");
+        assert!(link.is_symlink() && part.is_symlink());
+        write_named(Path::new("/dev/null"), "new").expect("written");
+        assert!(!Path::new("/dev/null").metadata().expect("metadata").is_file());
+        write_named(&temp.path().join("none/file"), "new").expect_err("no directory");
+        write_named(Path::new("/"), "new").expect_err("a directory");
+    }
+}
