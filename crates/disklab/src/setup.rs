@@ -19,7 +19,7 @@ use disklab_bench::{
 use disklab_campaign::Goal;
 use disklab_exec::{Executor, Interrupt};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
-use disklab_stack::{Ledger, StackError};
+use disklab_stack::Ledger;
 use disklab_study::{Cell, check_run_size, order};
 use disklab_units::{Bytes, show_duration};
 use disklab_workload::Context;

@@ -5,7 +5,7 @@ mod setting;
 
 use std::sync::Arc;
 
-use disklab_study::{Fields, Node, Setting, Source, StudyError};
+use disklab_study::{Fields, FileName, Node, Setting, Source, StudyError};
 
 use crate::values::choice;
 use crate::{Drive, hdd, smr, ssd};
@@ -200,10 +200,19 @@ pub fn load_with(name: &str, text: &str, set: &[Setting]) -> Result<DriveFile, S
     Ok(DriveFile { plausible, changes, ..file })
 }
 
+/// The id, which becomes the name of a page and of a directory of pictures.
+fn id(node: &Node) -> Result<String, StudyError> {
+    let id = node.as_text()?;
+    match FileName::new(&id) {
+        Ok(id) => Ok(id.into()),
+        Err(why) => Err(node.error(format!("`id`: invalid name '{}': {why}", id.escape_debug()))),
+    }
+}
+
 /// The drive, and the table of what is plausible.
 fn read(root: &Node) -> Result<(DriveFile, Option<&Node>), StudyError> {
     let mut fields = Fields::new(root, "the drive")?;
-    let id = fields.require_text("id")?;
+    let id = id(fields.require("id")?)?;
     let aliases = fields.texts("aliases")?.unwrap_or_default();
     let name = fields.require_text("name")?;
     let model = fields.require_text("model")?;

@@ -61,7 +61,7 @@ impl Import {
             )));
         }
         let about = format!("what was published about '{}', each figure once", study.id);
-        let options = BTreeMap::from([(PUBLISHED.to_owned(), study.id.clone())]);
+        let options = BTreeMap::from([(PUBLISHED.to_owned(), study.id.to_string())]);
         Ok(Self { study, cells, left_out, about, options })
     }
 }

@@ -28,7 +28,7 @@ impl Import {
         let study = &self.study;
         let info = RunInfo {
             disklab: session.disklab.clone(),
-            study: study.id.clone(),
+            study: study.id.to_string(),
             title: study.title.clone(),
             study_file: study.source.name.clone(),
             study_text: study.source.text.clone(),

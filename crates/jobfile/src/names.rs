@@ -1,5 +1,7 @@
 //! Names of files and jobs.
 
+use disklab_source::FileName;
+
 use crate::value::shown;
 
 /// More names than this are refused.
@@ -11,8 +13,10 @@ fn file_name(name: &str, folders: bool) -> Result<(), String> {
         "it names a folder, and disklab runs the job in the directory that is measured"
     } else if name.contains('\\') {
         "fio takes '\\' for an escape; give plain names"
-    } else if matches!(name.rsplit('/').next(), None | Some("" | "." | "..")) || name == "-" {
+    } else if name == "-" {
         "it is no file's name"
+    } else if let Err(why) = FileName::new(name.rsplit('/').next().unwrap_or_default()) {
+        return Err(format!("'{}' is not allowed here: {why}", shown(name)));
     } else if name.len() > 4095 {
         "it is longer than any path can be"
     } else {
@@ -55,11 +59,10 @@ pub(crate) fn name_format(text: &str, folders: bool) -> Result<String, String> {
 
 /// A job's name becomes part of file names.
 pub(crate) fn job_name(name: &str) -> Result<(), String> {
-    if name.is_empty() || name.contains(['/', '\\', '$', ':']) || name.chars().any(char::is_control)
-    {
+    if FileName::new(name).is_err() || name.contains(['\\', '$', ':']) {
         return Err(
-            "fio makes file names from a job's name: it cannot be empty, nor have '/', '\\', '$', \
-             ':' or control characters"
+            "fio makes file names from a job's name: it cannot be empty, '.', '..' or longer \
+             than 200 bytes, nor have '/', '\\', '$', ':' or control characters"
                 .to_owned(),
         );
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use disklab_study::{Fields, Node, Source, StudyError};
+use disklab_study::{Fields, FileName, Node, Source, StudyError};
 use disklab_units::Bytes;
 
 use crate::cost::{COSTS, Cost, PARAMETERS, Unit};
@@ -45,7 +45,11 @@ pub fn load(name: &str, text: &str) -> Result<Processor, StudyError> {
 /// As for [`load`].
 pub fn from_node(node: &Node) -> Result<Processor, StudyError> {
     let mut fields = Fields::new(node, "the processor")?;
-    let id = fields.require_text("id")?;
+    let id_node = fields.require("id")?;
+    let id = id_node.as_text()?;
+    FileName::new(&id).map_err(|why| {
+        id_node.error(format!("`id`: invalid name '{}': {why}", id.escape_debug()))
+    })?;
     let name = fields.text("name")?.unwrap_or_else(|| id.clone());
     let note = fields.text("note")?.unwrap_or_default().trim().to_owned();
     let processors = fields.integer("processors", 1..=1024)?.unwrap_or(1);

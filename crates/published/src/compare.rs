@@ -86,7 +86,7 @@ pub fn compare(catalogue: &Catalogue, measured: &Measured<'_>) -> Option<Compari
     let rows: Vec<Judged> =
         catalogue.rows_of(study).map(|row| judge(catalogue, measured, row)).collect();
     Some(Comparison {
-        study: study.clone(),
+        study: study.to_string(),
         processor_charged: measured.processor_charged,
         changed_drives: changed_drives(measured.study),
         scale: measured.scale,

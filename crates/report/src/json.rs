@@ -26,7 +26,7 @@ pub(crate) fn text(report: &Report) -> String {
         "version": VERSION,
         "simulated": report.info.is_lab(),
         "run": report.info,
-        "study": { "id": report.study.id, "title": report.study.title,
+        "study": { "id": report.study.id.as_str(), "title": report.study.title,
                    "about": report.study.about, "sha256": report.study.digest },
         "sessions": report.sessions,
         "cells": report.cells.iter().map(cell).collect::<Value>(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use disklab_source::{did_you_mean, one_of};
+use disklab_source::{FileName, did_you_mean, one_of};
 
 use crate::limits::{MOST_EXCLUSIONS, MOST_STACKS, MOST_WORKLOADS};
 use crate::load::check_id;
@@ -202,7 +202,9 @@ fn file_system((key, node): &(Key, Node)) -> Result<Vec<FileSystem>, StudyError>
 
 fn check_stack_id(key: &Key) -> Result<(), StudyError> {
     let fits = |c: char| c.is_ascii_graphic() && !"*?\"'\\:".contains(c);
-    if !key.name.is_empty() && key.name.len() <= 100 && key.name.chars().all(fits) {
+    // Parts of it become parts of file names.
+    let parts = || key.name.split('/').all(|part| FileName::new(part).is_ok());
+    if key.name.len() <= 100 && key.name.chars().all(fits) && parts() {
         return Ok(());
     }
     Err(key.place.error(format!(
@@ -234,8 +236,7 @@ pub(crate) fn workloads(node: &Node) -> Result<Vec<WorkloadSpec>, StudyError> {
                 (Some(id), _) | (None, Some(id)) => id,
                 (None, None) => fields.require("id")?,
             };
-            let id = id_node.as_text()?;
-            check_id(id_node, &id)?;
+            let id = String::from(check_id(id_node)?);
             let title = fields.line("title")?;
             let caches = fields.choice("caches", &CACHES)?;
             let shipped = use_node.map(used).transpose()?;

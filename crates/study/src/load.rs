@@ -1,8 +1,9 @@
 //! From a text to a study.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use disklab_source::{did_you_mean, one_of};
+use disklab_source::{FileName, did_you_mean, one_of};
 use disklab_units::Bytes;
 use sha2::{Digest, Sha256};
 
@@ -26,8 +27,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
     let mut fields = Fields::new(&root, "the study")?;
 
     let id_node = fields.require("id")?;
-    let id = id_node.as_text()?;
-    check_id(id_node, &id)?;
+    let id = check_id(id_node)?;
     let title = fields.require_line("title")?;
     let about = fields.text("about")?.unwrap_or_default();
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
@@ -105,15 +105,36 @@ fn digest(source: &Source, workloads: &[WorkloadSpec]) -> String {
     hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Ids become parts of file names.
-pub(crate) fn check_id(node: &Node, id: &str) -> Result<(), StudyError> {
+/// An id, which becomes part of file names.
+pub(crate) fn check_id(node: &Node) -> Result<FileName, StudyError> {
+    let id = node.as_text()?;
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.=+".contains(c);
-    if !id.is_empty() && id.len() <= 100 && id.chars().all(fits) && !id.starts_with('.') {
-        return Ok(());
+    if id.len() <= 100
+        && id.chars().all(fits)
+        && !id.starts_with('.')
+        && let Ok(id) = FileName::new(&id)
+    {
+        return Ok(id);
     }
     Err(node.error(format!(
         "'{id}' is no id; expected letters, digits and any of - _ . = +, such as 'dd-write-4k'"
     )))
+}
+
+/// The name of a drive that the study names, or else that of its model. A model may be a
+/// file's path: then it is the file's name without the ending.
+fn drive_name(fields: &mut Fields<'_>, model: &str) -> Result<FileName, StudyError> {
+    if let Some(node) = fields.take("name") {
+        let name = node.as_text()?;
+        return FileName::new(&name).map_err(|why| {
+            let name = name.escape_debug();
+            node.error(format!("`name` of a drive: invalid name '{name}': {why}"))
+        });
+    }
+    Ok(FileName::new(model).unwrap_or_else(|_| {
+        let stem = Path::new(model).file_stem().unwrap_or_default();
+        FileName::plain(&stem.to_string_lossy(), FileName::LONGEST)
+    }))
 }
 
 fn drives(node: &Node) -> Result<Vec<DriveSpec>, StudyError> {
@@ -121,7 +142,7 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, StudyError> {
     for item in node.items() {
         let mut fields = Fields::new(item, "a drive")?;
         let model = fields.require_line("model")?;
-        let name = fields.line("name")?.unwrap_or_else(|| model.clone());
+        let name = drive_name(&mut fields, &model)?;
         let count = fields.integer("count", 1..=64)?.unwrap_or(1);
         let size = fields.bytes("size")?.or_else(|| model_size(&model)).ok_or_else(|| {
             item.error(format!(
@@ -138,7 +159,12 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, StudyError> {
             return Err(item.error(format!("expected at most {MOST_DRIVES} drives in a study")));
         }
         for number in 1..=count {
-            let name = if count == 1 { name.clone() } else { format!("{name}-{number}") };
+            let name = if count == 1 {
+                name.clone()
+            } else {
+                FileName::new(&format!("{name}-{number}"))
+                    .map_err(|why| item.error(format!("invalid name '{name}-{number}': {why}")))?
+            };
             if drives.iter().any(|d| d.name == name) {
                 return Err(item.error(format!(
                     "there is a drive '{name}' already; give this one another `name`"

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use disklab_source::FileName;
 use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
 
@@ -12,7 +13,7 @@ use crate::{LayerSpec, Node, Place, Setting, Source};
 #[derive(Debug, Clone)]
 pub struct Study {
     /// Short name, such as `synology-2018`.
-    pub id: String,
+    pub id: FileName,
     /// One line.
     pub title: String,
     /// What it is about, where it comes from, how it differs from its source.
@@ -72,7 +73,7 @@ impl Positions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DriveSpec {
     /// Its name in the study, such as `hgst-1`.
-    pub name: String,
+    pub name: FileName,
     /// Id of the drive model, as in `drives/*.toml`.
     pub model: String,
     /// Capacity.

@@ -54,6 +54,30 @@ over = "bs"
 "#;
 
 #[test]
+fn names_that_become_paths_are_one_component() {
+    for (from, to, line) in [
+        ("name = \"d\"", "name = \"../../../escape/precious\"", 9),
+        ("name = \"d\"", "name = \"/etc/passwd\"", 9),
+        ("name = \"d\"", "name = \"..\"", 9),
+        ("name = \"d\"", "name = \"a\\u0000b\"", 9),
+        ("id = \"small\"", "id = \"../small\"", 2),
+        ("id = \"cp\"", "id = \"..\"", 36),
+        ("single =", "\"../single\" =", 14),
+        ("single =", "\"a//single\" =", 14),
+        ("ext4 = \"ext4\"", "\"..\" = \"ext4\"", 19),
+    ] {
+        assert!(SMALL.contains(from), "{from}");
+        let error = load("small.toml", &SMALL.replacen(from, to, 1)).expect_err(to);
+        assert_eq!(error.line, line, "{error}");
+    }
+    // A model may be a file: its path is not the drive's name.
+    let path = SMALL.replace("model = \"m\"\nname = \"d\"", "model = \"../models/d.toml\"");
+    let study = load("small.toml", &path).expect("valid");
+    assert_eq!(study.drives[0].name, "d-1");
+    assert_eq!(study.drives[0].model, "../models/d.toml");
+}
+
+#[test]
 fn the_matrix_is_expanded() {
     let study = load("small.toml", SMALL).expect("valid");
     let ids: Vec<_> = study.stacks.iter().map(|s| s.id.as_str()).collect();

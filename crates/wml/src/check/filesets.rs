@@ -1,6 +1,6 @@
 //! `define file` and `define fileset`.
 
-use disklab_source::SourceError;
+use disklab_source::{FileName, SourceError};
 
 use super::bind::{Binder, Scope, at};
 use super::executed::{Defined, FilesDefinition};
@@ -41,8 +41,6 @@ const FILESET: &[&str] = &[
     "filesizegamma",
 ];
 
-/// `FSE_MAXNAMLEN`-like limit: one component of a path (NAME_MAX of Linux).
-const MAX_NAME: usize = 255;
 /// Upstream has 16; each of ours costs a few hundred bytes.
 const MAX_FILESETS: usize = 1024;
 
@@ -79,15 +77,11 @@ impl Binder {
         let fields = Fields::new(source, what, &definition.span, attributes, known)?;
         let none = Scope::new();
         let (name, place) = self.text_of(&fields, "name", &none)?;
-        if name.is_empty()
-            || name == "."
-            || name == ".."
-            || name.contains(['/', '\0'])
-            || name.len() > MAX_NAME
-        {
+        if FileName::new(&name).is_err() {
             return Err(place.error(format!(
-                "'{}' cannot be a directory's name: expected 1 to {MAX_NAME} letters, digits, '.', '-' or '_'",
-                short(&name)
+                "'{}' cannot be a directory's name: expected 1 to {} letters, digits, '.', '-' or '_'",
+                short(&name),
+                FileName::LONGEST
             )));
         }
         let (path, _) = self.text_of(&fields, "path", &none)?;

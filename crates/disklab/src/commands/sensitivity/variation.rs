@@ -5,7 +5,7 @@ use std::path::Path;
 use disklab_bench::ModelledDrives;
 use disklab_drive::DriveFile;
 use disklab_published::{Comparison, Moved};
-use disklab_study::{ModelSetting, Study};
+use disklab_study::{FileName, ModelSetting, Study};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
@@ -34,12 +34,14 @@ impl Variation {
         format!("{}:{}={}", self.drive, self.field, self.value)
     }
 
-    /// The run's folder.
+    /// The name of the run's directory, one component of a path.
     pub fn folder(&self) -> String {
         let plain = |text: &str| -> String {
             text.chars().filter(|c| c.is_ascii_alphanumeric() || "-._".contains(*c)).collect()
         };
-        format!("{}--{}--{}", plain(&self.drive), plain(&self.field), plain(&self.value))
+        let name =
+            format!("{}--{}--{}", plain(&self.drive), plain(&self.field), plain(&self.value));
+        FileName::plain(&name, FileName::LONGEST).into()
     }
 
     /// What came of it.

@@ -5,6 +5,7 @@ use std::fs;
 use disklab_exec::{ExecError, Interrupt};
 use disklab_filebench::{Counted, FilebenchError, Measured, Progress, Report, Session, Site};
 use disklab_measure::{Direction, Figure, Latency, Since, Steadiness};
+use disklab_study::FileName;
 
 use super::Filebench;
 use crate::steady::Counts;
@@ -100,8 +101,7 @@ fn save(
             series.push_str(&format!("{},{second},{operations},{bytes}\n", number + 1));
         }
     }
-    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
-    let name: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(60).collect();
+    let name = FileName::plain(name, 60);
     for (ending, content) in [("txt", text), ("csv", series)] {
         let path = folder.join(format!("filebench-{name}.{ending}"));
         fs::write(&path, content).map_err(WorkloadError::io("cannot write", &path))?;

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use disklab_exec::{ExecError, Finished, Invocation};
+use disklab_study::FileName;
 
 use super::Fio;
 use super::figures::summary;
@@ -147,9 +148,7 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
 
 /// A file name from a step's.
 pub(super) fn raw_name(number: usize, step: &str) -> String {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
-    let name: String = step.chars().map(|c| if fits(c) { c } else { '_' }).take(60).collect();
-    format!("fio-{}-{name}", number + 1)
+    format!("fio-{}-{}", number + 1, FileName::plain(step, 60))
 }
 
 /// What the jobs of each section of the step did.
