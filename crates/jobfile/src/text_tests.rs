@@ -55,8 +55,6 @@ fn errors_show_the_place() {
         ("[a]\ninclude other.fio\n", 2, 1, "include"),
         ("[a]\nwhat is this\n", 2, 1, "no option"),
         ("[]\n", 1, 1, "[NAME]"),
-        ("[..]\nsize=4k\n", 1, 1, "file names from a job's name"),
-        ("[../precious]\nsize=4k\n", 1, 1, "file names from a job's name"),
         ("[global]\nbs=4k\n", 1, 1, "no section"),
         ("\n\n[a]\nblok_size=3\n", 4, 1, "no option 'blok_size'"),
         ("[a]\n=4k\n", 2, 1, "no option ''"),

@@ -208,6 +208,11 @@ fn what_cannot_work_together_is_an_error() {
     }
     let error = read("[a]\nbs=4k", Policy::default()).expect_err("no size");
     assert!(error.message.contains("no `size`") && error.line == 1, "{error}");
+    for name in [".", "..", "../precious", "a\u{1b}[2J"] {
+        let text = format!("[{name}]\nsize=4k\nfilename_format=$jobname");
+        let error = read(&text, Policy::default()).expect_err(name);
+        assert!(error.message.contains("file names from a job's name"), "{error}");
+    }
     let error = read("[a/b]\nsize=4k", Policy::default()).expect_err("a folder");
     assert!(error.message.contains("file names") && error.line == 1, "{error}");
 }
