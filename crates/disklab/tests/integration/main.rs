@@ -14,6 +14,7 @@ mod compare_runs;
 mod disks_in_the_lab;
 mod drive_command;
 mod filebench;
+mod files_of_the_user;
 mod fio_command;
 mod fio_parity;
 mod host;

@@ -1,12 +1,9 @@
 //! What the user has in the directories that he names stays as it is.
-#![allow(missing_docs)]
-
-mod command_support;
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use command_support::disklab;
+use crate::command_support::disklab;
 use predicates::prelude::*;
 use predicates::str::contains;
 
