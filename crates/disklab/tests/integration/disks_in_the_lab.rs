@@ -366,6 +366,7 @@ fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
     let script = include_str!("lab_support/leftovers.sh");
     let study = ("leftovers.toml", include_str!("lab_support/leftovers.toml"));
     let Some((guest, ())) = boot(script, &[study], &[128, 128, 128], |_| ()) else { return };
+    let guest = guest.transcript;
     assert!(!guest.console.contains("not the user's"), "{}", guest.console);
     for layout in ["md", "lvm", "crypt", "integrity"] {
         guest.said(&format!("killed-{layout}"), &[137]);

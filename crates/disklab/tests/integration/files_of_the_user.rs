@@ -185,7 +185,7 @@ fn writers_follow_no_link_and_replace_no_page_of_the_user() {
         disklab(home.path()).args(["man", "pages"]).assert().success();
     }
     // A drive's id becomes the name of its page.
-    let shipped = include_str!("../../../drives/generic-3tb.toml");
+    let shipped = include_str!("../../../../drives/generic-3tb.toml");
     let id = shipped.lines().find(|line| line.starts_with("id = ")).expect("id");
     let hostile = shipped.replacen(id, "id = \"../photos\"", 1);
     std::fs::write(home.path().join("hostile.toml"), hostile).expect("write");
