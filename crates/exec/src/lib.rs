@@ -13,6 +13,7 @@ mod interrupt;
 mod invocation;
 mod owner;
 mod trace;
+mod untrusted;
 mod wait;
 mod which;
 
@@ -23,4 +24,5 @@ pub use interrupt::Interrupt;
 pub use invocation::Invocation;
 pub use owner::{OWNER_VARIABLE, owner};
 pub use trace::{Trace, TraceEntry};
+pub use untrusted::{LeftBehind, UntrustedDirectory};
 pub use which::find_program;

@@ -15,7 +15,7 @@ use rustix::process::{
 };
 
 use crate::confinement;
-use crate::console::{PANIC, tail};
+use crate::console::{self, PANIC, tail};
 use crate::guest;
 use crate::guest_memory::{self, GuestMemory};
 use crate::options::LabOptions;
@@ -60,7 +60,7 @@ impl Kernel {
         let mut writable = vec![options.folder.as_path(), place.path(), memory_path];
         writable.extend(options.writable.iter().map(PathBuf::as_path));
         let rules = confinement::only(&writable)?;
-        let console = options.folder.join("console");
+        let console = options.folder.join(console::FILE);
         let what = format!("make '{}'", console.display());
         let file = File::create(&console).map_err(LabError::system(what.clone()))?;
         let again = file.try_clone().map_err(LabError::system(what))?;

@@ -7,7 +7,7 @@ use disklab_drive::{Nanos, Statistics};
 
 use crate::boot::Kernel;
 use crate::bus;
-use crate::console::ConsoleLine;
+use crate::console::{self, ConsoleLine};
 use crate::content::{Content, ContentUsage};
 use crate::disk::Medium;
 use crate::event_loop::{EventLoop, Limits, Turns};
@@ -115,6 +115,6 @@ impl Lab {
 
     /// The file with the kernel's messages, and what the guest's programs say there.
     pub fn console(&self) -> PathBuf {
-        self.folder.join("console")
+        self.folder.join(console::FILE)
     }
 }

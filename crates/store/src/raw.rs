@@ -2,13 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_exec::TraceEntry;
+use disklab_exec::{LeftBehind, TraceEntry, UntrustedDirectory};
 use disklab_study::{Cell, FileName};
 
 use crate::{CellRecord, CellState, StoreError};
 
 /// A folder still being written ends in this.
 const UNFINISHED: &str = ".part";
+const RAW: &str = "raw";
+const COMMANDS: &str = "commands.txt";
+/// No output of a cell has as many bytes; a guest of the lab could leave a file without end.
+const LARGEST_OUTPUT: u64 = 1 << 30;
 
 fn name(cell: &Cell) -> String {
     let [stack, workload] = [&cell.stack, &cell.workload].map(|name| FileName::plain(name, 80));
@@ -17,7 +21,7 @@ fn name(cell: &Cell) -> String {
 
 /// The directory of all raw outputs. A link of that name would lead out of the run.
 fn raw(folder: &Path) -> Result<PathBuf, StoreError> {
-    let path = folder.join("raw");
+    let path = folder.join(RAW);
     is_directory(&path)?;
     Ok(path)
 }
@@ -50,36 +54,36 @@ pub(crate) fn finish(folder: &Path, cell: &Cell, trace: &[TraceEntry]) -> Result
             entry.command_line()
         ));
     }
-    let commands = path.join("commands.txt");
-    std::fs::write(&commands, text).map_err(StoreError::io("cannot write", &commands))?;
+    // The cell may have been a guest's, which could have left a link of that name.
+    UntrustedDirectory::open(&path)
+        .and_then(|outputs| outputs.write(COMMANDS, text.as_bytes()))
+        .map_err(StoreError::io("cannot write", &path.join(COMMANDS)))?;
     let done = raw(folder)?.join(name(cell));
     remove(&done)?;
     std::fs::rename(&path, &done).map_err(StoreError::io("cannot rename", &path))
 }
 
 /// Copies the outputs of a cell of the run in `from` to the cell `new` of the run in `to`.
-/// There may be none: a run may have been given away without them.
+/// There may be none: a run may have been given away without them. No link is followed:
+/// another's guest, or whoever gave the run away, may have made any.
 pub(crate) fn adopt(from: &Path, cell: &Cell, to: &Path, new: &Cell) -> Result<(), StoreError> {
-    let from = from.join("raw").join(name(cell));
-    if !from.is_dir() {
-        return Ok(());
-    }
-    copy(&from, &raw(to)?.join(name(new)))
-}
-
-fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
-    std::fs::create_dir_all(to).map_err(StoreError::io("cannot make", to))?;
-    for entry in std::fs::read_dir(from).map_err(StoreError::io("cannot read", from))? {
-        let entry = entry.map_err(StoreError::io("cannot read", from))?;
-        let (path, target) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type().map_err(StoreError::io("cannot read", &path))?;
-        if kind.is_dir() {
-            copy(&path, &target)?;
-        } else {
-            std::fs::copy(&path, &target).map_err(StoreError::io("cannot copy", &path))?;
-        }
-    }
-    Ok(())
+    let outputs = from.join(RAW).join(name(cell));
+    let opened = from
+        .canonicalize()
+        .and_then(|from| UntrustedDirectory::open(&from)?.directory(RAW)?.directory(name(cell)));
+    let opened = match opened {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        opened => opened.map_err(StoreError::io("cannot read", &outputs))?,
+    };
+    let copy = raw(to)?.join(name(new));
+    std::fs::create_dir_all(&copy).map_err(StoreError::io("cannot make", &copy))?;
+    let copy =
+        UntrustedDirectory::open(&copy).map_err(StoreError::io("cannot make", copy.as_path()))?;
+    let mut note = |path: &Path, why: LeftBehind| {
+        tracing::warn!("'{}' was not copied: it is {}", path.display(), why.as_str());
+    };
+    copy.copy_all(&opened, LARGEST_OUTPUT, &mut note)
+        .map_err(|(path, e)| StoreError::io("cannot copy", &path)(e))
 }
 
 /// Removes what cells that were cut off have left. Whatever else is there is not the run's.
@@ -114,5 +118,31 @@ fn remove(path: &Path) -> Result<(), StoreError> {
         Ok(()) => Ok(()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(StoreError::io("cannot remove", path)(e)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A guest of the lab may write to its cell's folder.
+    #[test]
+    fn a_link_in_place_of_the_trace_is_replaced_and_not_written_through() {
+        let place = tempfile::tempdir().expect("temp");
+        let (run, user) = (place.path().join("run"), place.path().join("user"));
+        std::fs::write(&user, "the user's").expect("write");
+        let cell = Cell {
+            number: 0,
+            block: 0,
+            stack: "s".into(),
+            workload: "w".into(),
+            seed: 1,
+        };
+        let part = begin(&run, &cell).expect("begin");
+        std::os::unix::fs::symlink(&user, part.join(COMMANDS)).expect("link");
+        finish(&run, &cell, &[]).expect("finish");
+        assert_eq!(std::fs::read_to_string(&user).expect("read"), "the user's");
+        let trace = run.join(RAW).join(name(&cell)).join(COMMANDS);
+        assert!(std::fs::symlink_metadata(trace).expect("trace").is_file());
     }
 }

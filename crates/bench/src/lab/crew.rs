@@ -1,7 +1,6 @@
 //! Several cells at once, each in a lab of its own on a processor of its own.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Scope, scope};
 use std::time::Duration;
 
-use disklab_exec::{ExecError, Executor, Interrupt, Invocation};
+use disklab_exec::{ExecError, Executor, Interrupt, Invocation, UntrustedDirectory};
 use disklab_lab::{Seat, Seats};
 use disklab_study::Cell;
 
@@ -213,7 +212,7 @@ impl Running<'_> {
 
     /// Hands on the phases that the guest has told since the last look.
     fn report_phases(&mut self, sink: &mut dyn Sink) {
-        let Ok(text) = read_from(&self.folder.join(PHASES), self.seen) else { return };
+        let Ok(text) = read_from(&self.folder, self.seen) else { return };
         // A line without its end is read again at the next look.
         for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
             self.seen += line.len() as u64;
@@ -227,8 +226,8 @@ impl Running<'_> {
     }
 }
 
-fn read_from(path: &Path, at: u64) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
+fn read_from(folder: &Path, at: u64) -> std::io::Result<String> {
+    let mut file = UntrustedDirectory::open(folder)?.file(PHASES)?;
     file.seek(SeekFrom::Start(at))?;
     let mut text = String::new();
     // Four short lines are all that a cell has to tell.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use disklab_exec::TraceEntry;
+use disklab_exec::{TraceEntry, UntrustedDirectory};
 use disklab_measure::Sample;
 use disklab_study::{Cell, Study};
 use serde::de::DeserializeOwned;
@@ -86,7 +86,20 @@ pub(super) fn write(folder: &Path, name: &str, value: &impl Serialize) -> io::Re
     std::fs::rename(unfinished, path)
 }
 
-/// Reads what the other side wrote; nothing where it did not.
+/// The largest answer that is read.
+const LARGEST_ANSWER: u64 = 256 << 20;
+
+/// Reads what the guest answered; `None` if it did not. The guest may have left anything
+/// in the folder, links and files without end included.
+pub(super) fn read_answer(folder: &Path) -> io::Result<Option<Answer>> {
+    match UntrustedDirectory::open(folder)?.read(ANSWER, LARGEST_ANSWER) {
+        Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Reads what the host wrote, in the guest; `None` if it did not.
 pub(super) fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> io::Result<Option<T>> {
     match std::fs::read(folder.join(name)) {
         Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
@@ -103,6 +116,7 @@ mod tests {
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().unwrap();
         assert!(read::<Answer>(folder.path(), ANSWER).unwrap().is_none());
+        assert!(read_answer(folder.path()).unwrap().is_none());
         let mut sample = Sample::default();
         sample.overhead.make_seconds = 0.1;
         for result in [Ok(sample), Err("why".to_owned())] {
@@ -110,8 +124,27 @@ mod tests {
             write(folder.path(), ANSWER, &answer).unwrap();
             let back: Answer = read(folder.path(), ANSWER).unwrap().unwrap();
             assert_eq!(back.result, result);
+            assert_eq!(read_answer(folder.path()).unwrap().unwrap().result, result);
         }
         std::fs::write(folder.path().join(ANSWER), "{\"result\":").unwrap();
         assert!(read::<Answer>(folder.path(), ANSWER).is_err());
+        assert!(read_answer(folder.path()).is_err());
+    }
+
+    #[test]
+    fn a_hostile_answer_is_not_followed_nor_waited_for() {
+        let (folder, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let answer = Answer { result: Err("the user's".to_owned()), trace: Vec::new() };
+        write(user.path(), ANSWER, &answer).unwrap();
+        let path = folder.path().join(ANSWER);
+        std::os::unix::fs::symlink(user.path().join(ANSWER), &path).unwrap();
+        read_answer(folder.path()).expect_err("a link");
+        std::fs::remove_file(&path).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        read_answer(folder.path()).expect_err("a pipe");
+        std::fs::remove_file(&path).unwrap();
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        read_answer(folder.path()).expect_err("a terabyte");
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use disklab_drive::Nanos;
-use disklab_exec::Interrupt;
+use disklab_exec::{Interrupt, UntrustedDirectory};
 use disklab_lab::guest::GUEST;
 use disklab_lab::{Lab, LabError, LabOptions, LabReport, console};
 use disklab_study::Cell;
@@ -14,11 +14,14 @@ use disklab_study::Cell;
 use super::CELL_JOB;
 use super::bench::{LabKernel, LabSettings};
 use super::drives::ModelledDrives;
-use super::job::{ANSWER, Answer, JOB, Job, PROGRAMS, RAW, STUDY, read, write};
+use super::job::{Answer, JOB, Job, PROGRAMS, RAW, STUDY, read_answer, write};
 use crate::{BenchError, CellError, CellOutcome};
 
 /// Real time after which a guest is stopped: a day.
 const REAL_LIMIT: Duration = Duration::from_secs(86_400);
+
+/// Of a longer console, the end is kept.
+const LARGEST_CONSOLE: u64 = 64 << 20;
 
 /// What a worker needs for a cell; all its own.
 pub(super) struct OneCell<'a> {
@@ -47,6 +50,12 @@ pub(super) enum Ended {
     Interrupted,
 }
 
+/// Keeps the console beside the cell's outputs. The guest may write to both folders.
+fn keep_console(folder: &Path, raw: &Path) -> std::io::Result<()> {
+    let lab = UntrustedDirectory::open(folder)?;
+    UntrustedDirectory::open(raw)?.copy_end(&lab, console::FILE, LARGEST_CONSOLE)
+}
+
 /// Leaves the job where the guest will find it.
 pub(super) fn prepare(folder: &Path, job: &Job) -> Result<(), BenchError> {
     std::fs::create_dir_all(folder).map_err(BenchError::io("cannot make", folder))?;
@@ -59,7 +68,7 @@ impl OneCell<'_> {
         let began = Instant::now();
         let result = Lab::start(self.options()).and_then(Lab::run);
         // For whoever wants to know what the kernel said.
-        let _ = std::fs::copy(self.folder.join("console"), self.raw.join("console"));
+        let _ = keep_console(&self.folder, &self.raw);
         if matches!(result, Err(LabError::Interrupted)) {
             return Ended::Interrupted;
         }
@@ -98,13 +107,13 @@ impl OneCell<'_> {
 
     fn answer(&self, result: Result<LabReport, LabError>) -> Result<Answer, CellError> {
         let report = result?;
-        let answer: Option<Answer> = read(&self.folder, ANSWER).map_err(|e| {
+        let answer = read_answer(&self.folder).map_err(|e| {
             CellError::Guest(format!("the guest's answer cannot be understood: {e}"))
         })?;
         let Some(mut answer) = answer.map(|answer| answer.named(self.study_file)) else {
             return Err(CellError::Guest(format!(
                 "the guest ended without an answer; the end of its console:\n{}",
-                console::tail(&self.folder.join("console"))
+                console::tail(&self.folder.join(console::FILE))
             )));
         };
         if let Ok(sample) = &mut answer.result {
@@ -141,5 +150,33 @@ impl OneCell<'_> {
             }
         }
         Ok(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn the_console_is_kept_without_following_links() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        for name in ["lab", "raw", "user"] {
+            std::fs::create_dir(path(name)).unwrap();
+        }
+        std::fs::write(path("user/file"), "the user's").unwrap();
+        // The copy's place is a link: its target stays as it is.
+        std::fs::write(path("lab/console"), "console").unwrap();
+        symlink(path("user/file"), path("raw/console")).unwrap();
+        keep_console(&path("lab"), &path("raw")).unwrap();
+        assert_eq!(std::fs::read_to_string(path("user/file")).unwrap(), "the user's");
+        assert_eq!(std::fs::read_to_string(path("raw/console")).unwrap(), "console");
+        // The console is a link: what it points to is not kept.
+        std::fs::remove_file(path("lab/console")).unwrap();
+        symlink(path("user/file"), path("lab/console")).unwrap();
+        keep_console(&path("lab"), &path("raw")).expect_err("a link");
+        assert_eq!(std::fs::read_to_string(path("raw/console")).unwrap(), "console");
     }
 }

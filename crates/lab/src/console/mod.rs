@@ -23,7 +23,7 @@ use crate::LabError;
 pub use frame::{Frame, Frames, PAYLOAD_BYTES, WINDOW_BYTES};
 use pace::Pace;
 pub(crate) use tail::PANIC;
-pub use tail::tail;
+pub use tail::{FILE, tail};
 
 const WHOSE: &str = "the console line";
 /// Bytes taken from the line, or from the user, at once.

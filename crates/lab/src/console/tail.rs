@@ -1,9 +1,12 @@
 //! The end of a console, for messages.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use disklab_exec::UntrustedDirectory;
+
+/// The console's name in the lab's folder.
+pub const FILE: &str = "console";
 /// Lines of it.
 const LINES: usize = 15;
 /// Bytes that are looked at: a panic's trace fits in.
@@ -18,7 +21,11 @@ pub fn tail(path: &Path) -> String {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    // The guest may write to the folder, and so make the console a link to anything.
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    let mut file = UntrustedDirectory::open(folder)?.file(name)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
     let mut bytes = Vec::new();
@@ -43,6 +50,16 @@ mod tests {
         assert_eq!(tail(&path), format!("one\ntwo\n{PANIC}: why"));
         std::fs::write(&path, "x\r\n\n".repeat(100_000)).unwrap();
         assert_eq!(tail(&path), vec!["x"; LINES].join("\n"));
+    }
+
+    #[test]
+    fn a_console_that_became_a_link_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let (user, path) = (folder.path().join("user"), folder.path().join("console"));
+        std::fs::write(&user, "the user's").unwrap();
+        std::os::unix::fs::symlink(&user, &path).unwrap();
+        assert!(!tail(&path).contains("the user's"));
+        assert!(tail(&path).contains("cannot read"));
     }
 
     #[test]

@@ -227,3 +227,49 @@ proptest! {
         prop_assert_eq!(merged, whole);
     }
 }
+
+/// Whoever gave a part away, or a guest of it, may have left anything in `raw/`.
+#[test]
+fn links_and_pipes_in_raw_outputs_are_left_behind() {
+    let temp = tempfile::tempdir().expect("temp");
+    let [a, b, to, user] = ["a", "b", "to", "user"].map(|name| temp.path().join(name));
+    std::fs::create_dir(&user).expect("make");
+    std::fs::write(user.join("secret"), "secret").expect("write");
+    let cells_of = |first: bool| some(|cell| (cell.stack == cells()[0].stack) == first);
+    let parts = [
+        part(&a, &info(), &cells_of(true), cells_of(true).len()),
+        part(&b, &info(), &cells_of(false), cells_of(false).len()),
+    ];
+    let hostile = raw_folders(&a).into_iter().next().expect("a cell");
+    let hostile = a.join("raw").join(hostile);
+    std::os::unix::fs::symlink(user.join("secret"), hostile.join("link")).expect("link");
+    std::os::unix::fs::symlink(&user, hostile.join("directory")).expect("link");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    let kind = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, hostile.join("pipe"), kind, mode, 0).expect("pipe");
+    let huge = std::fs::File::create(hostile.join("huge")).expect("make");
+    huge.set_len(1 << 40).expect("a terabyte");
+    Run::merge(&parts, &to).expect("merge");
+    let raw = to.join("raw");
+    let copied = walk(&raw);
+    assert_eq!(copied.iter().filter(|path| path.ends_with("cell.txt")).count(), cells().len());
+    for name in ["link", "directory", "pipe", "huge"] {
+        assert!(!copied.iter().any(|path| path.ends_with(name)), "{name}: {copied:?}");
+    }
+    // The whole of raw/ may be a link, too.
+    std::fs::rename(a.join("raw"), a.join("kept")).expect("rename");
+    std::os::unix::fs::symlink(a.join("kept"), a.join("raw")).expect("link");
+    let error = Run::merge(&parts, &temp.path().join("again")).expect_err("raw is a link");
+    assert!(error.to_string().contains("raw"), "{error}");
+}
+
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("read").flatten() {
+        all.push(entry.path());
+        if entry.file_type().expect("type").is_dir() {
+            all.extend(walk(&entry.path()));
+        }
+    }
+    all
+}

@@ -132,7 +132,7 @@ fn finish(
             code.ok_or_else(|| {
                 Failure::failed(format!(
                     "the guest ended before its shell; the end of its console:\n{}",
-                    console::tail(&folder.join("console"))
+                    console::tail(&folder.join(console::FILE))
                 ))
             })
         }
