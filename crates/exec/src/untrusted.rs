@@ -193,11 +193,8 @@ impl UntrustedDirectory {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(e) => return Err(e.into()),
         }
-        let flags = OFlags::WRONLY
-            | OFlags::CREATE
-            | OFlags::EXCL
-            | OFlags::NOFOLLOW
-            | OFlags::CLOEXEC;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = openat(&self.fd, &unfinished, flags, Mode::from_raw_mode(0o666))?;
         let result = fill(&mut File::from(fd))
             .and_then(|()| Ok(renameat(&self.fd, &unfinished, &self.fd, name)?));

@@ -7,14 +7,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use disklab_exec::{OWNER_VARIABLE, TraceEntry, owner};
-use landlock::RulesetCreated;
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{
     Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, getppid, kill_process_group, pidfd_open,
     set_parent_process_death_signal, setrlimit, setsid,
 };
 
-use crate::confinement;
+use crate::confinement::{Confinement, Supervisor, Walls};
 use crate::console::{self, PANIC, tail};
 use crate::guest;
 use crate::guest_memory::{self, GuestMemory};
@@ -22,6 +21,8 @@ use crate::options::LabOptions;
 use crate::place::Place;
 use crate::vhost::RING_LIMIT;
 use crate::{LabError, Sockets};
+
+const WATCH: &str = "watch the kernel's process";
 
 /// The virtio device number of a block device (`VIRTIO_ID_BLOCK`).
 const VIRTIO_ID_BLOCK: u32 = 2;
@@ -34,6 +35,7 @@ pub(crate) struct Kernel {
     console: PathBuf,
     status: Option<ExitStatus>,
     memory: Option<GuestMemory>,
+    supervisor: Option<Supervisor>,
     _place: Place,
 }
 
@@ -59,14 +61,15 @@ impl Kernel {
         command.env("TMPDIR", memory_path);
         let mut writable = vec![options.folder.as_path(), place.path(), memory_path];
         writable.extend(options.writable.iter().map(PathBuf::as_path));
-        let rules = confinement::only(&writable)?;
+        let walls = Walls::of_this_system();
+        let (confinement, channel) = Confinement::new(walls, &writable, &options.folder)?;
         let console = options.folder.join(console::FILE);
         let what = format!("make '{}'", console.display());
         let file = File::create(&console).map_err(LabError::system(what.clone()))?;
         let again = file.try_clone().map_err(LabError::system(what))?;
         command.stdin(line.map_or_else(Stdio::null, Stdio::from)).stdout(file).stderr(again);
         let inherited = memory.as_ref().and_then(GuestMemory::inherited).map(AsRawFd::as_raw_fd);
-        die_with_us(&mut command, rules, inherited);
+        die_with_us(&mut command, confinement, inherited);
         options.trace.push(TraceEntry {
             at_seconds: options.trace.now_seconds(),
             argv: std::iter::once(kernel.display().to_string()).chain(arguments).collect(),
@@ -75,14 +78,30 @@ impl Kernel {
             elapsed_seconds: 0.0,
         });
         let child = command.spawn().map_err(failed)?;
-        let watched = process(&child).ok_or(Errno::SRCH);
-        match watched.and_then(|pid| pidfd_open(pid, PidfdFlags::empty())) {
-            Ok(pidfd) => Ok(Self { child, pidfd, console, status: None, memory, _place: place }),
+        // Closes the child's end here, and lets go of the filters.
+        drop(command);
+        let watch = || {
+            let pid = process(&child).ok_or(LabError::system(WATCH)(Errno::SRCH))?;
+            let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(LabError::system(WATCH))?;
+            let disks = options.disks.len();
+            Ok((pidfd, Supervisor::new(channel.as_ref(), pid, &options.folder, disks)?))
+        };
+        match watch() {
+            Ok((pidfd, supervisor)) => {
+                let status = None;
+                Ok(Self { child, pidfd, console, status, memory, supervisor, _place: place })
+            }
             Err(e) => {
                 end(&child);
-                Err(LabError::system("watch the kernel's process")(e))
+                Err(e)
             }
         }
+    }
+
+    /// What decides those calls of its process that are supervised: until it is served,
+    /// they wait.
+    pub fn take_supervisor(&mut self) -> Option<Supervisor> {
+        self.supervisor.take()
     }
 
     /// Becomes readable when the process ends.
@@ -207,11 +226,10 @@ fn queue_depth(options: &LabOptions) -> Option<u64> {
 }
 
 /// Has the kernel's process killed when this one dies, even by `kill -9`, gives it
-/// a session of its own, what it is to inherit, has it lie at the same addresses in every run, and lets
-/// it write only where the rules say.
+/// a session of its own, what it is to inherit, has it lie at the same addresses in every
+/// run, and confines it.
 #[allow(unsafe_code)]
-fn die_with_us(command: &mut Command, rules: RulesetCreated, inherited: Option<RawFd>) {
-    let mut rules = Some(rules);
+fn die_with_us(command: &mut Command, mut confinement: Confinement, inherited: Option<RawFd>) {
     let parent = getpid();
     // SAFETY: between fork and exec only async-signal-safe system calls are made.
     unsafe {
@@ -231,13 +249,7 @@ fn die_with_us(command: &mut Command, rules: RulesetCreated, inherited: Option<R
             // Some containers forbid it; addresses of the kernel's own stack
             // then differ between runs, which nothing should depend on.
             libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
-            match rules.take().map(RulesetCreated::restrict_self) {
-                // Not for the message, which would need memory.
-                Some(Err(_)) => Err(Errno::PERM.into()),
-                // Systems without Landlock confine nothing: the root is read-only
-                // still.
-                _ => Ok(()),
-            }
+            Ok(confinement.confine()?)
         });
     }
 }

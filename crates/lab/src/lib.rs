@@ -38,7 +38,7 @@ mod steady;
 mod vhost;
 
 pub use bus::check_bus;
-pub use confinement::landlock_version;
+pub use confinement::Walls;
 pub use content::{Content, ContentLimits, ContentUsage};
 pub use disk::DiskOptions;
 pub use error::LabError;

@@ -131,13 +131,7 @@ mod tests {
         let place = tempfile::tempdir().expect("temp");
         let (run, user) = (place.path().join("run"), place.path().join("user"));
         std::fs::write(&user, "the user's").expect("write");
-        let cell = Cell {
-            number: 0,
-            block: 0,
-            stack: "s".into(),
-            workload: "w".into(),
-            seed: 1,
-        };
+        let cell = Cell { number: 0, block: 0, stack: "s".into(), workload: "w".into(), seed: 1 };
         let part = begin(&run, &cell).expect("begin");
         std::os::unix::fs::symlink(&user, part.join(COMMANDS)).expect("link");
         finish(&run, &cell, &[]).expect("finish");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
 use disklab_lab::kernel::ZFS_CONFIGURATION;
-use disklab_lab::{ContentLimits, Seats};
+use disklab_lab::{ContentLimits, Seats, Walls};
 use disklab_measure::{Environment, environment};
 use disklab_processor::Processor;
 use disklab_stack::{Ledger, Machine, Need};
@@ -147,6 +147,7 @@ impl Bench for LabBench {
     fn warnings(&self) -> Vec<String> {
         let mut remarks = self.drives.remarks();
         remarks.extend(self.short_of_memory());
+        remarks.extend(Walls::of_this_system().missing().into_iter().map(str::to_owned));
         remarks
     }
 

@@ -56,8 +56,8 @@ pub struct ShellArgs {
     /// atom-d2700 (see `disklab list processors`), or a processor file; 'none' for free.
     #[arg(long, value_name = "PROCESSOR", default_value = "none")]
     pub processor: String,
-    /// A folder of this machine that can be written to in the guest too; may be
-    /// given several times.
+    /// A directory of this machine that can be written to in the guest too; repeatable.
+    /// The guest cannot change mode, owner and times of files there.
     #[arg(long, value_name = "DIR")]
     pub writable: Vec<PathBuf>,
     /// Run this command line instead of a prompt; the exit code is its own.

@@ -138,6 +138,41 @@ fn only_named_folders_can_be_written() {
     assert!(!Path::new("/usr/elsewhere").exists());
 }
 
+/// Not even where it may write: a program that runs as its owner is a gift to others.
+#[test]
+fn a_guest_changes_no_modes_owners_and_times() {
+    use std::os::unix::fs::MetadataExt;
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    let [open, other] = ["open", "other"].map(|name| place.path().join(name));
+    for directory in [&open, &other] {
+        std::fs::create_dir(directory).expect("made");
+        std::fs::write(directory.join("file"), "x").expect("written");
+    }
+    let state = |directory: &Path| {
+        let m = std::fs::metadata(directory.join("file")).expect("there");
+        (m.mode(), m.uid(), m.mtime(), m.ctime(), m.ctime_nsec())
+    };
+    let before = [state(&open), state(&other)];
+    let script = format!(
+        "mount -t hostfs -o '{0}/other' none /mnt
+         for file in '{0}/open/file' /mnt/file; do
+            chmod 4755 $file 2>/dev/null || echo no mode
+            chown 1:1 $file 2>/dev/null || echo no owner
+            touch -d 2001-01-01 $file 2>/dev/null || echo no times
+         done",
+        place.path().display()
+    );
+    shell(place.path(), &kernel)
+        .args(["--drives", "st3500418as", "--writable"])
+        .arg(&open)
+        .args(["-c", &script])
+        .assert()
+        .success()
+        .stdout("no mode\nno owner\nno times\n".repeat(2));
+    assert_eq!([state(&open), state(&other)], before);
+}
+
 #[test]
 fn arrays_volumes_and_encryption_work_by_hand() {
     let Some(kernel) = kernel() else { return };

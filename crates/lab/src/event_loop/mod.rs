@@ -25,6 +25,7 @@ use rustix::time::Timespec;
 
 use crate::boot::Kernel;
 use crate::calendar::{Calendar, Said};
+use crate::confinement::Supervisor;
 use crate::console::ConsoleLine;
 use crate::content::Content;
 use crate::disk::{Disk, Medium};
@@ -48,6 +49,7 @@ const KERNEL: u64 = u64::MAX - 1;
 const CALENDAR_LISTENER: u64 = u64::MAX - 2;
 const CONSOLE: u64 = u64::MAX - 3;
 const CONSOLE_INPUT: u64 = u64::MAX - 4;
+const SUPERVISOR: u64 = u64::MAX - 5;
 const LISTENERS: u64 = 1 << 32;
 
 /// How often things happened.
@@ -80,6 +82,8 @@ pub(crate) struct EventLoop {
     now: Nanos,
     /// Watches a kernel that is served.
     silence: Option<Silence>,
+    /// Decides system calls of a kernel that is served.
+    supervisor: Option<Supervisor>,
     console: Option<ConsoleLine>,
     /// The guest waits for this time, to which real time has yet to come; `None`
     /// within where only its operator can wake it.
@@ -116,6 +120,7 @@ impl EventLoop {
             in_a_row: 0,
             now: Nanos(0),
             silence: None,
+            supervisor: None,
             console,
             held: None,
             clock: None,
@@ -170,6 +175,10 @@ impl EventLoop {
     /// Serves `kernel` until it ends.
     pub fn serve(&mut self, kernel: &mut Kernel) -> Result<(), LabError> {
         watch(&self.epoll, kernel.fd(), KERNEL)?;
+        self.supervisor = kernel.take_supervisor();
+        if let Some(supervisor) = &self.supervisor {
+            watch(&self.epoll, supervisor.fd(), SUPERVISOR)?;
+        }
         self.silence = kernel.pid().map(Silence::of);
         loop {
             let patience = self.patience();
@@ -216,6 +225,7 @@ impl EventLoop {
         for event in events {
             match event.data.u64() {
                 KERNEL => ended = true,
+                SUPERVISOR => self.answer_call()?,
                 CALENDAR => self.calendar_speaks()?,
                 CALENDAR_LISTENER => self.accept_calendar()?,
                 CONSOLE => self.console_speaks()?,
@@ -228,6 +238,16 @@ impl EventLoop {
             self.proceed()?;
         }
         Ok(ended)
+    }
+
+    /// Answers a system call of the guest's process that is supervised.
+    fn answer_call(&mut self) -> Result<(), LabError> {
+        let Some(supervisor) = &mut self.supervisor else { return Ok(()) };
+        if !supervisor.answer()? {
+            // No process is left that could make one.
+            let _ = epoll::delete(&self.epoll, supervisor.fd());
+        }
+        Ok(())
     }
 
     /// A guest whose kicks go through the shared memory speaks nowhere but on the

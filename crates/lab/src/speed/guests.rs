@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::SpeedOptions;
 use super::drive::{Mark, Record, Recorded};
 use super::job::{Job, SPEED_JOB};
+use crate::console;
 use crate::content::ContentLimits;
 use crate::{DiskOptions, Lab, LabError, LabOptions, LabReport, guest};
 
@@ -36,7 +37,7 @@ impl Guest<'_> {
         if marks.len() == self.job.marks() {
             return Ok((report, marks));
         }
-        let console = std::fs::read_to_string(folder.0.join("console")).unwrap_or_default();
+        let console = console::tail(&folder.0.join(console::FILE));
         Err(LabError::Ended { status: "without doing its job".to_owned(), console })
     }
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use disklab_exec::Executor;
+use disklab_lab::Walls;
 use disklab_lab::kernel::{self, KernelError, Source};
-use disklab_lab::landlock_version;
 use disklab_units::Bytes;
 
 use super::sections::Row;
@@ -33,23 +33,26 @@ pub fn lab() -> (Vec<Row>, Vec<&'static str>) {
     // What the build lacks matters only where there is no kernel.
     let packages = if built.is_some() { Vec::new() } else { packages };
     let with_zfs = kernel::find_zfs(&cache);
-    let rows = vec![
+    let mut rows = vec![
         Row::new(named("lab kernel", built.as_deref()), built.is_some(), remedy),
         Row::new(
             named("lab kernel with ZFS", with_zfs.as_ref().map(|z| z.kernel.as_path())),
             with_zfs.is_some(),
             "disklab lab build --zfs; studies with ZFS do it by themselves",
         ),
-        Row::new(
-            "Landlock",
-            landlock_version().is_some(),
-            "Linux 5.13 or later has it, unless it is switched off (lsm= on the kernel's command \
-             line); without, a lab's guest is kept from writing elsewhere by its read-only root \
-             alone",
-        ),
         memory(),
     ];
+    rows.extend(walls(Walls::of_this_system()));
     (rows, packages)
+}
+
+/// What keeps a guest from harming this machine.
+fn walls(walls: Walls) -> [Row; 2] {
+    let missing = walls.missing().join("; ");
+    [
+        Row::new("Landlock", walls.landlock.is_some(), missing.clone()),
+        Row::new("seccomp with notifications", walls.filter && walls.supervision, missing),
+    ]
 }
 
 fn named(what: &str, path: Option<&Path>) -> String {

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport, Steady};
@@ -78,15 +78,26 @@ pub fn run(
     adjust: impl FnOnce(&mut LabOptions),
 ) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
-    let init = folder.path().join("init");
-    std::fs::write(&init, format!("{BEGIN}{script}{END}")).unwrap();
-    std::fs::set_permissions(&init, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut options = LabOptions::new(kernel, folder.path(), init);
-    options.memory_bytes = 256 << 20;
+    let mut options = options(kernel, script, folder.path());
     options.disks = disks;
-    options.real_limit = Some(Duration::from_secs(120));
     adjust(&mut options);
     let report = Lab::start(options).and_then(Lab::run);
     let console = std::fs::read_to_string(folder.path().join("console")).unwrap_or_default();
     Outcome { report, console }
+}
+
+/// The same, with a console that is not read: a guest may have put anything there.
+pub fn run_unread(kernel: PathBuf, script: &str) -> Result<LabReport, LabError> {
+    let folder = tempfile::tempdir().unwrap();
+    Lab::start(options(kernel, script, folder.path())).and_then(Lab::run)
+}
+
+fn options(kernel: PathBuf, script: &str, folder: &Path) -> LabOptions {
+    let init = folder.join("init");
+    std::fs::write(&init, format!("{BEGIN}{script}{END}")).unwrap();
+    std::fs::set_permissions(&init, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut options = LabOptions::new(kernel, folder, init);
+    options.memory_bytes = 256 << 20;
+    options.real_limit = Some(Duration::from_secs(120));
+    options
 }

@@ -32,8 +32,9 @@ pub fn greeting(drives: &[SessionDrive], processor: Option<&Processor>) -> Strin
         "
 Time goes with yours while you type, and as fast as it can while a command runs:
 `sleep 3600` returns at once. All files of this machine can be read; what is
-written, to the drives too, vanishes at the end, save in folders given by
---writable. There is no network.
+written, to the drives too, vanishes at the end, save in directories given by
+--writable, where mode, owner and times of files stay as they are. There is no
+network.
 
 ",
     );

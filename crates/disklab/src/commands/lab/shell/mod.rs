@@ -13,7 +13,7 @@ use disklab_exec::Interrupt;
 use disklab_lab::kernel::{self, Source, ZfsSource};
 use disklab_lab::speed::processors;
 use disklab_lab::{
-    Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, Seat, Seats,
+    Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, Seat, Seats, Walls,
     console, guest,
 };
 use disklab_processor::Processor;
@@ -54,6 +54,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     }
     let interrupt = signals::interrupt()?;
     let (kernel, programs) = kernel_and_programs(args, &interrupt)?;
+    warn_of_missing_walls();
     let folder = session_folder().map_err(Failure::failed)?;
     let session = Session {
         folder: std::env::current_dir()
@@ -93,6 +94,13 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         }
     }
     finish(report, &code, folder.path())
+}
+
+/// Says what of this system a guest could harm, if anything.
+fn warn_of_missing_walls() {
+    for missing in Walls::of_this_system().missing() {
+        eprintln!("disklab: {missing}");
+    }
 }
 
 /// The kernel, and where programs that belong to it are.

@@ -1,0 +1,70 @@
+//! Where the guest's process may write: its own directories, and nowhere else.
+//!
+//! The guest's root is this machine's, read-only; but a guest can mount the host
+//! again. So the kernel's process is confined by Landlock, which holds whatever
+//! the guest does, also for root.
+
+use std::path::Path;
+
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetCreatedAttr, Scope,
+};
+
+use super::Walls;
+use crate::LabError;
+
+/// With truncation, from Linux 6.2 on. Older systems enforce what they know.
+const WRITING: ABI = ABI::V3;
+/// Signals to processes that are not confined alike, from Linux 6.12 on.
+const SIGNALS: ABI = ABI::V6;
+
+/// The version of this system's Landlock (landlock(7)); `None` where it has none, or
+/// it is switched off.
+#[allow(unsafe_code)]
+pub(super) fn landlock_version() -> Option<u32> {
+    /// `LANDLOCK_CREATE_RULESET_VERSION` (`include/uapi/linux/landlock.h`).
+    const VERSION: libc::c_uint = 1;
+    let attributes = std::ptr::null::<libc::c_void>();
+    // SAFETY: asked for its version, the call takes no attributes.
+    let version =
+        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, attributes, 0_usize, VERSION) };
+    u32::try_from(version).ok().filter(|version| *version > 0)
+}
+
+/// What is done to a directory that can be written to. Devices are not made there: root's
+/// guest could make one for a drive of this machine, and write to it.
+fn within_writable() -> BitFlags<AccessFs> {
+    AccessFs::from_write(WRITING) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
+}
+
+/// Rules by which only what is in `writable` can be changed, and only the sockets in
+/// `sockets` be connected to.
+pub(super) fn only(
+    walls: Walls,
+    writable: &[&Path],
+    sockets: &Path,
+) -> Result<RulesetCreated, LabError> {
+    let failed =
+        |what: String, e: String| LabError::System { what, source: std::io::Error::other(e) };
+    let confine = || "confine the kernel to its directories".to_owned();
+    let handled = AccessFs::from_write(WRITING) | AccessFs::ResolveUnix;
+    let scope = if walls.keeps_signals() { Scope::from_all(SIGNALS) } else { BitFlags::EMPTY };
+    let mut rules = Ruleset::default()
+        .handle_access(handled)
+        .and_then(|rules| if scope.is_empty() { Ok(rules) } else { rules.scope(scope) })
+        .and_then(Ruleset::create)
+        .map_err(|e| failed(confine(), e.to_string()))?;
+    // The consoles that are not used write to /dev/null.
+    let null = (Path::new("/dev/null"), AccessFs::WriteFile | AccessFs::Truncate);
+    let places = writable.iter().map(|place| (*place, within_writable()));
+    let connects = (sockets, BitFlags::from(AccessFs::ResolveUnix));
+    for (path, access) in places.chain([null, connects]) {
+        let what = || format!("let the kernel write to '{}'", path.display());
+        let place = PathFd::new(path).map_err(|e| failed(what(), e.to_string()))?;
+        rules = rules
+            .add_rule(PathBeneath::new(place, access))
+            .map_err(|e| failed(confine(), e.to_string()))?;
+    }
+    Ok(rules)
+}

@@ -1,0 +1,111 @@
+//! A hostile guest: its root mounts the host again, and tries to harm what is there.
+//!
+//! (What its kernel's process could do beyond is played without a guest, in the crate's
+//! own tests: `confinement::tests`.)
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use disklab_lab::{LabError, Walls};
+use support::{kernel, run};
+
+/// Attempts at the user's directory, at /mnt, and at the lab's own, at /run/lab.
+const ATTEMPTS: &[(&str, &str)] = &[
+    ("chmod", "chmod 4755 /mnt/old"),
+    ("chmod-root", "mount -o remount,rw / && chmod 4755 $user/old"),
+    ("chown", "chown 1:1 /mnt/old"),
+    ("times", "touch -d 2001-01-01 /mnt/old"),
+    ("write", "echo x >> /mnt/old"),
+    ("truncate", "truncate -s 0 /mnt/old"),
+    ("create", "echo x > /mnt/new"),
+    ("make-directory", "mkdir /mnt/directory"),
+    ("link", "ln -s /etc /mnt/link"),
+    ("fifo", "mkfifo /mnt/fifo"),
+    ("remove", "rm -f /mnt/old"),
+    ("rename", "mv /mnt/old /mnt/other"),
+    ("device", "mknod /run/lab/device b 7 0"),
+    ("own-chmod", "chmod 4755 /run/lab/mine"),
+    ("own-chown", "chown 1:1 /run/lab/mine"),
+    ("own-times", "touch -d 2001-01-01 /run/lab/mine"),
+];
+
+fn skipped() -> bool {
+    let walls = Walls::of_this_system();
+    let missing = walls.missing();
+    if !missing.is_empty() {
+        eprintln!("skipped: needs all walls: {}", missing.join("; "));
+    }
+    !missing.is_empty()
+}
+
+/// Mode, owner, times and length of all in a directory, by name.
+fn state(directory: &Path) -> BTreeMap<String, (u32, u32, u32, i64, i64, u64)> {
+    let entries = fs::read_dir(directory).unwrap().flatten();
+    let state = entries.map(|entry| {
+        let m = fs::symlink_metadata(entry.path()).unwrap();
+        let state = (m.mode(), m.uid(), m.gid(), m.mtime(), m.ctime_nsec(), m.len());
+        (entry.file_name().to_string_lossy().into_owned(), state)
+    });
+    state.collect()
+}
+
+#[test]
+fn a_hostile_guest_changes_nothing_of_the_users() {
+    let Some(kernel) = kernel() else { return };
+    if skipped() {
+        return;
+    }
+    let user = tempfile::tempdir().unwrap();
+    fs::write(user.path().join("old"), "content").unwrap();
+    let before = state(user.path());
+    let mut script = format!(
+        "
+        user={}
+        mount -t hostfs -o $user none /mnt
+        mkdir /run/lab; mount -t hostfs -o /proc/self/cwd/lab/. none /run/lab
+        echo mine > /run/lab/mine && echo own-file=made
+        ln -s $user/old /run/lab/link && echo own-link=made
+        echo read=$(cat /mnt/old)\n",
+        user.path().display()
+    );
+    for (name, attempt) in ATTEMPTS {
+        script.push_str(&format!("({attempt}) 2>&1 && echo {name}=done || echo {name}=refused\n"));
+    }
+    let outcome = run(kernel, &script, Vec::new(), |_| {});
+    outcome.report();
+    for (name, _) in ATTEMPTS {
+        assert_eq!(outcome.word(name), "refused", "{name}: {}", outcome.console);
+    }
+    assert_eq!(state(user.path()), before);
+    assert_eq!(fs::read_to_string(user.path().join("old")).unwrap(), "content");
+    // What it may do: write to the lab's own directory, and, as documented, read.
+    assert_eq!((outcome.word("own-file"), outcome.word("own-link")), ("made", "made"));
+    assert_eq!(outcome.word("read"), "content");
+}
+
+/// The console that an error quotes is not what the guest put in its place.
+#[test]
+fn a_swapped_console_is_not_followed() {
+    let Some(kernel) = kernel() else { return };
+    let user = tempfile::tempdir().unwrap();
+    let secret = user.path().join("secret");
+    fs::write(&secret, "the user's secret").unwrap();
+    for swap in [format!("ln -s {}", secret.display()), "mkfifo".to_owned()] {
+        let script = format!(
+            "
+            mkdir /run/lab; mount -t hostfs -o /proc/self/cwd/lab/. none /run/lab
+            rm /run/lab/console; {swap} /run/lab/console; sync
+            echo c > /proc/sysrq-trigger"
+        );
+        // The test's own look at the console would wait for the pipe.
+        let outcome = support::run_unread(kernel.clone(), &script);
+        let error = outcome.expect_err("it panics");
+        assert!(matches!(error, LabError::Ended { .. } | LabError::Panic { .. }), "{error}");
+        assert!(error.to_string().contains("cannot read"), "{error}");
+        assert!(!error.to_string().contains("the user's secret"), "{error}");
+    }
+}
