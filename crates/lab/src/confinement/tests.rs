@@ -38,6 +38,7 @@ impl Fixture {
         fs::create_dir(at("user")).unwrap();
         fs::create_dir(at("lab")).unwrap();
         fs::write(at("user/file"), "the user's").unwrap();
+        fs::write(at("user/other"), "the user's").unwrap();
         let mut process = Command::new("sleep");
         process.arg("600").stdin(Stdio::null()).process_group(0);
         let process = process.spawn().unwrap();

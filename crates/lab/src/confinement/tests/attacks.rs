@@ -56,8 +56,7 @@ pub fn play(process: i32, user: &Path) {
     sockets(user);
     kernel();
     needed();
-    // Last: where nothing keeps it, the file is gone.
-    attack!("unlink", SYS_unlink, file.as_ptr());
+    attack!("unlink", SYS_unlink, text(&user.join("other")).as_ptr());
 }
 
 fn attributes(file: &CString) {
