@@ -1,5 +1,5 @@
 //! Directories in which someone else may have written anything: a guest of the lab, or
-//! whoever gave a run away.
+//! someone who gave a run away.
 //!
 //! A name there can be a link to a file of the user's, a pipe that blocks its reader, or a
 //! file without end. So entries are opened one name at a time, without following links;

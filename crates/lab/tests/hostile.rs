@@ -3,6 +3,8 @@
 //! (What its kernel's process could do beyond is played without a guest, in the crate's
 //! own tests: `confinement::tests`.)
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::collections::BTreeMap;

@@ -65,7 +65,7 @@ pub(crate) fn finish(folder: &Path, cell: &Cell, trace: &[TraceEntry]) -> Result
 
 /// Copies the outputs of a cell of the run in `from` to the cell `new` of the run in `to`.
 /// There may be none: a run may have been given away without them. No link is followed:
-/// another's guest, or whoever gave the run away, may have made any.
+/// a guest, or someone who gave the run away, may have made any.
 pub(crate) fn adopt(from: &Path, cell: &Cell, to: &Path, new: &Cell) -> Result<(), StoreError> {
     let outputs = from.join(RAW).join(name(cell));
     let opened = from

@@ -50,7 +50,7 @@ pub(super) enum Ended {
     Interrupted,
 }
 
-/// Keeps the console beside the cell's outputs. The guest may write to both folders.
+/// Keeps the console with the cell's outputs. The guest may write to both folders.
 fn keep_console(folder: &Path, raw: &Path) -> std::io::Result<()> {
     let lab = UntrustedDirectory::open(folder)?;
     UntrustedDirectory::open(raw)?.copy_end(&lab, console::FILE, LARGEST_CONSOLE)

@@ -29,7 +29,7 @@ pub(super) fn is_available(action: u32) -> bool {
     }
 }
 
-/// Over which a child sends its listener: ours, and the child's.
+/// Over which a child sends its listener: the parent's end, and the child's.
 pub(super) fn channel() -> Result<(OwnedFd, OwnedFd), Errno> {
     socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
 }

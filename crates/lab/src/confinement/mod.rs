@@ -51,16 +51,16 @@ impl Confinement {
         sockets: &Path,
     ) -> Result<(Self, Option<OwnedFd>), LabError> {
         let filters = Filters::new(walls).map_err(LabError::system("filter system calls"))?;
-        let (ours, theirs) = match filters.supervised {
+        let (parent, listener) = match filters.supervised {
             Some(_) => {
-                let (ours, theirs) = install::channel()
+                let (parent, child) = install::channel()
                     .map_err(LabError::system("make a socket for the kernel's process"))?;
-                (Some(ours), Some(theirs))
+                (Some(parent), Some(child))
             }
             None => (None, None),
         };
         let paths = walls.landlock.map(|_| paths::only(walls, writable, sockets)).transpose()?;
-        Ok((Self { paths, filters, listener: theirs }, ours))
+        Ok((Self { paths, filters, listener }, parent))
     }
 
     /// Confines the calling process, for good: between fork and exec. It allocates nothing.

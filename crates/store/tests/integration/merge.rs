@@ -228,7 +228,7 @@ proptest! {
     }
 }
 
-/// Whoever gave a part away, or a guest of it, may have left anything in `raw/`.
+/// Someone who gave a part away, or a guest of it, may have left anything in `raw/`.
 #[test]
 fn links_and_pipes_in_raw_outputs_are_left_behind() {
     let temp = tempfile::tempdir().expect("temp");

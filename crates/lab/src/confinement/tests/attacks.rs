@@ -36,7 +36,7 @@ fn tell(name: &str, errno: i32) {
     println!("attack {name} {errno}");
 }
 
-fn told<T>(name: &str, done: std::io::Result<T>) -> Option<T> {
+fn tell_result<T>(name: &str, done: std::io::Result<T>) -> Option<T> {
     tell(name, done.as_ref().err().map_or(0, |e| e.raw_os_error().unwrap_or(-1)));
     done.ok()
 }
@@ -157,12 +157,12 @@ fn sockets(user: &Path) {
         tell(name, if fd < 0 { last() } else { 0 });
     }
     attack!("unix-packets", SYS_socket, libc::AF_UNIX, libc::SOCK_SEQPACKET, 0);
-    told("connect-to-a-service", UnixStream::connect(user.join("stream")));
-    told("connect-by-a-swapped-name", UnixStream::connect("disk0"));
+    tell_result("connect-to-a-service", UnixStream::connect(user.join("stream")));
+    tell_result("connect-by-a-swapped-name", UnixStream::connect("disk0"));
     let datagrams = UnixDatagram::unbound().unwrap();
-    told("datagram-to-a-service", datagrams.send_to(b"x", user.join("datagrams")));
-    told("allowed-the-calendar", UnixStream::connect("calendar"));
-    told("the-calendar-again", UnixStream::connect("calendar"));
+    tell_result("datagram-to-a-service", datagrams.send_to(b"x", user.join("datagrams")));
+    tell_result("allowed-the-calendar", UnixStream::connect("calendar"));
+    tell_result("the-calendar-again", UnixStream::connect("calendar"));
 }
 
 fn kernel() {
@@ -198,16 +198,16 @@ fn kernel() {
 
 /// What the kernel of a guest does.
 fn needed() {
-    told("allowed-writing-in-the-lab", std::fs::write("mine", "x"));
-    told("allowed-renaming-in-the-lab", std::fs::rename("mine", "other"));
-    told("allowed-a-process-of-its-own", Command::new("/bin/true").status());
+    tell_result("allowed-writing-in-the-lab", std::fs::write("mine", "x"));
+    tell_result("allowed-renaming-in-the-lab", std::fs::rename("mine", "other"));
+    tell_result("allowed-a-process-of-its-own", Command::new("/bin/true").status());
     // SAFETY: there is no pointer.
     let (own, none) = unsafe { (libc::kill(libc::getpid(), 0), libc::kill(0, 0)) };
     tell("allowed-a-signal-to-itself", if own < 0 { last() } else { 0 });
     tell("allowed-a-signal-to-its-session", if none < 0 { last() } else { 0 });
     let child = Command::new("/bin/sleep").arg("60").spawn();
-    if let Some(mut child) = told("allowed-a-child", child) {
-        told("allowed-killing-it", child.kill());
+    if let Some(mut child) = tell_result("allowed-a-child", child) {
+        tell_result("allowed-killing-it", child.kill());
         let _ = child.wait();
     }
 }
