@@ -1,6 +1,7 @@
 //! Guests in the lab, with the real kernel.
 
 mod guest;
+mod hostile;
 mod interrupts;
 mod kernel_boots;
 mod large_drives;

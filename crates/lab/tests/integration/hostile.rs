@@ -3,17 +3,13 @@
 //! (What its kernel's process could do beyond is played without a guest, in the crate's
 //! own tests: `confinement::tests`.)
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use disklab_lab::{LabError, Walls};
-use support::{kernel, run};
+use crate::support::{kernel, run};
 
 /// Attempts at the user's directory, at /mnt, and at the lab's own, at /run/lab.
 const ATTEMPTS: &[(&str, &str)] = &[
@@ -104,7 +100,7 @@ fn a_swapped_console_is_not_followed() {
             echo c > /proc/sysrq-trigger"
         );
         // The test's own look at the console would wait for the pipe.
-        let outcome = support::run_unread(kernel.clone(), &script);
+        let outcome = crate::support::run_unread(kernel.clone(), &script);
         let error = outcome.expect_err("it panics");
         assert!(matches!(error, LabError::Ended { .. } | LabError::Panic { .. }), "{error}");
         assert!(error.to_string().contains("cannot read"), "{error}");
