@@ -64,14 +64,15 @@ impl Start {
             let share = share.parse().ok().filter(|share| (1..=99).contains(share));
             return share.map(Self::Share).ok_or("1% to 99%");
         }
-        // Before 17 KiB lies the table; sfdisk reads sizes in KiB.
+        // sfdisk makes no partition before 1 MiB (libfdisk, `first-lba`), and reads sizes in
+        // KiB.
         let start = text
             .parse::<Bytes>()
             .ok()
-            .filter(|start| start.0 % 1024 == 0 && (17 << 10..=1 << 50).contains(&start.0));
+            .filter(|start| start.0 % 1024 == 0 && (START.0..=1 << 50).contains(&start.0));
         start
             .map(Self::At)
-            .ok_or("a multiple of 1 KiB from 17 KiB to 1 PiB, such as 1MiB, or a share such as 60%")
+            .ok_or("a multiple of 1 KiB from 1 MiB to 1 PiB, such as 1MiB, or a share such as 60%")
     }
 
     /// On a device of this size.
@@ -225,7 +226,7 @@ mod tests {
         };
         assert_eq!(left("partition[start=60%]"), Bytes::gib(4) - END);
         assert_eq!(left("partition[start=9G,size=100M]"), Bytes::mib(100));
-        for text in ["0%", "100%", "x%", "-1%", "16K", "17K%", "513"] {
+        for text in ["0%", "100%", "x%", "-1%", "16K", "17K", "1023K", "17K%", "513"] {
             let error = layer(&format!("partition[start={text}]")).expect_err(text);
             assert!(error.contains("`start`: expected"), "{text}: {error}");
         }
@@ -235,7 +236,7 @@ mod tests {
         #[test]
         fn no_start_panics(text in "\\PC{0,12}", size in 0_u64..=1 << 60) {
             if let Ok(start) = Start::parse(&text) {
-                prop_assert!(start.on(Bytes(size)) >= Bytes(17 << 10));
+                prop_assert!(start.on(Bytes(size)) >= START);
             }
         }
     }
