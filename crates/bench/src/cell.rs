@@ -8,11 +8,13 @@ use disklab_measure::{
     ConditionsWatch, DriveTraits, Note, Sample, SystemRoot, Totals, Watched, cell_environment,
     close_cell_environment,
 };
-use disklab_stack::{Ledger, Site, Stack, Undo};
+use disklab_stack::{Ledger, Site, Stack, StackError, Undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
 use disklab_workload::{Remount, WorkSite, Workload};
 
+use crate::disk_drives::refused;
 use crate::remount::Again;
+use crate::safety::Pin;
 use crate::{BenchError, CellError, CellOutcome, Drives, Phase, Sink};
 
 /// Everything a cell on drives needs.
@@ -45,7 +47,7 @@ impl DeviceCell<'_> {
         ledger.enter(Undo::RemoveFolder(folder.clone()))?;
         std::fs::create_dir_all(&folder)
             .map_err(|e| CellError::Drives(BenchError::io("cannot make", &folder)(e)))?;
-        let ready = drives
+        let mut ready = drives
             .make_ready(
                 self.study,
                 &stack_spec.drives,
@@ -72,7 +74,9 @@ impl DeviceCell<'_> {
             drives_are_zero: ready.are_zero,
             mounted: Vec::new(),
         };
-        let made = self.stack.make(&devices, &mut site)?;
+        let made = make_on(&ready.pins, || self.stack.make(&devices, &mut site))?;
+        // The layers have the drives open now, which keeps their names.
+        ready.pins.clear();
         let notes = site.notes;
         sample.overhead.make_seconds = began.elapsed().as_secs_f64();
         sample.notes = ready.notes;
@@ -94,6 +98,14 @@ impl DeviceCell<'_> {
         drives.still_whole(&stack_spec.drives).map_err(CellError::Drives)?;
         Ok(sample)
     }
+}
+
+/// Makes layers on drives, if these are still the ones that were made ready.
+fn make_on<T>(pins: &[Pin], make: impl FnOnce() -> Result<T, StackError>) -> Result<T, CellError> {
+    for pin in pins {
+        pin.check().map_err(|refusal| CellError::Drives(refused(vec![refusal])))?;
+    }
+    Ok(make()?)
 }
 
 /// Runs one cell from its beginning to its hand-over: `run` makes and measures,

@@ -1,7 +1,6 @@
 //! Real disks, named by the user, erased.
 
 use std::collections::BTreeSet;
-use std::io::IsTerminal;
 use std::path::Path;
 
 use disklab_exec::Executor;
@@ -10,8 +9,9 @@ use disklab_stack::{Ledger, Need, Undo};
 use disklab_study::Study;
 use disklab_units::Bytes;
 
+use crate::consent::confirm_erasing;
 use crate::drives::Ready;
-use crate::safety::{KernelProbe, Refusal, Target, check, claim, losses, reclaim, resolve};
+use crate::safety::{KernelProbe, Pin, Refusal, Target, check, claim, losses, reclaim, resolve};
 use crate::{BenchError, Drives, Medium, ReadyDrive};
 
 /// Drives that the user named by their stable names. The first is the study's
@@ -52,8 +52,9 @@ impl DiskDrives {
         target.fingerprint.serial.as_ref().is_some_and(|serial| self.erase.contains(serial))
     }
 
-    /// Makes one drive empty, while it is held exclusively.
-    fn make_empty(&mut self, index: usize, executor: &Executor) -> Result<(), BenchError> {
+    /// Makes one drive empty, while it is held exclusively; its number and name stay its
+    /// own for as long as what is returned lives.
+    fn make_empty(&mut self, index: usize, executor: &Executor) -> Result<Pin, BenchError> {
         let target = self
             .targets
             .get(index)
@@ -66,17 +67,21 @@ impl DiskDrives {
         } else {
             claim(&self.root, &probe, target, &self.erase)
         };
-        let claim = claim.map_err(|refusals| {
-            let why: Vec<_> = refusals.iter().map(ToString::to_string).collect();
-            BenchError::Other(why.join("\n"))
-        })?;
+        let claim = claim.map_err(refused)?;
         self.erased.insert(index);
-        claim.erase(executor)
+        claim.erase(executor)?;
+        claim.into_pin(&self.root).map_err(|refusal| refused(vec![refusal]))
     }
 }
 
+/// Refusals as one error.
+pub(crate) fn refused(refusals: Vec<Refusal>) -> BenchError {
+    let why: Vec<_> = refusals.iter().map(ToString::to_string).collect();
+    BenchError::Other(why.join("\n"))
+}
+
 /// A drive for the plan: by model and serial number.
-fn described(target: &Target) -> String {
+pub(crate) fn described(target: &Target) -> String {
     let fingerprint = &target.fingerprint;
     let size = Bytes(fingerprint.size_bytes);
     format!(
@@ -167,12 +172,13 @@ impl Drives for DiskDrives {
         Ok(())
     }
 
-    /// A drive that was erased is the run's own, and left without a signature.
+    /// A drive that was erased holds what this run wrote, which nobody can tell from
+    /// somebody's unsigned data when the run is resumed.
     fn consents_left(&self) -> Vec<String> {
-        let waiting = self.free.difference(&self.erased);
-        let targets = waiting.filter_map(|index| self.targets.get(*index));
-        let serials = targets.filter(|target| self.may_be_erased(target));
-        let serials = serials.filter_map(|target| target.fingerprint.serial.as_deref());
+        let used = self.free.iter().filter_map(|index| Some((index, self.targets.get(*index)?)));
+        let needed = used
+            .filter(|(index, target)| self.erased.contains(index) || self.may_be_erased(target));
+        let serials = needed.filter_map(|(_, target)| target.fingerprint.serial.as_deref());
         serials.flat_map(|serial| ["--erase".to_owned(), serial.to_owned()]).collect()
     }
 
@@ -181,16 +187,7 @@ impl Drives for DiskDrives {
     }
 
     fn confirm(&self, yes: bool) -> Result<(), String> {
-        if yes {
-            return Ok(());
-        }
-        if !std::io::stdin().is_terminal() {
-            return Err("the drives named above would be erased; say --yes to go on".to_owned());
-        }
-        eprint!("Everything on these drives will be lost. Type 'erase' to go on: ");
-        let mut answer = String::new();
-        std::io::stdin().read_line(&mut answer).map_err(|e| e.to_string())?;
-        if answer.trim() == "erase" { Ok(()) } else { Err("nothing was touched".to_owned()) }
+        confirm_erasing(yes)
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -227,7 +224,7 @@ impl Drives for DiskDrives {
                 Some(target) => target.node(),
                 None => return Err(BenchError::Other("the bench has no such drive".to_owned())),
             };
-            self.make_empty(*index, executor)?;
+            ready.pins.push(self.make_empty(*index, executor)?);
             if let Some(on) = wanted_cache {
                 switch_cache(&self.targets[*index], on, ledger, executor)?;
                 ready.notes.push(Note {
@@ -323,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn consents_are_used_up_by_erasing() {
+    fn resuming_needs_consent_for_what_was_erased_too() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         tree.drive("sda", (8, 0), "A").drive("sdb", (8, 16), "B").drive("sdc", (8, 32), "C");
@@ -331,8 +328,9 @@ mod tests {
         assert!(drives.consents_left().is_empty(), "no cell uses them");
         drives.free.extend([0, 1]);
         assert_eq!(drives.consents_left(), ["--erase", "B"]);
+        // By now, both hold what this run wrote.
         drives.erased.extend([0, 1]);
-        assert!(drives.consents_left().is_empty());
+        assert_eq!(drives.consents_left(), ["--erase", "A", "--erase", "B"]);
     }
 
     #[test]

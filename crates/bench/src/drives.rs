@@ -9,6 +9,7 @@ use disklab_stack::{Ledger, Need};
 use disklab_study::Study;
 use disklab_units::Bytes;
 
+use crate::safety::Pin;
 use crate::{BenchError, Medium};
 
 /// A drive that is ready to carry a stack.
@@ -134,4 +135,6 @@ pub struct Ready {
     pub are_zero: bool,
     /// Remarks for the sample.
     pub notes: Vec<Note>,
+    /// Keep the numbers and names of real drives theirs until the first layers are made.
+    pub pins: Vec<Pin>,
 }

@@ -7,11 +7,13 @@
 mod bench;
 mod campaign;
 mod cell;
+mod consent;
 mod device_bench;
 mod dir_bench;
 mod disk_drives;
 mod drives;
 mod error;
+mod job_devices;
 mod lab;
 mod loop_drives;
 mod own_directory;
@@ -22,11 +24,13 @@ mod survey;
 
 pub use bench::{Bench, CellOutcome, Phase, Sink, Standing};
 pub use campaign::Campaign;
+pub use consent::confirm_erasing;
 pub use device_bench::DeviceBench;
 pub use dir_bench::{DirBench, free_space};
 pub use disk_drives::DiskDrives;
 pub use drives::{Drives, Ready, ReadyDrive};
 pub use error::{BenchError, CellError};
+pub use job_devices::JobDevices;
 pub use lab::{
     CELL_JOB, KernelSource, LabBench, LabKernel, LabSettings, ModelledDrives, SerialNumbers,
     carry_out_in_guest, check_charges, find_model, find_processor, needs_zfs, study_processor,

@@ -2,11 +2,12 @@
 
 use disklab_measure::{BlockDevice, SystemRoot};
 
-use super::inspect::{Erasable, inspect};
+use super::content::Erasable;
+use super::inspect::inspect;
 use super::{Cause, Fingerprint, Hold, OpenError, Probe, Refusal, Target, Warning};
 
 /// A drive that was found free while it was held exclusively. It is held until
-/// this is dropped, which the caller does just before the first layer is made:
+/// this is dropped, or becomes a [`Pin`](super::Pin) just before the first layer is made:
 /// mkfs and mdadm want the device for themselves.
 #[derive(Debug)]
 pub struct Claim {

@@ -238,7 +238,7 @@ fn erasing_takes_signatures_and_partitions_while_the_device_is_held() {
     claim.erase(&executor).expect("erased");
     assert!(device.partitions().is_empty());
     assert_eq!(kinds(device), Vec::<String>::new());
-    assert!(probe.looks_blank(device).expect("readable"));
+    assert!(probe.surface(device, claim.hold(), 1).expect("readable").is_blank());
     let mut old = [1; 10];
     file.read_exact_at(&mut old, MIB + 4086).expect("read");
     assert_eq!(old, [0; 10]);
@@ -248,6 +248,130 @@ fn erasing_takes_signatures_and_partitions_while_the_device_is_held() {
     let mut data = [0; 4];
     file.read_exact_at(&mut data, 128 * MIB).expect("read");
     assert_eq!(&data, b"data");
+    // And is not blank for the next run.
     drop(claim);
+    assert!(drive.refusals().contains("data without a signature at byte 134217728"));
+}
+
+/// Writes what looks like the output of a cipher all over a part of a device.
+fn encrypt(node: &str, from: u64, to: u64) {
+    let file = std::fs::OpenOptions::new().write(true).open(node).expect("opened");
+    let mut state = 7_u64;
+    let mut piece = vec![0_u8; MIB as usize];
+    for at in (from..to).step_by(MIB as usize) {
+        for word in piece.chunks_exact_mut(8) {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            word.copy_from_slice(&(state ^ (state >> 29)).to_le_bytes());
+        }
+        file.write_all_at(&piece, at).expect("written");
+    }
+    file.sync_all().expect("sync");
+}
+
+/// The attack of 21.31: `--yes` on a drive with plain dm-crypt, which signs nothing.
+#[test]
+fn unsigned_data_is_refused_wherever_it_lies() {
+    let Some(drive) = Looped::new(&["wipefs", "blkid"]) else { return };
     assert_eq!(drive.refusals(), "");
+    // Both ends are zeros, as a drive has that was begun to be wiped.
+    for (from, to) in [(200 * MIB, 216 * MIB), (16 * MIB, 240 * MIB)] {
+        encrypt(&drive.node, from, to);
+        let text = drive.refusals();
+        assert!(text.contains("it is not blank: data without a signature at byte"), "{text}");
+        assert!(text.contains("no serial number"), "{text}");
+    }
+}
+
+/// The attack of 21.31: an ext4 that lost all its superblocks and descriptors.
+#[test]
+fn an_ext4_without_superblocks_is_refused() {
+    let Some(drive) = Looped::new(&["mkfs.ext4", "dumpe2fs"]) else { return };
+    assert!(run("mkfs.ext4", &["-q", "-b", "1024", &drive.node]).is_some());
+    if !drive.mount() {
+        return;
+    }
+    std::fs::write(drive.point().join("photo"), vec![0xa5; 9 << 20]).expect("a photo");
+    run("umount", &[&drive.point().to_string_lossy()]);
+    let said = run("dumpe2fs", &[&drive.node]).expect("groups");
+    let file = std::fs::OpenOptions::new().write(true).open(&drive.node).expect("opened");
+    let mut wiped = 0;
+    for line in said.lines().filter(|line| line.contains("superblock at ")) {
+        let block = line.split("superblock at ").nth(1).and_then(|rest| rest.split(',').next());
+        let block: u64 = block.and_then(|b| b.trim().parse().ok()).expect("a block");
+        file.write_all_at(&[0; 8 << 10], block << 10).expect("wiped");
+        wiped += 1;
+    }
+    assert!(wiped > 3, "{said}");
+    file.write_all_at(&[0; 4 << 20], 0).expect("wiped");
+    file.sync_all().expect("sync");
+    drop(file);
+    let executor = Executor::new(Interrupt::new());
+    let found = KernelProbe::new(&executor).signatures(&drive.target().device);
+    assert_eq!(found, Ok(Vec::new()), "nothing is left that a program knows");
+    let text = drive.refusals();
+    assert!(text.contains("it is not blank: data without a signature"), "{text}");
+}
+
+/// Another file behind the same loop device: a drive that was pulled out, and another
+/// one that took its number (ioctl LOOP_CHANGE_FD, linux/loop.h).
+#[allow(unsafe_code)]
+fn exchange(node: &str, with: &File) -> bool {
+    use std::os::fd::AsRawFd;
+    const LOOP_CHANGE_FD: rustix::ioctl::Opcode = 0x4c06;
+    let device = File::open(node).expect("opened");
+    // SAFETY: the argument is a descriptor, a plain number.
+    unsafe {
+        let number = usize::try_from(with.as_raw_fd()).unwrap_or_default();
+        let change = rustix::ioctl::IntegerSetter::<LOOP_CHANGE_FD>::new_usize(number);
+        rustix::ioctl::ioctl(&device, change).is_ok()
+    }
+}
+
+/// The attack of 21.31: a hot-swap between erasing and mkfs.
+#[test]
+fn another_drive_under_the_number_of_a_pinned_one_is_noticed() {
+    // The kernel exchanges what is read-only.
+    let Some(drive) = Looped::attached(&["--read-only"]) else { return };
+    let executor = Executor::new(Interrupt::new());
+    let root = SystemRoot::here();
+    let target = drive.target();
+    let hold = KernelProbe::new(&executor).open_exclusively(&target.device, false).expect("free");
+    let pin = Pin::new(&root, target, &hold).expect("pinned");
+    drop(hold);
+    assert_eq!(pin.check(), Ok(()));
+    let other = tempfile::tempfile().expect("temp");
+    other.set_len(256 * MIB).expect("as large");
+    if drive.target().fingerprint.diskseq.is_none() || !exchange(&drive.node, &other) {
+        eprintln!("skipped: needs Linux 5.15, and a loop device that can be exchanged");
+        return;
+    }
+    let text = pin.check().expect_err("another drive").to_string();
+    assert!(text.contains("it was unplugged or attached anew"), "{text}");
+}
+
+/// What the pin is for: while it lives, the number goes to no other drive, and mkfs, which
+/// wants the device for itself, still gets it.
+#[test]
+fn a_pinned_number_goes_to_no_other_drive_and_mkfs_gets_the_pinned_one() {
+    let Some(drive) = Looped::new(&["mkfs.ext4", "wipefs", "blkid"]) else { return };
+    let executor = Executor::new(Interrupt::new());
+    let (root, probe) = (SystemRoot::here(), KernelProbe::new(&executor));
+    let claim = claim(&root, &probe, &drive.target(), &[]).expect("free");
+    claim.erase(&executor).expect("erased");
+    let pin = claim.into_pin(&root).expect("pinned");
+    let backing = drive.folder.path().join("drive");
+    let photos = drive.folder.path().join("photos");
+    File::create(&photos).and_then(|f| f.set_len(256 * MIB)).expect("another drive");
+    // Pulled out, and another one plugged in: it does not get this number.
+    run("losetup", &["--detach", &drive.node]);
+    let taken = run("losetup", &[&drive.node, &photos.to_string_lossy()]);
+    assert_eq!(taken, None, "the number went to another drive");
+    assert_eq!(pin.check(), Ok(()));
+    assert!(run("mkfs.ext4", &["-q", &drive.node]).is_some(), "mkfs got no device");
+    let mut magic = [0; 2];
+    File::open(&backing).and_then(|f| f.read_exact_at(&mut magic, 1080)).expect("read");
+    assert_eq!(magic, [0x53, 0xef], "mkfs wrote elsewhere");
+    let written = std::os::unix::fs::MetadataExt::blocks(&photos.metadata().expect("there"));
+    assert_eq!(written, 0, "mkfs wrote to the other drive");
+    drop(pin);
 }

@@ -3,19 +3,23 @@
 //! A name on the command line becomes a [`Target`] by [`resolve`], which takes
 //! stable names of whole drives only. [`check`] finds out whether the drive is
 //! free, for the plan. [`claim`] asks again, with the device held exclusively,
-//! just before the first write. What needs the real kernel goes through a
+//! just before the first write. A [`Pin`] keeps the drive's number and name its own until
+//! the first layer is made. What needs the real kernel goes through a
 //! [`Probe`], so that all rules can be tested on machines that do not exist.
 
 mod claim;
+mod content;
 mod erase;
 mod family;
 mod fingerprint;
 mod inspect;
 mod losses;
 mod openers;
+mod pin;
 mod probe;
 mod refusal;
 mod signature;
+mod surface;
 mod target;
 mod usage;
 
@@ -28,7 +32,9 @@ pub use claim::{Claim, claim, reclaim};
 pub use fingerprint::Fingerprint;
 pub use inspect::{Inspection, check};
 pub use losses::losses;
+pub use pin::Pin;
 pub use probe::{Hold, KernelProbe, OpenError, Probe};
 pub use refusal::{Cause, Refusal, Warning};
 pub use signature::Signature;
+pub use surface::Surface;
 pub use target::{Target, resolve, stable_names};

@@ -2,23 +2,20 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
 use disklab_measure::BlockDevice;
-use disklab_units::Bytes;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::Signature;
 use super::signature::{parse_blkid, parse_wipefs};
+use super::surface::sample;
+use super::{Signature, Surface};
 
 /// A drive that must spin up takes its time; one that never answers is refused.
 const LIMIT: Duration = Duration::from_secs(120);
-
-/// What must be zeros at either end for a drive to look blank.
-const LOOKED_AT: Bytes = Bytes::mib(1);
 
 /// A program that only looks in, such as udev's, lets go of a device within
 /// moments; so a busy one is tried this often, with a pause in between.
@@ -59,11 +56,12 @@ pub trait Probe {
     /// device cannot be read.
     fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, String>;
 
-    /// Whether a device begins and ends with zeros.
+    /// What a sample of the surface of a device, which is held, shows. `seed` decides
+    /// its random places.
     ///
     /// # Errors
-    /// In words, where it cannot be read.
-    fn looks_blank(&self, device: &BlockDevice) -> Result<bool, String>;
+    /// As text, if it cannot be read.
+    fn surface(&self, device: &BlockDevice, hold: &Hold, seed: u64) -> Result<Surface, String>;
 
     /// Opens a device so that nobody else can claim it meanwhile (O_EXCL; open(2)),
     /// for writing or for reading only. Nothing is written. After a device that
@@ -109,20 +107,13 @@ impl Probe for KernelProbe<'_> {
         Ok(found)
     }
 
-    fn looks_blank(&self, device: &BlockDevice) -> Result<bool, String> {
+    fn surface(&self, device: &BlockDevice, hold: &Hold, seed: u64) -> Result<Surface, String> {
         let node = device.node();
-        let cannot = |error: io::Error| format!("{} cannot be read: {error}", node.display());
-        let file = File::open(&node).map_err(cannot)?;
-        let size = device.size_bytes();
-        let length = LOOKED_AT.0.min(size);
-        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
-        for position in [0, size - length] {
-            file.read_exact_at(&mut bytes, position).map_err(cannot)?;
-            if bytes.iter().any(|byte| *byte != 0) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let file = hold.file().ok_or_else(|| format!("{} is not open", node.display()))?;
+        let discards = device.attribute("queue/discard_max_bytes");
+        let trims = discards.is_some_and(|bytes| bytes.trim() != "0");
+        sample(file, device.size_bytes(), seed, trims)
+            .map_err(|error| format!("{} cannot be read: {error}", node.display()))
     }
 
     fn open_exclusively(&self, device: &BlockDevice, write: bool) -> Result<Hold, OpenError> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use disklab_units::Bytes;
 
-use super::Signature;
+use super::{Signature, Surface};
 
 /// Why a device is not written to. Shown as a sentence that says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,6 +122,13 @@ pub enum Cause {
         /// none.
         serial: Option<String>,
     },
+    /// No known signature is on it, and yet something is.
+    NotBlank {
+        /// What a sample of its surface showed.
+        surface: Surface,
+        /// As for [`Cause::Signed`].
+        serial: Option<String>,
+    },
     /// `--erase` gave its serial number, but other drives have the same one.
     SerialNotUnique {
         /// The serial number.
@@ -200,6 +207,14 @@ impl fmt::Display for Cause {
             Self::ReadOnly => f.write_str("the kernel says that it is read-only"),
             Self::Empty => f.write_str("its size is 0: no medium, or a drive that failed"),
             Self::Signed { found, serial } => signed(f, found, serial.as_deref()),
+            Self::NotBlank { surface, serial } => {
+                write!(
+                    f,
+                    "it is not blank: {surface} (plain dm-crypt, a data base, a file system that \
+                     lost its superblocks, or what an earlier run left)"
+                )?;
+                consent(f, serial.as_deref())
+            }
             Self::SerialNotUnique { serial, devices } => write!(
                 f,
                 "--erase {serial} does not tell which drive is meant: {} have that serial number",
@@ -235,6 +250,11 @@ fn signed(f: &mut fmt::Formatter<'_>, found: &[Signature], serial: Option<&str>)
     if found.iter().any(|signature| signature.kind == "zfs_member") {
         f.write_str("; a ZFS pool may need the drive (`zpool import` lists pools)")?;
     }
+    consent(f, serial)
+}
+
+/// How to allow that a drive is erased.
+fn consent(f: &mut fmt::Formatter<'_>, serial: Option<&str>) -> fmt::Result {
     match serial {
         Some(serial) => {
             write!(f, "; if nobody needs that, allow it to be erased with --erase {serial}")
@@ -256,22 +276,20 @@ pub enum Warning {
         /// The serial number.
         serial: String,
     },
-    /// No known signature is on it, and yet it does not begin and end with zeros.
-    NotBlank,
-    /// Erasing was allowed, and these signatures will be lost.
+    /// Nothing is on it, as far as a sample of its surface shows.
+    Blank {
+        /// How much was looked at.
+        surface: Surface,
+    },
+    /// Erasing was allowed, and this will be lost.
     Erases {
-        /// What is on it now.
+        /// The signatures on it now.
         found: Vec<Signature>,
+        /// Data without a signature, looked for where there is none.
+        unsigned: Option<Surface>,
         /// Its size.
         size: Bytes,
     },
-}
-
-impl Warning {
-    /// Whether it says that something known will be lost.
-    pub fn is_loss(&self) -> bool {
-        matches!(self, Self::Erases { .. })
-    }
 }
 
 impl fmt::Display for Warning {
@@ -283,12 +301,10 @@ impl fmt::Display for Warning {
                 "its name does not contain the drive's serial number {serial}: an adapter may \
                  tell another one, or the link is stale"
             ),
-            Self::NotBlank => f.write_str(
-                "no known signature is on it, but it is not blank either: what a program keeps \
-                 there without signing it (plain dm-crypt, a data base) will be lost",
-            ),
-            Self::Erases { found, size } => {
-                let words: Vec<String> = found.iter().map(ToString::to_string).collect();
+            Self::Blank { surface } => write!(f, "{surface}"),
+            Self::Erases { found, unsigned, size } => {
+                let words = found.iter().map(ToString::to_string);
+                let words: Vec<_> = words.chain(unsigned.iter().map(ToString::to_string)).collect();
                 write!(f, "all {} of it will be erased: {}", size.si(), words.join(", "))
             }
         }

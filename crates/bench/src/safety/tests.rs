@@ -25,8 +25,10 @@ impl Probe for Fake {
         Ok(here.cloned().collect())
     }
 
-    fn looks_blank(&self, _device: &BlockDevice) -> Result<bool, String> {
-        Ok(!self.filled)
+    fn surface(&self, device: &BlockDevice, _: &Hold, _: u64) -> Result<Surface, String> {
+        let size = device.size_bytes();
+        let data_at = self.filled.then_some(4096);
+        Ok(Surface { size, read: size / 2, places: 128, data_at })
     }
 
     fn open_exclusively(&self, device: &BlockDevice, _write: bool) -> Result<Hold, OpenError> {
@@ -85,11 +87,17 @@ fn refused(tree: &Fabricated, serial: &str, fake: &Fake, expected: &[&str]) {
 fn a_blank_drive_is_free() {
     let (_folder, tree) = machine();
     let fake = Fake::default();
-    assert_eq!(checked(&tree, "B", &fake, &[]), Inspection::default());
+    let inspection = checked(&tree, "B", &fake, &[]);
+    assert!(inspection.is_free());
+    let [Warning::Blank { surface }] = inspection.warnings.as_slice() else {
+        panic!("nothing says how blank it is: {inspection:?}")
+    };
+    assert!(surface.to_string().contains("128 random offsets"), "{surface}");
     let root = tree.root();
     let claim = claim(&root, &fake, &target(&root, "B"), &[]).expect("free");
     assert_eq!(claim.target.node(), std::path::Path::new("/dev/sdb"));
-    assert!(claim.warnings.is_empty() && claim.hold().file().is_none());
+    assert_eq!(claim.warnings, inspection.warnings);
+    assert!(claim.hold().file().is_none());
 }
 
 #[test]
@@ -214,7 +222,8 @@ fn a_drive_in_use_by_means_unseen_is_refused() {
 fn read_only_and_empty_drives_are_refused_and_removable_ones_remarked() {
     let (_folder, tree) = machine();
     tree.set("sdb", "removable", "1");
-    assert_eq!(checked(&tree, "B", &Fake::default(), &[]).warnings, [Warning::Removable]);
+    let warnings = checked(&tree, "B", &Fake::default(), &[]).warnings;
+    assert!(matches!(warnings.as_slice(), [Warning::Removable, Warning::Blank { .. }]));
     tree.set("sdb", "ro", "1").set("sdb", "size", "0");
     refused(&tree, "B", &Fake::default(), &["read-only", "its size is 0"]);
 }
@@ -249,13 +258,44 @@ fn partitions_count_as_something_even_when_nothing_is_on_them() {
 }
 
 #[test]
-fn a_drive_with_unknown_data_is_remarked() {
+fn a_drive_with_unsigned_data_is_refused_unless_its_serial_is_named() {
     let (_folder, tree) = machine();
     let fake = Fake { filled: true, ..Fake::default() };
-    let inspection = checked(&tree, "B", &fake, &[]);
-    assert!(inspection.is_free());
-    assert_eq!(inspection.warnings, [Warning::NotBlank]);
-    assert!(inspection.warnings[0].to_string().contains("not blank"));
+    let root = tree.root();
+    let target = target(&root, "B");
+    for erase in [vec![], vec!["A"], vec!["b"], vec![""]] {
+        let text = words(&checked(&tree, "B", &fake, &erase));
+        assert!(text.contains("it is not blank: data without a signature at byte 4096"), "{text}");
+        assert!(text.contains("plain dm-crypt") && text.contains("--erase B"), "{text}");
+        let erase: Vec<String> = erase.iter().map(|s| (*s).to_owned()).collect();
+        assert!(claim(&root, &fake, &target, &erase).is_err());
+    }
+    let allowed = checked(&tree, "B", &fake, &["B"]);
+    assert!(allowed.is_free());
+    let text = allowed.warnings[0].to_string();
+    assert!(text.contains("will be erased: data without a signature"), "{text}");
+    // What this run wrote is its own.
+    assert!(reclaim(&root, &fake, &target).is_ok());
+    // And if two drives have that serial number, it names neither.
+    tree.drive("sdc", (8, 32), "C").set("sdc", "device/serial", "B");
+    let text = words(&checked(&tree, "B", &fake, &["B"]));
+    assert!(text.contains("sdb, sdc have that serial number"), "{text}");
+}
+
+#[test]
+fn a_pin_notices_that_names_and_drive_do_not_belong_together_any_more() {
+    let (_folder, tree) = machine();
+    let root = tree.root();
+    let claim = claim(&root, &Fake::default(), &target(&root, "B"), &[]).expect("free");
+    let pin = claim.into_pin(&root).expect("pinned");
+    assert_eq!(pin.check(), Ok(()));
+    let changed = || pin.check().expect_err("changed").to_string();
+    tree.set("sdb", "device/serial", "OTHER");
+    assert!(changed().contains("the serial number was B and is OTHER"), "{}", changed());
+    tree.set("sdb", "device/serial", "B").set("sdb", "diskseq", "99");
+    assert!(changed().contains("unplugged or attached anew"), "{}", changed());
+    std::fs::remove_dir_all(tree.path("/sys/class/block/sdb")).expect("unplugged");
+    assert!(changed().contains("it is gone"), "{}", changed());
 }
 
 #[test]

@@ -110,7 +110,7 @@ pub(super) fn what_is_kept(run: &Run) -> String {
     )
 }
 
-/// How to resume a run. What it made itself needs no consent to be erased.
+/// How to resume a run, with the consents that this needs.
 fn go_on(run: &Run, setup: &Setup) -> String {
     if !run.is_still_there() {
         return "Start a new run.".to_owned();
