@@ -3,6 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::owner;
@@ -19,6 +20,8 @@ pub enum OutputError {
     Io { path: PathBuf, source: io::Error },
     /// Something else has the name.
     Unexpected { path: PathBuf },
+    /// The name is that of a drive, whose data it would overwrite.
+    BlockDevice { path: PathBuf },
 }
 
 impl std::fmt::Display for OutputError {
@@ -30,6 +33,9 @@ impl std::fmt::Display for OutputError {
                 "{} was not written by disklab and is left as it is; move it away",
                 path.display()
             ),
+            Self::BlockDevice { path } => {
+                write!(f, "{} is a block device; give the name of a file", path.display())
+            }
         }
     }
 }
@@ -68,9 +74,21 @@ pub fn write_own(
     Ok(path)
 }
 
-/// Writes the file that the user named. A device or a pipe is written to; a link that the
-/// user named is followed.
+/// Checks that an output would not overwrite a drive.
+///
+/// # Errors
+/// [`OutputError::BlockDevice`] if the name, or what it links to, is one.
+pub fn refuse_block_device(path: &Path) -> Result<(), OutputError> {
+    if path.metadata().is_ok_and(|there| there.file_type().is_block_device()) {
+        return Err(OutputError::BlockDevice { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+/// Writes the file that the user named. A character device or a pipe is written to; a link
+/// that the user named is followed.
 pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
+    refuse_block_device(path)?;
     match path.metadata() {
         Ok(there) if !there.is_file() => OpenOptions::new()
             .write(true)
@@ -131,6 +149,29 @@ mod tests {
             assert_eq!(read(name), "new\n");
         }
         assert_eq!(std::fs::read_dir(temp.path()).expect("read").count(), 5, "no part is left");
+    }
+
+    #[test]
+    fn block_device_is_no_output() {
+        let mut nodes = std::fs::read_dir("/sys/class/block").into_iter().flatten().flatten();
+        let node = nodes.find_map(|entry| {
+            let node = Path::new("/dev").join(entry.file_name());
+            node.exists().then_some(node)
+        });
+        let Some(node) = node else {
+            eprintln!("skipped: needs a block device");
+            return;
+        };
+        let temp = tempfile::tempdir().expect("temp");
+        let link = temp.path().join("drive");
+        symlink(&node, &link).expect("linked");
+        for path in [&node, &link] {
+            // The check alone: nothing is lost if it fails.
+            let refused = refuse_block_device(path).expect_err("refused");
+            assert_eq!(refused.into_usage_error().code, crate::exit::WRONG_USE);
+        }
+        refuse_block_device(Path::new("/dev/null")).expect("no block device");
+        refuse_block_device(&temp.path().join("none")).expect("nothing");
     }
 
     #[test]
