@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use disklab_source::SourceError;
 
+use crate::files::Untouchable;
+
 /// Why jobs could not be run. What goes wrong while they run is in the report,
 /// with what was measured until then.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +23,14 @@ pub enum EngineError {
         path: PathBuf,
         /// Why not, and what to do about it.
         why: String,
+    },
+    /// A job names what it must not touch. Nothing was.
+    #[error("{} is not touched: {why}", path.display())]
+    Untouchable {
+        /// Its path.
+        path: PathBuf,
+        /// Why not, and what to do.
+        why: Untouchable,
     },
     /// The system gave no memory, thread or ring.
     #[error("cannot {action}: {source}")]

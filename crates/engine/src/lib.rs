@@ -35,6 +35,7 @@ mod verify;
 mod worker;
 
 pub use error::EngineError;
+pub use files::{DeviceAccess, HeldDevice, Untouchable, preflight, written_devices};
 pub use measure::{Cell, Series};
 pub use pattern::{Kind, Request};
 pub use report::{Done, JobReport, LogKind, Report, Spread};

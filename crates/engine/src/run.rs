@@ -12,7 +12,7 @@ use disklab_jobfile::Job;
 use disklab_measure::Windows;
 
 use crate::error::EngineError;
-use crate::files::{Ends, lay_out_job};
+use crate::files::{Ends, lay_out_job, preflight};
 use crate::filler::Filler;
 use crate::measure::{FINEST_NS, now_ns};
 use crate::report::{JobReport, Report};
@@ -31,10 +31,11 @@ const STACK_BYTES: usize = 256 << 10;
 /// [`run`] does it, too; apart from it, a caller can drop caches in between.
 ///
 /// # Errors
-/// Where a job asks for what this engine cannot do, before anything is touched;
-/// or where a file cannot be made.
+/// Where a job asks for what this engine cannot do, or names what it must not touch
+/// ([`preflight`]), before anything is touched; or where a file cannot be made.
 pub fn lay_out(jobs: &[Job], site: &Site) -> Result<(), EngineError> {
     check(jobs)?;
+    preflight(jobs, site)?;
     jobs.iter().try_for_each(|job| lay_out_job(job, site))
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use disklab_exec::Interrupt;
 
+use crate::files::DeviceAccess;
 use crate::pattern::Request;
 
 /// How far the jobs are.
@@ -50,6 +51,8 @@ pub struct Site {
     pub progress: Option<ProgressHook>,
     /// Every I/O is noted here. It costs time.
     pub trace: Option<Arc<Mutex<Vec<Issued>>>>,
+    /// Which block devices jobs may write to.
+    pub devices: DeviceAccess,
     /// Saves system calls, for the lab, where each costs far more than on a real
     /// machine: an asynchronous job hands over two at a time, the last ones with the call
     /// that waits, and takes all back that has ended (unless `iodepth_batch*` say

@@ -12,6 +12,7 @@ mod error;
 #[doc(hidden)]
 pub mod fabricated;
 mod facts;
+mod file_use;
 mod foreign;
 mod host;
 mod latency;
@@ -39,6 +40,7 @@ pub use environment::{
 };
 pub use error::MeasureError;
 pub use facts::load_average;
+pub use file_use::{FileUse, FileUses};
 pub use latency::{Latency, LatencyHistogram};
 pub use medium::MEDIUM_FOLDER;
 pub use meter::{Measured, Meter, Watched};

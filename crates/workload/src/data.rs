@@ -2,11 +2,13 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use disklab_content::{Buffers, Spec, SpecError};
 use disklab_exec::Interrupt;
 use disklab_units::Bytes;
+use rustix::fs::OFlags;
 
 use crate::WorkloadError;
 
@@ -101,6 +103,8 @@ impl Stream {
             .write(true)
             .create(true)
             .truncate(true)
+            // A link could lead out of the measured directory.
+            .custom_flags(i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default())
             .open(path)
             .map_err(WorkloadError::io("cannot make", path))?;
         self.give(size, |bytes| {
@@ -169,6 +173,18 @@ mod tests {
             .write_file(&folder.path().join("f"), Bytes::gib(100), false, &interrupt)
             .expect_err("stopped");
         assert!(error.is_interrupt());
+    }
+
+    #[test]
+    fn no_link_is_followed() {
+        let folder = tempfile::tempdir().expect("temp");
+        let (precious, link) = (folder.path().join("precious"), folder.path().join("f"));
+        std::fs::write(&precious, "data").expect("written");
+        std::os::unix::fs::symlink(&precious, &link).expect("linked");
+        let written =
+            Stream::new(Content::Zeros, 0).write_file(&link, Bytes(9), false, &Interrupt::new());
+        assert!(written.is_err());
+        assert_eq!(std::fs::read(&precious).expect("read"), b"data");
     }
 
     #[test]

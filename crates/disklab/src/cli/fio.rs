@@ -12,7 +12,9 @@ pub struct FioArgs {
     /// jobs). Besides: --dir=FOLDER (where files lie), --seed=N, --output=FILE,
     /// --output-format=normal|json, --logs=FOLDER (throughput, I/Os and latency over time,
     /// as fio's write_bw_log and its kin write them), --section=NAME (only this one),
-    /// --parse-only, --list-options.
+    /// --parse-only, --list-options. A job writes to a block device only if that is a free
+    /// drive, named by its link in /dev/disk/by-id, and blank or named by --erase=SERIAL;
+    /// --yes: do not ask first.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "JOB")]
     pub words: Vec<String>,
 }

@@ -1,5 +1,6 @@
 //! `disklab fio`: jobs run by disklab's own engine, outside of any study.
 
+mod devices;
 mod table;
 mod words;
 
@@ -15,6 +16,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use self::words::Words;
 use super::print;
+use super::report::refuse_device;
 use crate::cli::FioArgs;
 use crate::exit::{DONE, FAILED, Failure};
 use crate::signals;
@@ -48,21 +50,20 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     let folder = folder
         .canonicalize()
         .map_err(|e| Failure::wrong_use(format!("--dir: cannot use {}: {e}", folder.display())))?;
-    if let Some(logs) = &words.logs {
-        std::fs::create_dir_all(logs).map_err(|e| {
-            Failure::wrong_use(format!("--logs: cannot make the folder {}: {e}", logs.display()))
-        })?;
-    }
     let shown = Shown::new(&jobs);
-    let site = Site {
+    let mut context = Site {
         interrupt,
         progress: Some(shown.hook()),
         ..Site::new(folder, words.seed.unwrap_or(SEED))
     };
-    let report = run(&jobs, &site);
+    words.output.as_deref().map_or(Ok(()), refuse_device)?;
+    devices::settle(&jobs, &words, &mut context)?;
+    words.logs.as_deref().map_or(Ok(()), make_for_logs)?;
+    let report = run(&jobs, &context);
     shown.end();
     let report = report.map_err(|error| match error {
         EngineError::Job(error) => Failure::wrong_use(error),
+        error @ EngineError::Untouchable { .. } => Failure::wrong_use(error),
         EngineError::Interrupted => {
             Failure::interrupted("interrupted before anything was measured")
         }
@@ -82,6 +83,12 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
         write_logs(&report, folder)?;
     }
     ended(&report)
+}
+
+fn make_for_logs(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|e| {
+        Failure::wrong_use(format!("--logs: cannot make the directory {}: {e}", folder.display()))
+    })
 }
 
 /// Logs as fio writes them, for what draws fio's logs; in a folder of their own, so that they

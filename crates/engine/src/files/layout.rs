@@ -74,6 +74,7 @@ pub(super) fn lengthen(
 ) -> Result<(), EngineError> {
     let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o644).open(path);
     let lengthened = open.and_then(|file| {
+        site.devices.check_open(&file)?;
         reserve(&file, job.opening.fallocate, new.end)?;
         if job.pattern.access.reads { fill(job, site, &file, new, number) } else { Ok(()) }
     });
@@ -86,7 +87,17 @@ fn make(job: &Job, site: &Site, path: &Path, size: u64, content: Option<u64>) ->
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o644).open(path)?;
+    // Nothing may have taken its place meanwhile that is not a file.
+    let open = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o644)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(path);
+    let file = open?;
+    site.devices.check_open(&file)?;
+    file.set_len(0)?;
     reserve(&file, job.opening.fallocate, size)?;
     let Some(number) = content else { return Ok(()) };
     fill(job, site, &file, 0..size, number)

@@ -1,10 +1,12 @@
 //! The files of jobs.
 
 mod append;
+mod guard;
 mod layout;
 mod open;
 
 pub(crate) use append::Ends;
+pub use guard::{DeviceAccess, HeldDevice, Untouchable, preflight, written_devices};
 pub(crate) use layout::lay_out_job;
 pub(crate) use open::OpenFiles;
 

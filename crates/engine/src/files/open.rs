@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use disklab_jobfile::{Fadvise, Job, Sync};
 
 use super::Target;
+use super::guard::DeviceAccess;
 use crate::error::{EngineError, words};
 
 /// The files of a clone, of which a limited number is open.
@@ -27,11 +28,17 @@ pub(crate) struct OpenFiles {
     invalidate: bool,
     pre_read: bool,
     fsync_on_close: bool,
+    devices: DeviceAccess,
 }
 
 impl OpenFiles {
-    /// Opens the files of a clone; all of them where `openfiles` allows.
-    pub(crate) fn new(job: &Job, targets: Vec<Target>) -> Result<Self, EngineError> {
+    /// Opens the files of a clone; all of them where `openfiles` allows. `devices` are the
+    /// block devices that it may write to.
+    pub(crate) fn new(
+        job: &Job,
+        targets: Vec<Target>,
+        devices: &DeviceAccess,
+    ) -> Result<Self, EngineError> {
         let access = job.pattern.access;
         let mut flags = libc::O_CLOEXEC;
         if job.opening.direct {
@@ -61,6 +68,7 @@ impl OpenFiles {
             invalidate: job.opening.invalidate,
             pre_read: job.opening.pre_read,
             fsync_on_close: job.flushing.fsync_on_close,
+            devices: devices.clone(),
         };
         if files.are_all_open() {
             raise_limit();
@@ -106,6 +114,9 @@ impl OpenFiles {
             Err(error) if error.raw_os_error() == Some(libc::EPERM) => open(self.flags)?,
             result => result?,
         };
+        if self.writes {
+            self.devices.check_open(&file)?;
+        }
         if self.invalidate {
             advise(&file, target, libc::POSIX_FADV_DONTNEED);
         }
@@ -185,10 +196,15 @@ impl OpenFiles {
         }
     }
 
-    /// Removes all files. Those that are gone already are no error: clones share.
+    /// Removes all files. Those that are gone already are no error: clones share. The
+    /// nodes of devices stay, and links to them, as with fio (unlink_all_files in
+    /// filesetup.c).
     pub(crate) fn unlink(&mut self) -> Result<(), EngineError> {
         self.close_all()?;
         for target in &self.targets {
+            if std::fs::metadata(&target.path).is_ok_and(|there| !there.is_file()) {
+                continue;
+            }
             match std::fs::remove_file(&target.path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(EngineError::file("remove", &target.path, &error));

@@ -17,7 +17,7 @@ fn flags(options: &str) -> libc::c_int {
     let site = Site::new(folder.path(), 1);
     let job = job(&format!("size=64k\n{options}"));
     lay_out_job(&job, &site).expect("laid out");
-    let files = OpenFiles::new(&job, targets(&job, 0, &site)).expect("opened");
+    let files = OpenFiles::new(&job, targets(&job, 0, &site), &site.devices).expect("opened");
     // SAFETY: plain numbers.
     unsafe { libc::fcntl(files.descriptor(0).expect("open"), libc::F_GETFL) }
 }
@@ -60,7 +60,7 @@ fn the_page_cache_is_dealt_with_as_the_job_says() {
     let open = |options: &str| {
         let job = job(&format!("rw=randread\nsize=1m\nfilename=f\n{options}"));
         lay_out_job(&job, &site).expect("laid out");
-        OpenFiles::new(&job, targets(&job, 0, &site)).expect("opened")
+        OpenFiles::new(&job, targets(&job, 0, &site), &site.devices).expect("opened")
     };
     drop(open("invalidate=0"));
     let all = cached(&path);

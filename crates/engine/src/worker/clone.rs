@@ -171,7 +171,8 @@ impl<'a> Clone<'a> {
         let seed = job.pattern.seed.unwrap_or(shared.site.seed);
         let seed = mix(seed ^ mix(((index as u64) << 32) | u64::from(number)));
         let wrong = |text: String| (libc::EINVAL, text);
-        let files = OpenFiles::new(job, shared.ends.targets(job, index, number, shared.site))?;
+        let targets = shared.ends.targets(job, index, number, shared.site);
+        let files = OpenFiles::new(job, targets, &shared.site.devices)?;
         let largest = usize::try_from(job.blocks.max()).unwrap_or(usize::MAX);
         let depth = if job.engine.is_synchronous() { 1 } else { job.depth.depth.max(1) };
         let mut memory = Memory::new(depth as usize, largest)

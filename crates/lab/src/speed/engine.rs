@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use disklab_engine::{Site, run};
+use disklab_engine::{DeviceAccess, Site, run};
 use disklab_jobfile::{Policy, Runner, parse};
 use disklab_source::Source;
 
@@ -22,7 +22,7 @@ pub(super) fn reads(count: u64) -> Result<(), String> {
     let source = Arc::new(Source { name: "speed".to_owned(), text });
     let policy = Policy { runner: Runner::Native, directory: true, folders: true };
     let jobs = parse(&source, policy).map_err(|e| e.to_string())?;
-    let site = Site { lean: true, ..Site::new("/", 1) };
+    let site = Site { lean: true, devices: DeviceAccess::Any, ..Site::new("/", 1) };
     let mark = || drive.mark().map_err(|e| format!("cannot mark {DRIVE}: {e}"));
     mark()?;
     let report = run(&jobs, &site).map_err(|e| e.to_string())?;

@@ -27,6 +27,10 @@ pub struct Words {
     pub logs: Option<PathBuf>,
     /// `--section`: only these.
     pub sections: Vec<String>,
+    /// `--erase`: serial numbers of drives that may be written to although they carry data.
+    pub erase: Vec<String>,
+    /// `--yes`: what is on the drives may be lost.
+    pub yes: bool,
     /// `--parse-only`.
     pub parse_only: bool,
     /// `--list-options`.
@@ -85,6 +89,9 @@ impl Words {
             "section" => {
                 self.sections.push(filled().ok_or_else(|| wanted("a section's name"))?.to_owned());
             }
+            "erase" => {
+                self.erase.push(filled().ok_or_else(|| wanted("a serial number"))?.to_owned());
+            }
             "seed" => {
                 let seed = value.and_then(|v| v.parse().ok());
                 self.seed = Some(seed.ok_or_else(|| wanted("a whole number"))?);
@@ -97,6 +104,7 @@ impl Words {
                 };
             }
             "json" => self.json = true,
+            "yes" => self.yes = true,
             "parse-only" => self.parse_only = true,
             "list-options" => self.list_options = true,
             // fio's own way to say how its progress is shown.
@@ -143,7 +151,7 @@ impl Words {
 /// Whether an option may stand without a value, so that what follows need not be one.
 fn stands_alone(name: &str) -> bool {
     let of_jobs = |o: &OptionSpec| o.bare && (o.name == name || o.aliases.contains(&name));
-    ["json", "list-options", "parse-only"].contains(&name) || native_options().any(of_jobs)
+    ["json", "list-options", "parse-only", "yes"].contains(&name) || native_options().any(of_jobs)
 }
 
 #[cfg(test)]
@@ -171,6 +179,13 @@ mod tests {
     }
 
     #[test]
+    fn consents_are_read() {
+        let words = read("a.fio --erase=K1 --yes --erase K2").expect("valid");
+        assert_eq!((words.erase, words.yes), (vec!["K1".to_owned(), "K2".to_owned()], true));
+        assert!(!read("a.fio").expect("valid").yes);
+    }
+
+    #[test]
     fn files_stand_alone() {
         let words = read("a.fio b.fio --output=o.json --section=x").expect("valid");
         assert_eq!(words.files, [PathBuf::from("a.fio"), PathBuf::from("b.fio")]);
@@ -186,6 +201,7 @@ mod tests {
             ("--output-format=terse", "'normal' or 'json'"),
             ("--dir", "a folder"),
             ("--logs=", "a folder"),
+            ("--erase", "a serial number"),
         ] {
             let error = read(line).expect_err(line);
             assert_eq!(error.code, crate::exit::WRONG_USE);

@@ -47,6 +47,30 @@ pub(super) fn needed(parts: &[Part]) -> IndexMap<&str, Bytes> {
     all.into_iter().filter(|(name, _)| read.contains_key(name)).collect()
 }
 
+/// Checks that what the jobs will write to are files, if they are there already: a link in
+/// the measured directory could lead anywhere, to a block device too, and fio follows it.
+/// A directory does no harm: the error comes when it is opened.
+///
+/// # Errors
+/// [`WorkloadError::Other`] with the first that is none.
+pub(super) fn keep_off(parts: &[Part], context: &WorkSite<'_>) -> Result<(), WorkloadError> {
+    // In a guest of the lab there is nothing but models, and each call costs time there.
+    if context.simulated {
+        return Ok(());
+    }
+    for name in files(parts.iter().map(|part| &part.work)).keys() {
+        let path = context.directory.join(name);
+        if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+            return Err(WorkloadError::Other(format!(
+                "{} is not touched: it is a link or a device, and a study's jobs write to files \
+                 alone; remove it",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Writes the files that have to be there.
 ///
 /// # Errors

@@ -197,6 +197,7 @@ impl Workload for Fio {
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        layout::keep_off(&self.parts, site)?;
         // Before hours of writing: fio may know less than disklab. Once is enough.
         if self.engine == Engine::Fio && !site.simulated && !self.checked.load(Ordering::Relaxed) {
             real::check(self, site)?;

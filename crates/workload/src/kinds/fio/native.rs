@@ -1,6 +1,6 @@
 //! Running jobs by the native engine.
 
-use disklab_engine::{EngineError, JobReport, Report, Series, Site};
+use disklab_engine::{DeviceAccess, EngineError, JobReport, Report, Series, Site};
 use disklab_exec::ExecError;
 use disklab_jobfile::Job;
 use disklab_measure::Direction;
@@ -24,6 +24,7 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
         let place = Site {
             interrupt: site.executor.interrupt.clone(),
             lean: site.simulated,
+            devices: if site.simulated { DeviceAccess::Any } else { DeviceAccess::default() },
             ..Site::new(site.directory, seed_of(site.seed, number))
         };
         // What is missing is made before the clock starts, and the caches dropped

@@ -7,6 +7,7 @@ use disklab_study::FileName;
 
 use super::Fio;
 use super::figures::summary;
+use super::layout::keep_off;
 use super::output::{self, Done, Kind, Output};
 use super::steps::Step;
 use crate::site::nanoseconds;
@@ -94,6 +95,7 @@ pub(super) fn check(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadEr
 /// # Errors
 /// Where fio fails or its report cannot be understood.
 pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+    keep_off(&fio.parts, site)?;
     let lat_percentiles = has_lat_percentiles(site)?;
     let mut kinds = Vec::new();
     let mut passed_over = 0_u64;

@@ -471,3 +471,28 @@ proptest! {
         }
     }
 }
+
+/// The attack of 21.26 through a study: a name in the measured directory that leads to
+/// what is not the study's.
+#[test]
+fn a_link_in_the_measured_directory_is_followed_by_no_engine() {
+    for engine in ["native", "fio"] {
+        if engine == "fio" && lacks("fio") {
+            continue;
+        }
+        for rw in ["write", "read"] {
+            let folder = tempfile::tempdir().expect("temp");
+            let directory = folder.path().join("measured");
+            std::fs::create_dir(&directory).expect("directory");
+            let precious = folder.path().join("precious");
+            std::fs::write(&precious, "data").expect("written");
+            std::os::unix::fs::symlink(&precious, directory.join("f")).expect("linked");
+            let body = format!("engine = '{engine}'\nrw = '{rw}'\nsize = '64k'\nfilename = 'f'\n");
+            let workload = read("fio", &body, 1.0).expect("a workload");
+            let error = run_in(workload.as_ref(), &directory, None).expect_err("refused");
+            let text = error.to_string();
+            assert!(text.contains("f is not touched: it is a link or a device"), "{text}");
+            assert_eq!(std::fs::read(&precious).expect("read"), b"data", "{engine} {rw}");
+        }
+    }
+}

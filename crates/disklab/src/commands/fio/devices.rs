@@ -1,0 +1,44 @@
+//! Block devices that jobs write to: free drives alone, held while the jobs run.
+
+use std::io;
+use std::sync::Arc;
+
+use disklab_bench::{JobDevices, confirm_erasing, safety::Refusal};
+use disklab_engine::{DeviceAccess, HeldDevice, Site, preflight, written_devices};
+use disklab_exec::Executor;
+use disklab_jobfile::Job;
+
+use super::words::Words;
+use crate::exit::Failure;
+
+/// Finds out what the jobs may write to. Drives among it are held from now on, for as long
+/// as `context` lives.
+pub fn settle(jobs: &[Job], words: &Words, context: &mut Site) -> Result<(), Failure> {
+    let names: Vec<String> =
+        written_devices(jobs, context).iter().map(|path| path.display().to_string()).collect();
+    if names.is_empty() {
+        if !words.erase.is_empty() {
+            return Err(Failure::wrong_use("--erase: no job writes to a drive"));
+        }
+        return preflight(jobs, context).map_err(Failure::wrong_use);
+    }
+    let refused = |refusals: Vec<Refusal>| {
+        let why: Vec<_> = refusals.iter().map(ToString::to_string).collect();
+        Failure::wrong_use(why.join("\n"))
+    };
+    let executor = Executor::new(context.interrupt.clone());
+    let drives = JobDevices::new(&names, &words.erase).map_err(refused)?;
+    for line in drives.check(&executor).map_err(refused)? {
+        eprintln!("{line}");
+    }
+    confirm_erasing(words.yes).map_err(Failure::wrong_use)?;
+    let claims = drives.claim(&executor).map_err(Failure::wrong_use)?;
+    let held = claims.iter().filter_map(|claim| claim.hold().file());
+    // The same open file: the drive stays held when the claim is gone.
+    let held = held.map(|file| file.try_clone().and_then(HeldDevice::new).map(Arc::new));
+    let held = held.collect::<io::Result<_>>();
+    context.devices = DeviceAccess::Only(
+        held.map_err(|e| Failure::failed(format!("cannot keep hold of a drive: {e}")))?,
+    );
+    preflight(jobs, context).map_err(Failure::wrong_use)
+}

@@ -1,0 +1,330 @@
+//! What jobs must not touch: looked at before anything is, and again when it is opened.
+//!
+//! A job file names paths, and behind a path there may be somebody's data: a block device,
+//! under its own name or a link's, a file that is swap space or the data of a loop device.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use disklab_jobfile::Job;
+use disklab_measure::{FileUse, FileUses, SystemRoot};
+
+use super::{Target, targets};
+use crate::error::EngineError;
+use crate::site::Site;
+
+/// A block device that the caller has opened exclusively, and found free. It is held for
+/// as long as a [`Site`] with it lives.
+#[derive(Debug)]
+pub struct HeldDevice {
+    number: u64,
+    _file: File,
+}
+
+impl HeldDevice {
+    /// `file` is the device, opened with `O_EXCL`.
+    ///
+    /// # Errors
+    /// If it is no block device.
+    pub fn new(file: File) -> io::Result<Self> {
+        let there = file.metadata()?;
+        if !there.file_type().is_block_device() {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput));
+        }
+        Ok(Self { number: there.rdev(), _file: file })
+    }
+}
+
+/// Which block devices jobs may write to.
+#[derive(Debug, Clone)]
+pub enum DeviceAccess {
+    /// These alone; none, as a rule.
+    Only(Vec<Arc<HeldDevice>>),
+    /// Any: this is a guest of the lab, whose devices are models and gone after it.
+    Any,
+}
+
+impl Default for DeviceAccess {
+    fn default() -> Self {
+        Self::Only(Vec::new())
+    }
+}
+
+/// Why a job's file is not touched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Untouchable {
+    /// A block device that nobody holds for the job.
+    Device,
+    /// A character device, a pipe or a socket.
+    Special(&'static str),
+    /// A file that would be made in `/dev`.
+    NoDevice,
+    /// A file that the kernel uses.
+    InUse(FileUse),
+}
+
+impl fmt::Display for Untouchable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Device => f.write_str(
+                "it is a block device, and jobs write only to drives that were found free and \
+                 are held (`disklab fio` takes them by their links in /dev/disk/by-id)",
+            ),
+            Self::Special(what) => write!(f, "it is a {what}; give a file or a block device"),
+            Self::NoDevice => f.write_str(
+                "there is no such device, and a file made in /dev would lie in memory; \
+                 `ls -l /dev/disk/by-id` shows the drives of this machine",
+            ),
+            Self::InUse(used) => used.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Untouchable {}
+
+impl DeviceAccess {
+    fn has(&self, number: u64) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Only(held) => held.iter().any(|device| device.number == number),
+        }
+    }
+
+    /// Checks a file that has been opened for writing: behind its path there may be
+    /// something else by now.
+    pub(super) fn check_open(&self, file: &File) -> io::Result<()> {
+        if matches!(self, Self::Any) {
+            return Ok(());
+        }
+        let checked = self.check_kind(&file.metadata()?, true);
+        checked.map_err(|why| io::Error::new(io::ErrorKind::PermissionDenied, why))
+    }
+
+    fn check_kind(&self, there: &Metadata, writes: bool) -> Result<(), Untouchable> {
+        let kind = there.file_type();
+        if kind.is_block_device() {
+            let allowed = !writes || self.has(there.rdev());
+            return if allowed { Ok(()) } else { Err(Untouchable::Device) };
+        }
+        if kind.is_char_device() && !is_harmless(there.rdev()) {
+            return Err(Untouchable::Special("character device"));
+        }
+        if kind.is_fifo() {
+            return Err(Untouchable::Special("pipe"));
+        }
+        if kind.is_socket() {
+            return Err(Untouchable::Special("socket"));
+        }
+        Ok(())
+    }
+}
+
+/// `null`, `zero`, `full`, `random` and `urandom` (kernel:
+/// Documentation/admin-guide/devices.txt). Others do something when they are opened:
+/// a tape rewinds, a watchdog begins to count.
+fn is_harmless(number: u64) -> bool {
+    libc::major(number) == 1 && [3, 5, 7, 8, 9].contains(&libc::minor(number))
+}
+
+/// Finds what jobs must not touch. Nothing is opened.
+///
+/// # Errors
+/// The first such file.
+pub fn preflight(jobs: &[Job], context: &Site) -> Result<(), EngineError> {
+    if matches!(context.devices, DeviceAccess::Any) {
+        return Ok(());
+    }
+    let uses = FileUses::now(&SystemRoot::here());
+    for job in jobs {
+        for target in distinct(job, context) {
+            check_target(job, &target, &uses, &context.devices)
+                .map_err(|why| EngineError::Untouchable { path: target.path.clone(), why })?;
+        }
+    }
+    Ok(())
+}
+
+/// The block devices that jobs write to, each path once.
+pub fn written_devices(jobs: &[Job], context: &Site) -> Vec<PathBuf> {
+    let mut devices: Vec<PathBuf> = Vec::new();
+    for job in jobs.iter().filter(|job| job.pattern.access.writes) {
+        for Target { path, .. } in distinct(job, context) {
+            let there = fs::metadata(&path);
+            if there.is_ok_and(|there| there.file_type().is_block_device())
+                && !devices.contains(&path)
+            {
+                devices.push(path);
+            }
+        }
+    }
+    devices
+}
+
+/// The files of a job, each once: clones share those with fixed names. Of those, the part
+/// that reaches furthest counts.
+fn distinct(job: &Job, context: &Site) -> Vec<Target> {
+    let mut all: Vec<Target> =
+        (0..job.process.clones).flat_map(|clone| targets(job, clone, context)).collect();
+    all.sort_by_key(|target| std::cmp::Reverse(target.extent.end()));
+    let mut known = HashSet::new();
+    all.retain(|target| known.insert(target.path.clone()));
+    all
+}
+
+fn check_target(
+    job: &Job,
+    target: &Target,
+    uses: &FileUses,
+    devices: &DeviceAccess,
+) -> Result<(), Untouchable> {
+    let there = match fs::metadata(&target.path) {
+        Ok(there) => there,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && is_in_dev(&target.path) => {
+            return Err(Untouchable::NoDevice);
+        }
+        // It is made, or what is wrong is told when it is opened.
+        Err(_) => return Ok(()),
+    };
+    devices.check_kind(&there, job.pattern.access.writes)?;
+    match uses.of(&there) {
+        Some(used) if changes(job, &there, target) => Err(Untouchable::InUse(used.clone())),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a job changes or removes a file, be it only to make it as long as it reads.
+fn changes(job: &Job, there: &Metadata, target: &Target) -> bool {
+    let opening = &job.opening;
+    let lays_out = !opening.create_on_open && there.len() < target.extent.end();
+    job.pattern.access.writes
+        || opening.append
+        || opening.unlink
+        || opening.unlink_each_loop
+        || lays_out
+}
+
+/// Whether a file of this path would lie among the device nodes.
+fn is_in_dev(path: &Path) -> bool {
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    folder.is_some_and(|folder| folder.starts_with("/dev") && !folder.starts_with("/dev/shm"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use disklab_jobfile::{Policy, Runner};
+    use disklab_source::Source;
+
+    use super::*;
+
+    /// A job as `disklab fio` reads it: its files may be anywhere.
+    fn jobs(options: &str) -> Vec<Job> {
+        let text = format!("[job]\nsize=64k\n{options}\n");
+        let source = Arc::new(Source { name: "test.fio".to_owned(), text });
+        let policy = Policy { runner: Runner::Native, directory: true, folders: true };
+        disklab_jobfile::parse(&source, policy).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Only looks: the devices are those of this machine, and no test may hurt them.
+    fn refused(options: &str, context: &Site) -> String {
+        let error = preflight(&jobs(options), context).expect_err(options);
+        assert!(matches!(error, EngineError::Untouchable { .. }), "{error}");
+        error.to_string()
+    }
+
+    /// A block device of this machine, if it has one.
+    fn block_device() -> Option<PathBuf> {
+        let nodes = fs::read_dir("/sys/class/block").ok()?.flatten();
+        let mut nodes = nodes.map(|entry| Path::new("/dev").join(entry.file_name()));
+        nodes.find(|node| fs::metadata(node).is_ok_and(|there| there.file_type().is_block_device()))
+    }
+
+    #[test]
+    fn writing_to_a_block_device_is_refused_under_each_of_its_names() {
+        let Some(device) = block_device() else {
+            eprintln!("skipped: needs a block device");
+            return;
+        };
+        let folder = tempfile::tempdir().expect("temp");
+        symlink(&device, folder.path().join("link")).expect("linked");
+        symlink("link", folder.path().join("again")).expect("linked");
+        let context = Site::new(folder.path(), 1);
+        let shown = device.display().to_string();
+        let name = shown.trim_start_matches("/dev/");
+        for options in [
+            format!("rw=write\nfilename={shown}"),
+            format!("rw=randrw\nfilename={shown}\nnumjobs=3"),
+            "rw=write\nfilename=link".to_owned(),
+            "rw=write\nfilename=x:again".to_owned(),
+            format!("rw=write\ndirectory=/dev\nfilename={name}"),
+            format!("rw=write\nfilename=/dev/../dev/./{name}\ncreate_on_open=1"),
+            format!("rw=write\nfilename={shown}\nfile_append=1"),
+        ] {
+            let text = refused(&options, &context);
+            assert!(text.contains("is not touched: it is a block device"), "{options}: {text}");
+        }
+        assert!(!folder.path().join("x").exists(), "the other file was made");
+        assert!(folder.path().join("link").is_symlink(), "the link was removed");
+    }
+
+    #[test]
+    fn a_device_behind_a_path_that_changed_is_not_written_to() {
+        let Some(device) = block_device() else {
+            eprintln!("skipped: needs a block device");
+            return;
+        };
+        let Ok(file) = File::open(&device) else {
+            eprintln!("skipped: needs root");
+            return;
+        };
+        let error = DeviceAccess::default().check_open(&file).expect_err("refused");
+        assert!(error.to_string().contains("it is a block device"), "{error}");
+        assert!(DeviceAccess::Any.check_open(&file).is_ok());
+        let held = HeldDevice::new(file.try_clone().expect("duplicated")).expect("a device");
+        assert!(DeviceAccess::Only(vec![Arc::new(held)]).check_open(&file).is_ok());
+        assert!(HeldDevice::new(tempfile::tempfile().expect("temp")).is_err());
+    }
+
+    #[test]
+    fn what_is_neither_file_nor_block_device_is_refused_and_null_is_not() {
+        let folder = tempfile::tempdir().expect("temp");
+        let context = Site::new(folder.path(), 1);
+        let pipe = folder.path().join("pipe");
+        let name = std::ffi::CString::new(pipe.display().to_string()).expect("a name");
+        // SAFETY: the name ends with a zero byte.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        assert!(refused("rw=read\nfilename=pipe", &context).contains("it is a pipe"));
+        for rw in ["read", "write"] {
+            let text = refused(&format!("rw={rw}\nfilename=/dev/tty"), &context);
+            assert!(text.contains("it is a character device"), "{text}");
+        }
+        assert!(preflight(&jobs("rw=write\nfilename=/dev/null"), &context).is_ok());
+    }
+
+    #[test]
+    fn no_file_is_made_among_the_devices() {
+        let folder = tempfile::tempdir().expect("temp");
+        let context = Site::new(folder.path(), 1);
+        for rw in ["read", "write"] {
+            let text = refused(&format!("rw={rw}\nfilename=/dev/disklab-none"), &context);
+            assert!(text.contains("there is no such device"), "{text}");
+        }
+        assert!(!Path::new("/dev/disklab-none").exists());
+    }
+
+    #[test]
+    fn a_node_is_not_removed_by_a_job_that_unlinks() {
+        let folder = tempfile::tempdir().expect("temp");
+        let context = Site::new(folder.path(), 1);
+        symlink("/dev/null", folder.path().join("null")).expect("linked");
+        let jobs = jobs("rw=write\nfilename=null\nunlink=1");
+        assert!(crate::run(&jobs, &context).is_ok());
+        assert!(folder.path().join("null").is_symlink(), "the link to a device was removed");
+    }
+}
