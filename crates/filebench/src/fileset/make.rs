@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use disklab_exec::Interrupt;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::{Kind, Set};
@@ -195,7 +195,7 @@ impl Set {
         maker.interrupt.check()?;
         let path = || self.path(Kind::File, file);
         let size = self.size(file);
-        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let fd = self
             .at(Kind::File, file, buffer, |above, name| {
                 let mode = Mode::from_raw_mode(0o666);
@@ -222,9 +222,14 @@ impl Set {
     }
 }
 
-/// Whether a file that was there before need not be written: a longer one is cut.
+/// Whether a file that was there before need not be written: a longer one is cut. What is
+/// no file, such as a device, is an error.
 fn fits(fd: &impl AsFd, size: u64) -> io::Result<bool> {
-    let length = u64::try_from(rustix::fs::fstat(fd)?.st_size).unwrap_or_default();
+    let there = rustix::fs::fstat(fd)?;
+    if FileType::from_raw_mode(there.st_mode) != FileType::RegularFile {
+        return Err(io::Error::other("not a regular file; remove it"));
+    }
+    let length = u64::try_from(there.st_size).unwrap_or_default();
     if length > size {
         rustix::fs::ftruncate(fd, size)?;
     }

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
 use disklab_wml::{Files, FilesetId, Flowop, OpenHow};
-use rustix::fs::{Advice, AtFlags, Mode, OFlags};
+use rustix::fs::{Advice, AtFlags, FileType, Mode, OFlags};
 
 use super::{Done, Worker};
 use crate::fileset::{From, Kind, Set};
@@ -38,6 +38,14 @@ impl<'env> Worker<'_, 'env> {
                     && let Ok(stat) = rustix::fs::fstat(&fd)
                 {
                     // Nobody has looked at it before.
+                    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+                        set.release(Kind::File, entry, true);
+                        let what = set.show(Kind::File, entry);
+                        return Err(Self::impossible(
+                            flowop,
+                            &format!("opens {what}, not a regular file"),
+                        ));
+                    }
                     let length = u64::try_from(stat.st_size).unwrap_or_default();
                     set.length(entry).fetch_max(length, Ordering::AcqRel);
                 }
@@ -84,7 +92,8 @@ impl<'env> Worker<'_, 'env> {
         how: OpenHow,
         extra: OFlags,
     ) -> io::Result<OwnedFd> {
-        let mut flags = extra | OFlags::CLOEXEC | set.access();
+        // A tree that was there before may hold a link that leads out of it.
+        let mut flags = extra | OFlags::CLOEXEC | OFlags::NOFOLLOW | set.access();
         if how.dsync {
             // Filebench asks for more than the name says (flowop_library.c).
             flags |= if self.shared.options.strict { OFlags::SYNC } else { OFlags::DSYNC };

@@ -243,6 +243,31 @@ fn a_tree_is_reused_and_removed() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
 }
 
+/// The attack of 21.26 through a personality: a file of a tree that is to be reused leads
+/// out of it, to a device for instance.
+#[test]
+fn a_link_in_a_reused_tree_is_not_followed() {
+    for trust in ["reuse", "trusttree"] {
+        let folder = folder();
+        let once = "flowop finishoncount name=e,value=1";
+        let write = "flowop writewholefile name=w,filesetname=s,iosize=4k \
+                     flowop finishoncount name=e,value=10";
+        let made = script(&format!("{SET},reuse"), &format!("{STAT} {once}"));
+        measure(folder.path(), &made, &Options::default());
+        let precious = folder.path().join("precious");
+        std::fs::write(&precious, "data").expect("written");
+        for serial in 1..=5 {
+            let file = folder.path().join(format!("s/00000001/{serial:08}"));
+            std::fs::remove_file(&file).expect("there");
+            std::os::unix::fs::symlink(&precious, &file).expect("linked");
+        }
+        let text = script(&format!("{SET},{trust}"), write);
+        let error = run_in(folder.path(), &text, &Options::default()).expect_err("refused");
+        assert!(error.to_string().contains("symbolic links"), "{trust}: {error}");
+        assert_eq!(std::fs::read(&precious).expect("read"), b"data", "{trust}");
+    }
+}
+
 #[test]
 fn programs_are_not_started_and_that_is_noted() {
     let folder = folder();
