@@ -94,6 +94,7 @@ fn a_study_runs_on_disks_from_beginning_to_end() {
     assert!(said.contains("WILL BE ERASED: /dev/disk/by-id/virtio-VIRT0004 "), "{said}");
     assert!(said.contains("not touched: /dev/disk/by-id/virtio-VIRT0006 "), "{said}");
     guest.case("virtio").left_alone("virtio", &["vde", "vdf"]);
+    jobs_obey_the_same_rules(&guest);
     assert_eq!(scsi.states, [CellState::Done; 6]);
     assert_eq!(virtio.states, [CellState::Done; 2]);
     for (kind, left) in left {
@@ -118,9 +119,28 @@ fn a_study_runs_on_disks_from_beginning_to_end() {
     // What was measured was measured on the drives.
     for (disk, report) in report.disks.iter().enumerate() {
         let writes = report.as_ref().expect("touched").drive.writes;
-        // `--only` leaves the last two virtio disks out.
-        assert_eq!(writes > 10, disk < 4, "{disk}: {writes}");
+        // `--only` leaves the last virtio disk out.
+        // The fifth is written to by jobs alone.
+        assert_eq!(writes > 10, disk < 5, "{disk}: {writes}");
     }
+}
+
+/// `disklab fio` on drives (21.26).
+fn jobs_obey_the_same_rules(guest: &Guest) {
+    for (case, words) in [
+        ("fio-kernel-name", &["may mean another drive", "by-id/virtio-VIRT0005"][..]),
+        ("fio-unasked", &["WILL BE WRITTEN TO", "blank", "say --yes to go on"]),
+        ("fio-not-blank", &["it is not blank: data without a signature at byte 0"]),
+        ("fio-signed", &["it is not empty: ext4 on vde ('photos')", "--erase VIRT0005"]),
+        ("fio-mounted", &["vde is mounted at /mnt/a; unmount it first"]),
+    ] {
+        guest.refused(case, words);
+    }
+    for case in ["fio-blank", "fio-named", "fio-held", "fio-erases", "fio-reads"] {
+        guest.said(case, &[0]);
+    }
+    guest.case("fio-reads").left_alone("fio-reads", &["vde"]);
+    assert!(!guest.console.contains("mkfs got a drive"), "{}", guest.console);
 }
 
 #[test]
@@ -174,6 +194,10 @@ fn drives_with_somebodys_data_are_refused() {
     }
     guest.refused("signed-xfs", &["xfs on vde", "--erase VIRT0005"]);
     guest.refused("signed-zfs", &["a ZFS pool may need the drive"]);
+    for case in ["unsigned", "unsigned-serial-in-part"] {
+        let words = ["it is not blank: data without a signature at byte", "--erase K1AAAAA1"];
+        guest.refused(case, &words);
+    }
     guest.refused("plan-of-a-signed-drive", &["it is not empty: ext4 on sda"]);
 }
 
@@ -309,7 +333,11 @@ fn ctrl_c_takes_everything_down() {
     let Some(guest) = kills() else { return };
     for case in ["ctrl-c-single", "ctrl-c-md"] {
         let said = guest.said(case, &[130]);
-        assert!(said.ends_with("Go on with: disklab run --resume --out /run/work/run"), "{said}");
+        let hint = "Go on with: disklab run --resume --out /run/work/run --erase K1AAAAA1";
+        assert!(said.contains(hint), "{said}");
+        assert_eq!(said.ends_with("--erase K3CCCCC3"), case == "ctrl-c-md", "{said}");
+        let unasked = case.replace("ctrl-c", "unasked");
+        guest.refused(&unasked, &["K1AAAAA1 is not touched: it is not blank"]);
         let during = &guest.case(case).standing_during;
         assert!(during.contains(" /run/work/run/disklab"), "{case}: {during}");
         assert_eq!(during.contains("active raid5"), case == "ctrl-c-md", "{during}");

@@ -20,7 +20,34 @@ try virtio vde vdf -- run study.toml --on disks:${id}0004,${id}0005,${id}0006 --
     --only 'single/*' --out /run/lab/virtio
 # Nothing is left on the drive that could be taken for somebody's data.
 for kind in ext4 xfs f2fs nilfs2 btrfs; do
-    try kind-$kind -- run kinds.toml --on disks:${id}0004 --yes --only "*/$kind:*" --out /run/work/run
+    try kind-$kind -- run kinds.toml --on disks:${id}0004 --yes --erase VIRT0004 \
+        --only "*/$kind:*" --out /run/work/run
     wipefs /dev/vdd > $case/left
     rm -rf /run/work/run
 done
+
+# Jobs of `disklab fio` on a drive: the same rules.
+job="--name=x --rw=write --bs=64k --size=4m --end_fsync=1 --filename"
+try fio-kernel-name vde -- fio $job=/dev/vde --yes
+try fio-unasked vde -- fio $job=${id}0005
+try fio-blank -- fio $job=${id}0005 --yes
+try fio-not-blank vde -- fio $job=${id}0005 --yes
+try fio-named -- fio $job=${id}0005 --yes --erase VIRT0005
+try fio-reads vde -- fio --name=x --rw=randread --bs=4k --size=4m --filename=/dev/vde
+# Held as long as the jobs run.
+begin fio-held
+$disklab fio $job=${id}0005 --yes --erase VIRT0005 --time_based --runtime=30 \
+    > $case/stdout 2> $case/stderr &
+sleep 15
+mkfs.ext4 -q -F -E lazy_itable_init=0 /dev/vde 2> /dev/null && say "mkfs got a drive that jobs write to"
+wait $!
+end $?
+mkfs.ext4 -q -F -L photos -E lazy_itable_init=0 /dev/vde
+settle
+try fio-signed vde -- fio $job=${id}0005 --yes
+mount /dev/vde /mnt/a
+settle
+try fio-mounted vde -- fio $job=${id}0005 --yes --erase VIRT0005
+umount /mnt/a
+try fio-erases -- fio $job=${id}0005 --yes --erase VIRT0005
+wipefs /dev/vde > $case/left

@@ -195,14 +195,14 @@ measuring() {
     say "${case##*/} never measured: $(cat "$case/stderr")"
 }
 
-# wipe NAMES...: nothing known is on these any more.
+# wipe NAMES...: nothing at all is on these any more.
 wipe() {
     for name in "$@"; do
         for part in /dev/"$name"?*; do
             [ -b "$part" ] && wipefs -qaf "$part"
         done
         wipefs -qaf "/dev/$name"
-        dd if=/dev/zero of="/dev/$name" bs=1M count=4 conv=fsync 2>/dev/null
+        dd if=/dev/zero of="/dev/$name" bs=4M conv=fsync 2>/dev/null
         blockdev --rereadpt "/dev/$name"
     done
     links

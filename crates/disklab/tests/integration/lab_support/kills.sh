@@ -4,11 +4,14 @@ scsi a vda K1AAAAA1 HDN721010ALE604
 scsi b vdb K1BBBBB2 HDN721010ALE604
 scsi c vdc K3CCCCC3 HDN721010ALE604
 
+# What a run left on a drive is not blank, and no other run can tell whose it is.
+erase="--erase K1AAAAA1 --erase K1BBBBB2 --erase K3CCCCC3"
+
 # started CASE ARGUMENTS...: a run that is in the middle of its first cell.
 started() {
     begin "$1"
     shift
-    $disklab run long.toml --out /run/work/run --yes "$@" > $case/stdout 2> $case/stderr &
+    $disklab run long.toml --out /run/work/run --yes $erase "$@" > $case/stdout 2> $case/stderr &
     run=$!
     measuring
     standing > $case/standing-during
@@ -36,17 +39,20 @@ again() {
 for layout in single md; do
     started ctrl-c-$layout --on disks:$ID_a,$ID_b,$ID_c --only "$layout/*"
     stopped INT
-    # What the run left on the drives was its own: nobody has to allow it to be erased.
-    again gone-on-with-$layout run --resume --out /run/work/run --yes
+    # What the run left on the drives could be anybody's by now. What was said at its end
+    # has the consents that are needed.
+    again unasked-$layout run --resume --out /run/work/run --yes
+    again gone-on-with-$layout \
+        $(sed -n 's/^Go on with: disklab //p' /run/lab/cases/ctrl-c-$layout/stderr) --yes
     rm -r /run/work/run
 
     started killed-$layout --on disks:$ID_a,$ID_b,$ID_c --only "$layout/*"
     stopped KILL
     # The start of any run, here on other drives, takes down what was left.
     again after-$layout run one.toml --on disks:/dev/disk/by-id/virtio-VIRT0004 --yes \
-        --out /run/work/other
+        --erase VIRT0004 --out /run/work/other
     rm -r /run/work/other
-    again resumed-$layout run --resume --out /run/work/run --yes
+    again resumed-$layout run --resume --out /run/work/run --yes $erase
     rm -r /run/work/run
 done
 
@@ -63,7 +69,7 @@ scsi d vdd K4DDDDD4 HDN721010ALE604
 [ "$old" = "$d" ] || say "the other drive is $d and not $old"
 settle
 begin swapped vdd
-$disklab run one.toml --on disks:$ID_a --yes --out /run/work/other > $case/stdout 2> $case/stderr
+$disklab run one.toml --on disks:$ID_a --yes $erase --out /run/work/other > $case/stdout 2> $case/stderr
 end $?
 rm -r /run/work/other /run/work/run
 
@@ -82,5 +88,5 @@ scsi a vda K1AAAAA1 HDN721010ALE604
 [ "$old" = "$d" ] || say "the other drive is $d and not $old"
 settle
 begin moved vdd
-$disklab run --resume --out /run/work/run --yes > $case/stdout 2> $case/stderr
+$disklab run --resume --out /run/work/run --yes $erase > $case/stdout 2> $case/stderr
 end $?

@@ -185,6 +185,26 @@ addpart /dev/$a 1 8192 8192
 refuse partition-without-table vda -- $ID_a
 delpart /dev/$a 1
 
+# --- Unsigned: nothing that a program knows
+
+cryptsetup -q --key-file /run/work/key --type plain --cipher aes-xts-plain64 --key-size 256 \
+    --hash sha256 open /dev/$a plain
+settle
+if [ -b /dev/mapper/plain ]; then
+    mkfs.ext4 -q -F -L photos -E lazy_itable_init=0 /dev/mapper/plain
+    cryptsetup close plain
+else
+    say "no plain dm-crypt: random bytes instead"
+    dd if=/dev/urandom of=/dev/$a bs=1M seek=60 count=16 conv=fsync 2>/dev/null
+fi
+# The ends, as a drive has them that was begun to be wiped.
+dd if=/dev/zero of=/dev/$a bs=1M count=8 conv=fsync 2>/dev/null
+settle
+wipefs /dev/$a
+refuse unsigned vda -- $ID_a
+refuse unsigned-serial-in-part vda -- $ID_a --erase K1AAAAA
+wipe $a
+
 # --- Names
 
 refuse kernel-name vda -- /dev/$a
