@@ -214,3 +214,28 @@ pub(crate) fn tag() -> String {
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("disklab{}x{count}", std::process::id())
 }
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::fabricated::Fabricated;
+
+    use super::*;
+    use crate::safety::{Hold, resolve};
+
+    /// The attack of 21.31: another drive takes the name between erasing and mkfs.
+    #[test]
+    fn no_layer_is_made_on_a_drive_that_changed() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sdb", (8, 16), "B");
+        let root = tree.root();
+        let names = ["/dev/disk/by-id/ata-TESTDRIVE_1000_B".to_owned()];
+        let target = resolve(&root, &names).expect("a drive").remove(0);
+        let pin = || Pin::new(&root, target.clone(), &Hold::nothing()).expect("pinned");
+        assert!(matches!(make_on(&[pin()], || Ok(7)), Ok(7)));
+        tree.set("sdb", "device/serial", "OTHER");
+        let made = make_on(&[pin()], || -> Result<(), StackError> { panic!("made") });
+        let error = made.expect_err("another drive").to_string();
+        assert!(error.contains("the serial number was B and is OTHER"), "{error}");
+    }
+}

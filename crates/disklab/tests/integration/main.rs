@@ -16,6 +16,7 @@ mod drive_command;
 mod filebench;
 mod files_of_the_user;
 mod fio_command;
+mod fio_devices;
 mod fio_parity;
 mod host;
 mod hostile_text;

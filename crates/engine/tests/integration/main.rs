@@ -2,6 +2,7 @@
 
 mod clones;
 mod common;
+mod devices;
 mod failures;
 mod json;
 mod like_fio;

@@ -1,5 +1,4 @@
 //! `disklab fio` and block devices: the attacks of 21.26, as a user types them.
-#![allow(missing_docs)]
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt, symlink};

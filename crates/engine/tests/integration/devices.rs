@@ -1,5 +1,4 @@
 //! Block devices: written to only if the caller holds them (21.26).
-#![allow(missing_docs)]
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
