@@ -71,7 +71,7 @@ fn signatures(probe: &dyn Probe, target: &Target) -> Result<Vec<Signature>, Caus
 }
 
 /// The same drive is looked at in the same places each time (FNV-1a of what tells it from
-/// others), so that an answer can be had again.
+/// others), so that an answer can be repeated.
 fn seed(target: &Target) -> u64 {
     let serial = target.fingerprint.serial.as_deref().unwrap_or_default();
     let bytes = serial.bytes().chain(target.fingerprint.size_bytes.to_le_bytes());

@@ -57,7 +57,7 @@ pub trait Probe {
     fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, String>;
 
     /// What a sample of the surface of a device, which is held, shows. `seed` decides
-    /// its random places.
+    /// its random offsets.
     ///
     /// # Errors
     /// As text, if it cannot be read.

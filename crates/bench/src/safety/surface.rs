@@ -2,7 +2,7 @@
 //! file system that has lost its superblocks: a sample of the whole surface.
 //!
 //! Both ends, and the places where file systems keep what they cannot lose, are looked at
-//! always; then as many random places as a few seconds allow, in passes that each cover
+//! always; then as many random offsets as a few seconds allow, in passes that each cover
 //! the whole drive. A drive is blank if all that was read is zeros, or 0xFF, or one sector
 //! that repeats everywhere, as some drives return where they were trimmed.
 
@@ -23,7 +23,7 @@ const PLACE: u64 = 64 << 10;
 const ENDS: u64 = 4 << 20;
 /// Drives up to this size are read from beginning to end.
 const WHOLE: u64 = 64 << 20;
-/// Each pass looks at one random place in each of so many equal parts of the drive.
+/// Each pass looks at one random offset in each of so many equal parts of the drive.
 const PARTS: u64 = 128;
 /// So many passes at most: 2048 places, enough for 0.15 % (see [`Surface::at_most`]).
 const PASSES: u64 = 16;
@@ -87,7 +87,7 @@ impl fmt::Display for Surface {
     }
 }
 
-/// Looks at a drive of `size` bytes. `seed` decides the random places; `trims` says
+/// Looks at a drive of `size` bytes. `seed` decides the random offsets; `trims` says
 /// whether the drive takes discards, and so may have a pattern of its own for what is not
 /// there.
 ///
@@ -167,7 +167,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// One random place in each part of the drive, in order, so that a hard disk seeks
+    /// One random offset in each part of the drive, in order, so that a hard disk seeks
     /// over short distances.
     fn pass(&mut self, random: &mut SplitMix, began: Instant) -> io::Result<()> {
         let places = self.size / PLACE;
