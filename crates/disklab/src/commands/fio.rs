@@ -15,8 +15,8 @@ use disklab_study::Place;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::words::Words;
+use super::outputs::{OutputError, refuse_block_device};
 use super::print;
-use super::report::refuse_device;
 use crate::cli::FioArgs;
 use crate::exit::{DONE, FAILED, Failure};
 use crate::signals;
@@ -56,7 +56,11 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
         progress: Some(shown.hook()),
         ..Site::new(folder, words.seed.unwrap_or(SEED))
     };
-    words.output.as_deref().map_or(Ok(()), refuse_device)?;
+    words
+        .output
+        .as_deref()
+        .map_or(Ok(()), refuse_block_device)
+        .map_err(OutputError::into_usage_error)?;
     devices::settle(&jobs, &words, &mut context)?;
     words.logs.as_deref().map_or(Ok(()), make_for_logs)?;
     let report = run(&jobs, &context);

@@ -23,8 +23,8 @@ use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::setup::{Mode, Setup};
 use crate::studies::Found;
-use crate::words::Skipped;
 use crate::version::VERSION;
+use crate::words::Skipped;
 use crate::{signals, studies};
 
 /// Carries out a study, or goes on with one.

@@ -126,7 +126,7 @@ fn a_study_runs_on_disks_from_beginning_to_end() {
 }
 
 /// `disklab fio` on drives (21.26).
-fn jobs_obey_the_same_rules(guest: &Guest) {
+fn jobs_obey_the_same_rules(guest: &Transcript) {
     for (case, words) in [
         ("fio-kernel-name", &["may mean another drive", "by-id/virtio-VIRT0005"][..]),
         ("fio-unasked", &["WILL BE WRITTEN TO", "blank", "say --yes to go on"]),

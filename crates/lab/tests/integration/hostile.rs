@@ -8,8 +8,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use disklab_lab::{LabError, Walls};
 use crate::support::{kernel, run};
+use disklab_lab::{LabError, Walls};
 
 /// Attempts at the user's directory, at /mnt, and at the lab's own, at /run/lab.
 const ATTEMPTS: &[(&str, &str)] = &[

@@ -61,7 +61,7 @@ fn sample(cell: &Cell) -> Sample {
 fn made(folder: &std::path::Path, study_text: &str) -> Run {
     let study = disklab_study::load("two.toml", STUDY).expect("the study");
     let info = RunInfo {
-        study: study.id.clone(),
+        study: study.id.to_string(),
         title: study.title.clone(),
         study_file: "two.toml".into(),
         study_text: study_text.to_owned(),

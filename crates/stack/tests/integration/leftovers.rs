@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use crate::support::{LOOPS, Rig, can, output, stack};
 use disklab_exec::{Executor, Invocation};
 use disklab_stack::{Decision, Ledger, Made, Need, Obstacle, Recovery, decide, recover};
 use disklab_units::Bytes;
-use crate::support::{LOOPS, Rig, can, output, stack};
 
 /// The user's own file system.
 const THEIRS: &str = "11111111-2222-4333-8444-555555555555";

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use crate::support::{cells, info, raw_folders, sample};
 use disklab_store::{Run, StoreError};
 use proptest::prelude::*;
 use rusqlite::Connection;
-use crate::support::{cells, info, raw_folders, sample};
 use tempfile::TempDir;
 
 /// A run with one sample, that is then changed as an attacker would.

@@ -80,7 +80,7 @@ workloads = "tree"
 fn info(study: &Study) -> RunInfo {
     RunInfo {
         disklab: "0".to_owned(),
-        study: study.id.clone(),
+        study: study.id.to_string(),
         title: study.title.clone(),
         study_file: "nas.toml".to_owned(),
         study_text: study.source.text.clone(),

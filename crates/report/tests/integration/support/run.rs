@@ -14,7 +14,7 @@ pub(super) fn info(bench: &str, text: &str, study: &Study, repeats: u32) -> RunI
     };
     RunInfo {
         disklab: "0.1.0".to_owned(),
-        study: study.id.clone(),
+        study: study.id.to_string(),
         title: study.title.clone(),
         study_file: "studies/synology-2018.toml".to_owned(),
         study_text: text.to_owned(),
