@@ -186,6 +186,7 @@ pub(crate) fn measure(
         remount: place.remount.as_ref().map(|again| again as &dyn Remount),
         emptied: false,
         steps: Vec::new(),
+        files_read: Vec::new(),
         notes: Vec::new(),
         caches_seconds: 0.0,
         foreign_bytes: None,
@@ -196,6 +197,7 @@ pub(crate) fn measure(
     sample.overhead.prewrite_seconds = began.elapsed().as_secs_f64();
     phase(Phase::Measure);
     workload.run(&mut site)?;
+    site.look_into_files();
     let WorkSite { steps, notes, caches_seconds, foreign_bytes, .. } = site;
     sample.steps = steps;
     sample.notes.extend(notes);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use disklab_measure::{Direction, Figure, Latency, LatencyHistogram, Step, Tool};
+use disklab_measure::{Direction, Figure, Latency, LatencyHistogram, OperationKind, Step, Tool};
 use disklab_source::{Place, SourceError, is_hidden};
 
 /// What one run of a program gave: one observation of one workload on one stack.
@@ -144,6 +144,8 @@ pub(crate) fn figure(direction: Direction, seconds: f64) -> Figure {
         operations_per_second: None,
         latency: None,
         missed: None,
+        operation: OperationKind::Io,
+        commit: None,
     }
 }
 

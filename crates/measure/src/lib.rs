@@ -19,6 +19,7 @@ mod latency;
 mod medium;
 mod meter;
 mod mounts;
+mod operation_kind;
 mod processors;
 mod root;
 mod sample;
@@ -31,7 +32,8 @@ mod write_cache;
 pub use block::{BlockDevice, btrfs_families, devices_under};
 pub use conditions::{
     ArcActivity, ArrayState, Clock, Conditions, ConditionsWatch, DriveConditions, DriveTraits,
-    FileData, Link, MemoryActivity, Pool, Power, Space,
+    FileData, Link, MemoryActivity, OTHER_LAZY_INIT, OWN_LAZY_INIT, Pool, Power, Space,
+    UNKNOWN_LAZY_INIT,
 };
 pub use counters::{Counters, SECTOR_BYTES, parse_diskstats};
 pub use drive_state::{Identity, drive_state, drive_state_with_smart, identity};
@@ -45,6 +47,7 @@ pub use latency::{Latency, LatencyHistogram};
 pub use medium::MEDIUM_FOLDER;
 pub use meter::{Measured, Meter, Watched};
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo, unescape};
+pub use operation_kind::OperationKind;
 pub use processors::ProcessorTime;
 pub use root::SystemRoot;
 pub use sample::{

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use disklab_exec::TraceEntry;
 use serde::{Deserialize, Serialize};
 
-use crate::{Conditions, Latency};
+use crate::{Conditions, FileData, Latency, OperationKind};
 
 /// All that one cell measured, raw.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -50,6 +50,10 @@ pub struct Step {
     /// the whole and its figures are known: see [`Step::steady_figures`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steady: Vec<Figure>,
+    /// What is in the files that it reads, when the workload had ended; absent where the
+    /// workload does not know which they are, and in earlier runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files_read: Option<FileData>,
 }
 
 impl Step {
@@ -177,6 +181,13 @@ pub struct Figure {
     /// complete only after the moment at which they were needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed: Option<u64>,
+    /// What its operations are.
+    #[serde(default, skip_serializing_if = "OperationKind::is_io")]
+    pub operation: OperationKind,
+    /// Distribution of the times until a write was durable, where a sync of its own
+    /// follows each: write and sync together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Latency>,
 }
 
 /// Processor time of a step.

@@ -1,7 +1,7 @@
 //! Runs made up for unit tests.
 
 use disklab_measure::{
-    Conditions, Cpu, Direction, DriveTraffic, Environment, Figure, Sample, Step,
+    Conditions, Cpu, Direction, DriveTraffic, Environment, Figure, OperationKind, Sample, Step,
 };
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{Cell, Study};
@@ -194,6 +194,8 @@ pub(crate) fn figure(direction: Direction, bytes: u64, seconds: f64) -> Figure {
         operations_per_second: None,
         latency: None,
         missed: None,
+        operation: OperationKind::Io,
+        commit: None,
     }
 }
 

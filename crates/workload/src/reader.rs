@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use disklab_exec::Interrupt;
-use disklab_measure::{Direction, Figure};
+use disklab_measure::{Direction, Figure, OperationKind};
 use rustix::fs::{Advice, OFlags, fadvise};
 
 use crate::site::nanoseconds;
@@ -98,6 +98,8 @@ pub(crate) fn read_for(
         operations_per_second: (seconds > 0.0).then(|| operations as f64 / seconds),
         latency: None,
         missed: None,
+        operation: OperationKind::Io,
+        commit: None,
     };
     Ok(Outcome {
         figures: vec![figure],

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use disklab_exec::{Executor, Finished};
-use disklab_measure::{Cpu, Figure, Meter, Note, Steadiness, Step, Watched};
+use disklab_measure::{Cpu, Figure, FileData, Meter, Note, Steadiness, Step, Watched};
 use disklab_study::Caches;
 
 use crate::WorkloadError;
@@ -76,6 +76,9 @@ pub struct WorkSite<'a> {
     pub simulated: bool,
     /// The steps so far.
     pub steps: Vec<Step>,
+    /// By the name of a step, the files that it reads, where the workload knows them; see
+    /// [`look_into_files`](Self::look_into_files).
+    pub files_read: Vec<(String, Vec<PathBuf>)>,
     /// Remarks for the sample.
     pub notes: Vec<Note>,
     /// Seconds spent on syncing and emptying caches so far.
@@ -150,6 +153,7 @@ impl<'a> WorkSite<'a> {
             series: measured.series,
             steadiness,
             steady: outcome.steady,
+            files_read: None,
         });
         // Counters tell of the whole only.
         self.steps.extend(outcome.parts.into_iter().map(|(name, figures)| Step {
@@ -159,6 +163,16 @@ impl<'a> WorkSite<'a> {
             ..Step::default()
         }));
         Ok(())
+    }
+
+    /// Records with each step what is in the files that it reads. To be called when all
+    /// steps have ended: it touches the files.
+    pub fn look_into_files(&mut self) {
+        for (name, files) in &self.files_read {
+            let data = FileData::of(files.iter().map(PathBuf::as_path));
+            let steps = self.steps.iter_mut().filter(|step| step.name == *name);
+            steps.for_each(|step| step.files_read = Some(data));
+        }
     }
 
     /// Adds a remark to the sample.

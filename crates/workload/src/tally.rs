@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use disklab_measure::{Direction, Figure, Latency, LatencyHistogram};
+use disklab_measure::{Direction, Figure, Latency, LatencyHistogram, OperationKind};
 
 use crate::Outcome;
 use crate::reader::thread_time;
@@ -65,14 +65,14 @@ impl Tally {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// Ends now, with one figure.
-    pub fn end(self, direction: Direction) -> Outcome {
+    /// Ends now, with one figure, whose operations are of this kind.
+    pub fn end(self, direction: Direction, operation: OperationKind) -> Outcome {
         let elapsed = self.began.elapsed();
         let used = thread_time();
         let figure =
             figure(direction, self.bytes, self.operations, nanoseconds(elapsed), self.histogram);
         Outcome {
-            figures: vec![figure],
+            figures: vec![Figure { operation, ..figure }],
             user_ns: used.0.saturating_sub(self.used.0),
             system_ns: used.1.saturating_sub(self.used.1),
             ..Outcome::default()
@@ -99,6 +99,8 @@ pub(crate) fn figure(
         operations_per_second: per_second(operations),
         latency: (histogram.count() > 0).then(|| Latency::from_histogram(histogram)),
         missed: None,
+        operation: OperationKind::Io,
+        commit: None,
     }
 }
 
@@ -115,16 +117,17 @@ mod tests {
         assert!(tally.time(30, || Err::<(), _>("no")).is_err());
         tally.lap(0);
         tally.add(5, 0);
-        let outcome = tally.end(Direction::Write);
+        let outcome = tally.end(Direction::Write, OperationKind::Commit);
         let figure = &outcome.figures[0];
         assert_eq!((figure.bytes, figure.operations), (30, Some(8)));
+        assert_eq!(figure.operation.rate_unit(), "commits/s");
         assert_eq!(figure.latency.as_ref().map(|l| l.histogram.count()), Some(3));
         assert!(figure.bytes_per_second.is_some_and(|r| r > 0.0));
     }
 
     #[test]
     fn nothing_has_no_rate() {
-        let figure = &Tally::begin().end(Direction::Read).figures[0];
+        let figure = &Tally::begin().end(Direction::Read, OperationKind::Io).figures[0];
         assert_eq!((figure.bytes_per_second, figure.operations_per_second), (None, None));
         assert!(figure.latency.is_none());
     }

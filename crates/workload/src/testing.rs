@@ -61,6 +61,7 @@ pub fn site<'a>(
         remount: None,
         emptied: false,
         steps: Vec::new(),
+        files_read: Vec::new(),
         notes: Vec::new(),
         caches_seconds: 0.0,
         foreign_bytes: None,
@@ -91,6 +92,7 @@ pub fn run_in(
         .filter(|name| !before.contains(name) && !names.contains(name))
         .collect();
     assert!(other.is_empty(), "not among the workload's names: {other:?}");
+    site.look_into_files();
     let (steps, notes) = (site.steps, site.notes);
     let commands = executor.trace.take().iter().map(|e| e.command_line()).collect();
     Ok(Ran { steps, notes, commands })

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use disklab_campaign::{Goal, Outcome, Rules, Stop};
-use disklab_measure::{Direction, Environment, Figure, Sample, Step};
+use disklab_measure::{Direction, Environment, Figure, OperationKind, Sample, Step};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{Cell, Study, order};
 use disklab_verdict::Analyser;
@@ -113,6 +113,8 @@ impl Machine {
             operations_per_second: None,
             latency: None,
             missed: None,
+            operation: OperationKind::Io,
+            commit: None,
         };
         let name = cell.workload.clone();
         let step = Step { name, figures: vec![figure], elapsed_ns, ..Step::default() };

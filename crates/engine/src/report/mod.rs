@@ -5,7 +5,7 @@ mod json;
 mod logs;
 
 use disklab_jobfile::Reporting;
-use disklab_measure::{Direction, Figure, Latency, Windows};
+use disklab_measure::{Direction, Figure, Latency, OperationKind, Windows};
 
 pub use bandwidth::Spread;
 pub use logs::LogKind;
@@ -51,6 +51,9 @@ pub struct JobReport {
     pub write: Done,
     /// Latencies of `fsync` and `fdatasync`.
     pub sync: Option<Latency>,
+    /// From when a write was made until the `fsync` or `fdatasync` that came next had
+    /// ended: of each write, where each has one of its own.
+    pub commit: Option<Latency>,
     /// Blocks that were read back and compared, and how many were wrong.
     pub verified: (u64, u64),
     /// Processor time in user space, in nanoseconds.
@@ -130,6 +133,8 @@ impl JobReport {
                 operations_per_second: Some(done.operations_per_second()),
                 latency: done.total.clone(),
                 missed: None,
+                operation: OperationKind::Io,
+                commit: self.commit.clone().filter(|_| direction == Direction::Write),
             })
             .collect()
     }

@@ -108,6 +108,9 @@ pub(crate) struct Tally {
     sides: [Side; 2],
     course: Course,
     sync: Histogram,
+    commit: Histogram,
+    /// What the last write took that no flush has followed yet.
+    uncommitted_ns: Option<u64>,
     counter: Counter,
     began_ns: u64,
     usage: Usage,
@@ -121,6 +124,7 @@ pub(crate) struct Account {
     sides: [Side; 2],
     pub(crate) windows: [Windows; 2],
     sync: Histogram,
+    commit: Histogram,
     pub(crate) series: Series,
     pub(crate) usage: Usage,
     pub(crate) elapsed_ns: u64,
@@ -134,6 +138,8 @@ impl Tally {
             sides: [Side::new(), Side::new()],
             course: Course::new(now_ns),
             sync: Histogram::new(),
+            commit: Histogram::new(),
+            uncommitted_ns: None,
             counter: Counter::new(now_ns),
             began_ns: now_ns,
             usage: Usage::of_thread(),
@@ -147,6 +153,8 @@ impl Tally {
         self.sides.iter_mut().for_each(Side::clear);
         self.course = Course::new(now_ns);
         self.sync.clear();
+        self.commit.clear();
+        self.uncommitted_ns = None;
         self.counter.restart(now_ns);
         self.began_ns = now_ns;
         self.usage = Usage::of_thread();
@@ -160,6 +168,9 @@ impl Tally {
         let side = &mut self.sides[usize::from(write)];
         side.bytes += bytes;
         side.total.record(latency);
+        if write {
+            self.uncommitted_ns = Some(latency);
+        }
         self.course.record(write, bytes, latency, now_ns);
         self.counter.count(write, bytes, latency, now_ns);
     }
@@ -185,6 +196,9 @@ impl Tally {
     /// A flush.
     pub(crate) fn flushed(&mut self, ns: u64) {
         self.sync.record(ns);
+        if let Some(write_ns) = self.uncommitted_ns.take() {
+            self.commit.record(write_ns + ns);
+        }
     }
 
     /// The kernel did only a part of an I/O.
@@ -207,6 +221,7 @@ impl Tally {
             sides: self.sides,
             windows: self.course.finish(),
             sync: self.sync,
+            commit: self.commit,
             series: self.counter.finish(now_ns),
             usage: Usage::of_thread().since(self.usage),
             elapsed_ns: now_ns.saturating_sub(self.began_ns),
@@ -226,6 +241,7 @@ impl Account {
             own.merge(more);
         }
         self.sync.merge(&other.sync);
+        self.commit.merge(&other.commit);
         self.series.merge(other.series);
         self.usage += other.usage;
         self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
@@ -241,6 +257,10 @@ impl Account {
 
     pub(crate) fn sync(&self) -> Option<disklab_measure::Latency> {
         (self.sync.count() > 0).then(|| self.sync.latency())
+    }
+
+    pub(crate) fn commit(&self) -> Option<disklab_measure::Latency> {
+        (self.commit.count() > 0).then(|| self.commit.latency())
     }
 }
 

@@ -6,6 +6,7 @@ mod background;
 mod beneath;
 mod clock;
 mod drives;
+mod inode_tables;
 mod limits;
 mod link;
 mod memory;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::{SystemRoot, Watched};
 
 pub use arrays::ArrayState;
+pub use background::{OTHER_LAZY_INIT, OWN_LAZY_INIT, UNKNOWN_LAZY_INIT};
 pub use clock::Clock;
 pub use drives::{DriveConditions, DriveTraits};
 pub use link::Link;
@@ -108,7 +110,7 @@ impl ConditionsWatch {
             kernel: Some(rustix::system::uname().release().to_string_lossy().into_owned()),
             aes: power::has_aes(root),
             limits: limits::limits(root),
-            background: background::background(root),
+            background: background::background(root, directory),
             beneath: directory.map(|d| beneath::beneath(root, d)).unwrap_or_default(),
             space: directory.and_then(Space::before),
             drives: drives::conditions(root, executor, watched, traits),
@@ -137,7 +139,7 @@ impl ConditionsWatch {
         found.clock = Some(self.clock.until_now(root));
         found.memory = self.memory.and_then(|before| before.until_now(root));
         found.power = Power::read(root, self.throttled);
-        for running in background::background(root) {
+        for running in background::background(root, directory) {
             if !found.background.contains(&running) {
                 found.background.push(running);
             }

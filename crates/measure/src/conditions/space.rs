@@ -89,6 +89,13 @@ fn files(directory: &Path) -> FileData {
 }
 
 impl FileData {
+    /// What is in these files; those that are not there count for nothing.
+    pub fn of<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Self {
+        let mut found = Self::default();
+        paths.into_iter().take(MOST_FILES as usize).for_each(|path| found.add(path));
+        found
+    }
+
     fn add(&mut self, path: &Path) {
         let Ok(file) = File::open(path) else { return };
         let Ok(metadata) = file.metadata() else { return };
@@ -147,6 +154,10 @@ mod tests {
         let mib = found.data >> 20;
         assert!(mib == 1 || mib == 65, "{found:?}");
         assert!(space.used_after.is_some_and(|used| used <= space.bytes));
+        // One file alone, and one that is gone.
+        let [full, gone] = ["full", "gone"].map(|name| folder.path().join(name));
+        let one = FileData::of([full.as_path(), gone.as_path()]);
+        assert_eq!((one.files, one.bytes, one.data), (1, 1 << 20, 1 << 20));
     }
 
     #[test]

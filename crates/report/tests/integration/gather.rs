@@ -1,7 +1,8 @@
 //! From a run's folder to a report.
 
 use disklab_measure::{
-    Direction, DriveState, DriveTraffic, Environment, Figure, Note, Overhead, Sample, Step,
+    Direction, DriveState, DriveTraffic, Environment, Figure, Note, OperationKind, Overhead,
+    Sample, Step,
 };
 use disklab_report::{Format, Report, ReportError, render};
 use disklab_store::{CellState, Run, RunInfo};
@@ -32,6 +33,8 @@ fn sample(cell: &Cell) -> Sample {
         operations_per_second: Some(speed / 1_048_576.0),
         latency: None,
         missed: None,
+        operation: OperationKind::Io,
+        commit: None,
     };
     let traffic = DriveTraffic { drive: "d".into(), read_bytes: 80 << 20, ..Default::default() };
     // One drive tells what it does inside.

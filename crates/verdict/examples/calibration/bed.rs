@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use disklab_measure::{Cpu, Direction, DriveTraffic, Environment, Figure, Sample, Step};
+use disklab_measure::{
+    Cpu, Direction, DriveTraffic, Environment, Figure, OperationKind, Sample, Step,
+};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{Cell, Study, order};
 use disklab_verdict::{Analyser, Analysis};
@@ -156,6 +158,8 @@ fn sample(step: &str, rate: f64) -> Sample {
         operations_per_second: None,
         latency: None,
         missed: None,
+        operation: OperationKind::Io,
+        commit: None,
     };
     let drive =
         DriveTraffic { drive: "d-1".to_owned(), write_bytes: bytes, ..DriveTraffic::default() };

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use disklab_measure::{
-    Cpu, Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, Sample, Step,
+    Cpu, Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, OperationKind,
+    Sample, Step,
 };
 use disklab_store::{Run, RunInfo};
 use disklab_study::{Cell, Chart, Measure, Study, load, order};
@@ -184,6 +185,8 @@ fn sample(cell: &Cell) -> Sample {
                     operations_per_second: None,
                     latency,
                     missed: None,
+                    operation: OperationKind::Io,
+                    commit: None,
                 }],
                 elapsed_ns,
                 cpu: Cpu { processors: 2, machine_busy_ns: elapsed_ns / 10, ..Cpu::default() },

@@ -1,7 +1,7 @@
 //! Copy and remove: one large file, or a tree of small ones, by cp and rm.
 
 use disklab_exec::{Executor, Invocation};
-use disklab_measure::{Direction, Figure};
+use disklab_measure::{Direction, Figure, OperationKind};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 
@@ -121,6 +121,8 @@ impl Copy {
                 operations_per_second: rate(self.files()).filter(|_| self.tree.is_some()),
                 latency: None,
                 missed: None,
+                operation: OperationKind::File,
+                commit: None,
             };
             Ok(Outcome::of(&finished, vec![figure]))
         })

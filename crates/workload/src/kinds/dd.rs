@@ -1,7 +1,7 @@
 //! dd: one file, written or read in blocks of one size.
 
 use disklab_exec::Invocation;
-use disklab_measure::{Direction, Figure};
+use disklab_measure::{Direction, Figure, OperationKind};
 use disklab_study::{Fields, Node, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 
@@ -216,6 +216,8 @@ impl Workload for Dd {
                 operations_per_second: rate(self.count),
                 latency: None,
                 missed: None,
+                operation: OperationKind::Io,
+                commit: None,
             };
             Ok(Outcome::of(&finished, vec![figure]))
         })

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use disklab_exec::Interrupt;
-use disklab_measure::Direction;
+use disklab_measure::{Direction, OperationKind};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 use rand::SeedableRng;
@@ -145,7 +145,7 @@ impl Directory {
         if self.sync {
             sync_tree(folder)?;
         }
-        Ok(tally.end(direction))
+        Ok(tally.end(direction, OperationKind::File))
     }
 }
 
@@ -173,7 +173,7 @@ fn list(folder: &Path, interrupt: &Interrupt) -> Result<(Outcome, Vec<CString>),
             names.push(name.to_owned());
         }
     }
-    let mut outcome = tally.end(Direction::Read);
+    let mut outcome = tally.end(Direction::Read, OperationKind::Entry);
     // What is counted are entries, not calls.
     for figure in &mut outcome.figures {
         let seconds = figure.elapsed_ns as f64 / 1e9;
@@ -192,7 +192,7 @@ fn stat(folder: &Path, names: &[CString], interrupt: &Interrupt) -> Result<Outco
             .map_err(|e| WorkloadError::io("cannot stat a file of", folder)(e.into()))?;
         tally.lap(0);
     }
-    Ok(tally.end(Direction::Read))
+    Ok(tally.end(Direction::Read, OperationKind::Entry))
 }
 
 fn open(folder: &Path) -> Result<OwnedFd, WorkloadError> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_exec::Invocation;
-use disklab_measure::{Direction, Figure};
+use disklab_measure::{Direction, Figure, OperationKind};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 
@@ -217,6 +217,8 @@ fn parse(text: &str, errors: &str) -> Result<Figure, WorkloadError> {
         operations_per_second: None,
         latency: None,
         missed: None,
+        operation: OperationKind::Io,
+        commit: None,
     })
 }
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::Interrupt;
-use disklab_measure::Direction;
+use disklab_measure::{Direction, OperationKind};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 
@@ -139,7 +139,7 @@ impl Photos {
         if self.sync == Sync::End {
             sync_tree(library)?;
         }
-        Ok(tally.end(Direction::Write))
+        Ok(tally.end(Direction::Write, OperationKind::File))
     }
 
     fn browse(&self, library: &Path, interrupt: &Interrupt) -> Result<Outcome, WorkloadError> {
@@ -159,7 +159,7 @@ impl Photos {
                 Ok::<_, WorkloadError>(())
             })?;
         }
-        Ok(tally.end(Direction::Read))
+        Ok(tally.end(Direction::Read, OperationKind::File))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use disklab_content::Share;
 use disklab_exec::Invocation;
-use disklab_measure::{Direction, Figure};
+use disklab_measure::{Direction, Figure, OperationKind};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 
@@ -111,6 +111,8 @@ impl Rsync {
                 operations_per_second: rate(if files > 0 { files } else { self.tree.files }),
                 latency: None,
                 missed: None,
+                operation: OperationKind::File,
+                commit: None,
             };
             Ok(Outcome::of(&finished, vec![figure]))
         })

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use disklab_measure::{
-    Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, Sample, Step,
+    Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, OperationKind, Sample,
+    Step,
 };
 use disklab_store::RunInfo;
 use disklab_study::{Cell, order};
@@ -48,6 +49,8 @@ pub fn sample(bytes: u64) -> Sample {
                 operations_per_second: None,
                 latency: Some(Latency::from_histogram(histogram)),
                 missed: None,
+                operation: OperationKind::Io,
+                commit: None,
             }],
             drives: vec![DriveTraffic { write_bytes: 2 * bytes, ..DriveTraffic::default() }],
             ..Step::default()

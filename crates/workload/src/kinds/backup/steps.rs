@@ -3,7 +3,7 @@
 use std::fs;
 
 use disklab_exec::{Finished, Invocation};
-use disklab_measure::{Direction, Figure};
+use disklab_measure::{Direction, Figure, OperationKind};
 use disklab_units::{Bytes, significant};
 
 use super::borg::{BASE, REPOSITORY, SEGMENT, Stored, archive, borg, copy_name, stored};
@@ -251,6 +251,8 @@ fn outcome(finished: &Finished, direction: Direction, size: Bytes, files: Option
         operations_per_second: files.and_then(rate),
         latency: None,
         missed: None,
+        operation: OperationKind::File,
+        commit: None,
     };
     Outcome::of(finished, vec![figure])
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use disklab_exec::{ExecError, Interrupt};
 use disklab_filebench::{Counted, FilebenchError, Measured, Progress, Report, Session, Site};
-use disklab_measure::{Direction, Figure, Latency, Since, Steadiness};
+use disklab_measure::{Direction, Figure, Latency, OperationKind, Since, Steadiness};
 use disklab_study::FileName;
 
 use super::Filebench;
@@ -175,5 +175,7 @@ fn figure(counted: Counted, elapsed_ns: u64) -> Figure {
         operations_per_second: per_second(counted.operations),
         latency: Some(Latency::from_histogram(counted.histogram)),
         missed: None,
+        operation: OperationKind::Operation,
+        commit: None,
     }
 }

@@ -1,6 +1,6 @@
 //! From the reports of single jobs to the figures of a step.
 
-use disklab_measure::{Direction, Figure, Latency, LatencyHistogram};
+use disklab_measure::{Direction, Figure, Latency, LatencyHistogram, OperationKind};
 
 use super::Part;
 use super::output::{Done, Kind};
@@ -12,6 +12,12 @@ use crate::Outcome;
 /// have `new_group`, each group has figures of its own besides.
 pub(super) fn summary(parts: &[Part], step: &Step, done: &[Vec<Done>]) -> (Outcome, Option<Kind>) {
     let mut at = 0;
+    let sections: Vec<usize> = step.sections().collect();
+    let done: Vec<Vec<Done>> = done
+        .iter()
+        .zip(&sections)
+        .map(|(done, index)| done.iter().map(|one| committed(&parts[*index], one)).collect())
+        .collect();
     let figures_of = |groups: &[Vec<usize>]| {
         let groups: Vec<Vec<&Done>> = groups
             .iter()
@@ -29,11 +35,11 @@ pub(super) fn summary(parts: &[Part], step: &Step, done: &[Vec<Done>]) -> (Outco
         })
         .collect();
     let (mut figures, kind) = figures_of(&groups);
-    let sections: Vec<usize> = step.sections().collect();
     if sections.iter().all(|index| parts[*index].work.only_names) {
         for figure in &mut figures {
             figure.bytes = 0;
             figure.bytes_per_second = None;
+            figure.operation = OperationKind::File;
         }
     }
     let mut apart: Vec<Vec<usize>> = Vec::new();
@@ -57,6 +63,18 @@ pub(super) fn summary(parts: &[Part], step: &Step, done: &[Vec<Done>]) -> (Outco
         })
         .collect();
     (Outcome { figures, parts, ..Outcome::default() }, kind)
+}
+
+/// What a section did in one direction, with the clock that belongs to it: where a sync
+/// follows each write, the time of the write alone says nothing of when it is durable.
+fn committed(part: &Part, done: &Done) -> Done {
+    let mut done = done.clone();
+    if done.direction != Direction::Write || !part.work.commits_each {
+        done.commit = None;
+    } else if done.commit.is_none() {
+        done.latency = None;
+    }
+    done
 }
 
 /// The figures of jobs that ran in groups: those of one group at the same time,
@@ -92,6 +110,7 @@ fn combine(groups: &[Vec<&Done>]) -> (Vec<Figure>, Option<Kind>) {
                 _ => (0.0, 0.0),
             };
             let latency = latency(&all);
+            let commit: Option<Vec<&Latency>> = all.iter().map(|d| d.commit.as_ref()).collect();
             kinds.extend(latency.as_ref().map(|(kind, _)| *kind));
             let rate = |n: f64| (n > 0.0).then_some(n);
             Some(Figure {
@@ -103,6 +122,8 @@ fn combine(groups: &[Vec<&Done>]) -> (Vec<Figure>, Option<Kind>) {
                 operations_per_second: rate(rates.1),
                 latency: latency.map(|(_, latency)| latency),
                 missed: None,
+                operation: OperationKind::Io,
+                commit: commit.as_deref().and_then(together),
             })
         })
         .collect();
@@ -113,17 +134,24 @@ fn combine(groups: &[Vec<&Done>]) -> (Vec<Figure>, Option<Kind>) {
 fn latency(all: &[&Done]) -> Option<(Kind, Latency)> {
     let parts: Vec<&(Kind, Latency)> =
         all.iter().map(|d| d.latency.as_ref()).collect::<Option<_>>()?;
-    let (kind, first) = parts.first()?;
-    if parts.len() == 1 {
-        return Some((*kind, first.clone()));
-    }
+    let (kind, _) = parts.first()?;
     if parts.iter().any(|(k, _)| k != kind) {
         return None;
     }
+    let latencies: Vec<&Latency> = parts.iter().map(|(_, latency)| latency).collect();
+    Some((*kind, together(&latencies)?))
+}
+
+/// Several distributions as one.
+fn together(parts: &[&Latency]) -> Option<Latency> {
+    if let [one] = parts {
+        return Some((*one).clone());
+    }
+    parts.first()?;
     let mut histogram = LatencyHistogram::new();
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     let (mut min_ns, mut max_ns) = (u64::MAX, 0);
-    for (_, part) in parts {
+    for part in parts {
         histogram.merge(&part.histogram);
         let n = part.histogram.count() as f64;
         count += n;
@@ -134,7 +162,7 @@ fn latency(all: &[&Done]) -> Option<(Kind, Latency)> {
     }
     let mean_ns = sum / count;
     let deviation_ns = (squares / count - mean_ns.powi(2)).max(0.0).sqrt();
-    Some((*kind, Latency { min_ns, max_ns, mean_ns, deviation_ns, histogram }))
+    Some(Latency { min_ns, max_ns, mean_ns, deviation_ns, histogram })
 }
 
 #[cfg(test)]
@@ -152,6 +180,7 @@ mod tests {
             bytes_per_second: 123.0,
             operations_per_second: 4.0,
             latency: Some((Kind::Total, Latency::from_histogram(histogram))),
+            commit: None,
         }
     }
 

@@ -12,6 +12,7 @@ mod steps;
 mod work;
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -166,6 +167,16 @@ fn from_file(node: &Node, context: &Context, policy: Policy) -> Result<Vec<Secti
 }
 
 impl Fio {
+    /// The files that a step reads, by its name; none where it reads nothing.
+    fn files_read(&self, step: &Step, directory: &Path) -> Option<(String, Vec<PathBuf>)> {
+        let parts = step.sections().map(|index| &self.parts[index]);
+        let reading = parts.filter(|part| part.job.pattern.access.reads);
+        let names: BTreeSet<&str> =
+            reading.flat_map(|part| &part.work.files).map(|(name, _)| name.as_str()).collect();
+        let files: Vec<PathBuf> = names.into_iter().map(|name| directory.join(name)).collect();
+        (!files.is_empty()).then(|| (step.name.clone(), files))
+    }
+
     /// The names of the parts that `fits`, or nothing.
     fn named(&self, fits: impl Fn(&Part) -> bool) -> String {
         let fitting = self.parts.iter().filter(|part| fits(part));
@@ -236,6 +247,8 @@ impl Workload for Fio {
     }
 
     fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        let files_read = self.steps.iter().filter_map(|step| self.files_read(step, site.directory));
+        site.files_read.extend(files_read);
         match self.engine {
             Engine::Native => native::run(self, site),
             Engine::Fio => real::run(self, site),

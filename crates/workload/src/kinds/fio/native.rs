@@ -3,7 +3,7 @@
 use disklab_engine::{DeviceAccess, EngineError, JobReport, Report, Series, Site};
 use disklab_exec::ExecError;
 use disklab_jobfile::Job;
-use disklab_measure::Direction;
+use disklab_measure::{Direction, Latency};
 
 use super::Fio;
 use super::figures::summary;
@@ -55,6 +55,9 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
         "run by disklab's own engine; latencies are total ones (fio's lat): from submission to \
          completion",
     );
+    if fio.parts.iter().any(|part| part.work.commits_each) {
+        site.note_once("fio", "where a sync follows each write, of write and sync together");
+    }
     Ok(())
 }
 
@@ -78,19 +81,22 @@ fn outcome(fio: &Fio, step: &Step, report: &Report) -> Result<Outcome, WorkloadE
     {
         return Err(WorkloadError::Other(format!("fio job '{name}' failed: {why}")));
     }
-    let of_all = |what: &dyn Fn(&JobReport, Direction) -> disklab_engine::Done| {
+    // Commits are counted for the whole only.
+    let of_all = |whole: bool, what: &dyn Fn(&JobReport, Direction) -> disklab_engine::Done| {
         let mut done: Vec<Vec<Done>> = vec![Vec::new(); step.sections().count()];
-        report.jobs.iter().for_each(|job| done[job.job].extend(of(&|d| what(job, d))));
+        let commit = |job: &JobReport| job.commit.clone().filter(|_| whole);
+        let done_by = |job| of(&|d| what(job, d), commit(job).as_ref());
+        report.jobs.iter().for_each(|job| done[job.job].extend(done_by(job)));
         summary(&fio.parts, step, &done).0
     };
-    let mut outcome = of_all(&|job, direction| job.done(direction).clone());
+    let mut outcome = of_all(true, &|job, direction| job.done(direction).clone());
     outcome.steadiness = counts(report).and_then(|counts| counts.steadiness());
     if let Some(from_ns) = outcome.steadiness.and_then(|steady| steady.later_part()) {
         // Windows of the jobs differ in length by powers of two: the longest one's mark
         // is one of all.
         let windows = report.jobs.iter().flat_map(|job| &job.windows);
         let mark_ns = windows.map(|w| w.mark(from_ns)).max().unwrap_or(from_ns);
-        outcome.steady = of_all(&|job, direction| job.since(mark_ns, direction)).figures;
+        outcome.steady = of_all(false, &|job, direction| job.since(mark_ns, direction)).figures;
     }
     outcome.user_ns = report.jobs.iter().map(|job| job.user_ns).sum();
     outcome.system_ns = report.jobs.iter().map(|job| job.system_ns).sum();
@@ -110,7 +116,7 @@ fn counts(report: &Report) -> Option<Counts> {
 }
 
 /// What a job, or a group of them, did.
-fn of(done: &dyn Fn(Direction) -> disklab_engine::Done) -> Vec<Done> {
+fn of(done: &dyn Fn(Direction) -> disklab_engine::Done, commit: Option<&Latency>) -> Vec<Done> {
     [Direction::Read, Direction::Write]
         .map(|direction| (direction, done(direction)))
         .into_iter()
@@ -123,6 +129,7 @@ fn of(done: &dyn Fn(Direction) -> disklab_engine::Done) -> Vec<Done> {
             bytes_per_second: done.bytes_per_second(),
             operations_per_second: done.operations_per_second(),
             latency: done.total.map(|latency| (Kind::Total, latency)),
+            commit: commit.filter(|_| direction == Direction::Write).cloned(),
         })
         .collect()
 }

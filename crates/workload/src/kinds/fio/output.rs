@@ -29,6 +29,8 @@ pub(super) struct JobReport {
     pub passed_over: u64,
     /// What it did in each direction in which it did anything.
     pub done: Vec<Done>,
+    /// Latencies of its `fsync` and `fdatasync`, where fio gave their distribution.
+    pub sync: Option<Latency>,
 }
 
 /// What was done in one direction.
@@ -48,6 +50,8 @@ pub(super) struct Done {
     pub operations_per_second: f64,
     /// Latencies, where fio gave their distribution.
     pub latency: Option<(Kind, Latency)>,
+    /// Latencies of writes and the syncs that followed them, together.
+    pub commit: Option<Latency>,
 }
 
 /// Which latency it is.
@@ -109,6 +113,7 @@ fn job(job: &Map<String, Value>) -> JobReport {
         error: number(job, "error").unwrap_or(0.0) as i64,
         passed_over: number(job, "total_err").unwrap_or(0.0) as u64,
         done: done.collect(),
+        sync: job.get("sync").and_then(|s| latency(s.as_object()?)).map(|(_, latency)| latency),
     }
 }
 
@@ -132,6 +137,7 @@ fn done(report: &Map<String, Value>, direction: Direction) -> Done {
         bytes_per_second: bytes_per_second.unwrap_or(0.0),
         operations_per_second: iops,
         latency: latency(report),
+        commit: None,
     }
 }
 

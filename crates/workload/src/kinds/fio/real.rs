@@ -99,6 +99,7 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
     let lat_percentiles = has_lat_percentiles(site)?;
     let mut kinds = Vec::new();
     let mut passed_over = 0_u64;
+    let mut committed = false;
     for (number, step) in fio.steps.iter().enumerate() {
         let arguments = arguments(fio, step, seed_of(site.seed, number), lat_percentiles);
         let invocation = Invocation::new("fio")
@@ -119,6 +120,7 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
             (outcome.user_ns, outcome.system_ns) =
                 (nanoseconds(finished.user), nanoseconds(finished.system));
             kinds.push(kind);
+            committed |= outcome.figures.iter().any(|figure| figure.commit.is_some());
             let failed = output.jobs.iter().map(|job| job.passed_over);
             passed_over = failed.fold(passed_over, u64::saturating_add);
             Ok(outcome)
@@ -128,6 +130,14 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
         site.note(
             "fio",
             format!("{passed_over} operations failed and were passed over (continue_on_error)"),
+        );
+    }
+    if committed {
+        site.note(
+            "fio",
+            "where a sync follows each write, latencies are of both together: fio reports them \
+             apart, and they were added rank by rank (the mean is exact, high percentiles are \
+             at most too long)",
         );
     }
     for kind in kinds {
@@ -165,7 +175,14 @@ fn by_section(fio: &Fio, step: &Step, output: &Output) -> Result<Vec<Vec<Done>>,
     for job in &output.jobs {
         // fio cuts long names; such a job is counted with the first section.
         let named = |index: &usize| fio.parts[*index].section.name() == job.name;
-        done[sections.iter().position(named).unwrap_or(0)].extend(job.done.iter().cloned());
+        let with_commits = job.done.iter().cloned().map(|mut one| {
+            // fio gives the distributions of writes and of syncs, not of both together.
+            if let (Some((_, write)), Some(sync)) = (&one.latency, &job.sync) {
+                one.commit = write.followed_by(sync);
+            }
+            one
+        });
+        done[sections.iter().position(named).unwrap_or(0)].extend(with_commits);
     }
     Ok(done)
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use disklab_exec::{Executor, Interrupt};
-use disklab_measure::{Direction, Step};
+use disklab_measure::{Direction, OperationKind, Step};
 use disklab_study::StudyError;
 use disklab_units::Bytes;
 use proptest::prelude::*;
@@ -298,6 +298,44 @@ fn groups_that_run_together_are_looked_at_apart() {
 }
 
 #[test]
+fn the_clock_of_a_synced_write_stops_after_its_sync() {
+    for engine in engines() {
+        let folder = tempfile::tempdir().expect("temp");
+        let text = "[global]\nrw=write\nbs=4k\nsize=128k\n[each]\nstonewall\nfdatasync=1\n\
+                    [some]\nstonewall\nfdatasync=8\n[dsync]\nstonewall\nsync=dsync";
+        let ran = run(&*read_by(engine, &job(text, ""), 1.0).expect("valid"), folder.path());
+        let of = |name: &str| {
+            let step = ran.steps.iter().find(|s| s.name == name).expect(name);
+            step.figures[0].clone()
+        };
+        let each = of("each");
+        let (write, commit) = (each.latency.expect("writes"), each.commit.expect("commits"));
+        // Behind the last write of a job, nothing asks for a sync.
+        let counts = (write.histogram.count(), commit.histogram.count());
+        assert!(counts.0 == 32 && (31..=32).contains(&counts.1), "{engine}: {counts:?}");
+        assert!(commit.mean_ns > write.mean_ns && commit.max_ns >= write.max_ns, "{engine}");
+        // All of them took no longer than the job.
+        assert!(commit.mean_ns * 32.0 <= each.elapsed_ns as f64 * 1.01 + 2e6, "{engine}");
+        let texts = ran.notes.iter().any(|note| note.text.contains("where a sync follows"));
+        assert!(texts, "{:?}", ran.notes);
+        for other in ["some", "dsync"] {
+            assert!(of(other).commit.is_none() && of(other).latency.is_some(), "{engine} {other}");
+        }
+    }
+}
+
+#[test]
+fn a_step_tells_of_the_files_that_it_reads() {
+    let folder = tempfile::tempdir().expect("temp");
+    let text = "[global]\nbs=4k\nsize=2m\n[mix]\nrw=randrw\n[log]\nstonewall\nrw=randwrite\n\
+                io_size=4k\nfilename=log";
+    let ran = run(&*read("fio", &job(text, ""), 1.0).expect("valid"), folder.path());
+    let read = ran.steps[0].files_read.expect("it reads");
+    assert_eq!((read.files, read.bytes, read.data), (1, 2 << 20, 2 << 20));
+    assert_eq!(ran.steps[1].files_read, None);
+}
+
+#[test]
 fn the_native_engine_says_why_it_failed() {
     let folder = tempfile::tempdir().expect("temp");
     fs::create_dir(folder.path().join("f")).expect("folder");
@@ -343,6 +381,7 @@ fn operations_on_names_move_no_bytes() {
     let ran = run(&*workload, folder.path());
     let figure = &ran.steps[0].figures[0];
     assert_eq!((figure.bytes, figure.operations), (0, Some(20)));
+    assert_eq!(figure.operation, OperationKind::File);
     assert!(figure.bytes_per_second.is_none() && figure.operations_per_second.is_some());
 }
 

@@ -33,6 +33,9 @@ pub(super) struct Work {
     pub paced: Option<Bytes>,
     /// After how many writes it waits for the disk.
     pub sync_every: Option<u64>,
+    /// Whether an `fsync` or `fdatasync` of its own follows each write: then a write is
+    /// durable only when that has ended.
+    pub commits_each: bool,
     /// Whether it writes the same random buffer again and again.
     pub same_buffer: bool,
     /// Whether each block that it writes is another than those before, be it by a few
@@ -104,6 +107,7 @@ impl Work {
             time_based: job.timing.time_based && !once,
             paced: paced(job).filter(|_| access.writes && !only_names),
             sync_every: sync_every(job),
+            commits_each: access.writes && (job.flushing.fsync == 1 || job.flushing.fdatasync == 1),
             same_buffer: access.writes
                 && !job.buffers.refill
                 && job.buffers.filling == Filling::Random

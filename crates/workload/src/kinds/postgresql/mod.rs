@@ -9,7 +9,7 @@ mod tests;
 use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
-use disklab_measure::Direction;
+use disklab_measure::{Direction, Figure, OperationKind};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 
@@ -156,7 +156,10 @@ impl Postgresql {
             ));
         }
         let elapsed = (told.processed as f64 / told.per_second * 1e9) as u64;
-        let figure = figure(self.script.direction, 0, told.processed, elapsed, histogram);
+        let figure = Figure {
+            operation: OperationKind::Transaction,
+            ..figure(self.script.direction, 0, told.processed, elapsed, histogram)
+        };
         Ok((Outcome::of(&finished, vec![figure]), told.failed))
     }
 }

@@ -6,7 +6,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::Interrupt;
-use disklab_measure::Direction;
+use disklab_measure::{Direction, OperationKind};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 use rand::{Rng, RngCore, SeedableRng};
@@ -218,7 +218,7 @@ impl Sqlite {
                 .map_err(|e| stopped(interrupt, failed("commit to")(e)))?;
             done += 1;
         }
-        Ok((tally.end(Direction::Write), done))
+        Ok((tally.end(Direction::Write, OperationKind::Commit), done))
     }
 
     fn look_up(
@@ -251,7 +251,7 @@ impl Sqlite {
                 }
             }
         }
-        let outcome = tally.end(Direction::Read);
+        let outcome = tally.end(Direction::Read, OperationKind::LookUp);
         close(connection)?;
         Ok(outcome)
     }
