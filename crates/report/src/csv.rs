@@ -7,8 +7,8 @@ use crate::Report;
 /// The columns. Throughput is in bytes per second, times are in the unit of
 /// their name; empty fields were not measured.
 const HEADER: &str = "study,bench,stack,layout,file_system,workload,step,direction,block,\
-                      throughput_bytes_per_second,iops,elapsed_seconds,p50_ns,p99_ns,p999_ns,\
-                      bytes,drive_read_bytes,drive_write_bytes,missed,part";
+                      throughput_bytes_per_second,operations_per_second,elapsed_seconds,p50_ns,p99_ns,p999_ns,\
+                      bytes,drive_read_bytes,drive_write_bytes,missed,part,operation";
 
 /// All observations of a report.
 pub(crate) fn text(report: &Report) -> String {
@@ -38,7 +38,7 @@ pub(crate) fn text(report: &Report) -> String {
             }
             let _ = write!(csv, ",{},{},{}", o.bytes, o.drive_read, o.drive_write);
             let missed = o.missed.map_or_else(String::new, |n| n.to_string());
-            let _ = write!(csv, ",{missed},{}\r\n", key.part.word());
+            let _ = write!(csv, ",{missed},{},{}\r\n", key.part.word(), group.operation.plural());
         }
     }
     csv

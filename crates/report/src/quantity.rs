@@ -1,16 +1,18 @@
 //! Units for columns and axes: one unit for figures that stand together.
 
+use disklab_measure::OperationKind;
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_study::{Measure, Part};
 use disklab_units::significant;
+use disklab_verdict::Answer;
 
 /// What a column or an axis counts, and in what its raw values are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quantity {
     /// Bytes per second.
     Throughput,
-    /// Operations per second.
-    Iops,
+    /// Operations of a kind per second.
+    Operations(OperationKind),
     /// Nanoseconds.
     Latency,
     /// Seconds.
@@ -37,17 +39,23 @@ const fn unit(name: &'static str, size: f64) -> Unit {
 const THROUGHPUT: [Unit; 4] =
     [unit("B/s", 1.0), unit("kB/s", 1e3), unit("MB/s", 1e6), unit("GB/s", 1e9)];
 const IOPS: [Unit; 1] = [unit("IOPS", 1.0)];
+const COMMITS: [Unit; 1] = [unit("commits/s", 1.0)];
+const TRANSACTIONS: [Unit; 1] = [unit("transactions/s", 1.0)];
+const LOOK_UPS: [Unit; 1] = [unit("look-ups/s", 1.0)];
+const FILES: [Unit; 1] = [unit("files/s", 1.0)];
+const ENTRIES: [Unit; 1] = [unit("entries/s", 1.0)];
+const OPERATIONS: [Unit; 1] = [unit("operations/s", 1.0)];
 const LATENCY: [Unit; 4] = [unit("ns", 1.0), unit("µs", 1e3), unit("ms", 1e6), unit("s", 1e9)];
 const ELAPSED: [Unit; 4] = [unit("ns", 1e-9), unit("µs", 1e-6), unit("ms", 1e-3), unit("s", 1.0)];
 const MISSED: [Unit; 1] = [unit("deadlines", 1.0)];
 const SIZE: [Unit; 5] =
     [unit("B", 1.0), unit("kB", 1e3), unit("MB", 1e6), unit("GB", 1e9), unit("TB", 1e12)];
 
-impl From<Measure> for Quantity {
-    fn from(measure: Measure) -> Self {
-        match measure {
+impl From<&Answer> for Quantity {
+    fn from(answer: &Answer) -> Self {
+        match answer.measure {
             Measure::Throughput => Self::Throughput,
-            Measure::Iops => Self::Iops,
+            Measure::Iops => Self::Operations(answer.operation),
             Measure::Latency(_) => Self::Latency,
             Measure::Elapsed => Self::Elapsed,
             Measure::Missed => Self::Missed,
@@ -55,11 +63,15 @@ impl From<Measure> for Quantity {
     }
 }
 
-/// A measure's name in headings and on axes.
-pub(crate) fn measure_name(measure: Measure) -> &'static str {
-    match measure {
+/// What an answer's figures are called in headings and on axes.
+pub(crate) fn measure_name(answer: &Answer) -> &'static str {
+    match answer.measure {
+        Measure::Latency(500) if answer.committed => "median commit latency",
+        Measure::Latency(990) if answer.committed => "99th percentile of commit latency",
+        Measure::Latency(999) if answer.committed => "99.9th percentile of commit latency",
+        Measure::Latency(_) if answer.committed => "commit latency",
         Measure::Throughput => "throughput",
-        Measure::Iops => "operations per second",
+        Measure::Iops => answer.operation.rate_name(),
         Measure::Latency(500) => "median latency",
         Measure::Latency(990) => "99th percentile of latency",
         Measure::Latency(999) => "99.9th percentile of latency",
@@ -81,10 +93,11 @@ pub(crate) fn part_note(part: Part) -> Option<&'static str> {
 
 /// The measure with its unit, as in a heading: `throughput in MB/s`. A count says
 /// itself what it counts.
-pub(crate) fn in_unit(measure: Measure, unit: &str) -> String {
-    match measure {
-        Measure::Missed => measure_name(measure).to_owned(),
-        _ => format!("{} in {unit}", measure_name(measure)),
+pub(crate) fn in_unit(answer: &Answer, unit: &str) -> String {
+    match answer.measure {
+        Measure::Missed => measure_name(answer).to_owned(),
+        Measure::Iops if answer.operation != OperationKind::Io => measure_name(answer).to_owned(),
+        _ => format!("{} in {unit}", measure_name(answer)),
     }
 }
 
@@ -97,7 +110,15 @@ impl Quantity {
     fn units(self) -> &'static [Unit] {
         match self {
             Self::Throughput => &THROUGHPUT,
-            Self::Iops => &IOPS,
+            Self::Operations(kind) => match kind {
+                OperationKind::Io => &IOPS,
+                OperationKind::Commit => &COMMITS,
+                OperationKind::Transaction => &TRANSACTIONS,
+                OperationKind::LookUp => &LOOK_UPS,
+                OperationKind::File => &FILES,
+                OperationKind::Entry => &ENTRIES,
+                OperationKind::Operation => &OPERATIONS,
+            },
             Self::Latency => &LATENCY,
             Self::Elapsed => &ELAPSED,
             Self::Size => &SIZE,
@@ -155,6 +176,7 @@ impl Unit {
             (_, Some(i)) if estimate.n > 1 => {
                 format!("{}{}", self.show_range(i.low, i.high), level(i))
             }
+            (_, None) if estimate.n > 1 => "no interval".to_owned(),
             _ => "once".to_owned(),
         }
     }
@@ -197,7 +219,9 @@ mod tests {
         assert_eq!(Quantity::Throughput.unit_for(20e3).name, "kB/s");
         assert_eq!(Quantity::Latency.unit_for(8.3e6).name, "ms");
         assert_eq!(Quantity::Elapsed.unit_for(36_000.0).name, "s");
-        assert_eq!(Quantity::Iops.unit_for(0.0).name, "IOPS");
+        for kind in [OperationKind::Io, OperationKind::Commit, OperationKind::File] {
+            assert_eq!(Quantity::Operations(kind).unit_for(0.0).name, kind.rate_unit());
+        }
         assert_eq!(Quantity::Throughput.show(0.0), "0");
     }
 
@@ -209,6 +233,8 @@ mod tests {
         assert_eq!(unit.show_interval(&estimate), "108–118");
         estimate.interval = Some(Interval { low: 112.96e6, high: 113.04e6, confidence: 0.9375 });
         assert_eq!(unit.show_interval(&estimate), "112.96–113.04 (94 %)");
+        estimate.interval = None;
+        assert_eq!(unit.show_interval(&estimate), "no interval");
         estimate = Estimate { n: 1, centre: 113e6, interval: None, method: Method::Once };
         assert_eq!(unit.show_interval(&estimate), "once");
     }
@@ -216,7 +242,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_shown_is_what_is_stored(value in 1e-3_f64..1e15) {
-            for quantity in [Quantity::Throughput, Quantity::Iops, Quantity::Latency, Quantity::Elapsed] {
+            for quantity in [Quantity::Throughput, Quantity::Operations(OperationKind::Io), Quantity::Latency, Quantity::Elapsed] {
                 let unit = quantity.unit_for(value);
                 let shown: f64 = unit.show(value).parse().expect("a number");
                 prop_assert!((shown * unit.size / value - 1.0).abs() <= 0.0051, "{shown} {value}");

@@ -81,6 +81,41 @@ pub fn block_ratio(pairs: &[(f64, f64)], level: f64) -> Option<Ratio> {
     })
 }
 
+/// The same ratio with the interval that belongs to its p: by the test that bears
+/// `family`, the level of each of the comparisons that are made together, at the level
+/// `own`, at which this one is judged. It holds 1 where p is above `own`.
+pub fn block_ratio_judged(pairs: &[(f64, f64)], family: f64, own: f64) -> Option<Ratio> {
+    let ratio = block_ratio(pairs, family)?;
+    let logs = logs_of(pairs);
+    let (n, confidence) = (logs.len(), 1.0 - own);
+    let ranked = (BlockTest::of(n, family) == BlockTest::Wilcoxon)
+        .then(|| by_ranks(&logs, confidence))
+        .flatten();
+    let (centre, interval) = match ranked {
+        Some((centre, interval)) => (centre, Some(interval)),
+        None => by_student(&logs, confidence),
+    };
+    // Ties and rounding aside the two say the same; the test is what is corrected.
+    let interval = interval.map(|i| match ratio.p {
+        Some(p) if p > own => Interval { low: i.low.min(1.0), high: i.high.max(1.0), ..i },
+        _ => i,
+    });
+    Some(Ratio { centre, interval, ..ratio })
+}
+
+fn by_student(logs: &[f64], confidence: f64) -> (f64, Option<Interval>) {
+    let n = logs.len();
+    let (mean, deviation) = mean_and_deviation(logs);
+    if n == 1 {
+        return (bounded(mean), None);
+    }
+    let error = deviation / (n as f64).sqrt();
+    // No spread has no width, however sure one wants to be.
+    let half = if error == 0.0 { 0.0 } else { multiplier(confidence, n as f64 - 1.0) * error };
+    let (low, high) = (bounded(mean - half), bounded(mean + half));
+    (bounded(mean), Some(Interval { low, high, confidence }))
+}
+
 fn by_ranks(logs: &[f64], confidence: f64) -> Option<(f64, Interval)> {
     let shift = paired_shift(logs, confidence)?;
     let interval = shift.interval?;
@@ -101,15 +136,7 @@ pub fn block_interval(pairs: &[(f64, f64)], confidence: f64) -> Option<(f64, Opt
     {
         return Some((centre, Some(interval)));
     }
-    let (mean, deviation) = mean_and_deviation(&logs);
-    if n == 1 {
-        return Some((bounded(mean), None));
-    }
-    let error = deviation / (n as f64).sqrt();
-    // No spread has no width, however sure one wants to be.
-    let half = if error == 0.0 { 0.0 } else { multiplier(confidence, n as f64 - 1.0) * error };
-    let (low, high) = (bounded(mean - half), bounded(mean + half));
-    Some((bounded(mean), Some(Interval { low, high, confidence })))
+    Some(by_student(&logs, confidence))
 }
 
 #[cfg(test)]
@@ -184,6 +211,22 @@ mod tests {
                 prop_assert!(ratio.interval.is_none_or(|i| i.contains(ratio.centre)));
                 prop_assert!(ratio.p.is_none_or(|p| (0.0..=1.0).contains(&p)));
                 prop_assert_eq!(ratio.interval.is_some(), ratio.pairs > 1);
+            }
+        }
+
+        #[test]
+        fn a_judged_interval_says_what_its_p_says(
+            logs in proptest::collection::vec(-1.0_f64..1.2, 2..30),
+            number in 1_usize..40, rank in 0_usize..40
+        ) {
+            let pairs: Vec<(f64, f64)> = logs.iter().map(|l| (l.exp(), 1.0)).collect();
+            let family = 0.05 / number as f64;
+            let own = 0.05 / number.saturating_sub(rank).max(1) as f64;
+            let ratio = block_ratio_judged(&pairs, family, own).expect("several");
+            let (p, interval) = (ratio.p.expect("several"), ratio.interval.expect("several"));
+            prop_assert!(interval.contains(ratio.centre));
+            if (p / own - 1.0).abs() > 1e-6 {
+                prop_assert_eq!(p > own, interval.contains(1.0), "{} {:?}", p, interval);
             }
         }
 

@@ -30,7 +30,9 @@ mod wilcoxon;
 pub use anytime::{mean_sequence_half_width, quantile_sequence_reach};
 pub use autocorrelation::{effective_observations, independent_batches, lag_1};
 pub use benjamini_hochberg::benjamini_hochberg;
-pub use blocks::{BlockTest, block_interval, block_ratio, fewest_despite_a_stall};
+pub use blocks::{
+    BlockTest, block_interval, block_ratio, block_ratio_judged, fewest_despite_a_stall,
+};
 pub use bootstrap::{Bootstrap, bootstrap, bootstrap_ratio};
 pub use change_points::{SegmentCost, change_points};
 pub use energy::{Split, best_split, e_divisive};
@@ -47,7 +49,7 @@ pub use ranks::{
 pub use repetition::{Levels, best_repeats, levels};
 pub use snia::{SNIA_ROUNDS, SniaWindow, snia_steady_from};
 pub use steady::{Course, Steadiness, steadiness};
-pub use welch::unpaired_ratio;
+pub use welch::{unpaired_ratio, unpaired_ratio_at};
 pub use wilcoxon::signed_rank_p;
 
 /// The confidence that intervals are made for.

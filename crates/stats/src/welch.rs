@@ -14,6 +14,11 @@ use crate::{CONFIDENCE, Interval, Ratio};
 /// are not positive and finite are left out; none where a side has nothing left;
 /// without interval where a side has only one.
 pub fn unpaired_ratio(first: &[f64], second: &[f64]) -> Option<Ratio> {
+    unpaired_ratio_at(first, second, CONFIDENCE)
+}
+
+/// The same with an interval at any confidence.
+pub fn unpaired_ratio_at(first: &[f64], second: &[f64], confidence: f64) -> Option<Ratio> {
     let logs = |values: &[f64]| -> Vec<f64> {
         values.iter().filter(|v| **v > 0.0 && v.is_finite()).map(|v| v.ln()).collect()
     };
@@ -30,12 +35,9 @@ pub fn unpaired_ratio(first: &[f64], second: &[f64]) -> Option<Ratio> {
         return Some(Ratio { pairs, centre, interval: None, p: None });
     }
     let (error, freedom) = error_and_freedom((deviation_a, a.len()), (deviation_b, b.len()));
-    let half = if error == 0.0 { 0.0 } else { multiplier(CONFIDENCE, freedom) * error };
-    let interval = Interval {
-        low: bounded(difference - half),
-        high: bounded(difference + half),
-        confidence: CONFIDENCE,
-    };
+    let half = if error == 0.0 { 0.0 } else { multiplier(confidence, freedom) * error };
+    let interval =
+        Interval { low: bounded(difference - half), high: bounded(difference + half), confidence };
     Some(Ratio {
         pairs,
         centre,

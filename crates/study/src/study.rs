@@ -233,6 +233,20 @@ impl Study {
         self.positions.workloads.get(id).copied()
     }
 
+    /// The workloads that no question covers, where there are questions: a report shows
+    /// their figures behind all answers.
+    pub fn unasked_workloads(&self) -> impl Iterator<Item = &WorkloadSpec> {
+        let covers = |pattern: &String, id: &str| {
+            crate::matches(pattern.split_once(':').map_or(pattern.as_str(), |(w, _)| w), id)
+        };
+        self.workloads.iter().filter(move |workload| {
+            !self.questions.is_empty()
+                && !self.questions.iter().any(|question| {
+                    question.workloads.iter().any(|pattern| covers(pattern, &workload.id))
+                })
+        })
+    }
+
     /// Whether the study leaves this pair out on purpose.
     pub fn is_excluded(&self, stack: usize, workload: usize) -> bool {
         self.excluded.binary_search(&(stack, workload)).is_ok()

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use disklab_measure::{Figure, LatencyHistogram, Sample, Step};
+use disklab_measure::{Direction, Figure, LatencyHistogram, OperationKind, Sample, Step};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{Part, Study};
 
@@ -140,7 +140,19 @@ impl Analyser {
                     steps.push(key.step.clone());
                 }
                 self.by_key.insert(key.clone(), self.groups.len());
-                self.groups.push(Group { key, observations: Vec::new(), latency: None });
+                let operation = match (figure.direction, figure.operation) {
+                    // Earlier runs and other programs do not say it.
+                    (Direction::Mixed, OperationKind::Io) => OperationKind::Operation,
+                    (Direction::Copy | Direction::Remove, OperationKind::Io) => OperationKind::File,
+                    (_, operation) => operation,
+                };
+                self.groups.push(Group {
+                    key,
+                    observations: Vec::new(),
+                    latency: None,
+                    operation,
+                    committed: operation == OperationKind::Commit || figure.commit.is_some(),
+                });
                 self.details.push(Vec::new());
                 return self.groups.len() - 1;
             };
@@ -248,7 +260,10 @@ impl Observed {
         let usable = |rate: &f64| rate.is_finite() && *rate >= 0.0;
         let per_second = |count: u64| (elapsed > 0.0 && count > 0).then(|| count as f64 / elapsed);
         let missed = figure.missed;
-        let histogram = figure.latency.map(|l| l.histogram).filter(|h| h.count() > 0);
+        // A write that a sync of its own follows is done when that has ended.
+        let committed = figure.commit.is_some();
+        let histogram =
+            figure.commit.or(figure.latency).map(|l| l.histogram).filter(|h| h.count() > 0);
         let observation = Observation {
             cell: record.cell.number,
             block: record.cell.block,
@@ -258,6 +273,7 @@ impl Observed {
                 .filter(usable)
                 .or_else(|| figure.operations.and_then(per_second)),
             elapsed,
+            committed,
             latency: histogram
                 .as_ref()
                 .map(|h| [0.5, 0.99, 0.999].map(|quantile| h.quantile(quantile) as f64)),
@@ -280,7 +296,7 @@ fn seconds(nanoseconds: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Direction, Latency};
+    use disklab_measure::Latency;
 
     use super::*;
     use crate::testing::{Bed, figure, step};

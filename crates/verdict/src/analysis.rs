@@ -1,6 +1,6 @@
 //! What a report is made of.
 
-use disklab_measure::{Direction, LatencyHistogram};
+use disklab_measure::{Direction, LatencyHistogram, OperationKind};
 use disklab_stats::{Estimate, Interval};
 use disklab_study::{Measure, Part, Question};
 
@@ -43,6 +43,10 @@ pub struct Group {
     pub observations: Vec<Observation>,
     /// All latencies, merged; absent where none were measured.
     pub latency: Option<LatencyHistogram>,
+    /// What its operations are.
+    pub operation: OperationKind,
+    /// Whether its latencies are those of commits: until a write was durable.
+    pub committed: bool,
 }
 
 /// One figure of one cell.
@@ -58,6 +62,9 @@ pub struct Observation {
     pub iops: Option<f64>,
     /// Seconds.
     pub elapsed: f64,
+    /// Whether latencies are those of write and sync together, where a sync of its own
+    /// follows each write.
+    pub committed: bool,
     /// Median, 99th and 99.9th percentile of latency, in nanoseconds.
     pub latency: Option<[f64; 3]>,
     /// Mean and largest latency, in nanoseconds.
@@ -101,6 +108,10 @@ pub struct Answer {
     pub question: Question,
     /// What was compared.
     pub measure: Measure,
+    /// What the operations of all its figures are.
+    pub operation: OperationKind,
+    /// Whether latencies are those of commits: until a write was durable.
+    pub committed: bool,
     /// One point per stack and figure.
     pub points: Vec<Point>,
     /// Each stack against the baseline, per figure.
@@ -110,6 +121,9 @@ pub struct Answer {
     /// How often the campaign looked at its samples to decide whether to go on, 1 where
     /// it did not: each p is multiplied by it.
     pub looks: usize,
+    /// Whether the study asks this, or asks nothing at all; else it was made up for a
+    /// workload that no question covers.
+    pub by_study: bool,
 }
 
 /// One bar, or one point of a line.
@@ -149,7 +163,8 @@ pub struct Comparison {
     pub pairs: usize,
     /// Stack ÷ baseline, paired over blocks.
     pub ratio: f64,
-    /// Interval of the ratio; none for one pair.
+    /// Interval of the ratio: where all lies within ±5 %, that at 95 %, else the one that
+    /// belongs to the corrected p. None for one pair, and where it says nothing.
     pub interval: Option<Interval>,
     /// Probability of such a ratio where there is no difference, Holm-corrected
     /// over the answer's comparisons; none for one pair.

@@ -1,11 +1,12 @@
 //! The answer to a question: points, comparisons, sentences.
 
-use disklab_stats::{CONFIDENCE, CONFIDENCE_OF_LOOKS, Ratio, estimate_at};
+use disklab_measure::OperationKind;
+use disklab_stats::{CONFIDENCE, CONFIDENCE_OF_LOOKS, Interval, Ratio, estimate_at};
 use disklab_store::RunInfo;
 use disklab_study::{Measure, Study};
 
 use crate::asked::Asked;
-use crate::compare::{comparisons, level_of, outcome, ratio_of_looks};
+use crate::compare::{comparisons, judged_ratio, level_of, outcome, ratio_of_looks};
 use crate::figures::{FigureSet, figures};
 use crate::sentences::sentences;
 use crate::unsteady::Unsteady;
@@ -37,13 +38,26 @@ fn answer(
     let figures = figures(study, groups, &asked);
     let covered: Vec<&Group> =
         figures.iter().flat_map(|f| &f.groups).map(|g| &groups[*g]).collect();
+    let by_study = asked.by_study;
     let question = asked.question;
     let measure =
         question.measure.unwrap_or_else(|| choice::measure(study, &covered, &question.chart));
     let points = points(study, groups, &figures, measure, confidence);
     let comparisons = comparisons(study, groups, &question, &figures, measure, looks);
-    let mut answer =
-        Answer { question, measure, points, comparisons, sentences: Vec::new(), looks };
+    let of_points = || points.iter().map(|p| &groups[p.group]);
+    let operation = of_points().map(|g| g.operation).reduce(OperationKind::join);
+    let committed = !points.is_empty() && of_points().all(|g| g.committed);
+    let mut answer = Answer {
+        question,
+        measure,
+        operation: operation.unwrap_or_default(),
+        committed,
+        points,
+        comparisons,
+        sentences: Vec::new(),
+        looks,
+        by_study,
+    };
     let without = unsteady.sentences(&covered);
     // Where nothing has a figure, that sentence says why; where no cell has finished, nobody
     // knows what would have been measured.
@@ -72,6 +86,10 @@ fn points(
                 // Nobody misses fewer than none.
                 interval.low = interval.low.max(0.0);
             }
+            // Counts may be none in one repeat and many in another.
+            let says =
+                |i: &Interval| measure == Measure::Missed || i.says_something(estimate.centre);
+            estimate.interval = estimate.interval.filter(says);
             let id = &group.key.stack;
             let spec = study.stacks.iter().find(|s| s.id == *id);
             let (layout, file_system) = spec.map_or((id, id), |s| {
@@ -142,7 +160,10 @@ pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
             ratio_of_looks(first, other, answer.measure, level, answer.looks)
         };
         let Some(second) = others.first() else { continue };
-        let Some(ratio) = to(second).filter(|r| r.interval.is_some()) else { continue };
+        // The interval of a lead is that of its verdict among all of them.
+        let (one, two) = (&groups[first.group], &groups[second.group]);
+        let ratio = judged_ratio(one, two, answer.measure, (level, level), answer.looks);
+        let Some(ratio) = ratio.filter(|r| r.interval.is_some()) else { continue };
         let (mut level, mut open, mut largest_p) = (Vec::new(), Vec::new(), 0.0_f64);
         for other in others {
             let ratio = to(other);

@@ -16,16 +16,38 @@ const PREFERRED: [&str; 3] = ["bs", "block-size", "size"];
 pub(crate) struct Asked {
     pub question: Question,
     pub direction: Option<Direction>,
+    /// Whether the study asks this, or asks nothing at all.
+    pub by_study: bool,
 }
 
-/// The study's questions; where it asks none, one per workload, step and
+/// The study's questions, and behind them one per figure of each workload that none of
+/// them covers; where it asks none, one per workload, step and
 /// direction that has data. Workloads that one parameter tells apart, with three
 /// values or more, share one question with a line over that parameter.
 pub(crate) fn asked(study: &Study, groups: &[Group]) -> Vec<Asked> {
     if !study.questions.is_empty() {
-        let own = |question: &Question| Asked { question: question.clone(), direction: None };
-        return study.questions.iter().map(own).collect();
+        let own = |question: &Question| Asked {
+            question: question.clone(),
+            direction: None,
+            by_study: true,
+        };
+        let mut all: Vec<Asked> = study.questions.iter().map(own).collect();
+        let unasked: Vec<&str> = study.unasked_workloads().map(|w| w.id.as_str()).collect();
+        let mut others = made_up(study, groups);
+        others.retain(|a| {
+            a.question.workloads.iter().all(|w| {
+                unasked.contains(&w.split_once(':').map_or(w.as_str(), |(workload, _)| workload))
+            })
+        });
+        others.iter_mut().for_each(|a| a.by_study = false);
+        all.append(&mut others);
+        return all;
     }
+    made_up(study, groups)
+}
+
+/// One question per workload, step and direction that has data.
+fn made_up(study: &Study, groups: &[Group]) -> Vec<Asked> {
     let mut works: Vec<&GroupKey> = Vec::new();
     for group in groups {
         let key = &group.key;
@@ -49,7 +71,7 @@ pub(crate) fn asked(study: &Study, groups: &[Group]) -> Vec<Asked> {
             done.extend(family.iter().map(|w| w.id.as_str()));
             if let Some(first) = keys.first() {
                 let question = line_question(study, groups, first, &family, over);
-                all.push(Asked { question, direction: None });
+                all.push(Asked { question, direction: None, by_study: true });
             }
             continue;
         }
@@ -83,7 +105,7 @@ fn single_question(ask: String, key: &GroupKey) -> Asked {
         chart: Chart::Bars,
         baseline: None,
     };
-    Asked { question, direction: Some(key.direction) }
+    Asked { question, direction: Some(key.direction), by_study: true }
 }
 
 fn line_question(
@@ -178,6 +200,25 @@ mod tests {
             (got[1].direction, got[2].direction),
             (Some(Direction::Read), Some(Direction::Write))
         );
+    }
+
+    #[test]
+    fn a_workload_that_no_question_covers_has_its_figures() {
+        let mut fixture =
+            Bed::new("[[questions]]\nask = \"Well?\"\nworkloads = [\"dd-*\", \"copy:cp\"]");
+        fixture.measured("single/ext4", "dd-4k", 0, 1e6);
+        fixture.measured("single/ext4", "buffered", 0, 1e6);
+        let rm = step("rm", vec![figure(Direction::Remove, 1, 1.0)]);
+        fixture.sample("single/ext4", "copy", 0, vec![rm]);
+        let analysis = fixture.analyse();
+        let asks: Vec<_> =
+            analysis.answers.iter().map(|a| (a.question.ask.as_str(), a.by_study)).collect();
+        assert_eq!(asks, [("Well?", true), ("How fast are 1 MiB writes?", false)]);
+        let point = &analysis.answers[1].points[0];
+        assert!((point.estimate.centre / (1e6 / 4096.0) - 1.0).abs() < 1e-6, "{point:?}");
+        let texts =
+            analysis.summary.iter().any(|s| s.starts_with("No question asks about buffered"));
+        assert!(texts, "{:?}", analysis.summary);
     }
 
     #[test]

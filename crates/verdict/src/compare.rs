@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use disklab_stats::{CONFIDENCE, Interval, Ratio, block_ratio, holm};
+use disklab_stats::{CONFIDENCE, Interval, Ratio, block_ratio, block_ratio_judged, holm};
 use disklab_study::{Measure, Question, Study};
 
 use crate::figures::FigureSet;
@@ -68,11 +68,43 @@ pub(crate) fn comparisons(
             });
         }
     }
+    let own = levels(&all);
     correct(&mut all);
-    for comparison in &mut all {
+    for (comparison, own) in all.iter_mut().zip(own) {
         comparison.outcome = outcome(measure, comparison.ratio, comparison.interval, comparison.p);
+        let (group, baseline) = (&groups[comparison.group], &groups[comparison.baseline_group]);
+        if let (Outcome::Better | Outcome::Worse | Outcome::Inconclusive, Some(own)) =
+            (comparison.outcome, own)
+            && let Some(judged) = judged_ratio(group, baseline, measure, (level, own), looks)
+        {
+            (comparison.ratio, comparison.interval) = (judged.centre, judged.interval);
+            comparison.outcome = outcome(measure, judged.centre, judged.interval, comparison.p);
+        }
+        let (ratio, interval) = (comparison.ratio, comparison.interval);
+        if comparison.outcome == Outcome::Inconclusive {
+            comparison.interval = interval.filter(|i| i.says_something(ratio));
+        }
     }
     all
+}
+
+/// The level that Holm's procedure judges each comparison at: those that it claims at a
+/// level that rises from one to the next, all others at that at which it stopped. None for
+/// one without a p.
+fn levels(comparisons: &[Comparison]) -> Vec<Option<f64>> {
+    let mut order: Vec<(usize, f64)> =
+        comparisons.iter().enumerate().filter_map(|(i, c)| Some((i, c.p?))).collect();
+    order.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut levels = vec![None; comparisons.len()];
+    let mut stopped = None;
+    for (rank, (index, p)) in order.iter().enumerate() {
+        let own = level_of(order.len() - rank);
+        if stopped.is_none() && *p > own {
+            stopped = Some(own);
+        }
+        levels[*index] = Some(stopped.unwrap_or(own));
+    }
+    levels
 }
 
 /// The baseline: the question's, else the study's, else the first stack that has
@@ -108,6 +140,11 @@ pub(crate) fn ratio(
     measure: Measure,
     level: f64,
 ) -> Option<Ratio> {
+    block_ratio(&pairs(group, baseline, measure)?, level)
+}
+
+/// The values of two groups in the blocks that both have; none as for [`ratio`].
+fn pairs(group: &Group, baseline: &Group, measure: Measure) -> Option<Vec<(f64, f64)>> {
     let by_block: HashMap<u32, f64> =
         baseline.observations.iter().filter_map(|o| Some((o.block, o.value(measure)?))).collect();
     let pairs: Vec<(f64, f64)> = group
@@ -118,7 +155,23 @@ pub(crate) fn ratio(
     if measure == Measure::Missed && pairs.iter().any(|(a, b)| *a == 0.0 || *b == 0.0) {
         return None;
     }
-    block_ratio(&pairs, level)
+    Some(pairs)
+}
+
+/// The ratio with the interval that belongs to its verdict: at the second of two levels,
+/// by the test that bears the first, for a campaign that looked so often.
+pub(crate) fn judged_ratio(
+    group: &Group,
+    baseline: &Group,
+    measure: Measure,
+    (family, own): (f64, f64),
+    looks: usize,
+) -> Option<Ratio> {
+    let looks = looks.max(1) as f64;
+    let pairs = pairs(group, baseline, measure)?;
+    let mut ratio = block_ratio_judged(&pairs, family / looks, own / looks)?;
+    ratio.p = ratio.p.map(|p| (p * looks).min(1.0));
+    Some(ratio)
 }
 
 /// The same for a campaign that looked at its samples so often before it ended: each look
@@ -250,13 +303,58 @@ mod tests {
         few.repeats("single/ext4", "dd-4k", &rates[0]);
         few.repeats("single/btrfs", "dd-4k", &rates[1]);
         let alone = compared(&few).remove(0);
+        assert_eq!(alone.outcome, Outcome::Better);
         let mut many = few.clone();
         many.repeats("raid1/ext4", "dd-4k", &[100e3, 101e3, 103e3]);
         many.repeats("raid1/btrfs", "dd-4k", &[90e3, 101e3, 103e3]);
         let among = compared(&many).remove(0);
-        assert_eq!(alone.interval, among.interval);
+        // The interval is that of the verdict.
+        assert_eq!(among.outcome, Outcome::Inconclusive);
+        assert!(alone.interval.is_some_and(|i| !i.contains(1.0)), "{alone:?}");
+        assert!(among.interval.is_none_or(|i| i.contains(1.0)), "{among:?}");
         let (alone, among) = (alone.p.expect("three pairs"), among.p.expect("three pairs"));
         assert!((among / alone - 3.0).abs() < 1e-9, "{alone} {among}");
+    }
+
+    #[test]
+    fn no_label_contradicts_its_interval() {
+        for noise in 1..40 {
+            let mut fixture = Bed::new(ASK);
+            let around = |rate: f64, by: f64| {
+                let noise = by * f64::from(noise) / 400.0;
+                [1.0 - noise, 1.0, 1.0 + 2.0 * noise, 1.0 - noise / 3.0].map(|r| r * rate)
+            };
+            fixture.repeats("single/ext4", "dd-4k", &around(100e3, 0.0));
+            fixture.repeats("single/btrfs", "dd-4k", &around(42e3, 1.0));
+            fixture.repeats("raid1/ext4", "dd-4k", &around(90e3, 0.7));
+            fixture.repeats("raid1/btrfs", "dd-4k", &around(80e3, 1.5));
+            for c in compared(&fixture) {
+                let (p, one) = (c.p.expect("pairs"), c.interval.map(|i| i.contains(1.0)));
+                match c.outcome {
+                    Outcome::Better | Outcome::Worse => {
+                        assert!(p <= 0.05 && one == Some(false), "{c:?}");
+                    }
+                    Outcome::Inconclusive => assert!(one != Some(false), "{c:?}"),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_repeats_that_differ_have_no_interval() {
+        let mut fixture = Bed::new(ASK);
+        fixture.repeats("single/ext4", "dd-4k", &[100e3, 300e3]);
+        fixture.repeats("single/btrfs", "dd-4k", &[20e3, 10e3]);
+        let analysis = fixture.analyse();
+        let answer = &analysis.answers[0];
+        assert_eq!(
+            (answer.comparisons[0].outcome, answer.comparisons[0].interval),
+            (Outcome::Inconclusive, None)
+        );
+        assert!(answer.points.iter().all(|p| p.estimate.interval.is_none()), "{:?}", answer.points);
+        let text = [answer.sentences.join(" "), analysis.summary.join(" ")].join(" ");
+        assert!(text.contains("single/ext4 173 kB/s (2 repeats, no interval)"), "{text}");
     }
 
     #[test]
@@ -270,6 +368,7 @@ mod tests {
         let (p, of_looks) = (once.p.expect("four pairs"), often.p.expect("four pairs"));
         assert!((of_looks / p - 12.0).abs() < 1e-9, "{p} {of_looks}");
         assert_eq!((once.outcome, often.outcome), (Outcome::Better, Outcome::Inconclusive));
-        assert_eq!(once.interval, often.interval);
+        assert!(once.interval.is_some_and(|i| !i.contains(1.0)), "{once:?}");
+        assert!(often.interval.is_none_or(|i| i.contains(1.0)), "{often:?}");
     }
 }

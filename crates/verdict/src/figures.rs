@@ -187,7 +187,7 @@ mod tests {
     fn named(bed: &Bed, question: &str) -> Vec<(String, Option<String>, usize)> {
         let text = format!("{}\n{question}", bed.info.study_text);
         let study = disklab_study::load("x", &text).expect("valid");
-        let asked = Asked { question: study.questions[0].clone(), direction: None };
+        let asked = Asked { question: study.questions[0].clone(), direction: None, by_study: true };
         let groups = bed.analyse().groups;
         figures(&study, &groups, &asked)
             .into_iter()

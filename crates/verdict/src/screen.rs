@@ -26,7 +26,7 @@ fn key(measure: Measure, comparison: &Comparison) -> Key {
 
 impl Screen {
     /// Looks at all answers together.
-    pub fn of(groups: &[Group], answers: &[Answer]) -> Self {
+    pub fn of(groups: &[Group], answers: &[&Answer]) -> Self {
         let mut keys: Vec<Key> = Vec::new();
         for answer in answers {
             let judged = answer.comparisons.iter().filter(|c| c.p.is_some());

@@ -29,9 +29,10 @@ pub(crate) fn summary(
     findings: &[Finding],
 ) -> Vec<String> {
     let doubts = Doubts::of(findings);
-    let tellers: Vec<Teller<'_>> =
-        answers.iter().map(|answer| Teller { study, groups, doubts: &doubts, answer }).collect();
-    let screen = Screen::of(groups, answers);
+    let (asked, others): (Vec<&Answer>, Vec<&Answer>) = answers.iter().partition(|a| a.by_study);
+    let teller = |answer| Teller { study, groups, doubts: &doubts, answer };
+    let tellers: Vec<Teller<'_>> = asked.iter().copied().map(teller).collect();
+    let screen = Screen::of(groups, &asked);
     let chosen = strongest(&tellers, &screen);
     let mut all: Vec<String> =
         chosen.iter().filter_map(|(t, c)| tellers[*t].full_difference(c)).collect();
@@ -41,9 +42,14 @@ pub(crate) fn summary(
     all.extend(mixed(&tellers, sure, &screen));
     all.extend(level(&tellers));
     all.extend(open(&tellers));
-    all.extend(once(answers));
+    all.extend(once(&asked));
     all.extend(fallen(&tellers, &screen));
     all.extend(doubtful(&tellers));
+    let decides = [Outcome::Better, Outcome::Worse, Outcome::Level];
+    if comparisons(&tellers, &decides).next().is_none() {
+        all.extend(tellers.iter().flat_map(Teller::bare_figures).take(SENTENCES));
+    }
+    all.extend(unasked(study, &others));
     all.extend(shared(&tellers, findings));
     all.extend(severe(findings, &all));
     all
@@ -173,7 +179,19 @@ fn open(tellers: &[Teller<'_>]) -> Option<String> {
     })
 }
 
-fn once(answers: &[Answer]) -> Option<String> {
+/// Workloads that ran and that no question covers.
+fn unasked(study: &Study, others: &[&Answer]) -> Option<String> {
+    let is_shown = |id: &str| {
+        let of = |pattern: &String| pattern.split(':').next() == Some(id);
+        others.iter().any(|answer| answer.question.workloads.iter().any(of))
+    };
+    let names = study.unasked_workloads().map(|w| w.id.as_str()).filter(|id| is_shown(id));
+    (!others.is_empty()).then(|| {
+        format!("No question asks about {}: see the figures at the end.", list(names, NAMES))
+    })
+}
+
+fn once(answers: &[&Answer]) -> Option<String> {
     let all: Vec<&Comparison> = answers.iter().flat_map(|a| &a.comparisons).collect();
     let once = all.iter().filter(|c| c.outcome == Outcome::Once).count();
     if once == 0 {
@@ -287,12 +305,28 @@ mod tests {
         let analysis = bed.analyse();
         assert_eq!(
             analysis.summary,
-            ["Every figure was measured once: whether the stacks differ is open."]
+            [
+                "Every figure was measured once: whether the stacks differ is open.",
+                "For 4 KiB synchronous writes (dd-4k), single/ext4 180 kB/s (once) and \
+                 single/btrfs 20.0 kB/s (once).",
+            ]
         );
         assert_eq!(
             analysis.answers[0].sentences,
             ["Measured once, so chance may explain the differences: single/ext4 180 kB/s and \
               single/btrfs 20.0 kB/s."]
+        );
+    }
+
+    #[test]
+    fn one_stack_has_its_figures_told() {
+        let mut fixture = Bed::new(ASK);
+        fixture.repeats("single/ext4", "dd-4k", &[180e3, 178e3, 182e3]);
+        let summary = fixture.analyse().summary;
+        assert_eq!(summary.len(), 1, "{summary:?}");
+        assert!(
+            summary[0].starts_with("For 4 KiB synchronous writes (dd-4k), single/ext4 180 kB/s ["),
+            "{summary:?}"
         );
     }
 

@@ -1,5 +1,6 @@
 //! Values, ratios and lists in words.
 
+use disklab_measure::OperationKind;
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_study::Measure;
 use disklab_units::significant;
@@ -29,7 +30,6 @@ const RATES: Units = &[
     (999.5e6, 1e9, "GB/s"),
     (999.5e9, 1e12, "TB/s"),
 ];
-const OPERATIONS: Units = &[(0.0, 1.0, "IOPS")];
 /// Of nanoseconds.
 const TIMES: Units = &[
     (0.0, 1.0, "ns"),
@@ -45,10 +45,11 @@ const MISSED: Units = &[(0.0, 1.0, "deadlines")];
 
 /// A figure in its unit, with its interval in the same, or 'once':
 /// `180 kB/s [171, 190]`, `8.33 ms (once)`.
-pub(crate) fn value(measure: Measure, estimate: &Estimate) -> String {
-    let (units, to_base) = match measure {
+pub(crate) fn value(measure: Measure, operation: OperationKind, estimate: &Estimate) -> String {
+    let operations = [(0.0, 1.0, operation.rate_unit())];
+    let (units, to_base): (&[_], f64) = match measure {
         Measure::Throughput => (RATES, 1.0),
-        Measure::Iops => (OPERATIONS, 1.0),
+        Measure::Iops => (&operations, 1.0),
         Measure::Latency(_) => (TIMES, 1.0),
         Measure::Elapsed => (TIMES, 1e9),
         Measure::Missed => (MISSED, 1.0),
@@ -62,14 +63,25 @@ pub(crate) fn value(measure: Measure, estimate: &Estimate) -> String {
     };
     let figure = format!("{} {unit}", shown(estimate.centre));
     match estimate.interval {
-        Some(interval) => format!("{figure} {}", ends(estimate.centre, interval, shown)),
+        Some(interval)
+            if measure == Measure::Missed || interval.says_something(estimate.centre) =>
+        {
+            format!("{figure} {}", ends(estimate.centre, interval, shown))
+        }
+        _ if estimate.n > 1 => format!("{figure} ({} repeats, no interval)", estimate.n),
+        Some(_) => format!("{figure} (no interval)"),
         None => format!("{figure} (once)"),
     }
 }
 
 /// A figure in its unit, with its interval in the same, or 'once': `180 kB/s [171, 190]`.
-pub fn show_figure(measure: Measure, centre: f64, interval: Option<Interval>) -> String {
-    value(measure, &Estimate { n: 0, centre, interval, method: Method::Median })
+pub fn show_figure(
+    measure: Measure,
+    operation: OperationKind,
+    centre: f64,
+    interval: Option<Interval>,
+) -> String {
+    value(measure, operation, &Estimate { n: 0, centre, interval, method: Method::Median })
 }
 
 /// A count, or the mean of counts: `12`, `12.3`, `0.333`.
@@ -101,7 +113,10 @@ pub(crate) fn ratio(centre: f64, interval: Option<Interval>) -> String {
         if (0.1..10.0).contains(&x) { format!("{x:.2}") } else { significant(x, 2) }
     };
     match interval {
-        Some(interval) => format!("{} {}", shown(centre), ends(centre, interval, shown)),
+        Some(interval) if interval.says_something(centre) => {
+            format!("{} {}", shown(centre), ends(centre, interval, shown))
+        }
+        Some(_) => format!("{} (no interval)", shown(centre)),
         None => format!("{} (once)", shown(centre)),
     }
 }
@@ -173,18 +188,19 @@ pub(crate) fn per_cents((low, high): (f64, f64)) -> String {
 }
 
 /// The measure's name in a sentence, such as '99th-percentile latency'.
-pub(crate) fn measure(measure: Measure) -> String {
+pub(crate) fn measure(measure: Measure, operation: OperationKind, committed: bool) -> String {
+    let latency = if committed { "commit latency" } else { "latency" };
     match measure {
         Measure::Throughput => "throughput".to_owned(),
-        Measure::Iops => "operations per second".to_owned(),
+        Measure::Iops => operation.rate_name().to_owned(),
         Measure::Elapsed => "elapsed time".to_owned(),
         Measure::Missed => "number of missed deadlines".to_owned(),
-        Measure::Latency(500) => "median latency".to_owned(),
+        Measure::Latency(500) => format!("median {latency}"),
         Measure::Latency(per_mille) => {
             let whole = per_mille / 10;
             let tenths = per_mille % 10;
             let number = if tenths == 0 { whole.to_string() } else { format!("{whole}.{tenths}") };
-            format!("{number}th-percentile latency")
+            format!("{number}th-percentile {latency}")
         }
     }
 }
@@ -214,12 +230,18 @@ mod tests {
             (Measure::Elapsed, estimate(5400.0, 5000.0, 6000.0), "90.0 min [83.3, 100]"),
             (Measure::Latency(990), estimate(8.33e6, 8e6, 9e6), "8.33 ms [8.00, 9.00]"),
         ] {
-            assert_eq!(value(m, &e), expected);
+            assert_eq!(value(m, OperationKind::Io, &e), expected);
         }
-        let two = value(Measure::Throughput, &estimate(1e6, 1e-9, 1e300));
-        assert_eq!(two, "1.00 MB/s [<0.00100, >1000]");
+        // An interval that says nothing is not shown.
+        let io = OperationKind::Io;
+        let two = Estimate { n: 2, ..estimate(1e6, 1e-9, 1e300) };
+        assert_eq!(value(Measure::Throughput, io, &two), "1.00 MB/s (2 repeats, no interval)");
+        let ratio_of_two = ratio(748.0, Some(interval(0.167, 3_357_265.0)));
+        assert_eq!(ratio_of_two, "748 (no interval)");
+        let commits = value(Measure::Iops, OperationKind::Commit, &estimate(60.0, 50.0, 70.0));
+        assert_eq!(commits, "60.0 commits/s [50.0, 70.0]");
         let once = Estimate { n: 1, centre: 5.0, interval: None, method: Method::Once };
-        assert_eq!(value(Measure::Elapsed, &once), "5.00 s (once)");
+        assert_eq!(value(Measure::Elapsed, io, &once), "5.00 s (once)");
     }
 
     #[test]
@@ -246,14 +268,16 @@ mod tests {
         assert_eq!(list(["a", "b", "c", "d", "e"], 3), "a, b, c and 2 more");
         assert_eq!(per_cents((0.001, 0.5)), "0.1 % to 50 %");
         assert_eq!(per_cent(f64::INFINITY), ">100000 %");
-        assert_eq!(measure(Measure::Latency(999)), "99.9th-percentile latency");
+        let io = OperationKind::Io;
+        assert_eq!(measure(Measure::Latency(999), io, false), "99.9th-percentile latency");
+        assert_eq!(measure(Measure::Latency(990), io, true), "99th-percentile commit latency");
     }
 
     proptest! {
         #[test]
         fn any_number_has_words(centre: f64, low: f64, high: f64) {
             for m in [Measure::Throughput, Measure::Iops, Measure::Elapsed, Measure::Latency(500)] {
-                let shown = value(m, &estimate(centre, low, high));
+                let shown = value(m, OperationKind::Io, &estimate(centre, low, high));
                 prop_assert!(!shown.is_empty() && !shown.contains("NaN"), "{}", shown);
             }
             let _ = ratio(centre, Some(interval(low, high)));

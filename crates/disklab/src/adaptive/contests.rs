@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use disklab_campaign::{Contest, Decision, Exactness, FigureOutcome, Goal, Rules, Stop, decide};
+use disklab_measure::OperationKind;
 use disklab_store::{CellRecord, CellState};
 use disklab_study::{Measure, Study, matches};
 use disklab_verdict::{Analysis, Answer, Group, GroupKey, Point, show_figure};
@@ -18,6 +19,7 @@ pub struct Known {
     contest: Contest,
     decision: Decision,
     measure: Measure,
+    operation: OperationKind,
     /// What precision was asked for, if any.
     precision: Option<f64>,
 }
@@ -31,7 +33,8 @@ impl Known {
         outcome.exactness = self.precision.map(|wanted| {
             let alone = contest.stacks() == 1;
             let figure = decision.ranks.first().and_then(|rank| rank.ratio).filter(|_| alone);
-            let shown = figure.map(|(centre, i)| show_figure(self.measure, centre, Some(i)));
+            let shown = figure
+                .map(|(centre, i)| show_figure(self.measure, self.operation, centre, Some(i)));
             Exactness::of(wanted, decision, shown)
         });
         outcome
@@ -65,7 +68,7 @@ pub fn look(
     };
     let mut targets: Targets = pairs.iter().map(|pair| (pair.clone(), first)).collect();
     let mut all = Vec::new();
-    for answer in &analysis.answers {
+    for answer in analysis.answers.iter().filter(|answer| answer.by_study) {
         let same = |a: &Point, b: &Point| {
             a.figure == b.figure
                 && a.x == b.x
@@ -91,8 +94,17 @@ pub fn look(
             }
             let ask = answer.question.ask.clone();
             let measure = answer.measure;
-            let known =
-                Known { ask, figure, workload, stacks, contest, decision, measure, precision };
+            let known = Known {
+                ask,
+                figure,
+                workload,
+                stacks,
+                contest,
+                decision,
+                measure,
+                operation: answer.operation,
+                precision,
+            };
             known.ask_for(&mut targets);
             all.push(known);
         }

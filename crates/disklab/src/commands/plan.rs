@@ -80,6 +80,14 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
             line("until", how_long.words());
         }
     }
+    let unasked = unasked(setup);
+    if !unasked.is_empty() {
+        let names = unasked.join(", ");
+        line(
+            "not asked",
+            format!("no question asks about {names}: the report shows their figures at its end"),
+        );
+    }
     if setup.campaign.scale != 1.0 {
         line(
             "scale",
@@ -139,6 +147,13 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
     text
 }
 
+/// Workloads that will run and that no question of the study covers.
+fn unasked(setup: &Setup) -> Vec<&str> {
+    let runs = |id: &str| setup.survey.pairs.iter().any(|(_, workload)| workload == id);
+    let unasked = setup.campaign.study.unasked_workloads().map(|w| w.id.as_str());
+    unasked.filter(|id| runs(id)).collect()
+}
+
 /// Whether the lab's kernel is there, and what it takes where it is not.
 fn kernel_words(zfs: bool, found: Option<&Path>) -> String {
     let with = if zfs { ", with ZFS," } else { "" };
@@ -192,6 +207,7 @@ fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
         "warnings": setup.bench.warnings(),
         "stacks": setup.survey.stacks,
         "left_out": setup.survey.left_out,
+        "not_asked": unasked(setup),
     });
     if with_cells {
         value["order"] = json!(setup.cells);

@@ -127,6 +127,26 @@ fn who_listens_no_more_does_not_break_it_off() {
 }
 
 #[test]
+fn a_plan_names_workloads_that_no_question_asks_about() {
+    let temp = tempfile::tempdir().expect("temp");
+    let study = |questions: &str| {
+        let text = format!(
+            "id = \"s\"\ntitle = \"S\"\n[[drives]]\nmodel = \"m\"\nsize = \"1 TB\"\n[stacks]\n\
+             a = {{ layers = \"ext4\", drives = 1 }}\n\
+             [[workloads]]\nid = \"asked\"\nfio = {{ rw = \"write\", size = \"1M\" }}\n\
+             [[workloads]]\nid = \"other\"\nfio = {{ rw = \"write\", size = \"1M\" }}\n{questions}"
+        );
+        std::fs::write(temp.path().join("s.toml"), text).expect("study");
+        disklab(temp.path()).args(["plan", "s.toml", "--on", "dir:."]).assert().code(0)
+    };
+    study("[[questions]]\nask = \"?\"\nworkloads = \"asked\"\n")
+        .stdout(contains("no question asks about other: the report shows"));
+    study("[[questions]]\nask = \"?\"\nworkloads = \"*\"\n")
+        .stdout(contains("no question asks").not());
+    study("").stdout(contains("no question asks").not());
+}
+
+#[test]
 fn a_plan_tells_of_a_kernel_that_is_not_there() {
     let temp = tempfile::tempdir().expect("temp");
     let cache = temp.path().join("nothing here");

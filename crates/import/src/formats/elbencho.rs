@@ -109,6 +109,7 @@ fn reading(row: &Row, columns: &[String]) -> Result<Option<Reading>, SourceError
     figure.bytes = (number("MiB [last]")?.unwrap_or(0.0) * 1_048_576.0) as u64;
     if iops.is_none() {
         figure.operations = number("entries [last]")?.map(|n| n as u64);
+        figure.operation = disklab_measure::OperationKind::File;
     }
     if figure.bytes_per_second.is_none() && figure.operations_per_second.is_none() {
         return Err(row.place.error(format!(

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use disklab_measure::{Direction, Figure, Tool};
+use disklab_measure::{Direction, Figure, OperationKind, Tool};
 use disklab_source::{Place, Source, SourceError};
 use roxmltree::{Document, Node};
 
@@ -85,8 +85,8 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
 enum Unit {
     /// Bytes per second: how many one is.
     Bytes(f64),
-    /// Operations per second.
-    Operations,
+    /// Operations of a kind per second.
+    Operations(OperationKind),
     /// Seconds: how many one is.
     Seconds(f64),
 }
@@ -94,15 +94,14 @@ enum Unit {
 impl Unit {
     fn of(scale: &str) -> Option<Self> {
         match scale.trim().to_lowercase().as_str() {
-            "iops"
-            | "files/s"
-            | "files/sec"
-            | "files per second"
-            | "transactions per second"
-            | "tps"
-            | "ops/sec"
-            | "operations per second"
-            | "requests per second" => Some(Self::Operations),
+            "iops" => Some(Self::Operations(OperationKind::Io)),
+            "files/s" | "files/sec" | "files per second" => {
+                Some(Self::Operations(OperationKind::File))
+            }
+            "transactions per second" | "tps" => Some(Self::Operations(OperationKind::Transaction)),
+            "ops/sec" | "operations per second" | "requests per second" => {
+                Some(Self::Operations(OperationKind::Operation))
+            }
             "seconds" | "sec" | "s" => Some(Self::Seconds(1.0)),
             "ms" | "milliseconds" => Some(Self::Seconds(1e-3)),
             _ => {
@@ -121,8 +120,8 @@ impl Unit {
             Self::Bytes(size) => {
                 Figure { bytes_per_second: Some(value * size), ..figure(direction, 0.0) }
             }
-            Self::Operations => {
-                Figure { operations_per_second: Some(value), ..figure(direction, 0.0) }
+            Self::Operations(operation) => {
+                Figure { operations_per_second: Some(value), operation, ..figure(direction, 0.0) }
             }
             Self::Seconds(size) => figure(direction, value * size),
         }
@@ -137,8 +136,9 @@ impl Unit {
             Self::Bytes(_) if figure.bytes_per_second.is_none() => {
                 figure.bytes_per_second = other.bytes_per_second;
             }
-            Self::Operations if figure.operations_per_second.is_none() => {
+            Self::Operations(operation) if figure.operations_per_second.is_none() => {
                 figure.operations_per_second = other.operations_per_second;
+                figure.operation = operation;
             }
             _ => return false,
         }
@@ -291,7 +291,9 @@ mod tests {
             ("MB/s", Some(Unit::Bytes(1e6))),
             ("MiB/s", Some(Unit::Bytes(1_048_576.0))),
             ("KB/s", None),
-            ("IOPS", Some(Unit::Operations)),
+            ("IOPS", Some(Unit::Operations(OperationKind::Io))),
+            ("TPS", Some(Unit::Operations(OperationKind::Transaction))),
+            ("Files/s", Some(Unit::Operations(OperationKind::File))),
             ("ms", Some(Unit::Seconds(1e-3))),
             ("Mb/s", None),
             ("/s", None),

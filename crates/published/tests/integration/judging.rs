@@ -90,6 +90,7 @@ fn group(stack: &str, workload: &str, per_second: &[f64]) -> Group {
         mean_and_worst_latency: None,
         operations: None,
         missed: None,
+        committed: false,
         bytes: 1_000_000_000,
         drive_read: 0,
         drive_write: 0,
@@ -103,7 +104,8 @@ fn group(stack: &str, workload: &str, per_second: &[f64]) -> Group {
         direction: Direction::Read,
         part: Default::default(),
     };
-    Group { key, observations: observations.collect(), latency: None }
+    let operation = disklab_measure::OperationKind::Io;
+    Group { key, observations: observations.collect(), latency: None, operation, committed: false }
 }
 
 fn fate(stack: &str, done: Option<Result<(), String>>) -> CellFate {

@@ -24,15 +24,15 @@ struct Bars<'a> {
 /// One figure of all its stacks.
 pub(crate) fn chart(colours: &Colours, answer: &Answer, panel: &Panel<'_>) -> Markup {
     let measure = answer.measure;
-    let quantity = Quantity::from(measure);
+    let quantity = Quantity::from(answer);
     let scale = scale(measure, &panel.points);
     let largest = panel.points.iter().map(|p| p.estimate.centre).fold(0.0, f64::max);
     let unit = quantity.unit_for(largest);
     let plain = panel.points.iter().any(|p| colours.index(&p.file_system) >= crate::chart::SERIES);
     let bars = Bars { colours, answer, quantity, scale, unit, plain };
     html! {
-        figure.chart role="group" aria-label=(label(measure, panel.figure)) {
-            (caption(panel.figure, &about(measure, &bars)))
+        figure.chart role="group" aria-label=(label(answer, panel.figure)) {
+            (caption(panel.figure, &about(answer, &bars)))
             div.bars {
                 (axis(&bars))
                 @for (layout, points) in panel.by_layout() {
@@ -61,14 +61,14 @@ fn scale(measure: Measure, points: &[&Point]) -> Scale {
     }
 }
 
-fn label(measure: Measure, figure: &str) -> String {
+fn label(answer: &Answer, figure: &str) -> String {
     let of = if figure.is_empty() { String::new() } else { format!(" of {figure}") };
-    format!("Bars: {}{of}, by layout and file system", measure_name(measure))
+    format!("Bars: {}{of}, by layout and file system", measure_name(answer))
 }
 
-fn about(measure: Measure, bars: &Bars<'_>) -> String {
-    let name = measure_name(measure);
-    let better = better(measure);
+fn about(answer: &Answer, bars: &Bars<'_>) -> String {
+    let name = measure_name(answer);
+    let better = better(answer.measure);
     if bars.scale.logarithmic {
         format!("{name}, logarithmic axis, {better}")
     } else {
@@ -76,7 +76,7 @@ fn about(measure: Measure, bars: &Bars<'_>) -> String {
             "MB/s" => "MB/s (10⁶ bytes per second)",
             other => other,
         };
-        format!("{}, {better}", in_unit(measure, unit))
+        format!("{}, {better}", in_unit(answer, unit))
     }
 }
 

@@ -21,8 +21,7 @@ pub(crate) fn chart(
     panel: &Panel<'_>,
     over: &str,
 ) -> Markup {
-    let measure = answer.measure;
-    let quantity = Quantity::from(measure);
+    let quantity = Quantity::from(answer);
     let scale = Scale::fitting(panel.points.iter().flat_map(|p| {
         let e = p.estimate;
         [Some(e.centre), e.interval.map(|i| i.low), e.interval.map(|i| i.high)]
@@ -42,8 +41,8 @@ pub(crate) fn chart(
     let portions = panel.portions(&report.analysis, colours);
     let x_name = format!("{over}{}", if places.numeric { ", logarithmic" } else { "" });
     html! {
-        figure.chart role="group" aria-label=(label(measure, panel.figure, over)) {
-            (caption(panel.figure, &about(measure, &scale)))
+        figure.chart role="group" aria-label=(label(answer, panel.figure, over)) {
+            (caption(panel.figure, &about(answer, &scale)))
             (shared_legend(&shared_names(&portions)))
             div.plots.many[portions.len() > 1] {
                 @for portion in &portions {
@@ -72,16 +71,19 @@ pub(crate) fn chart(
     }
 }
 
-fn label(measure: Measure, figure: &str, over: &str) -> String {
+fn label(answer: &Answer, figure: &str, over: &str) -> String {
     let of = if figure.is_empty() { String::new() } else { format!(" of {figure}") };
-    format!("Lines: {}{of} over {over}", measure_name(measure))
+    format!("Lines: {}{of} over {over}", measure_name(answer))
 }
 
-fn about(measure: Measure, scale: &Scale) -> String {
+fn about(answer: &Answer, scale: &Scale) -> String {
     let axis = if scale.logarithmic { ", logarithmic axis" } else { "" };
-    let si =
-        if measure == Measure::Throughput { " (1 MB/s is 10⁶ bytes per second)" } else { "" };
-    format!("{}{si}{axis}, {}", measure_name(measure), better(measure))
+    let si = if answer.measure == Measure::Throughput {
+        " (1 MB/s is 10⁶ bytes per second)"
+    } else {
+        ""
+    };
+    format!("{}{si}{axis}, {}", measure_name(answer), better(answer.measure))
 }
 
 /// How far apart, in percent, stand the markers of curves at the same value, so

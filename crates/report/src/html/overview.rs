@@ -37,7 +37,7 @@ pub(crate) fn summary(report: &Report) -> Markup {
         section id="summary" {
             h2 { "In short" }
             @if analysis.summary.is_empty() {
-                p.empty { "Nothing can be said yet: see what was left out or failed." }
+                p.empty { "Nothing was measured yet: see what was left out or failed." }
             } @else {
                 ul.summary { @for sentence in &analysis.summary { li { (sentence) } } }
             }

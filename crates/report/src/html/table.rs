@@ -16,7 +16,7 @@ const COLUMNS: [(f64, &str); 4] = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9")
 /// latencies, and what the drives did.
 pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
     let analysis = &report.analysis;
-    let quantity = Quantity::from(answer.measure);
+    let quantity = Quantity::from(answer);
     let largest = answer.points.iter().map(|p| p.estimate.centre).fold(0.0, f64::max);
     let unit = quantity.unit_for(largest);
     let group = |p: &Point| analysis.groups.get(p.group);
@@ -40,7 +40,7 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
                         @if figures { th scope="col" { "figure" } }
                         @if let Some(over) = over { th scope="col" { (over) } }
                         th.n scope="col" {
-                            (measure_name(answer.measure))
+                            (measure_name(answer))
                             // A count says itself what it counts.
                             @if answer.measure != Measure::Missed { ", " (unit.name) }
                         }

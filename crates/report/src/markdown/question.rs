@@ -27,14 +27,14 @@ pub(crate) fn write(md: &mut String, report: &Report, answer: &Answer) {
     }
     super::list(md, &answer.sentences);
     for panel in panels(answer) {
-        let quantity = Quantity::from(answer.measure);
+        let quantity = Quantity::from(answer);
         let largest = panel.points.iter().map(|p| p.estimate.centre).fold(0.0, f64::max);
         let unit = quantity.unit_for(largest);
         let (what, table) = match &answer.question.chart {
             Chart::Distribution => ("latency".to_owned(), distribution(report, &panel)),
             Chart::LinesOver(over) => {
                 let better = better(answer.measure);
-                let what = format!("{}, {better}", measure_name(answer.measure));
+                let what = format!("{}, {better}", measure_name(answer));
                 (what, lines(report, answer, &panel, over))
             }
             Chart::Bars => (figure(answer, unit), bars(report, answer, &panel, unit)),
@@ -55,7 +55,7 @@ pub(crate) fn write(md: &mut String, report: &Report, answer: &Answer) {
 
 /// What the table shows, with its unit.
 fn figure(answer: &Answer, unit: Unit) -> String {
-    format!("{}, {}", in_unit(answer.measure, unit.name), better(answer.measure))
+    format!("{}, {}", in_unit(answer, unit.name), better(answer.measure))
 }
 
 fn missing(md: &mut String, report: &Report, answer: &Answer) {
@@ -123,7 +123,7 @@ fn stacks(report: &Report, answer: &Answer, panel: &Panel<'_>, unit: Unit) -> Ta
 /// where there are many values and few stacks. Every column has the unit that
 /// suits it: over block sizes, throughput ranges widely.
 fn lines(report: &Report, answer: &Answer, panel: &Panel<'_>, over: &str) -> Table {
-    let quantity = Quantity::from(answer.measure);
+    let quantity = Quantity::from(answer);
     let series = panel.series(&report.analysis);
     let xs: IndexSet<&str> = panel.points.iter().map(|p| x_of(p)).collect();
     let at = |points: &[&Point], x: &str| points.iter().find(|p| x_of(p) == x).map(|p| p.estimate);

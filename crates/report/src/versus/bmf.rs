@@ -6,6 +6,7 @@
 //! has both ends of an interval and takes figures of which more and figures of which less
 //! is better in one file.
 
+use disklab_measure::OperationKind;
 use disklab_stats::Interval;
 use disklab_study::Measure;
 use disklab_verdict::Pair;
@@ -21,7 +22,7 @@ pub(super) fn text(runs: &TwoRuns) -> String {
     let mut benchmarks: Map<String, Value> = Map::new();
     for pair in &runs.versus.pairs {
         let mut measures = Map::new();
-        let slug = slug(pair.measure);
+        let slug = slug(pair);
         measures.extend(metric(pair.b.centre, pair.b.interval).map(|m| (slug.to_owned(), m)));
         let ratio = pair.ratio.and_then(|ratio| metric(ratio, pair.interval));
         measures.extend(ratio.map(|m| (format!("{RATIO}-{slug}"), m)));
@@ -44,10 +45,11 @@ fn name(pair: &Pair) -> String {
 }
 
 /// A measure's slug, with its unit where the measure has several.
-fn slug(measure: Measure) -> &'static str {
-    match measure {
+fn slug(pair: &Pair) -> &'static str {
+    match pair.measure {
         Measure::Throughput => "bytes-per-second",
-        Measure::Iops => "iops",
+        Measure::Iops if pair.operation == OperationKind::Io => "iops",
+        Measure::Iops => "operations-per-second",
         Measure::Elapsed => "elapsed-seconds",
         Measure::Missed => "missed-deadlines",
         Measure::Latency(500) => "latency-p50-ns",

@@ -124,7 +124,8 @@ pub(crate) fn intervals(info: &RunInfo) -> &'static str {
                 repeats that happen to agree end that early, those of single figures are at \
                 99 %, which then hold in 94 to 99 %: Student's t on the logarithms around the geometric \
                 mean, from eight observations on the exact distribution-free interval of the \
-                median. Ratios are paired over repeats, at 95 %.";
+                median. Ratios are paired over repeats; what is said of the ratios of one question \
+                holds for all of them at 95 %.";
     }
     if info.repeats == 1 {
         return "Each figure was measured once, so none has an interval and no difference can be \
@@ -132,7 +133,9 @@ pub(crate) fn intervals(info: &RunInfo) -> &'static str {
     }
     "One cell is one observation. Intervals are at 95 % where no other level stands beside them: \
      for up to five observations Student's t on the logarithms around the geometric mean, from six \
-     on the exact distribution-free interval of the median. Ratios are paired over repeats. \
+     on the exact distribution-free interval of the median. Ratios are paired over repeats, \
+     and their intervals are those of their verdicts, which hold for all comparisons of a \
+     question at once (Holm). An interval that reaches tenfold above and below is not shown. \
      'Level' means that the whole interval of the ratio lies within ±5 %; 'inconclusive' that the \
      samples do not say."
 }

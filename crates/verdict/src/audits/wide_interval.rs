@@ -52,7 +52,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
              of {} with {}.",
             wide.len(),
             per_cent(*half),
-            measure(*which),
+            measure(*which, evidence.groups[*worst].operation, evidence.groups[*worst].committed),
             figure_id(evidence.groups, key),
             key.stack
         ),

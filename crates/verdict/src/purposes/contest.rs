@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use disklab_stats::{CONFIDENCE, Ratio, block_ratio};
+use disklab_measure::OperationKind;
+use disklab_stats::{CONFIDENCE, Ratio, block_ratio, block_ratio_judged};
 use disklab_study::Measure;
 
 use super::table::Aspect;
@@ -21,6 +22,8 @@ pub(super) struct Criterion {
     /// In words: '4 KiB random reads (vm-read)'.
     pub noun: String,
     pub measure: Measure,
+    /// What its operations are.
+    pub operation: OperationKind,
     /// Of all figures that show the aspect, this one's share of its weight.
     pub weight: f64,
     /// By stack, in the study's order: its value in each block.
@@ -80,7 +83,12 @@ pub(super) fn ratio(
     let (x, y) = (blocks(criteria, first), blocks(criteria, second));
     let pairs: Vec<(f64, f64)> =
         x.iter().filter_map(|(block, v)| Some(((v - y.get(block)?).exp(), 1.0))).collect();
-    let mut ratio = block_ratio(&pairs, (1.0 - CONFIDENCE) / number.max(1) as f64)?;
+    let level = (1.0 - CONFIDENCE) / number.max(1) as f64;
+    let mut ratio = block_ratio(&pairs, level)?;
+    // What is level is so by itself; else the interval is that of the corrected p.
+    if !is_level(&ratio) {
+        ratio = block_ratio_judged(&pairs, level, level)?;
+    }
     ratio.p = ratio.p.map(|p| (p * number as f64).min(1.0));
     Some(ratio)
 }

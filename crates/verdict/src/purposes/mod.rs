@@ -221,8 +221,14 @@ fn criteria(
                 }
                 continue;
             }
+            let synced_apart = work::is_synced_apart(study, key);
             let has = |m: &&Measure| {
-                same.iter().all(|i| groups[*i].observations.iter().all(|o| o.value(**m).is_some()))
+                let latency = matches!(m, Measure::Latency(_));
+                same.iter().flat_map(|i| &groups[*i].observations).all(|o| {
+                    // The time of a write without its sync is not what one waits.
+                    let wrong_clock = latency && synced_apart && !o.committed;
+                    o.value(**m).is_some() && !wrong_clock
+                })
             };
             let Some(measure) = aspect.measures.iter().find(has).copied() else { continue };
             let values = stacks
@@ -234,7 +240,8 @@ fn criteria(
                 })
                 .collect();
             let noun = describe(study, groups, key).full();
-            criteria.push(Criterion { aspect, noun, measure, weight: 0.0, values });
+            let operation = groups[same[0]].operation;
+            criteria.push(Criterion { aspect, noun, measure, operation, weight: 0.0, values });
         }
         let shares = (criteria.len() - before).max(1) as f64;
         criteria[before..].iter_mut().for_each(|c| c.weight = f64::from(aspect.weight) / shares);

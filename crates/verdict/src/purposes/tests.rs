@@ -185,3 +185,57 @@ fn a_run_without_samples_recommends_nothing() {
     let all = recommend(&bed.study, &bed.info, &bed.analyse());
     assert!(all.iter().all(|r| r.why_not.is_some() && r.classes.is_empty()));
 }
+
+/// Samples of `safe` whose writes take so long, and commits, where they are recorded, so
+/// long: in nanoseconds.
+fn committed(fixture: &mut Bed, stack: &str, write_ns: u64, commit_ns: Option<u64>) {
+    use disklab_measure::{Direction, Latency, LatencyHistogram};
+    let latency = |ns: u64| {
+        let mut histogram = LatencyHistogram::new();
+        histogram.record(ns, 1000);
+        Latency::from_histogram(histogram)
+    };
+    for block in 0..4 {
+        let near = |ns: u64| ns + ns * u64::from(block) / 200;
+        let mut one = figure(Direction::Write, 8 << 20, 20.0);
+        one.operations = Some(1000);
+        one.latency = Some(latency(near(write_ns)));
+        one.commit = commit_ns.map(|ns| latency(near(ns)));
+        let step = on_drives(step("safe", vec![one]), &[(0, 8 << 20)]);
+        fixture.sample(stack, "safe", block, vec![step]);
+    }
+}
+
+/// What a purpose for virtual machines reads of small safe writes.
+fn safe_writes(fixture: &Bed) -> Criterion {
+    let analysis = fixture.analyse();
+    let stacks = stacks(&analysis.groups);
+    let vm = PURPOSES.iter().find(|purpose| purpose.word == "vm").expect("a purpose");
+    let (criteria, _) = criteria(&fixture.study, &analysis, vm, &stacks);
+    let named = |c: &Criterion| c.aspect.name == "small writes made safe";
+    criteria.into_iter().find(named).expect("an aspect")
+}
+
+#[test]
+fn small_safe_writes_are_those_of_write_and_sync() {
+    // The write alone is twice as quick, the commit half as quick.
+    let mut fixture = bed();
+    committed(&mut fixture, "single/ext4", 512, Some(16_000_000));
+    committed(&mut fixture, "single/btrfs", 256, Some(50_000_000));
+    let criterion = safe_writes(&fixture);
+    assert_eq!(criterion.measure, Measure::Latency(990));
+    let first = |stack: usize| criterion.values[stack].values().next().copied().expect("a block");
+    let near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.01;
+    assert!(near(first(0), 16e6) && near(first(1), 50e6), "{criterion:?}");
+    let analysis = fixture.analyse();
+    assert!(analysis.groups.iter().all(|group| group.committed));
+}
+
+#[test]
+fn a_write_without_its_sync_is_no_wait() {
+    // As runs of before have it: their rate is right, their latency is not.
+    let mut fixture = bed();
+    committed(&mut fixture, "single/ext4", 512, None);
+    committed(&mut fixture, "single/btrfs", 256, None);
+    assert_eq!(safe_writes(&fixture).measure, Measure::Iops);
+}

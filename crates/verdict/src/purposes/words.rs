@@ -117,7 +117,8 @@ fn better(ratio: &Ratio) -> Option<String> {
 impl Teller<'_> {
     fn value(&self, criterion: &Criterion, stack: usize) -> String {
         let values: Vec<f64> = criterion.values[stack].values().copied().collect();
-        estimate(&values).map_or_else(|| "–".to_owned(), |e| value(criterion.measure, &e))
+        estimate(&values)
+            .map_or_else(|| "–".to_owned(), |e| value(criterion.measure, criterion.operation, &e))
     }
 
     /// Every stack of the class, best first.

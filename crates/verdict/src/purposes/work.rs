@@ -77,6 +77,16 @@ pub(super) fn kind(study: &Study, key: &GroupKey) -> Option<Kind> {
     }
 }
 
+/// Whether a sync of its own follows each write: then the write's own time is not that
+/// until it is durable.
+pub(super) fn is_synced_apart(study: &Study, key: &GroupKey) -> bool {
+    let spec = study.workloads.iter().find(|w| w.id == key.workload && w.kind == "fio");
+    spec.is_some_and(|spec| {
+        let option = |name: &str| fio_option(&spec.body, &key.step, name);
+        ["fsync", "fdatasync"].iter().any(|name| option(name).as_deref() == Some("1"))
+    })
+}
+
 /// A copy of few large files is a stream.
 fn copied(spec: &WorkloadSpec) -> Kind {
     let files = field(&spec.body, "files").and_then(|n| n.parse::<u64>().ok()).unwrap_or(1);

@@ -57,7 +57,13 @@ impl<'a> Teller<'a> {
         let told = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
             let names: Vec<_> = comparisons
                 .iter()
-                .map(|c| format!("{} {}", self.name(c), ratio(c.ratio, c.interval)))
+                .map(|c| {
+                    let shown = match c.interval {
+                        None => ratio(c.ratio, None).replace("once", "no interval"),
+                        some => ratio(c.ratio, some),
+                    };
+                    format!("{} {shown}", self.name(c))
+                })
                 .collect();
             format!(
                 "Open, as ratios to {baseline}: {}. {}",
@@ -68,17 +74,16 @@ impl<'a> Teller<'a> {
         self.by_baseline(Outcome::Inconclusive).into_iter().map(told).collect()
     }
 
-    /// What keeps comparisons open that have intervals without 1, or all of them.
+    /// What would decide them. Their intervals are those of all comparisons together.
     fn why_open(&self, comparisons: &[&Comparison]) -> String {
-        let apart = comparisons.iter().any(|c| c.interval.is_some_and(|i| !i.contains(1.0)));
         let all = self.answer.comparisons.iter().filter(|c| c.p.is_some()).count();
-        if apart {
-            format!(
-                "Each interval holds by itself; for {all} at once, one without 1 in it is not \
-                 enough. More repeats would narrow them."
-            )
-        } else {
-            "More repeats would narrow the intervals.".to_owned()
+        let more = match comparisons.iter().all(|c| c.interval.is_some()) {
+            true => "More repeats would narrow the intervals",
+            false => "It takes more repeats",
+        };
+        match all {
+            2.. => format!("{more}. What is said holds for {all} comparisons at once."),
+            _ => format!("{more}."),
         }
     }
 
@@ -103,7 +108,8 @@ impl<'a> Teller<'a> {
                 let x = p.x.as_ref().map_or_else(String::new, |x| format!(" at {x}"));
                 let figure = Some(&p.figure).filter(|f| !f.is_empty());
                 let figure = figure.map_or_else(String::new, |f| format!(" {f}"));
-                let shown = value(self.answer.measure, &p.estimate).replace(" (once)", "");
+                let shown = value(self.answer.measure, self.answer.operation, &p.estimate);
+                let shown = shown.replace(" (once)", "");
                 format!("{}{figure}{x} {shown}", self.stack(p.group))
             })
             .collect();

@@ -14,7 +14,7 @@ use disklab_study::{Measure, Study};
 
 use crate::answer::Doubts;
 use crate::describe::describe;
-use crate::words::{Distance, measure, value};
+use crate::words::{Distance, list, measure, value};
 use crate::{Answer, Comparison, Group, Outcome, Point};
 
 /// Differences told in a sentence of their own, per answer.
@@ -33,7 +33,7 @@ pub(crate) fn sentences(
     if answer.points.is_empty() {
         return vec![format!(
             "Nothing was measured here that has {}.",
-            with_article(&measure(answer.measure))
+            with_article(&measure(answer.measure, answer.operation, answer.committed))
         )];
     }
     if answer.measure == Measure::Missed {
@@ -53,7 +53,7 @@ pub(crate) fn sentences(
 
 fn with_article(noun: &str) -> String {
     let article = if noun.starts_with("elapsed") { "an" } else { "a" };
-    if noun.starts_with("operations") { noun.to_owned() } else { format!("{article} {noun}") }
+    if noun.ends_with("per second") { noun.to_owned() } else { format!("{article} {noun}") }
 }
 
 /// How surely a comparison is away from 1: the distance in logarithms of the
@@ -89,10 +89,13 @@ impl<'a> Teller<'a> {
 
     /// `180 kB/s [171, 190]`, `a median latency of 8.33 ms [8.20, 8.40]`.
     fn figure(&self, point: &Point) -> String {
-        let shown = value(self.answer.measure, &point.estimate);
-        match self.answer.measure {
+        let Answer { measure: of, operation, committed, .. } = *self.answer;
+        let shown = value(of, operation, &point.estimate);
+        match of {
             Measure::Throughput | Measure::Iops | Measure::Elapsed | Measure::Missed => shown,
-            Measure::Latency(_) => format!("a {} of {shown}", measure(self.answer.measure)),
+            Measure::Latency(_) => {
+                format!("a {} of {shown}", measure(of, operation, committed))
+            }
         }
     }
 
@@ -201,6 +204,22 @@ impl<'a> Teller<'a> {
     fn same_figure(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.groups[a].key, &self.groups[b].key);
         a.workload == b.workload && a.step == b.step && a.direction == b.direction
+    }
+
+    /// The figures of all stacks, one sentence for the same work, where nothing is known of
+    /// how they compare.
+    pub fn bare_figures(&self) -> Vec<String> {
+        let same = |a: &Point, b: &Point| a.figure == b.figure && a.x == b.x;
+        let texts = |points: &[Point]| {
+            let figures: Vec<String> = points
+                .iter()
+                .map(|p| format!("{} {}", self.stack(p.group), self.figure(p)))
+                .collect();
+            let groups: Vec<usize> = points.iter().map(|p| p.group).collect();
+            let figures = list(figures.iter().map(String::as_str), NAMES);
+            format!("{}{figures}{}.", self.prefix(groups[0]), self.doubt(&groups))
+        };
+        self.answer.points.chunk_by(same).map(texts).collect()
     }
 
     /// The figures of a single stack.

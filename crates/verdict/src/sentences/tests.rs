@@ -1,4 +1,4 @@
-use disklab_measure::{Direction, Latency, LatencyHistogram};
+use disklab_measure::{Direction, Latency, LatencyHistogram, OperationKind};
 use disklab_store::CellState;
 
 use crate::testing::{Bed, figure, on_drives, step};
@@ -89,13 +89,21 @@ fn level_and_open_stand_in_lists() {
 }
 
 #[test]
-fn an_open_interval_without_one_is_explained() {
+fn an_open_interval_is_that_of_all_comparisons() {
     // Alone it would be significant; among two it is not.
     let apart = [1.05, 1.11, 1.09];
     let noisy = [0.9, 1.4, 0.8];
     let sentences = told("elapsed", &[BASE, apart, noisy]);
     let open = sentences.last().expect("a sentence");
-    assert!(open.contains("for 2 at once"), "{sentences:#?}");
+    assert!(open.contains("holds for 2 comparisons at once"), "{sentences:#?}");
+    let (low, high) = open
+        .split_once("single/btrfs ")
+        .and_then(|(_, rest)| {
+            let (low, rest) = rest.split_once('[')?.1.split_once(", ")?;
+            Some((low.parse::<f64>().ok()?, rest.split_once(']')?.0.parse::<f64>().ok()?))
+        })
+        .expect("an interval");
+    assert!(low <= 1.0 && high >= 1.0, "{open}");
 }
 
 #[test]
@@ -105,6 +113,34 @@ fn one_stack_has_its_figure_told() {
         sentences,
         ["For 4 KiB synchronous writes (dd-4k), single/ext4 reaches 1.04 MB/s [1.01, 1.06]."]
     );
+}
+
+#[test]
+fn operations_and_latencies_have_their_names() {
+    for (kind, expected) in [
+        (OperationKind::Commit, "reaches 9.99 commits/s ["),
+        (OperationKind::Transaction, "reaches 9.99 transactions/s ["),
+        (OperationKind::File, "reaches 9.99 files/s ["),
+        (OperationKind::Io, "reaches 9.99 IOPS ["),
+    ] {
+        let mut fixture = ask("iops");
+        for block in 0..3 {
+            let mut one = figure(Direction::Write, 1 << 20, 10.0 + f64::from(block) / 100.0);
+            one.operations = Some(100);
+            one.operation = kind;
+            fixture.sample("single/ext4", "dd-4k", block, vec![step("dd-4k", vec![one])]);
+        }
+        let sentences = fixture.analyse().answers.remove(0).sentences;
+        assert!(sentences[0].contains(expected), "{sentences:?}");
+    }
+    let mut fixture = ask("latency-p99");
+    let mut histogram = LatencyHistogram::new();
+    histogram.record(16_000_000, 100);
+    let mut one = figure(Direction::Write, 1 << 20, 10.0);
+    one.commit = Some(Latency::from_histogram(histogram));
+    fixture.sample("single/ext4", "dd-4k", 0, vec![step("dd-4k", vec![one])]);
+    let sentences = fixture.analyse().answers.remove(0).sentences;
+    assert!(sentences[0].contains("a 99th-percentile commit latency of 16.0 ms"), "{sentences:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use disklab_campaign::{Ask, PlanError, Tails, blocks_needed};
 use disklab_stats::{CONFIDENCE, holm};
 use disklab_study::Measure;
 
-use super::two_sample::{TwoSample, two_sample};
+use super::two_sample::{TwoSample, interval_of_all, two_sample};
 use super::{Change, Why};
 
 /// Fewer repeats on a side show no noise that one could plan by.
@@ -61,7 +61,15 @@ pub(super) fn judge(all: &[Values], manner: Manner) -> Vec<Judged> {
         .map(|((values, ratio), p)| {
             let change = change(values, ratio.as_ref(), p, manner, family);
             let p = ratio.as_ref().and_then(|r| r.p_beyond).map(|_| p);
-            let ratio = ratio.filter(|_| !is_counted(values));
+            let ratio = ratio.filter(|_| !is_counted(values)).map(|ratio| {
+                // What is not said is shown with the interval that does not say it.
+                let beyond = ratio.interval.is_some_and(|i| i.low > band || i.high < 1.0 / band);
+                if !beyond || !matches!(change, Change::Unknown(_)) {
+                    return ratio;
+                }
+                let interval = interval_of_all(&values.a, &values.b, significance);
+                TwoSample { interval: interval.or(ratio.interval), ..ratio }
+            });
             Judged { ratio, p, change }
         })
         .collect()
@@ -199,6 +207,23 @@ mod tests {
     const REAL: Manner = Manner { level: 0.05, lab: false, planned: true };
     const LAB: Manner = Manner { level: 0.05, lab: true, planned: true };
 
+    #[test]
+    fn what_is_not_said_is_not_shown_by_its_interval() {
+        // By itself slower by 8 to 20 %; among forty it is not.
+        let one = values(Measure::Throughput, &[100.0, 102.0, 98.0], &[86.0, 88.0, 84.0]);
+        let still = values(Measure::Throughput, &[100.0, 104.0, 97.0], &[99.0, 103.0, 101.0]);
+        let alone = judge(std::slice::from_ref(&one), REAL);
+        let among = judge(&[vec![one], vec![still; 39]].concat(), REAL);
+        let beyond = |judged: &Judged| {
+            let interval = judged.ratio.expect("a ratio").interval.expect("three each");
+            interval.high < 1.0 / 1.05
+        };
+        assert_eq!(alone[0].change, Change::Slower, "{:?}", alone[0]);
+        assert!(beyond(&alone[0]));
+        assert!(matches!(among[0].change, Change::Unknown(_)), "{:?}", among[0]);
+        assert!(!beyond(&among[0]), "{:?}", among[0]);
+    }
+
     fn one(measure: Measure, a: &[f64], b: &[f64], manner: Manner) -> Change {
         judge(&[values(measure, a, b)], manner).remove(0).change
     }
@@ -264,9 +289,8 @@ mod tests {
         ]);
         let among = judge(&many, REAL);
         assert!(matches!(among[0].change, Change::Unknown(_)), "{:?}", among[0]);
-        assert_eq!(
-            alone[0].ratio.as_ref().map(|r| r.interval),
-            among[0].ratio.as_ref().map(|r| r.interval)
-        );
+        let low = |judged: &Judged| judged.ratio.and_then(|r| r.interval).map(|i| i.low);
+        assert!(low(&alone[0]) > Some(1.05), "{alone:?}");
+        assert!(low(&among[0]) <= Some(1.05), "{:?}", among[0]);
     }
 }

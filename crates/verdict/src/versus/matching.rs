@@ -33,7 +33,8 @@ impl Renamed<'_> {
 pub(super) fn matched<'a>(a: &Side<'a>, b: &Side<'a>, renamed: &Renamed<'_>) -> Vec<Matched<'a>> {
     let mut seen: BTreeSet<(usize, String)> = BTreeSet::new();
     let mut all = Vec::new();
-    for (index, answer) in b.analysis.answers.iter().enumerate() {
+    let asked = b.analysis.answers.iter().enumerate().filter(|(_, answer)| answer.by_study);
+    for (index, answer) in asked {
         for point in &answer.points {
             let Some(group) = b.analysis.groups.get(point.group) else { continue };
             let Some(found) = counterpart(a, b, renamed, &group.key) else { continue };
@@ -98,15 +99,13 @@ pub(super) fn unmatched(
     };
     let (stacks_a, stacks_b) = (stacks(a, &old), stacks(b, &own));
     let (works_a, works_b) = (workloads(a, &old), workloads(b, &own));
+    let answers = || b.analysis.answers.iter().filter(|answer| answer.by_study);
     let not_asked = b.analysis.groups.iter().enumerate().filter(|(index, group)| {
-        let asked = b.analysis.answers.iter().any(|x| x.points.iter().any(|p| p.group == *index));
+        let asked = answers().any(|x| x.points.iter().any(|p| p.group == *index));
         group.key.part == Part::Whole && !asked
     });
-    let asked = b
-        .analysis
-        .answers
-        .iter()
-        .flat_map(|answer| answer.points.iter().map(move |p| (p.group, answer.measure)));
+    let asked =
+        answers().flat_map(|answer| answer.points.iter().map(move |p| (p.group, answer.measure)));
     let mut without: Vec<String> = Vec::new();
     for (group, measure) in asked {
         let key = &b.analysis.groups[group].key;

@@ -11,6 +11,7 @@ mod tests;
 mod two_sample;
 mod words;
 
+use disklab_measure::OperationKind;
 use disklab_stats::{Estimate, Interval, estimate};
 use disklab_store::{CellRecord, RunInfo};
 use disklab_study::{Measure, Study};
@@ -82,6 +83,8 @@ pub struct Pair {
     pub noun: String,
     /// What was compared.
     pub measure: Measure,
+    /// What its operations are.
+    pub operation: OperationKind,
     /// The group of A, by index.
     pub group_a: usize,
     /// The group of B, by index.
@@ -308,6 +311,7 @@ fn pair(b: &Side<'_>, matched: &Matched<'_>, values: &Values, judged: Judged) ->
         direction: key.direction.word(),
         noun: describe(b.study, groups, key).full(),
         measure: matched.measure,
+        operation: groups[matched.b.group].operation,
         group_a: matched.a,
         group_b: matched.b.group,
         a: estimate(&values.a)?,

@@ -4,7 +4,7 @@
 //! the other, so nothing is paired. As within a run, the numbers of repeats and of
 //! comparisons choose the test, never the values.
 
-use disklab_stats::{CONFIDENCE, Interval, unpaired_ratio, unpaired_shift};
+use disklab_stats::{CONFIDENCE, Interval, unpaired_ratio, unpaired_ratio_at, unpaired_shift};
 
 /// From so many repeats on each side on, the interval is of ranks. Five and five give
 /// one too, which covers 96.8 % and is nearly all the way from end to end.
@@ -70,6 +70,18 @@ pub(super) fn two_sample(
         }
     };
     Some(TwoSample { centre, interval, p_beyond })
+}
+
+/// The interval of the same ratio that holds together with those of all comparisons that
+/// are judged at this level; none where a side has one value.
+pub(super) fn interval_of_all(first: &[f64], second: &[f64], level: f64) -> Option<Interval> {
+    let confidence = 1.0 - level;
+    if bears_ranks(first.len(), second.len(), level) {
+        let logs = |values: &[f64]| values.iter().map(|v| v.ln()).collect::<Vec<f64>>();
+        let i = unpaired_shift(&logs(second), &logs(first), confidence)?.interval?;
+        return Some(Interval { low: i.low.exp(), high: i.high.exp(), ..i });
+    }
+    unpaired_ratio_at(second, first, confidence)?.interval
 }
 
 /// Whether ranks of so many values on the two sides can be as sure as that: the smallest

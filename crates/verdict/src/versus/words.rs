@@ -40,7 +40,7 @@ impl Why {
 impl Pair {
     /// The figure in A and in B, each with its interval, as `180 kB/s [171, 190]`.
     pub fn values(&self) -> [String; 2] {
-        [value(self.measure, &self.a), value(self.measure, &self.b)]
+        [&self.a, &self.b].map(|side| value(self.measure, self.operation, side))
     }
 
     /// B ÷ A with its interval, as `0.88 [0.84, 0.92]`; a dash where there is none.

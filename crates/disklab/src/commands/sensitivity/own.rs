@@ -16,7 +16,7 @@ pub fn is_of(figure: &str, workload: &str) -> bool {
 /// Each stack against its baseline, for every figure that the study asks about.
 pub fn ratios(report: &Report) -> Vec<OwnRatio> {
     let mut found: Vec<OwnRatio> = Vec::new();
-    for answer in &report.analysis.answers {
+    for answer in report.analysis.answers.iter().filter(|answer| answer.by_study) {
         let metric = word(answer.measure);
         for comparison in &answer.comparisons {
             let Some(group) = report.analysis.groups.get(comparison.group) else { continue };

@@ -165,6 +165,7 @@ fn group(
             let (read, written) = if writes { (moved(0.4), moved(1.35)) } else { (moved(1.0), 0) };
             Observation {
                 missed: None,
+                committed: false,
                 mean_and_worst_latency: Some([histogram.mean(), histogram.quantile(1.0) as f64]),
                 operations: Some((bytes as f64 / block) as u64),
                 cell: repeat,
@@ -188,7 +189,8 @@ fn group(
         direction,
         part: Default::default(),
     };
-    Group { key, observations, latency: Some(merged) }
+    let operation = disklab_measure::OperationKind::Io;
+    Group { key, observations, latency: Some(merged), operation, committed: false }
 }
 
 fn question(ask: &str, workloads: &[&str], measure: Measure, chart: Chart) -> (Question, Measure) {
@@ -352,7 +354,17 @@ fn answer(study: &Study, groups: &[Group], question: Question, measure: Measure)
         "raid0/ext4 is fastest: 1.70× (1.62–1.79) of single/ext4.".to_owned(),
         "btrfs[csum] is slower than ext4 on every layout.".to_owned(),
     ];
-    Answer { question, measure, points, comparisons, sentences, looks: 1 }
+    Answer {
+        question,
+        measure,
+        operation: disklab_measure::OperationKind::Io,
+        committed: false,
+        points,
+        comparisons,
+        sentences,
+        looks: 1,
+        by_study: true,
+    }
 }
 
 fn estimate(group: &Group, measure: Measure) -> Estimate {
