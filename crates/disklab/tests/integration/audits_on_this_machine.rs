@@ -16,6 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// Audits that a test here makes happen, test by test.
 const IN_MEMORY: [&str; 3] = ["cpu-bound", "foreign-io", "not-on-drives"];
+const SAME_DRIVES: [&str; 1] = ["other-load"];
 const CUT_OFF: [&str; 2] = ["failed-cells", "unfinished"];
 const STOOD_STILL: [&str; 1] = ["outlier"];
 const MOUNTED: [&str; 2] = ["degraded-array", "upkeep-running"];
@@ -26,7 +27,7 @@ fn each_audit_that_says_so_is_made_to_happen_here() {
     let here = |reproducer| matches!(reproducer, Reproducer::Directory(_) | Reproducer::Loop(_));
     let said: BTreeSet<&str> =
         AUDITS.iter().filter(|audit| here(audit.reproducer)).map(|audit| audit.name).collect();
-    let made = [&IN_MEMORY[..], &CUT_OFF, &STOOD_STILL, &MOUNTED, &ON_LOOP].concat();
+    let made = [&IN_MEMORY[..], &SAME_DRIVES, &CUT_OFF, &STOOD_STILL, &MOUNTED, &ON_LOOP].concat();
     assert_eq!(said, made.into_iter().collect());
 }
 
@@ -228,6 +229,25 @@ impl Drop for Mounted {
         // Whatever is wrong with it, the test has said already.
         let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
+}
+
+#[test]
+fn a_program_that_writes_to_the_measured_drives_is_found() {
+    let folder = on_disk();
+    let workloads = "[[workloads]]\nid = \"read\"\n\
+        fio = { rw = \"read\", bs = \"64k\", size = \"8M\", rate = \"1m\", time_based = 1, \
+        runtime = 3 }\n";
+    let stop = AtomicBool::new(false);
+    let (found, seen) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| write_to_a_disk(&stop));
+        let found = in_directory(folder.path(), workloads);
+        stop.store(true, Ordering::Relaxed);
+        (found, other.join().expect("no panic"))
+    });
+    if !seen {
+        eprintln!("skipped in part: needs a disk beneath {}", env!("CARGO_TARGET_TMPDIR"));
+    }
+    assert_found(&found, |name, _| SAME_DRIVES.contains(&name) && seen);
 }
 
 #[test]

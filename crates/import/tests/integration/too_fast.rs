@@ -49,7 +49,7 @@ fn what_phoronix_read_from_memory_is_told_where_the_drives_are() {
     };
     let disks = of(Some("hdd:4"), "disks");
     let told = told(&disks);
-    assert!(told[0].contains("11.7 GB/s from 4 hard disks that can give 2.20 GB/s"), "{told:?}");
+    assert!(told[0].contains("11.7 GB/s from 4 hard disks that can give 1.20 GB/s"), "{told:?}");
     assert!(self::told(&of(Some("ssd:4"), "ssds")).is_empty());
     let unknown = of(None, "unknown");
     assert!(self::told(&unknown).is_empty());

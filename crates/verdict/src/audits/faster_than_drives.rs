@@ -1,7 +1,7 @@
 //! Figures that no such drives can give.
 
 use disklab_measure::{Direction, DriveState};
-use disklab_study::WorkloadSpec;
+use disklab_study::{Caches, WorkloadSpec};
 use disklab_units::{Bytes, BytesPerSecond, significant};
 
 use crate::audits::drive_cache::READS_OF_ONE_ARM;
@@ -22,22 +22,38 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-/// The fastest hard disks with one arm stream 300 MB/s on their outermost tracks, those
-/// with two arms 550 MB/s (data sheets of Exos X24 and 2X18).
-const DISK: f64 = 550e6;
+/// The fastest hard disks with one arm stream less than 300 MB/s on their outermost tracks,
+/// those with two arms 550 MB/s (data sheets of Exos X24 and 2X18).
+const DISK: f64 = 300e6;
+const DISK_OF_TWO_ARMS: f64 = 550e6;
+/// Parts of the model numbers of disks with two arms that show themselves as one: Exos
+/// 2X14 and 2X18, Ultrastar HS760 (their data sheets).
+const TWO_ARMS: [&str; 6] =
+    ["2X14", "2X18", "ST14000NM0001", "ST18000NM0092", "ST18000NM0272", "HS760"];
 /// What four lanes of PCI Express 5.0 carry.
 const ANY: f64 = 15.75e9;
 /// Commits per second on a disk: each waits for a turn at least, and 15,000 turns per minute
 /// are the most that were made. A log in one place gets one in a turn.
 const COMMITS: f64 = 2.0 * 15_000.0 / 60.0;
 
-fn is_disk(drive: &DriveState) -> bool {
-    // Hypervisors call their disks rotating whatever they are on.
-    drive.rotational == Some(true) && drive.model.is_some() && drive.backing_file.is_none()
+fn is_disk(evidence: &Evidence<'_>, drive: &DriveState) -> bool {
+    // Hypervisors call their disks rotating whatever they are on; the lab knows.
+    let known = drive.model.is_some() || evidence.is_lab();
+    drive.rotational == Some(true) && known && drive.backing_file.is_none()
 }
 
-/// Whether a workload reads at random, alone or among writes: fio's by its options, an imported one by what its
-/// program called it, such as 'Random Read', 'rndrd' or `random` = 1.
+/// What a drive moves at most, in bytes per second.
+fn most_of(drive: &DriveState, disks: bool) -> f64 {
+    let model = drive.model.as_deref().unwrap_or_default();
+    match disks {
+        true if TWO_ARMS.iter().any(|name| model.contains(name)) => DISK_OF_TWO_ARMS,
+        true => DISK,
+        false => ANY,
+    }
+}
+
+/// Whether a workload reads at random, alone or among writes: fio's by its options, an
+/// imported one by what its program called it, such as 'Random Read', 'rndrd' or `random` = 1.
 fn is_random(workload: &WorkloadSpec, step: &str) -> bool {
     match workload.kind.as_str() {
         "fio" => fio_option(&workload.body, step, "rw").is_some_and(|rw| rw.starts_with("randr")),
@@ -57,12 +73,11 @@ fn is_random(workload: &WorkloadSpec, step: &str) -> bool {
     }
 }
 
-/// Random reads per second, unless counters of a run's own drives tell more: then other
+/// Random reads per second, unless counters of a run's own drives show more: then other
 /// audits say where they came from. What another program counted says nothing of the drives
 /// that somebody named for it.
-fn random_reads(evidence: &Evidence<'_>, group: &Group, workload: &WorkloadSpec) -> Option<f64> {
-    let counted = group.observations.iter().any(|o| !o.drives.is_empty());
-    if counted && !evidence.info.is_import() {
+fn random_reads(group: &Group, workload: &WorkloadSpec, imported: bool) -> Option<f64> {
+    if !imported && group.observations.iter().any(|o| !o.drives.is_empty()) {
         return None;
     }
     let size = fio_option(&workload.body, &group.key.step, "bs");
@@ -74,72 +89,101 @@ fn random_reads(evidence: &Evidence<'_>, group: &Group, workload: &WorkloadSpec)
     crate::audits::support::median(rates.collect())
 }
 
-/// By how much a figure is beyond its drives, with the sentence about it.
-fn beyond(evidence: &Evidence<'_>, group: &Group) -> Option<(f64, String)> {
-    let cells = evidence.cells_of(group);
-    let drives = &cells.first()?.environment.drives;
-    if drives.is_empty() || evidence.measures_memory(group) || evidence.is_lab() {
-        return None;
+/// The drives of a figure, whether all of them are hard disks, and whether another program
+/// measured on them.
+struct Below<'a> {
+    drives: &'a [DriveState],
+    disks: bool,
+    imported: bool,
+}
+
+impl Below<'_> {
+    fn count(&self) -> String {
+        crate::words::count(self.drives.len(), if self.disks { "hard disk" } else { "drive" })
     }
-    let virtualised = evidence.info.environment.virtual_machine.is_some();
-    let disks = drives.iter().all(is_disk) && !virtualised;
-    let each = if disks { DISK } else { ANY };
-    let most = each * drives.len() as f64;
-    let rates: Vec<f64> = group.observations.iter().filter_map(|o| o.throughput).collect();
-    let rate = crate::audits::support::median(rates)?;
-    let moves = matches!(group.key.direction, Direction::Read | Direction::Write);
-    if moves && rate > most {
-        let text = format!(
-            "{} from {} that can give {} at most",
-            BytesPerSecond(rate).si(),
-            crate::words::count(drives.len(), if disks { "hard disk" } else { "drive" }),
-            BytesPerSecond(most).si()
-        );
-        return Some((rate / most, text));
+
+    /// Bytes per second beyond what the drives move.
+    fn rate(&self, group: &Group) -> Option<(f64, String)> {
+        let most: f64 = self.drives.iter().map(|drive| most_of(drive, self.disks)).sum();
+        let rates: Vec<f64> = group.observations.iter().filter_map(|o| o.throughput).collect();
+        let rate = crate::audits::support::median(rates)?;
+        let moves = matches!(group.key.direction, Direction::Read | Direction::Write);
+        (moves && rate > most).then(|| {
+            let (shown, most_shown) = (BytesPerSecond(rate).si(), BytesPerSecond(most).si());
+            let text = format!("{shown} from {} that can give {most_shown} at most", self.count());
+            (rate / most, text)
+        })
     }
-    // Each write of one thread waits for the one before.
-    let workload = evidence.workload(group)?;
-    if disks && group.key.direction == Direction::Read && is_random(workload, &group.key.step) {
-        let reads = random_reads(evidence, group, workload)?;
-        let most = READS_OF_ONE_ARM * drives.len() as f64;
-        if reads > most {
+
+    /// Random reads per second beyond what arms do.
+    fn reads(&self, group: &Group, workload: &WorkloadSpec) -> Option<(f64, String)> {
+        let random = group.key.direction == Direction::Read && is_random(workload, &group.key.step);
+        let reads = random_reads(group, workload, self.imported).filter(|_| random && self.disks)?;
+        let most = READS_OF_ONE_ARM * self.drives.len() as f64;
+        (reads > most).then(|| {
             let text = format!(
                 "{} random reads per second from {} that can give {} at most",
                 significant(reads, 3),
-                crate::words::count(drives.len(), "hard disk"),
+                self.count(),
                 significant(most, 3)
             );
-            return Some((reads / most, text));
-        }
+            (reads / most, text)
+        })
     }
-    let one_by_one = match workload.kind.as_str() {
-        "dd" => field(&workload.body, "flags").is_some_and(|f| f.contains("sync")),
-        "fio" => {
-            let option = |name: &str| fio_option(&workload.body, &group.key.step, name);
-            let one = |name: &str| option(name).is_none_or(|n| n == "1");
-            one("numjobs")
-                && one("iodepth")
-                && ["sync", "fsync", "fdatasync"]
-                    .iter()
-                    .any(|o| option(o).is_some_and(|v| ["1", "sync", "dsync"].contains(&&*v)))
+
+    /// Commits per second beyond the revolutions of a platter.
+    fn commits(&self, group: &Group, workload: &WorkloadSpec) -> Option<(f64, String)> {
+        // A controller's logical drive has no write cache of its own that is known, and may
+        // have a battery. Of drives that somebody named, nothing is known but that they rotate.
+        let bare = self.imported || self.drives.iter().all(|drive| drive.write_cache.is_some());
+        let writes = group.key.direction == Direction::Write;
+        if !self.disks || !bare || !writes || !is_one_by_one(workload, &group.key.step) {
+            return None;
         }
-        _ => false,
-    };
-    // A controller's logical drive has no write cache of its own that is known, and may have
-    // a battery. Of drives that somebody named, nothing is known but that they rotate.
-    let bare = evidence.info.is_import() || drives.iter().all(|d| d.write_cache.is_some());
-    if disks && bare && one_by_one && group.key.direction == Direction::Write {
         let rates: Vec<f64> = group.observations.iter().filter_map(|o| o.iops).collect();
         let rate = crate::audits::support::median(rates)?;
-        if rate > COMMITS {
+        (rate > COMMITS).then(|| {
             let text = format!(
                 "{} safe writes per second on hard disks, where each waits for the platter to turn",
                 significant(rate, 3)
             );
-            return Some((rate / COMMITS, text));
-        }
+            (rate / COMMITS, text)
+        })
     }
-    None
+}
+
+/// Whether each write waits for the one before, and for its sync.
+fn is_one_by_one(workload: &WorkloadSpec, step: &str) -> bool {
+    match workload.kind.as_str() {
+        "dd" => field(&workload.body, "flags").is_some_and(|f| f.contains("sync")),
+        "fio" => {
+            let option = |name: &str| fio_option(&workload.body, step, name);
+            let one = |name: &str| option(name).is_none_or(|n| n == "1");
+            let syncs = ["sync", "fsync", "fdatasync"];
+            let synced = syncs.iter().any(|o| option(o).is_some_and(|v| ["1", "sync", "dsync"].contains(&&*v)));
+            one("numjobs") && one("iodepth") && synced
+        }
+        _ => false,
+    }
+}
+
+/// By how much a figure is beyond its drives, with the sentence about it.
+fn beyond(evidence: &Evidence<'_>, group: &Group) -> Option<(f64, String)> {
+    let workload = evidence.workload(group);
+    let kept = workload.is_some_and(|w| w.caches == Caches::Keep)
+        && group.key.direction == Direction::Read;
+    let drives = &evidence.cells_of(group).first()?.environment.drives;
+    if drives.is_empty() || evidence.measures_memory(group) || kept {
+        return None;
+    }
+    // The lab is a virtual machine whose drives are known.
+    let virtualised = evidence.info.environment.virtual_machine.is_some() && !evidence.is_lab();
+    let disks = drives.iter().all(|drive| is_disk(evidence, drive)) && !virtualised;
+    let below = Below { drives, disks, imported: evidence.info.is_import() };
+    below
+        .rate(group)
+        .or_else(|| below.reads(group, workload?))
+        .or_else(|| below.commits(group, workload?))
 }
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
@@ -205,9 +249,42 @@ mod tests {
         // Phoronix Test Suite, issue 417.
         let found = found("fio", Direction::Read, 4, true, 11.7e9, 1000);
         assert!(
-            found[0].contains("11.7 GB/s from 4 hard disks that can give 2.20 GB/s at most"),
+            found[0].contains("11.7 GB/s from 4 hard disks that can give 1.20 GB/s at most"),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn what_exceeds_one_arm_is_told() {
+        let texts = found("buffered", Direction::Write, 1, true, 404e6, 1000);
+        assert!(
+            texts[0].contains("404 MB/s from 1 hard disk that can give 300 MB/s at most"),
+            "{texts:?}"
+        );
+        assert!(found("buffered", Direction::Write, 1, true, 285e6, 1000).is_empty());
+        let two_arms =
+            DriveState { model: Some("ST18000NM0092-3CX103".into()), ..DriveState::default() };
+        assert_eq!(
+            (most_of(&two_arms, true), most_of(&DriveState::default(), true)),
+            (550e6, 300e6)
+        );
+    }
+
+    #[test]
+    fn the_lab_is_judged_too() {
+        // A buffered write in virtual time takes none.
+        for (rate, expected) in [(4.05e12, 1), (180e6, 0)] {
+            let mut fixture = Bed::new("");
+            let write = figure(Direction::Write, 1 << 30, (1_u64 << 30) as f64 / rate);
+            let drive = DriveState { rotational: Some(true), ..DriveState::default() };
+            let environment = Environment { drives: vec![drive], ..Environment::default() };
+            let steps = vec![step("s", vec![write])];
+            let sample = Sample { steps, environment, ..Sample::default() };
+            fixture.full_sample("single/ext4", "buffered", 0, sample);
+            let found = fixture.findings(AUDIT.name);
+            assert_eq!(found.len(), expected, "{found:?}");
+            assert!(found.iter().all(|f| f.severity == Severity::Severe), "{found:?}");
+        }
     }
 
     #[test]

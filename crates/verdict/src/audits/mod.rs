@@ -6,6 +6,7 @@
 mod barriers_off;
 mod clock_stepped;
 mod coarse_clock;
+mod common_limit;
 mod compressed_away;
 mod control_group;
 mod coordinated_omission;
@@ -20,6 +21,7 @@ mod faster_than_drives;
 mod few_operations;
 mod few_repeats;
 mod foreign_io;
+mod fresh_ssd;
 mod holes;
 mod host_nearly_full;
 mod imported;
@@ -34,6 +36,7 @@ mod not_steady;
 mod on_battery;
 mod one_mirror_read;
 mod order_and_time;
+mod other_load;
 mod outer_tracks;
 mod outlier;
 mod read_from_cache;
@@ -141,11 +144,13 @@ pub static AUDITS: &[Audit] = &[
     different_work::AUDIT,
     order_and_time::AUDIT,
     upkeep_running::AUDIT,
+    other_load::AUDIT,
     failed_cells::AUDIT,
     direct_not_honoured::AUDIT,
     still_in_memory::AUDIT,
     drive_cache::AUDIT,
     staging_area::AUDIT,
+    fresh_ssd::AUDIT,
     no_flushes::AUDIT,
     not_steady::AUDIT,
     too_short::AUDIT,
@@ -154,6 +159,7 @@ pub static AUDITS: &[Audit] = &[
     unfinished::AUDIT,
     few_repeats::AUDIT,
     imported::AUDIT,
+    common_limit::AUDIT,
     wide_interval::AUDIT,
     outlier::AUDIT,
     foreign_io::AUDIT,

@@ -1,10 +1,11 @@
 //! A drive on a link that is slower than it must be, or that the workload fills.
 
+use disklab_measure::Direction;
 use disklab_units::BytesPerSecond;
 
 use crate::audits::support::afflicted;
 use crate::audits::{Audit, Found, Reproducer};
-use crate::evidence::{CellFacts, Evidence};
+use crate::evidence::{CellFacts, Evidence, drive_share};
 use crate::words::per_cents;
 use crate::{Group, Observation, Severity};
 
@@ -24,6 +25,9 @@ const FILLED: f64 = 0.88;
 /// More than this share a link does not carry, the error of clocks included. PCI Express
 /// carries as much in the other direction at the same time.
 const WHOLE: f64 = 1.02;
+/// Where less than this share of what was written had reached the drives, they did not set
+/// the pace.
+const ON_DRIVES: f64 = 0.9;
 /// Shorter steps are not judged.
 const SHORTEST_SECONDS: f64 = 0.1;
 
@@ -60,9 +64,19 @@ fn slow(cell: &CellFacts) -> Option<(String, String)> {
     })
 }
 
+/// Whether much of what was written was still in memory when the clock stopped: then
+/// whatever a link carried meanwhile did not set the figure.
+fn is_in_memory(group: &Group) -> bool {
+    matches!(group.key.direction, Direction::Write | Direction::Copy)
+        && drive_share(group, |o| o.drive_write).is_some_and(|share| share < ON_DRIVES)
+}
+
 /// The share of its link that the busiest drive filled; with `beyond`, only where that is
 /// more than the link carries, else only where it is not.
 fn filled(evidence: &Evidence<'_>, index: usize, group: &Group, beyond: bool) -> Option<f64> {
+    if is_in_memory(group) {
+        return None;
+    }
     let slowest = evidence
         .cells_of(group)
         .iter()
@@ -80,6 +94,9 @@ fn filled(evidence: &Evidence<'_>, index: usize, group: &Group, beyond: bool) ->
 
 /// The share of the bus that all drives filled together, where the lab has one.
 fn bus_filled(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f64> {
+    if is_in_memory(group) {
+        return None;
+    }
     let bus: BytesPerSecond = match evidence.info.options.get("bus") {
         Some(bus) => bus.parse().ok()?,
         None => evidence.study.lab_bus.filter(|_| evidence.is_lab())?,
@@ -159,9 +176,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{
-        Conditions, Direction, DriveConditions, DriveState, Environment, Link, Sample,
-    };
+    use disklab_measure::{Conditions, DriveConditions, DriveState, Environment, Link, Sample};
     use serde_json::json;
 
     use super::*;
@@ -234,6 +249,21 @@ mod tests {
             let texts = bed.texts(AUDIT.name);
             assert_eq!(texts.len(), usize::from(expected.is_some()), "{texts:?}");
             assert!(expected.is_none_or(|words| texts[0].contains(words)), "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn an_unsynced_write_does_not_fill_a_link() {
+        // 1.16 GB/s by the page cache, of which the drive took what its link carries.
+        for (asked, expected) in [(1_160_000_000, 0), (560_000_000, 1)] {
+            let mut fixture = Bed::new("");
+            let write = figure(Direction::Write, asked, 1.0);
+            let steps = vec![on_drives(step("s", vec![write]), &[(0, 560_000_000)])];
+            let conditions = Some(link("SATA", 600_000_000, None));
+            let environment = Environment { conditions, ..Environment::default() };
+            let sample = Sample { steps, environment, ..Sample::default() };
+            fixture.full_sample("single/ext4", "buffered", 0, sample);
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{asked}");
         }
     }
 

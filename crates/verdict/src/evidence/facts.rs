@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use disklab_measure::{
-    Conditions, DriveSeries, DriveTraffic, Environment, Sample, Series, Steadiness, Step,
+    Conditions, DriveSeries, DriveState, DriveTraffic, Environment, FileData, Sample, Series,
+    Steadiness, Step,
 };
 use disklab_stats::{Course, steadiness};
 use disklab_store::CellRecord;
@@ -28,6 +29,8 @@ pub(crate) struct Detail {
     pub most_moved: u64,
     /// How steady the work was by its own count.
     pub steadiness: Option<Steadiness>,
+    /// What is in the files that the step reads, where that is known.
+    pub files_read: Option<FileData>,
     /// How steady the drives' work was by theirs, second by second.
     pub drives_course: Option<Change>,
 }
@@ -54,6 +57,7 @@ impl Detail {
             most_reads: most(|d| d.reads),
             most_moved: most(|d| d.read_bytes.saturating_add(d.write_bytes)),
             steadiness: step.steadiness,
+            files_read: step.files_read,
             drives_course: change(&step.series),
         }
     }
@@ -106,6 +110,9 @@ pub(crate) struct CellFacts {
     pub own_bytes: u64,
     /// Bytes written to the drive that was written most, in all steps.
     pub most_written: u64,
+    /// Bytes written to each drive since the stack was made, its making included, where
+    /// that was counted.
+    pub written: BTreeMap<String, u64>,
     /// The surroundings, without what is the whole run's.
     pub environment: Environment,
     /// Remarks, each as `about: text`.
@@ -141,10 +148,15 @@ impl CellFacts {
     pub fn of(record: &CellRecord, sample: &Sample) -> Self {
         let drives = || sample.steps.iter().flat_map(|step| &step.drives);
         let own = drives().flat_map(|d| [d.read_bytes, d.write_bytes]);
-        let mut written: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut written: BTreeMap<String, u64> = BTreeMap::new();
         for drive in drives() {
-            let sum = written.entry(&drive.drive).or_default();
+            let sum = written.entry(drive.drive.clone()).or_default();
             *sum = sum.saturating_add(drive.write_bytes);
+        }
+        let most_written = written.values().copied().max().unwrap_or(0);
+        for drive in &sample.whole {
+            let sum = written.entry(drive.drive.clone()).or_default();
+            *sum = drive.write_bytes.max(*sum);
         }
         let failed = sample.trace.iter().filter_map(|entry| {
             let program = entry.argv.first()?.rsplit('/').next()?;
@@ -161,11 +173,24 @@ impl CellFacts {
             ended_ms: record.ended.map(|ended| ended.as_millisecond()),
             foreign_bytes: sample.environment.foreign_bytes,
             own_bytes: own.fold(0, u64::saturating_add),
-            most_written: written.into_values().max().unwrap_or(0),
+            most_written,
+            written,
             environment: sample.environment.clone(),
             notes: sample.notes.iter().map(|n| format!("{}: {}", n.about, n.text)).collect(),
             failed_programs: failed.collect(),
         }
+    }
+
+    /// The share of its size that was written to the SSD that was written least; none
+    /// where a drive rotates, or is not known.
+    pub fn written_share_of_ssds(&self) -> Option<f64> {
+        let share = |drive: &DriveState| {
+            let known = drive.rotational == Some(false) && drive.size_bytes > 0;
+            let written = self.written.get(&drive.drive).filter(|_| known)?;
+            Some(*written as f64 / drive.size_bytes as f64)
+        };
+        let shares: Option<Vec<f64>> = self.environment.drives.iter().map(share).collect();
+        shares?.into_iter().reduce(f64::min)
     }
 
     /// What held around it; nothing is known of runs of before.
