@@ -213,7 +213,8 @@ mod tests {
         let one = values(Measure::Throughput, &[100.0, 102.0, 98.0], &[86.0, 88.0, 84.0]);
         let still = values(Measure::Throughput, &[100.0, 104.0, 97.0], &[99.0, 103.0, 101.0]);
         let alone = judge(std::slice::from_ref(&one), REAL);
-        let among = judge(&[vec![one], vec![still; 39]].concat(), REAL);
+        let manner = Manner { planned: false, ..REAL };
+        let among = judge(&[vec![one], vec![still; 39]].concat(), manner);
         let beyond = |judged: &Judged| {
             let interval = judged.ratio.expect("a ratio").interval.expect("three each");
             interval.high < 1.0 / 1.05
