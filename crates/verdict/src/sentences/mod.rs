@@ -210,16 +210,21 @@ impl<'a> Teller<'a> {
     /// how they compare.
     pub fn bare_figures(&self) -> Vec<String> {
         let same = |a: &Point, b: &Point| a.figure == b.figure && a.x == b.x;
-        let texts = |points: &[Point]| {
+        let Answer { measure: of, operation, committed, .. } = *self.answer;
+        let name = match of {
+            Measure::Latency(_) => format!("{}: ", measure(of, operation, committed)),
+            _ => String::new(),
+        };
+        let sentence = |points: &[Point]| {
             let figures: Vec<String> = points
                 .iter()
-                .map(|p| format!("{} {}", self.stack(p.group), self.figure(p)))
+                .map(|p| format!("{} {}", self.stack(p.group), value(of, operation, &p.estimate)))
                 .collect();
             let groups: Vec<usize> = points.iter().map(|p| p.group).collect();
             let figures = list(figures.iter().map(String::as_str), NAMES);
-            format!("{}{figures}{}.", self.prefix(groups[0]), self.doubt(&groups))
+            format!("{}{name}{figures}{}.", self.prefix(groups[0]), self.doubt(&groups))
         };
-        self.answer.points.chunk_by(same).map(texts).collect()
+        self.answer.points.chunk_by(same).map(sentence).collect()
     }
 
     /// The figures of a single stack.
