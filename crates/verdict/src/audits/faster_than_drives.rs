@@ -170,7 +170,9 @@ fn is_one_by_one(workload: &WorkloadSpec, step: &str) -> bool {
 /// By how much a figure is beyond its drives, with the sentence about it.
 fn beyond(evidence: &Evidence<'_>, group: &Group) -> Option<(f64, String)> {
     let workload = evidence.workload(group);
-    let kept = workload.is_some_and(|w| w.caches == Caches::Keep)
+    // In the lab, memory answers in no time; that a study keeps it is said by another audit.
+    let kept = evidence.is_lab()
+        && workload.is_some_and(|w| w.caches == Caches::Keep)
         && group.key.direction == Direction::Read;
     let drives = &evidence.cells_of(group).first()?.environment.drives;
     if drives.is_empty() || evidence.measures_memory(group) || kept {
