@@ -118,7 +118,8 @@ impl Below<'_> {
     /// Random reads per second beyond what arms do.
     fn reads(&self, group: &Group, workload: &WorkloadSpec) -> Option<(f64, String)> {
         let random = group.key.direction == Direction::Read && is_random(workload, &group.key.step);
-        let reads = random_reads(group, workload, self.imported).filter(|_| random && self.disks)?;
+        let reads =
+            random_reads(group, workload, self.imported).filter(|_| random && self.disks)?;
         let most = READS_OF_ONE_ARM * self.drives.len() as f64;
         (reads > most).then(|| {
             let text = format!(
@@ -160,7 +161,9 @@ fn is_one_by_one(workload: &WorkloadSpec, step: &str) -> bool {
             let option = |name: &str| fio_option(&workload.body, step, name);
             let one = |name: &str| option(name).is_none_or(|n| n == "1");
             let syncs = ["sync", "fsync", "fdatasync"];
-            let synced = syncs.iter().any(|o| option(o).is_some_and(|v| ["1", "sync", "dsync"].contains(&&*v)));
+            let synced = syncs
+                .iter()
+                .any(|o| option(o).is_some_and(|v| ["1", "sync", "dsync"].contains(&&*v)));
             one("numjobs") && one("iodepth") && synced
         }
         _ => false,
