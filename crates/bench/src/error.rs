@@ -34,6 +34,12 @@ pub enum BenchError {
         /// All complaints.
         why: String,
     },
+    /// The lab's kernel cannot be one.
+    #[error(
+        "'{}' is not a kernel of the lab: it prints no configuration of User-Mode Linux \
+         (--showconfig); name one that `disklab lab build` made, with --kernel", .0.display()
+    )]
+    NotALabKernel(PathBuf),
     /// The receiver of the samples could not take one.
     #[error("{0}")]
     Sink(String),

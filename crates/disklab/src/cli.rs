@@ -147,6 +147,10 @@ pub struct CampaignArgs {
     /// its report say so.
     #[arg(long, value_name = "MODEL:TABLE.FIELD=VALUE")]
     pub set_drive: Vec<String>,
+    /// In the lab: a kernel to use instead of the one that `disklab lab build` makes; its
+    /// digest is recorded. Goes before DISKLAB_LAB_KERNEL.
+    #[arg(long, value_name = "PATH")]
+    pub kernel: Option<PathBuf>,
     /// In the lab: how many cells run side by side; one on each processor if
     /// absent. Results do not depend on it.
     #[arg(long, value_name = "N")]
@@ -215,8 +219,12 @@ impl CampaignArgs {
             } else {
                 self.set_drive.clone()
             },
+            // That it is the same is seen by its digest.
+            kernel: self.kernel.clone().or_else(|| then(RunInfo::KERNEL).map(PathBuf::from)),
             at_once: self.at_once,
-            cell_limit: self.cell_limit,
+            cell_limit: self.cell_limit.or_else(|| {
+                then(RunInfo::CELL_LIMIT).and_then(|text| disklab_units::parse_duration(text).ok())
+            }),
             scratch: then("scratch").map(PathBuf::from),
             erase: self.erase.clone(),
         })

@@ -14,13 +14,15 @@ use std::time::Duration;
 
 use disklab_bench::{
     Bench, Campaign, DeviceBench, DirBench, DiskDrives, Drives, LoopDrives, Medium, Survey,
-    free_space,
+    free_space, needs_zfs,
 };
 use disklab_campaign::Goal;
 use disklab_exec::{Executor, Interrupt};
+use disklab_lab::kernel::NamedKernel;
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_stack::Ledger;
-use disklab_study::{Cell, check_run_size, order};
+use disklab_store::RunInfo;
+use disklab_study::{Cell, check_run_size};
 use disklab_units::{Bytes, show_duration};
 use disklab_workload::Context;
 
@@ -31,7 +33,7 @@ use crate::on::On;
 use crate::places::state_folder;
 use crate::studies::Found;
 use crate::words::{Skipped, left_out_lines};
-pub use lab::machine_memory;
+pub use lab::{check_zfs, machine_memory};
 
 use self::pilot::Pilot;
 use self::scratch::Scratch;
@@ -65,6 +67,8 @@ pub struct Setup {
     /// survey has left out what finds no room on them.
     pub room: Option<Room>,
     is_lab: bool,
+    /// The lab's kernel, if the user named one.
+    named_kernel: Option<NamedKernel>,
 }
 
 /// A folder that the cells' data go to.
@@ -116,7 +120,9 @@ impl Setup {
         // `study.toml` lies in no folder that its path names.
         let folder =
             std::path::absolute(Path::new(".").join(&folder)).map_err(Failure::wrong_use)?;
-        let place = Place { scratch: scratch.path(), study: &folder };
+        let named_kernel = lab::named_kernel(args)?;
+        let place =
+            Place { scratch: scratch.path(), study: &folder, kernel: named_kernel.as_ref() };
         let bench = bench(args, &campaign, &place, mode, &mut options, interrupt)?;
         let mut survey = bench.survey(&campaign);
         Selection::new(&args.only, &args.without).narrow(&mut survey, &campaign.study)?;
@@ -131,7 +137,7 @@ impl Setup {
             None => draw_seed()?,
         };
         check_run_size(survey.pairs.len(), repeats).map_err(Failure::wrong_use)?;
-        let cells = order(&survey.pairs, repeats, seed);
+        let cells = campaign.study.order(&survey.pairs, repeats, seed);
         let room = Room::of(&args.on(), scratch.path());
         Ok(Self {
             campaign,
@@ -146,13 +152,19 @@ impl Setup {
             scratch,
             room,
             is_lab: args.on() == On::Lab,
+            named_kernel,
         })
+    }
+
+    /// All cells of so many blocks.
+    pub fn order(&self, blocks: u32) -> Vec<Cell> {
+        self.campaign.study.order(&self.survey.pairs, blocks, self.seed)
     }
 
     /// Leaves out all cells but those of these pairs of stack and workload.
     pub fn keep(&mut self, pairs: &std::collections::BTreeSet<(String, String)>) {
         self.survey.pairs.retain(|pair| pairs.contains(pair));
-        self.cells = order(&self.survey.pairs, self.repeats, self.seed);
+        self.cells = self.order(self.repeats);
     }
 
     /// Has the samples or the clock decide how long it runs. The cells are then those that
@@ -175,7 +187,7 @@ impl Setup {
         }
         check_run_size(self.survey.pairs.len(), how.most_blocks()).map_err(Failure::wrong_use)?;
         self.repeats = how.most_blocks();
-        self.cells = order(&self.survey.pairs, how.first_look(), self.seed);
+        self.cells = self.order(how.first_look());
         self.how_long = Some(how.clone());
         Ok(())
     }
@@ -200,14 +212,20 @@ impl Setup {
 
     /// What a block of all cells will take, in real seconds.
     pub fn block_seconds(&self) -> f64 {
-        let block = order(&self.survey.pairs, 1, self.seed);
+        let block = self.order(1);
         block_seconds(&block, &[], |cell| self.seconds(cell), self.bench.at_once())
+    }
+
+    /// Whether drives and time are modelled.
+    pub fn is_lab(&self) -> bool {
+        self.is_lab
     }
 
     /// In the lab: whether it takes the kernel with ZFS, and where that or the plain one
     /// is, if it is there.
     pub fn lab_kernel(&self) -> Option<(bool, Option<PathBuf>)> {
-        self.is_lab.then(|| lab::kernel_of(&self.campaign, &self.cells))
+        let named = self.named_kernel.as_ref();
+        self.is_lab.then(|| lab::kernel_of(&self.campaign, &self.cells, named))
     }
 
     /// Makes the directory below which the run makes its own for large files and mount
@@ -223,8 +241,12 @@ impl Setup {
         self.check_room()
     }
 
-    /// Refuses a run that has no cells.
+    /// Refuses a run that has no cells, or some that the named kernel cannot run.
     pub fn check_cells(&self) -> Result<(), Failure> {
+        if let Some(named) = &self.named_kernel {
+            lab::check_zfs(named, needs_zfs(&self.campaign, &self.cells))
+                .map_err(Failure::wrong_use)?;
+        }
         if self.cells.is_empty() {
             let mut text = String::from("nothing of this study can run here:");
             for line in left_out_lines(&self.survey.left_out) {
@@ -276,6 +298,8 @@ struct Place<'a> {
     scratch: &'a Path,
     /// In which a study's own files are looked for.
     study: &'a Path,
+    /// The lab's kernel, if the user named one.
+    kernel: Option<&'a NamedKernel>,
 }
 
 fn bench(
@@ -293,11 +317,19 @@ fn bench(
         On::Lab => {
             let (bench, memory) = lab::bench(args, campaign, place, ledger()?, executor)?;
             options.insert("memory".to_owned(), memory.short());
+            if let Some(named) = place.kernel {
+                let path = named.kernel.display().to_string();
+                options.insert(RunInfo::KERNEL.to_owned(), path);
+            }
             if !args.set_drive.is_empty() {
                 options.insert("set-drive".to_owned(), shell_words::join(&args.set_drive));
             }
             if let Some(processor) = &args.processor {
                 options.insert("processor".to_owned(), processor.clone());
+            }
+            if let Some(limit) = args.cell_limit {
+                let text = format!("{} s", limit.as_secs_f64());
+                options.insert(RunInfo::CELL_LIMIT.to_owned(), text);
             }
             if let Some(bus) = &args.bus {
                 options.insert("bus".to_owned(), bus.to_string());
@@ -391,8 +423,8 @@ pub fn ledger_folder() -> PathBuf {
     state_folder().join("ledger")
 }
 
-/// A seed from the kernel. It fits into 63 bits, so that every JSON reader and
-/// SQL client shows it as it is.
+/// A seed from the kernel, of 53 bits: readers of JSON that keep numbers as doubles, such as
+/// browsers, hold no more exactly.
 fn draw_seed() -> Result<u64, Failure> {
     let mut bytes = [0; 8];
     std::fs::File::open("/dev/urandom")

@@ -51,8 +51,8 @@ pub use operation_kind::OperationKind;
 pub use processors::ProcessorTime;
 pub use root::SystemRoot;
 pub use sample::{
-    Course, Cpu, Direction, DriveSeries, DriveState, DriveTraffic, Environment, Figure, NotSteady,
-    Note, Overhead, Sample, Series, Steadiness, Step, Tool,
+    Course, Cpu, Direction, DriveSeries, DriveState, DriveTraffic, Environment, Figure,
+    LabKernelIdentity, NotSteady, Note, Overhead, Sample, Series, Steadiness, Step, Tool,
 };
 pub use smart::smart;
 pub use tools::{tool_version, tool_versions};

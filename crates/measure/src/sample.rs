@@ -1,6 +1,7 @@
 //! All that one cell measured, raw.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use disklab_exec::TraceEntry;
 use serde::{Deserialize, Serialize};
@@ -317,6 +318,34 @@ pub struct Environment {
     /// What held around a cell: evidence for audits. Runs of before had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
+    /// The kernel of the lab's guests, of a run as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab_kernel: Option<LabKernelIdentity>,
+}
+
+/// What tells a kernel of the lab from another: two builds may share their release.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabKernelIdentity {
+    /// SHA-256 of its file, in hexadecimal.
+    pub digest: String,
+    /// Digest of its whole configuration, if it prints one.
+    pub configuration: Option<String>,
+    /// What it was built from (options and patches, source, compiler), if disklab built it.
+    pub recipe: Option<String>,
+}
+
+impl fmt::Display for LabKernelIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digest = self.digest.get(..16).unwrap_or(&self.digest);
+        write!(f, "SHA-256 {digest}")?;
+        if let Some(configuration) = &self.configuration {
+            write!(f, ", .config {configuration}")?;
+        }
+        match &self.recipe {
+            Some(recipe) => write!(f, ", built from {recipe}"),
+            None => f.write_str(", not built by disklab"),
+        }
+    }
 }
 
 /// A program and its version.

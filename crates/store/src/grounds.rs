@@ -29,6 +29,14 @@ pub struct Difference {
     pub other: String,
 }
 
+/// What a [`Difference`] between two kernels of the lab is called.
+pub const LAB_KERNEL: &str = "the lab's kernel";
+
+/// The kernel of the lab's guests in a phrase.
+fn lab_kernel_words(environment: &Environment) -> String {
+    environment.lab_kernel.as_ref().map_or_else(|| "not recorded".to_owned(), ToString::to_string)
+}
+
 impl RunInfo {
     /// What the run's figures stand on.
     pub fn grounds(&self) -> Grounds<'_> {
@@ -56,6 +64,12 @@ impl Grounds<'_> {
         compare("the bench", self.bench.to_owned(), other.bench.to_owned());
         compare("the bench", self.bench_about.to_owned(), other.bench_about.to_owned());
         compare("the kernel", one.kernel.clone(), two.kernel.clone());
+        let digest = |environment: &Environment| {
+            environment.lab_kernel.as_ref().map(|kernel| kernel.digest.clone())
+        };
+        if digest(one) != digest(two) {
+            compare(LAB_KERNEL, lab_kernel_words(one), lab_kernel_words(two));
+        }
         let processor = |environment: &Environment| {
             let name = environment.processor.as_deref().unwrap_or_default();
             format!("{} × {name}", environment.processors)

@@ -14,6 +14,6 @@ mod untrusted;
 pub use claim::DirectoryClaim;
 pub use disklab_study::{LeftOut, PlannedStack};
 pub use error::StoreError;
-pub use grounds::{Difference, Grounds};
+pub use grounds::{Difference, Grounds, LAB_KERNEL};
 pub use model::{CellRecord, CellState, RunInfo, Session};
 pub use run::Run;

@@ -6,13 +6,15 @@ use std::path::Path;
 
 use disklab_study::Cell;
 
+use crate::grounds::LAB_KERNEL;
 use crate::run::DATABASE;
 use crate::{
     CellRecord, CellState, LeftOut, PlannedStack, Run, RunInfo, Session, StoreError, raw, rows,
 };
 
-/// Options that say which cells run or where files lie, not how.
-const ABOUT_CELLS: [&str; 3] = ["only", "without", "scratch"];
+/// Options that say which cells run or where files lie, not how. A kernel is known by its
+/// digest, wherever it lies.
+const ABOUT_CELLS: [&str; 5] = ["only", "without", "scratch", RunInfo::KERNEL, RunInfo::CELL_LIMIT];
 
 /// A cell of a part, which part, and the cell that it becomes.
 struct Chosen {
@@ -165,7 +167,9 @@ fn same_but_for_cells(a: &RunInfo, b: &RunInfo) -> Result<(), String> {
     compare("the seed", &a.seed, &b.seed);
     compare("the number of repeats", &a.repeats, &b.repeats);
     compare("the scale", &a.scale, &b.scale);
-    for difference in a.grounds().differences(&b.grounds()) {
+    let differences = a.grounds().differences(&b.grounds());
+    let other_kernel = differences.iter().any(|difference| difference.what == LAB_KERNEL);
+    for difference in differences {
         compare(
             &difference.what,
             &format!("'{}'", difference.one),
@@ -187,6 +191,9 @@ fn same_but_for_cells(a: &RunInfo, b: &RunInfo) -> Result<(), String> {
     }
     if a.study == b.study && a.study_text != b.study_text {
         found.push("the study's text is not the same in both".to_owned());
+    }
+    if other_kernel {
+        found.push("run all parts with one kernel (run --kernel PATH)".to_owned());
     }
     if found.is_empty() { Ok(()) } else { Err(found.join("; ")) }
 }

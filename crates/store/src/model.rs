@@ -51,8 +51,15 @@ impl RunInfo {
     /// Name of the option that says how exactly a campaign is to know what it measures.
     pub const PRECISION: &'static str = "precision";
 
+    /// Name of the option that says how long a campaign may take.
+    pub const BUDGET: &'static str = "budget";
+    /// Name of the option that says when a cell of the lab is stopped.
+    pub const CELL_LIMIT: &'static str = "cell-limit";
     /// Name of the option that says whose processor's work is charged for.
     pub const PROCESSOR: &'static str = "processor";
+
+    /// Name of the option that says which kernel the lab's guests run, if the user named one.
+    pub const KERNEL: &'static str = "kernel";
 
     /// Whether drives and time are modelled.
     pub fn is_lab(&self) -> bool {

@@ -35,5 +35,5 @@ pub use setting::{ModelSetting, Setting};
 pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use stack_text::{LayerSpec, parse_layers};
 pub use study::{
-    Caches, Chart, DriveSpec, Measure, Part, Question, StackSpec, Study, WorkloadSpec,
+    Caches, Chart, Draws, DriveSpec, Measure, Part, Question, StackSpec, Study, WorkloadSpec,
 };

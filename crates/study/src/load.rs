@@ -13,9 +13,12 @@ use crate::limits::{MOST_DRIVES, MOST_PAIRS, MOST_QUESTIONS};
 use crate::model_sizes::model_size;
 use crate::study::Positions;
 use crate::{
-    Chart, DriveSpec, Fields, Measure, Node, Part, Question, Setting, Source, StackSpec, Study,
-    StudyError, WorkloadSpec, matches,
+    Chart, Draws, DriveSpec, Fields, Measure, Node, Part, Question, Setting, Source, StackSpec,
+    Study, StudyError, WorkloadSpec, matches,
 };
+
+/// The words for `draws`.
+const DRAWS: [(&str, Draws); 2] = [("shared", Draws::Shared), ("apart", Draws::Apart)];
 
 /// Reads a study. `name` is the file's name as the user gave it.
 ///
@@ -31,6 +34,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
     let title = fields.require_line("title")?;
     let about = fields.text("about")?.unwrap_or_default();
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
+    let draws = fields.choice("draws", &DRAWS)?.unwrap_or_default();
     let drives = fields.take("drives").map_or_else(|| Ok(Vec::new()), drives)?;
     let loop_drive_size = size_of_bench(&mut fields, "loop", "drive-size")?;
     let lab = lab(&mut fields)?;
@@ -54,6 +58,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
         title,
         about: about.trim().to_owned(),
         repeats,
+        draws,
         baseline,
         drives,
         processor,

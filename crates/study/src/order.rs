@@ -65,11 +65,23 @@ pub fn order(pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {
 /// The seed of a cell. It does not depend on the stack: within a block every
 /// stack is given the same work, so that differences are the stacks' own.
 pub fn cell_seed(seed: u64, block: u32, workload: &str) -> u64 {
-    let digest = Sha256::new()
-        .chain_update(seed.to_le_bytes())
-        .chain_update(block.to_le_bytes())
-        .chain_update(workload.as_bytes())
-        .finalize();
+    first_64_bits(
+        Sha256::new()
+            .chain_update(seed.to_le_bytes())
+            .chain_update(block.to_le_bytes())
+            .chain_update(workload.as_bytes()),
+    )
+}
+
+/// The seed of a cell whose stack draws its own drives and work, from [`cell_seed`].
+pub(crate) fn stack_seed(cell_seed: u64, stack: &str) -> u64 {
+    first_64_bits(
+        Sha256::new().chain_update(cell_seed.to_le_bytes()).chain_update(stack.as_bytes()),
+    )
+}
+
+fn first_64_bits(hash: Sha256) -> u64 {
+    let digest = hash.finalize();
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&digest[..8]);
     u64::from_le_bytes(bytes)
@@ -148,5 +160,26 @@ mod tests {
     fn stacks_of_a_block_share_their_work() {
         let cells = order(&pairs(3, 1), 1, 1);
         assert!(cells.iter().all(|c| c.seed == cells[0].seed));
+    }
+
+    #[test]
+    fn stacks_that_draw_apart_share_nothing_but_the_order() {
+        let study = |draws: &str| {
+            let text = format!(
+                "id = 's'\ntitle = 's'\n{draws}\n[stacks]\na = 'ext4'\n\
+                 [[workloads]]\nid = 'w'\nhdparm = {{ device = true }}\n"
+            );
+            crate::load("s.toml", &text).expect("a study")
+        };
+        let pairs = pairs(4, 2);
+        let shared = study("").order(&pairs, 3, 1);
+        assert_eq!(shared, order(&pairs, 3, 1));
+        assert_eq!(shared, study("draws = 'shared'").order(&pairs, 3, 1));
+        let apart = study("draws = 'apart'").order(&pairs, 3, 1);
+        let seeds: BTreeSet<u64> = apart.iter().map(|cell| cell.seed).collect();
+        assert_eq!(seeds.len(), apart.len());
+        let reseeded: Vec<Cell> =
+            apart.iter().zip(&shared).map(|(a, s)| Cell { seed: s.seed, ..a.clone() }).collect();
+        assert_eq!(reseeded, shared);
     }
 }

@@ -7,7 +7,8 @@ use disklab_source::FileName;
 use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
 
-use crate::{LayerSpec, Node, Place, Setting, Source};
+use crate::order::stack_seed;
+use crate::{Cell, LayerSpec, Node, Place, Setting, Source, order};
 
 /// A study: stacks × workloads, the repeats, the questions.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub struct Study {
     pub about: String,
     /// How often each cell runs.
     pub repeats: u32,
+    /// Whether the stacks of a block are given the same drives and the same work.
+    pub draws: Draws,
     /// Stack that others are compared with, by default.
     pub baseline: Option<String>,
     /// The drives it stands on.
@@ -101,6 +104,19 @@ pub struct StackSpec {
     pub host_cache: Option<String>,
     /// Where it is defined.
     pub place: Place,
+}
+
+/// What the seeds of the cells of one block and one workload have in common. A seed decides
+/// which units of its models the lab's drives are, where their platters stand, and which data
+/// and offsets a workload draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Draws {
+    /// All stacks have the same: their ratio is theirs alone.
+    #[default]
+    Shared,
+    /// Each stack has its own, so that two equal stacks differ as two machines of the same
+    /// make do.
+    Apart,
 }
 
 /// When what the machine holds of the drives in memory is emptied.
@@ -223,6 +239,16 @@ pub struct Question {
 }
 
 impl Study {
+    /// The cells of these pairs of stack and workload, laid out by [`order`](crate::order) and
+    /// seeded as the study says.
+    pub fn order(&self, pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {
+        let mut cells = order(pairs, repeats, seed);
+        if self.draws == Draws::Apart {
+            cells.iter_mut().for_each(|cell| cell.seed = stack_seed(cell.seed, &cell.stack));
+        }
+        cells
+    }
+
     /// Position of a stack.
     pub fn stack_index(&self, id: &str) -> Option<usize> {
         self.positions.stacks.get(id).copied()

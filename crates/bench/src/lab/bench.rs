@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
-use disklab_lab::kernel::ZFS_CONFIGURATION;
+use disklab_lab::kernel::{ZFS_CONFIGURATION, fingerprint};
 use disklab_lab::{ContentLimits, Seats, Walls};
-use disklab_measure::{Environment, environment};
+use disklab_measure::{Environment, LabKernelIdentity, environment};
 use disklab_processor::Processor;
 use disklab_stack::{Ledger, Machine, Need};
 use disklab_study::{Cell, ModelSetting};
@@ -90,6 +90,7 @@ pub struct LabBench {
     settings: LabSettings,
     kernels: KernelSource,
     kernel: Option<LabKernel>,
+    identity: Option<LabKernelIdentity>,
     machine: Machine,
     ledger: Ledger,
     executor: Executor,
@@ -105,7 +106,7 @@ impl LabBench {
         executor: Executor,
     ) -> Self {
         let machine = Machine::configured(ZFS_CONFIGURATION, &["zpool", "zfs"]);
-        Self { drives, settings, kernels, kernel: None, machine, ledger, executor }
+        Self { drives, settings, kernels, kernel: None, identity: None, machine, ledger, executor }
     }
 
     fn short_of_memory(&self) -> Option<String> {
@@ -156,7 +157,9 @@ impl Bench for LabBench {
     }
 
     fn get_ready(&mut self, campaign: &Campaign, cells: &[Cell]) -> Result<(), BenchError> {
-        self.kernel = Some((self.kernels)(needs_zfs(campaign, cells))?);
+        let kernel = (self.kernels)(needs_zfs(campaign, cells))?;
+        self.identity = Some(identity(&kernel.program, &self.executor)?);
+        self.kernel = Some(kernel);
         Ok(())
     }
 
@@ -180,6 +183,7 @@ impl Bench for LabBench {
             virtual_machine: None,
             distribution: here.distribution,
             tools: here.tools,
+            lab_kernel: self.identity.clone(),
             ..Environment::default()
         }
     }
@@ -213,6 +217,18 @@ impl Bench for LabBench {
         }
         result
     }
+}
+
+/// What tells this kernel from any other.
+///
+/// # Errors
+/// [`BenchError::NotALabKernel`] if the file is no User-Mode Linux.
+fn identity(kernel: &Path, executor: &Executor) -> Result<LabKernelIdentity, BenchError> {
+    let digest = fingerprint::digest(kernel).map_err(BenchError::io("cannot read", kernel))?;
+    let configuration = fingerprint::configuration(kernel, executor)
+        .ok_or_else(|| BenchError::NotALabKernel(kernel.to_owned()))?;
+    let recipe = fingerprint::recipe(kernel);
+    Ok(LabKernelIdentity { digest, configuration: Some(configuration), recipe })
 }
 
 /// What the user should know where guests that `need` so much do not fit beside those

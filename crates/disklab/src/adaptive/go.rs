@@ -5,7 +5,7 @@ use std::time::Instant;
 use disklab_bench::BenchError;
 use disklab_campaign::{Outcome, Stop};
 use disklab_store::{CellRecord, CellState, Run};
-use disklab_study::{Cell, order};
+use disklab_study::Cell;
 use disklab_verdict::analyse;
 
 use super::blocks::Targets;
@@ -22,7 +22,7 @@ use crate::setup::Setup;
 pub fn go(setup: &mut Setup, run: &mut Run, how: &HowLong) -> Result<usize, BenchError> {
     let began = Instant::now();
     let before = used_seconds(&run.sessions().map_err(other)?, &run.cells().map_err(other)?);
-    let all = order(&setup.survey.pairs, how.most_blocks(), setup.seed);
+    let all = setup.order(how.most_blocks());
     let mut failed = 0;
     let (known, stopped_by) = loop {
         let records = run.cells().map_err(other)?;

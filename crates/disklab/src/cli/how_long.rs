@@ -14,7 +14,7 @@ use crate::exit::Failure;
 /// Names of the options that a run remembers.
 const GOAL: &str = RunInfo::GOAL;
 const PRECISION: &str = RunInfo::PRECISION;
-const BUDGET: &str = "budget";
+const BUDGET: &str = RunInfo::BUDGET;
 
 /// What a campaign is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -71,15 +71,20 @@ pub struct ShellArgs {
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
     /// With OpenZFS: a kernel that has it, with its programs.
-    #[arg(long, conflicts_with = "kernel")]
+    #[arg(long)]
     pub zfs: bool,
-    /// A kernel to use instead of the one that `disklab lab build` makes.
+    /// A kernel to use instead of the one that `disklab lab build` makes. Goes before
+    /// DISKLAB_LAB_KERNEL.
     #[arg(long, value_name = "PATH")]
     pub kernel: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct BenchArgs {
+    /// A kernel to use instead of the one that `disklab lab build` makes. Goes before
+    /// DISKLAB_LAB_KERNEL.
+    #[arg(long, value_name = "PATH")]
+    pub kernel: Option<PathBuf>,
     /// The processor to measure on; the first that disklab may use if absent.
     #[arg(long, value_name = "N")]
     pub core: Option<usize>,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use disklab_bench::BenchError;
 use disklab_exec::{ExecError, Interrupt};
 use disklab_report::Report;
-use disklab_store::{CellState, Grounds, Run, RunInfo, Session};
+use disklab_store::{CellState, Grounds, LAB_KERNEL, Run, RunInfo, Session};
 use disklab_study::{Cell, load};
 use disklab_units::count;
 use disklab_verdict::Severity;
@@ -123,9 +123,10 @@ fn go_on(run: &Run, setup: &Setup) -> String {
 
 type Started = (Option<Setup>, Run, Vec<Cell>);
 
-/// Has the bench make what it needs.
-fn get_ready(setup: &mut Setup) -> Result<(), Failure> {
-    let Setup { bench, campaign, cells, .. } = setup;
+/// Has the bench make what these cells need: all of the run, also those that are done, so that
+/// the rest gets the same kernel.
+fn get_ready(setup: &mut Setup, cells: &[Cell]) -> Result<(), Failure> {
+    let Setup { bench, campaign, .. } = setup;
     bench.get_ready(campaign, cells).map_err(|e| match e {
         BenchError::Program(ExecError::Interrupted) => Failure::interrupted("interrupted"),
         e => Failure::wrong_use(e),
@@ -170,7 +171,8 @@ fn begin(
     drop(planning);
     setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
     let claim = claim_outputs(&folder)?;
-    get_ready(&mut setup)?;
+    let cells = setup.cells.clone();
+    get_ready(&mut setup, &cells)?;
     setup.make_scratch()?;
     let study = &setup.campaign.study;
     let info = RunInfo {
@@ -197,7 +199,6 @@ fn begin(
     if matches!(how, How::Told) {
         eprintln!("  folder        {}", folder.display());
     }
-    let cells = setup.cells.clone();
     Ok((Some(setup), run, cells))
 }
 
@@ -252,14 +253,16 @@ fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     setup.check()?;
     setup.look()?;
     // Before the question, so that nobody gives his drives for a run that cannot go on.
-    get_ready(&mut setup)?;
+    let records = run.cells().map_err(Failure::failed)?;
+    let all: Vec<Cell> = records.into_iter().map(|record| record.cell).collect();
+    get_ready(&mut setup, if all.is_empty() { &cells } else { &all })?;
     same_machine(&info, &setup)?;
     for warning in setup.bench.warnings() {
         eprintln!("  {warning}");
     }
     setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
     setup.make_scratch()?;
-    let begun = run.cells().map_err(Failure::failed)?.len();
+    let begun = all.len();
     if setup.how_long.is_some() {
         eprintln!("{} cells are done; what is left hangs on the samples", begun - cells.len());
     } else {
@@ -292,8 +295,10 @@ fn same_machine(info: &RunInfo, setup: &Setup) -> Result<(), Failure> {
     }
     let words =
         differences.iter().map(|d| format!("{} was '{}' and is '{}'", d.what, d.one, d.other));
+    let other_kernel = differences.iter().any(|d| d.what == LAB_KERNEL);
+    let remedy = if other_kernel { "name the run's own kernel with --kernel, or " } else { "" };
     Err(Failure::wrong_use(format!(
-        "this run cannot be gone on with here, because it would mix two machines: {}; start a \
+        "this run cannot be resumed here, because it would mix two machines: {}; {remedy}start a \
          new run",
         words.collect::<Vec<_>>().join("; ")
     )))

@@ -8,6 +8,7 @@ use disklab_bench::{
     free_space, needs_zfs, study_processor,
 };
 use disklab_exec::{ExecError, Executor, Interrupt};
+use disklab_lab::kernel::NamedKernel;
 use disklab_lab::speed::processors;
 use disklab_lab::{ContentLimits, kernel};
 use disklab_stack::Ledger;
@@ -18,6 +19,7 @@ use super::{Place, existing_ancestor};
 use crate::cli::{Bus, CampaignArgs};
 use crate::commands::lab::build;
 use crate::exit::{Failure, INTERRUPTED};
+use crate::on::On;
 
 /// A guest's memory where neither the user nor the study says it: that of a small NAS.
 const MEMORY: Bytes = Bytes::gib(1);
@@ -77,34 +79,85 @@ pub fn bench(
         bus: args.bus.unwrap_or(Bus(campaign.study.lab_bus)).0,
         set_drive: args.set_drive.clone(),
     };
-    let kernels = Box::new(move |zfs| kernel_for(zfs, &interrupt));
+    let named = place.kernel.cloned();
+    let kernels = Box::new(move |zfs| kernel_for(zfs, named.as_ref(), &interrupt));
     Ok((LabBench::new(drives, settings, kernels, ledger, executor), memory))
 }
 
-/// Whether these cells need the kernel with ZFS, and where that or the plain one is, if
-/// it is there.
-pub fn kernel_of(campaign: &Campaign, cells: &[Cell]) -> (bool, Option<PathBuf>) {
+/// The kernel that the user named, by an option or by a variable.
+///
+/// # Errors
+/// [`Failure`] if it is not a program, or if the bench has no use for it.
+pub fn named_kernel(args: &CampaignArgs) -> Result<Option<NamedKernel>, Failure> {
+    if args.on() == On::Lab {
+        return NamedKernel::find(args.kernel.as_deref()).map_err(Failure::wrong_use);
+    }
+    match &args.kernel {
+        None => Ok(None),
+        Some(_) => Err(Failure::wrong_use(format!(
+            "--kernel is for the lab's guests; the bench '{}' runs on this machine's own kernel",
+            args.on()
+        ))),
+    }
+}
+
+/// Refuses a named kernel that lacks OpenZFS if cells need it.
+pub fn check_zfs(named: &NamedKernel, zfs: bool) -> Result<(), String> {
+    if !zfs || named.programs.is_some() {
+        return Ok(());
+    }
+    Err(format!(
+        "'{}' has no programs of OpenZFS beside it, which stacks with ZFS need: name the kernel \
+         that `disklab lab build --zfs` makes, where that put it, or leave these stacks out with \
+         --without 'zfs*:*'",
+        named.kernel.display()
+    ))
+}
+
+/// Whether these cells need the kernel with ZFS, and where that, the plain one or the one that
+/// was named is, if it is there.
+pub fn kernel_of(
+    campaign: &Campaign,
+    cells: &[Cell],
+    named: Option<&NamedKernel>,
+) -> (bool, Option<PathBuf>) {
     let cache = kernel::cache_folder();
     let zfs = needs_zfs(campaign, cells);
-    let found =
-        if zfs { kernel::find_zfs(&cache).map(|found| found.kernel) } else { kernel::find(&cache) };
+    let found = match named {
+        Some(named) => Some(named.kernel.clone()),
+        None if zfs => kernel::find_zfs(&cache).map(|found| found.kernel),
+        None => kernel::find(&cache),
+    };
     (zfs, found)
 }
 
 /// The kernel; it is built where it is not there yet.
-fn kernel_for(zfs: bool, interrupt: &Interrupt) -> Result<LabKernel, BenchError> {
+fn kernel_for(
+    zfs: bool,
+    named: Option<&NamedKernel>,
+    interrupt: &Interrupt,
+) -> Result<LabKernel, BenchError> {
     let source = kernel::Source::Debian;
     let cache = kernel::cache_folder();
     let failed = |failure: Failure, what: &str| match failure.code {
         INTERRUPTED => BenchError::Program(ExecError::Interrupted),
         _ => BenchError::Other(format!("the lab's kernel{what}: {failure}")),
     };
+    let with_programs = |program: PathBuf, programs: Option<PathBuf>| {
+        let arguments = programs.iter().map(|_| kernel::ZFS_HOST.to_owned()).collect();
+        LabKernel { program, programs, arguments }
+    };
+    if let Some(named) = named {
+        check_zfs(named, zfs).map_err(BenchError::Other)?;
+        // The same for all cells of a study, so that its parts can be merged.
+        return Ok(with_programs(named.kernel.clone(), named.programs.clone()));
+    }
     if !zfs {
         let program = match kernel::find(&cache) {
             Some(program) => program,
             None => build::ensure(&source, interrupt).map_err(|e| failed(e, ""))?,
         };
-        return Ok(LabKernel { program, programs: None, arguments: Vec::new() });
+        return Ok(with_programs(program, None));
     }
     let found = match kernel::find_zfs(&cache) {
         Some(found) => found,
@@ -114,11 +167,7 @@ fn kernel_for(zfs: bool, interrupt: &Interrupt) -> Result<LabKernel, BenchError>
             build::ensure_zfs(&source, &zfs, interrupt).map_err(|e| failed(e, hint))?
         }
     };
-    Ok(LabKernel {
-        program: found.kernel,
-        programs: Some(found.programs),
-        arguments: vec![kernel::ZFS_HOST.to_owned()],
-    })
+    Ok(with_programs(found.kernel, Some(found.programs)))
 }
 
 /// How many labs run at once: as many as asked for, or else one on each processor that

@@ -209,7 +209,10 @@ fn wrong_use_ends_with_2() {
         (vec!["--script", "/no/such/script"], "cannot read the script '/no/such/script'"),
         (vec!["--writable", "/no/such/folder", "-c", "true"], "--writable /no/such/folder"),
         (vec!["--writable", "/", "-c", "true"], "name one within"),
-        (vec!["--kernel", "/no/such/kernel", "-c", "true"], "'/no/such/kernel' cannot be started"),
+        (
+            vec!["--kernel", "/no/such/kernel", "-c", "true"],
+            "--kernel '/no/such/kernel': No such file",
+        ),
         (vec!["-c", "true", "--script", "x"], "cannot be used with"),
         (vec![], "a prompt needs a terminal"),
     ] {

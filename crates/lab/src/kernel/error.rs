@@ -37,6 +37,16 @@ pub enum KernelError {
         /// The package.
         package: &'static str,
     },
+    /// The kernel that the user named cannot be used.
+    #[error("{by} '{}': {why}; name a User-Mode Linux program, such as `disklab lab build` makes", path.display())]
+    Named {
+        /// The option or variable.
+        by: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The named folder cannot be built from.
     #[error("'{path}' is no kernel source for the lab: {what}")]
     Source {
@@ -148,6 +158,7 @@ impl KernelError {
                 | Self::Path(_)
                 | Self::Space { .. }
                 | Self::Options { .. }
+                | Self::Named { .. }
         )
     }
 }

@@ -9,6 +9,8 @@
 mod build;
 mod cache;
 mod error;
+pub mod fingerprint;
+mod named;
 mod options;
 mod progress;
 mod recipe;
@@ -26,6 +28,7 @@ use build::Build;
 use cache::Cache;
 pub use cache::{KERNEL_VARIABLE, ZfsKernel, cache_folder, find, find_zfs};
 pub use error::KernelError;
+pub use named::NamedKernel;
 pub use options::FRAGMENT as CONFIGURATION;
 pub use progress::{Progress, Step};
 use recipe::{PATCHES, Recipe};

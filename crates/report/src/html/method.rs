@@ -1,11 +1,12 @@
 //! How it was measured, and what the measuring itself cost.
 
+use disklab_study::Draws;
 use disklab_units::significant;
 use maud::{Markup, html};
 
 use crate::campaign::is_adaptive;
 use crate::html::OPEN_ROWS;
-use crate::view::{IMPORTED, command_line, count, intervals, progress, scale};
+use crate::view::{IMPORTED, command_line, count, intervals, prerequisites, progress, scale};
 use crate::{Report, Spread, StackOverhead};
 
 /// The section.
@@ -23,7 +24,11 @@ pub(crate) fn section(report: &Report) -> Markup {
                         @if is_adaptive(info) { "up to " }
                         (times(info.repeats)) ", each time on a freshly made stack. The order \
                          is random, and every second repeat runs in the reverse order of the \
-                         one before, from seed " code { (info.seed) } "; all stacks of a repeat were given the same work."
+                         one before, from seed " code { (info.seed) }
+                        @if report.study.draws == Draws::Shared {
+                            "; all stacks of a repeat were given the same work"
+                        }
+                        "."
                     }
                 }
                 li { (progress(report)) }
@@ -38,7 +43,7 @@ pub(crate) fn section(report: &Report) -> Markup {
                         "."
                     }
                 }
-                li { (intervals(info)) }
+                li { (intervals(report)) }
                 li {
                     "MB and GB are powers of 1000, MiB and GiB powers of 1024. Read and write \
                      amplification are the bytes that the drives moved per byte that the \
@@ -46,6 +51,7 @@ pub(crate) fn section(report: &Report) -> Markup {
                 }
                 li {
                     "To do it again: " code.command { (command_line(report)) }
+                    ", with " (prerequisites(info))
                     @if report.sessions.len() > 1 {
                         " (resumed " (times(report.sessions.len() as u32 - 1)) ")"
                     }

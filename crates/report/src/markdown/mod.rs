@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 use crate::Report;
 use crate::view::{
     Absences, IMPORTED, Kind, all_absences, bench_label, command_line, kinds, machine, manner,
-    measured, progress, scale, smart_lines, tool,
+    measured, prerequisites, progress, scale, smart_lines, tool,
 };
 
 pub use published::published_text;
@@ -188,10 +188,10 @@ fn again(md: &mut String, report: &Report) {
     let info = &report.info;
     let _ = write!(
         md,
-        "## How to do it again\n\n{}\n\nStudy {}, order seed {}, disklab {}.\n",
+        "## How to do it again\n\n{}\n\nStudy {}, order seed {}, with {}.\n",
         code(&command_line(report)),
         code(&info.study),
         info.seed,
-        escape(&info.disklab),
+        escape(&prerequisites(info)),
     );
 }

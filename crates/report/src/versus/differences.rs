@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use disklab_measure::DriveState;
+use disklab_store::RunInfo;
 use disklab_study::Caches;
 use disklab_units::Bytes;
 use disklab_verdict::Versus;
@@ -32,7 +33,7 @@ const NAMED: usize = 4;
 /// What is the same thing in a run as a whole: (name, whether it is the work, value).
 type Fact = (&'static str, bool, fn(&Report) -> String);
 
-const FACTS: [Fact; 12] = [
+const FACTS: [Fact; 13] = [
     ("scale of sizes", true, |r| r.info.scale.to_string()),
     ("seed", false, |r| r.info.seed.to_string()),
     ("repeats", false, |r| r.info.repeats.to_string()),
@@ -40,6 +41,10 @@ const FACTS: [Fact; 12] = [
     ("the bench's own words", false, |r| r.info.bench_about.clone()),
     ("disklab", false, |r| r.info.disklab.clone()),
     ("kernel", false, |r| kernels(r)),
+    ("lab kernel", false, |r| {
+        let kernel = r.info.environment.lab_kernel.as_ref();
+        kernel.map(ToString::to_string).unwrap_or_default()
+    }),
     ("distribution", false, |r| r.info.environment.distribution.clone().unwrap_or_default()),
     ("processor", false, |r| r.info.environment.processor.clone().unwrap_or_default()),
     ("processors", false, |r| number(u64::from(r.info.environment.processors))),
@@ -106,7 +111,8 @@ fn kernels(report: &Report) -> String {
 /// The bench's settings.
 fn options(all: &mut Vec<Difference>, a: &Report, b: &Report) {
     let names: BTreeSet<&String> = a.info.options.keys().chain(b.info.options.keys()).collect();
-    for name in names {
+    // A kernel is known by its digest, wherever it lies.
+    for name in names.into_iter().filter(|name| *name != RunInfo::KERNEL) {
         let of = |report: &Report| {
             report.info.options.get(name).cloned().unwrap_or_else(|| "not set".to_owned())
         };

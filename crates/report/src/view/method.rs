@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::campaign::is_adaptive;
 use disklab_measure::Tool;
 use disklab_store::{CellRecord, CellState, RunInfo};
+use disklab_study::Draws;
 use disklab_units::{Bytes, count, significant};
 
 use crate::Report;
@@ -117,8 +118,29 @@ pub(crate) fn scale(scale: f64) -> String {
     )
 }
 
-/// How intervals and verdicts were made.
-pub(crate) fn intervals(info: &RunInfo) -> &'static str {
+/// What an interval of the lab covers.
+const LAB_INTERVALS: &str = " In the lab each repeat has other units of the drives' models and \
+     draws its work anew: a figure's interval covers any drive of the model, as far as the model \
+     makes its units differ.";
+/// What ratios are made of there.
+const SHARED_DRAWS: &str = " All stacks of a repeat have the same units and the same work.";
+const OWN_DRAWS: &str = " Each stack of a repeat has its own units and its own work.";
+
+/// How intervals and verdicts were made, and what an interval covers.
+pub(crate) fn intervals(report: &Report) -> String {
+    let info = &report.info;
+    let mut text = how_intervals_were_made(info).to_owned();
+    if info.is_lab() && info.repeats > 1 {
+        text.push_str(LAB_INTERVALS);
+        text.push_str(match report.study.draws {
+            Draws::Shared => SHARED_DRAWS,
+            Draws::Apart => OWN_DRAWS,
+        });
+    }
+    text
+}
+
+fn how_intervals_were_made(info: &RunInfo) -> &'static str {
     if info.is_for_precision() {
         return "One cell is one observation. It ran until its intervals were narrow enough; as \
                 repeats that happen to agree end that early, those of single figures are at \
@@ -166,22 +188,6 @@ pub(crate) fn machine(info: &RunInfo) -> Vec<String> {
 pub(crate) fn tool(tool: &Tool) -> String {
     let Tool { name, version } = tool;
     if version.starts_with(name.as_str()) { version.clone() } else { format!("{name} {version}") }
-}
-
-/// The command that began the run, as one would type it.
-pub(crate) fn command_line(report: &Report) -> String {
-    report.sessions.first().map_or_else(
-        || {
-            shell_words::join([
-                "disklab",
-                "run",
-                &report.info.study_file,
-                "--on",
-                &report.info.bench,
-            ])
-        },
-        |session| shell_words::join(&session.command),
-    )
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What the forms of a report share: the same facts, picked and put in words.
 
 mod absent;
+mod again;
 mod finding;
 mod latency;
 mod method;
@@ -10,12 +11,12 @@ mod smart;
 mod traffic;
 
 pub(crate) use absent::{Absences, absences, all_absences};
+pub(crate) use again::{command_line, prerequisites};
 pub(crate) use disklab_units::count;
 pub(crate) use finding::{Kind, kinds, severity_word};
 pub(crate) use latency::{PERCENTILES, curve, percentile_name, percentiles, position};
 pub(crate) use method::{
-    IMPORTED, bench_label, command_line, intervals, machine, manner, measured, progress, scale,
-    tool,
+    IMPORTED, bench_label, intervals, machine, manner, measured, progress, scale, tool,
 };
 pub(crate) use panel::{
     Colours, Panel, Portion, Series, against_baseline, is_baseline, outcome, panels, shared_names,

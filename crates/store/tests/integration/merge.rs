@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::support::{cells, raw_folders, sample};
-use disklab_measure::{Environment, Sample, Tool};
+use disklab_measure::{Environment, LabKernelIdentity, Sample, Tool};
 use disklab_store::{CellState, Run, RunInfo, Session};
 use disklab_study::Cell;
 use proptest::prelude::*;
@@ -142,7 +142,19 @@ fn what_is_no_part_of_the_same_run_is_refused() {
         options: [("memory".to_owned(), value.to_owned())].into(),
         ..info()
     };
+    let kernel = |digest: &str| {
+        let kernel = LabKernelIdentity {
+            digest: digest.to_owned(),
+            configuration: None,
+            recipe: Some("configuration 1".to_owned()),
+        };
+        let environment = Environment { lab_kernel: Some(kernel), ..Environment::default() };
+        RunInfo { environment, ..info() }
+    };
     for (one, other, expected) in [
+        (kernel("12"), kernel("34"), "the lab's kernel is 'SHA-256 12, built from configuration"),
+        (kernel("12"), kernel("34"), "run all parts with one kernel (run --kernel PATH)"),
+        (kernel("12"), info(), "and 'not recorded' in the second"),
         (info(), RunInfo { seed: 1, ..info() }, "the seed is 18446744073709551615 in the first"),
         (info(), RunInfo { repeats: 3, ..info() }, "the number of repeats is 2"),
         (info(), RunInfo { scale: 1.0, ..info() }, "the scale is 0.5"),
@@ -178,6 +190,20 @@ fn the_host_of_the_lab_does_not_count() {
     let ours = some(|cell| cell.stack.starts_with('a'));
     let theirs = some(|cell| cell.stack.starts_with('b'));
     let parts = [part(&a, &on("6.1"), &ours, 1), part(&b, &on("6.12"), &theirs, 1)];
+    Run::merge(&parts, &to).expect("merge");
+}
+
+#[test]
+fn kernel_is_known_by_its_digest_wherever_it_lies() {
+    let at = |path: &str| RunInfo {
+        options: [(RunInfo::KERNEL.to_owned(), path.to_owned())].into(),
+        ..info()
+    };
+    let temp = tempfile::tempdir().expect("temp");
+    let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
+    let ours = some(|cell| cell.stack.starts_with('a'));
+    let theirs = some(|cell| cell.stack.starts_with('b'));
+    let parts = [part(&a, &at("/here/linux"), &ours, 1), part(&b, &at("/there"), &theirs, 1)];
     Run::merge(&parts, &to).expect("merge");
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use disklab_lab::kernel::{self, Source};
+use disklab_lab::kernel::{self, NamedKernel, Source};
 use disklab_lab::speed::{Figure, SpeedOptions, Target, measure, processors};
 use disklab_lab::{Seat, Seats};
 use disklab_units::significant;
@@ -28,7 +28,8 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     // Kept until all is measured, so that others run elsewhere.
     let seat = Seats::of_user().take(among, 0);
     let core = seat.as_ref().map_or(0, Seat::core);
-    let kernel = match kernel::find(&kernel::cache_folder()) {
+    let named = NamedKernel::find(args.kernel.as_deref()).map_err(Failure::wrong_use)?;
+    let kernel = match named.map(|n| n.kernel).or_else(|| kernel::find(&kernel::cache_folder())) {
         Some(kernel) => kernel,
         None => build::ensure(&Source::Debian, &interrupt)?,
     };

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_bench::find_processor;
 use disklab_exec::Interrupt;
-use disklab_lab::kernel::{self, Source, ZfsSource};
+use disklab_lab::kernel::{self, NamedKernel, Source, ZfsSource};
 use disklab_lab::speed::processors;
 use disklab_lab::{
     Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, Seat, Seats, Walls,
@@ -25,7 +25,7 @@ use crate::cli::ShellArgs;
 use crate::exit::{DONE, Failure};
 use crate::guest::shell::JOB;
 use crate::guest::shell::session::{Script, Session};
-use crate::setup::machine_memory;
+use crate::setup::{check_zfs, machine_memory};
 use crate::signals;
 use drives::SessionDrive;
 use folder::session_folder;
@@ -109,6 +109,11 @@ fn kernel_and_programs(
     interrupt: &Interrupt,
 ) -> Result<(PathBuf, Option<PathBuf>), Failure> {
     let cache = kernel::cache_folder();
+    let named = NamedKernel::find(args.kernel.as_deref()).map_err(Failure::wrong_use)?;
+    if let Some(named) = named {
+        check_zfs(&named, args.zfs).map_err(Failure::wrong_use)?;
+        return Ok((named.kernel, named.programs.filter(|_| args.zfs)));
+    }
     if args.zfs {
         let zfs = match kernel::find_zfs(&cache) {
             Some(zfs) => zfs,
@@ -116,7 +121,7 @@ fn kernel_and_programs(
         };
         return Ok((zfs.kernel, Some(zfs.programs)));
     }
-    let kernel = match args.kernel.clone().or_else(|| kernel::find(&cache)) {
+    let kernel = match kernel::find(&cache) {
         Some(kernel) => kernel,
         None => build::ensure(&Source::Debian, interrupt)?,
     };

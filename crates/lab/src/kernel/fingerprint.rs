@@ -1,0 +1,89 @@
+//! What tells one kernel from another: its release does not, as two builds may share it.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use disklab_exec::{Executor, Invocation};
+use sha2::{Digest, Sha256};
+
+use super::cache::RECIPE;
+use super::recipe::short;
+
+/// A recipe longer than this was not written by disklab.
+const LONGEST_RECIPE: u64 = 64 << 10;
+
+/// SHA-256 of the kernel's file, in hexadecimal.
+///
+/// # Errors
+/// [`io::Error`] if the file cannot be read.
+pub fn digest(kernel: &Path) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    io::copy(&mut File::open(kernel)?, &mut hash)?;
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The first 64 bits of the SHA-256 of its configuration, as the kernel itself prints it
+/// (`--showconfig` of User-Mode Linux). None if the file is no such kernel.
+pub fn configuration(kernel: &Path, executor: &Executor) -> Option<String> {
+    let show = Invocation::new(kernel.display().to_string()).arg("--showconfig");
+    let text = executor.check(&show).ok()?.text();
+    text.contains("CONFIG_UML=y").then(|| short(&Sha256::digest(text)))
+}
+
+/// What it was built from: a digest of the options and patches, the source, the compiler and
+/// OpenZFS, in one line. None if disklab did not build it.
+pub fn recipe(kernel: &Path) -> Option<String> {
+    let path = kernel.parent()?.join(RECIPE);
+    if path.metadata().ok()?.len() > LONGEST_RECIPE {
+        return None;
+    }
+    let text = std::fs::read_to_string(path).ok()?;
+    text.starts_with("configuration ").then(|| text.trim().replace('\n', ", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn kernels_that_differ_in_one_byte_have_other_digests() {
+        let folder = tempfile::tempdir().expect("temp");
+        let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+        std::fs::write(&a, b"ext4 as it is").expect("written");
+        std::fs::write(&b, b"ext4 as it iz").expect("written");
+        let [one, other] = [&a, &b].map(|path| digest(path).expect("read"));
+        assert_eq!(one.len(), 64);
+        assert_ne!(one, other);
+        assert_eq!(one, digest(&a).expect("read"));
+        assert!(digest(&folder.path().join("nothing")).is_err());
+    }
+
+    #[test]
+    fn configuration_is_what_the_kernel_prints() {
+        let folder = tempfile::tempdir().expect("temp");
+        let kernel = |name: &str, says: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, format!("#!/bin/sh\necho '{says}'\n")).expect("written");
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("made");
+            configuration(&path, &Executor::default())
+        };
+        let one = kernel("one", "CONFIG_UML=y CONFIG_EXT4_FS=y");
+        assert!(one.is_some() && one != kernel("two", "CONFIG_UML=y"));
+        assert_eq!(kernel("another-program", "hello"), None);
+    }
+
+    #[test]
+    fn recipe_is_beside_a_kernel_that_disklab_built() {
+        let folder = tempfile::tempdir().expect("temp");
+        let kernel = folder.path().join("linux");
+        assert_eq!(recipe(&kernel), None);
+        let path = folder.path().join(RECIPE);
+        std::fs::write(&path, "configuration 12\nsource s\ncompiler c\n").expect("written");
+        assert_eq!(recipe(&kernel).as_deref(), Some("configuration 12, source s, compiler c"));
+        std::fs::write(&path, "flour and water").expect("written");
+        assert_eq!(recipe(&kernel), None);
+    }
+}

@@ -1,0 +1,64 @@
+//! A kernel that the user names instead of one of the cache.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::KernelError;
+use super::cache::{KERNEL_VARIABLE, PROGRAMS};
+use super::zfs;
+
+/// A kernel's file, and OpenZFS's programs if they lie beside it, as in the cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedKernel {
+    /// The kernel's program; absolute.
+    pub kernel: PathBuf,
+    /// The directory of OpenZFS's programs.
+    pub programs: Option<PathBuf>,
+}
+
+impl NamedKernel {
+    /// The kernel that an option names, or else [`KERNEL_VARIABLE`]; none if neither does.
+    ///
+    /// # Errors
+    /// [`KernelError::Named`] if the name is not that of a program: a wrong name is better
+    /// reported than silently replaced.
+    pub fn find(option: Option<&Path>) -> Result<Option<Self>, KernelError> {
+        let (by, path) = match option {
+            Some(path) => ("--kernel", path.to_owned()),
+            None => match std::env::var_os(KERNEL_VARIABLE).filter(|path| !path.is_empty()) {
+                Some(path) => (KERNEL_VARIABLE, PathBuf::from(path)),
+                None => return Ok(None),
+            },
+        };
+        let refuse = |why: String| KernelError::Named { by, path: path.clone(), why };
+        let metadata = path.metadata().map_err(|e| refuse(e.to_string()))?;
+        if !metadata.is_file() {
+            return Err(refuse("not a file".to_owned()));
+        }
+        if metadata.permissions().mode() & 0o111 == 0 {
+            return Err(refuse("not executable".to_owned()));
+        }
+        let kernel = std::path::absolute(&path).map_err(|e| refuse(e.to_string()))?;
+        let programs = kernel.parent().map(|folder| folder.join(PROGRAMS));
+        Ok(Some(Self { kernel, programs: programs.filter(|folder| zfs::complete(folder)) }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn named_kernel_must_be_a_program() {
+        let folder = tempfile::tempdir().expect("temp");
+        let path = folder.path().join("linux");
+        let error = |path: &Path| NamedKernel::find(Some(path)).expect_err("refused").to_string();
+        assert!(error(&path).contains("No such file"), "{}", error(&path));
+        assert!(error(folder.path()).contains("not a file"));
+        std::fs::write(&path, "").expect("written");
+        assert!(error(&path).contains("not executable"));
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("made");
+        let found = NamedKernel::find(Some(&path)).expect("found");
+        assert_eq!(found, Some(NamedKernel { kernel: path, programs: None }));
+    }
+}

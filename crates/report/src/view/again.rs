@@ -1,0 +1,164 @@
+//! How to make a run's samples again.
+
+use disklab_store::{RunInfo, Session};
+
+use crate::Report;
+
+/// The command that makes this run's samples again, as one would type it: with the seed that
+/// was drawn and the settings that were found, also those of a merged run, whose parts each
+/// ran a part of the cells. The same command that read an imported run.
+pub(crate) fn command_line(report: &Report) -> String {
+    command(&report.info, &report.sessions)
+}
+
+/// What the command needs besides: the program and, in the lab, the kernel.
+pub(crate) fn prerequisites(info: &RunInfo) -> String {
+    let kernel = info.environment.lab_kernel.as_ref();
+    let kernel = kernel.map(|kernel| format!(" and the lab's kernel {kernel}"));
+    format!("disklab {}{}", info.disklab, kernel.unwrap_or_default())
+}
+
+fn command(info: &RunInfo, sessions: &[Session]) -> String {
+    if info.is_import()
+        && let Some(session) = sessions.first()
+    {
+        return shell_words::join(&session.command);
+    }
+    let mut words = ["disklab", "run", study(info, sessions)].map(str::to_owned).to_vec();
+    let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
+    if !info.is_lab() {
+        option("on", info.bench.clone());
+    }
+    option("seed", info.seed.to_string());
+    let is_adaptive = [RunInfo::GOAL, RunInfo::PRECISION, RunInfo::BUDGET]
+        .iter()
+        .any(|name| info.options.contains_key(*name));
+    if !is_adaptive {
+        option("repeats", info.repeats.to_string());
+    }
+    if info.scale != 1.0 {
+        option("scale", info.scale.to_string());
+    }
+    for (name, value) in &info.options {
+        match name.as_str() {
+            // It follows from the goal.
+            RunInfo::LOOKS => {}
+            // In the lab, where files lie decides nothing.
+            "scratch" if info.is_lab() => {}
+            "only" | "without" => {
+                value.split_whitespace().for_each(|pattern| option(name, pattern.to_owned()));
+            }
+            "set-drive" => match shell_words::split(value) {
+                Ok(settings) => settings.into_iter().for_each(|setting| option(name, setting)),
+                Err(_) => option(name, value.clone()),
+            },
+            _ => option(name, value.clone()),
+        }
+    }
+    shell_words::join(words)
+}
+
+/// The study as it is named on the command line: a shipped one by its id, which lies in no
+/// file of this machine.
+fn study<'a>(info: &'a RunInfo, sessions: &[Session]) -> &'a str {
+    let is_typed =
+        sessions.iter().any(|session| session.command.iter().any(|word| *word == info.study_file));
+    if !is_typed && info.study_file == format!("studies/{}.toml", info.study) {
+        return &info.study;
+    }
+    &info.study_file
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use disklab_measure::{Environment, LabKernelIdentity};
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn info(bench: &str, options: &[(&str, &str)]) -> RunInfo {
+        let options = options.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        RunInfo {
+            disklab: "0.1.0".to_owned(),
+            study: "nas".to_owned(),
+            title: "NAS".to_owned(),
+            study_file: "studies/nas.toml".to_owned(),
+            study_text: String::new(),
+            bench: bench.to_owned(),
+            bench_about: String::new(),
+            options: options.collect::<BTreeMap<_, _>>(),
+            scale: 1.0 / 64.0,
+            repeats: 3,
+            seed: 8_765_432_109_876_543,
+            created: Timestamp::UNIX_EPOCH,
+            stacks: Vec::new(),
+            left_out: Vec::new(),
+            environment: Environment::default(),
+        }
+    }
+
+    fn session(command: &[&str]) -> Session {
+        Session {
+            began: Timestamp::UNIX_EPOCH,
+            command: command.iter().map(|word| (*word).to_owned()).collect(),
+            disklab: "0.1.0".to_owned(),
+            kernel: String::new(),
+        }
+    }
+
+    #[test]
+    fn command_has_what_was_drawn_and_what_was_set() {
+        let options = [
+            ("kernel", "/k/linux"),
+            ("memory", "1GiB"),
+            ("only", "a/*:* b:dd"),
+            ("scratch", "/tmp/x"),
+            ("set-drive", "'m:a.b=32 MiB' m:c.d=1"),
+        ];
+        // Nothing of it was typed but for the study.
+        let typed = session(&["disklab", "run", "nas"]);
+        assert_eq!(
+            command(&info("lab", &options), &[typed]),
+            "disklab run nas --seed 8765432109876543 --repeats 3 --scale 0.015625 \
+             --kernel /k/linux --memory 1GiB --only 'a/*:*' --only b:dd \
+             --set-drive 'm:a.b=32 MiB' --set-drive 'm:c.d=1'"
+        );
+    }
+
+    #[test]
+    fn command_of_another_bench_and_of_a_goal() {
+        let options = [("goal", "best"), ("looks", "12"), ("scratch", "/tmp/x")];
+        let mut info = info("loop", &options);
+        info.scale = 1.0;
+        let typed = session(&["disklab", "run", "studies/nas.toml"]);
+        assert_eq!(
+            command(&info, &[typed]),
+            "disklab run studies/nas.toml --on loop --seed 8765432109876543 --goal best \
+             --scratch /tmp/x"
+        );
+    }
+
+    #[test]
+    fn imported_run_is_read_again() {
+        let read = session(&["disklab", "import", "a.json", "--to", "x y"]);
+        assert_eq!(command(&info("import", &[]), &[read]), "disklab import a.json --to 'x y'");
+    }
+
+    #[test]
+    fn lab_kernel_is_a_prerequisite() {
+        let mut info = info("lab", &[]);
+        assert_eq!(prerequisites(&info), "disklab 0.1.0");
+        info.environment.lab_kernel = Some(LabKernelIdentity {
+            digest: "0123456789abcdef0123".to_owned(),
+            configuration: Some("77".to_owned()),
+            recipe: None,
+        });
+        assert_eq!(
+            prerequisites(&info),
+            "disklab 0.1.0 and the lab's kernel SHA-256 0123456789abcdef, .config 77, not built \
+             by disklab"
+        );
+    }
+}
