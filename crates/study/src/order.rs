@@ -1,4 +1,4 @@
-//! The order of cells: randomised complete blocks, every second one reversed.
+//! The order of cells: randomised complete blocks, each drawn apart.
 
 use indexmap::IndexMap;
 use rand::SeedableRng;
@@ -23,11 +23,13 @@ pub struct Cell {
 }
 
 /// Lays cells out in `repeats` blocks. Each block holds every pair once, so
-/// that a drift of the machine hits all stacks alike. In the first block, the third, and
-/// so on, the stacks are shuffled, and within a stack its workloads; each block between
-/// runs in the reverse order of the one before, so that over both together whatever grows
-/// evenly with time cancels out. ChaCha8 keeps the order the same for a seed on every
-/// machine, and the blocks of a shorter order are the first ones of a longer.
+/// that a drift of the machine hits all stacks alike. In each block the stacks are shuffled,
+/// and within a stack its workloads, whatever the order of other blocks was: which of two
+/// stacks is disturbed more is then a coin tossed anew in each block, which is what tests
+/// over blocks assume. (A block that reversed the one before would cancel even growth, but
+/// halve the number of tosses: where the ends of a block are slower, it gave four to five
+/// times as many false differences as promised.) ChaCha8 keeps the order the same for a seed
+/// on every machine, and the blocks of a shorter order are the first ones of a longer.
 pub fn order(pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut by_stack: IndexMap<&str, Vec<&str>> = IndexMap::new();
@@ -36,18 +38,13 @@ pub fn order(pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {
     }
     let mut stacks: Vec<&str> = by_stack.keys().copied().collect();
     let mut cells: Vec<Cell> = Vec::with_capacity(pairs.len() * repeats as usize);
-    let mut drawn: Vec<(&str, &str)> = Vec::with_capacity(pairs.len());
     for block in 0..repeats {
-        if block % 2 == 1 {
-            drawn.reverse();
-        } else {
-            stacks.shuffle(&mut random);
-            drawn.clear();
-            for stack in &stacks {
-                let mut workloads = by_stack.get(stack).cloned().unwrap_or_default();
-                workloads.shuffle(&mut random);
-                drawn.extend(workloads.into_iter().map(|workload| (*stack, workload)));
-            }
+        stacks.shuffle(&mut random);
+        let mut drawn: Vec<(&str, &str)> = Vec::with_capacity(pairs.len());
+        for stack in &stacks {
+            let mut workloads = by_stack.get(stack).cloned().unwrap_or_default();
+            workloads.shuffle(&mut random);
+            drawn.extend(workloads.into_iter().map(|workload| (*stack, workload)));
         }
         for (stack, workload) in &drawn {
             cells.push(Cell {
@@ -117,19 +114,6 @@ mod tests {
         }
 
         #[test]
-        fn every_second_block_is_the_one_before_reversed(
-            stacks in 1_usize..6, workloads in 1_usize..6, repeats in 2_u32..7, seed: u64
-        ) {
-            let pairs = pairs(stacks, workloads);
-            let cells = order(&pairs, repeats, seed);
-            for two in cells.chunks_exact(2 * pairs.len()) {
-                let (first, second) = two.split_at(pairs.len());
-                let reversed = first.iter().rev().map(|c| (&c.stack, &c.workload));
-                prop_assert!(second.iter().map(|c| (&c.stack, &c.workload)).eq(reversed));
-            }
-        }
-
-        #[test]
         fn a_shorter_order_begins_a_longer(
             stacks in 1_usize..6, workloads in 1_usize..4, few in 1_u32..5, seed: u64
         ) {
@@ -139,14 +123,21 @@ mod tests {
         }
     }
 
+    /// Of three stacks there are six orders: whatever the first block's is, the second block
+    /// has each of them equally often.
     #[test]
-    fn other_pairs_of_blocks_are_drawn_anew() {
-        let cells = order(&pairs(6, 1), 6, 3);
-        let block = |n: usize| -> Vec<&str> {
-            cells[6 * n..6 * (n + 1)].iter().map(|c| c.stack.as_str()).collect()
-        };
-        assert_ne!(block(0), block(2));
-        assert_ne!(block(2), block(4));
+    fn each_block_is_drawn_whatever_the_one_before_was() {
+        let pairs = pairs(3, 1);
+        let mut counts: std::collections::BTreeMap<Vec<usize>, u32> = Default::default();
+        for seed in 0..3000 {
+            let cells = order(&pairs, 2, seed);
+            let place = |stack: &str| cells[..3].iter().position(|c| c.stack == stack);
+            let second: Vec<usize> = cells[3..].iter().filter_map(|c| place(&c.stack)).collect();
+            *counts.entry(second).or_default() += 1;
+        }
+        assert_eq!(counts.len(), 6, "{counts:?}");
+        // Four standard deviations of a binomial count.
+        assert!(counts.values().all(|n| n.abs_diff(500) <= 82), "{counts:?}");
     }
 
     #[test]

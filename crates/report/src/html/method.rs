@@ -23,8 +23,7 @@ pub(crate) fn section(report: &Report) -> Markup {
                         "Each workload ran on each stack "
                         @if is_adaptive(info) { "up to " }
                         (times(info.repeats)) ", each time on a freshly made stack. The order \
-                         is random, and every second repeat runs in the reverse order of the \
-                         one before, from seed " code { (info.seed) }
+                         of each repeat is random and drawn by itself, from seed " code { (info.seed) }
                         @if report.study.draws == Draws::Shared {
                             "; all stacks of a repeat were given the same work"
                         }

@@ -33,7 +33,7 @@ impl World {
 
 /// All worlds. 'σ' is the standard deviation of the logarithm: 3 % is what real disks
 /// often show between runs.
-pub const WORLDS: [World; 8] = [
+pub const WORLDS: [World; 11] = [
     World {
         name: "lognormal",
         about: "independent factors, lognormal, σ 3 %",
@@ -94,6 +94,45 @@ pub const WORLDS: [World; 8] = [
         disturb: |random, cells, block| {
             let place = |at: usize| if at == 0 { 0.1 } else { -0.08 * at as f64 / block as f64 };
             (0..cells).map(|cell| place(cell % block) + 0.02 * normal(random)).collect()
+        },
+    },
+    World {
+        name: "slow swings",
+        about: "each cell keeps 0.97 of the last one's disturbance (σ 4 %), and σ 1 % of its own",
+        still: false,
+        disturb: |random, cells, _| {
+            let mut level = 0.04 * normal(random);
+            let mut next = || {
+                level = 0.97 * level + 0.04 * (1.0_f64 - 0.9409).sqrt() * normal(random);
+                level + 0.01 * normal(random)
+            };
+            (0..cells).map(|_| next()).collect()
+        },
+    },
+    World {
+        name: "in step",
+        about: "a wave of ±5 % whose period is two blocks, from a phase that is drawn; σ 1 %",
+        still: false,
+        disturb: |random, cells, block| {
+            let phase = std::f64::consts::TAU * uniform(random);
+            let turn = |cell: usize| std::f64::consts::PI * cell as f64 / block as f64;
+            (0..cells)
+                .map(|cell| 0.05 * (phase + turn(cell)).sin() + 0.01 * normal(random))
+                .collect()
+        },
+    },
+    World {
+        name: "ends",
+        about: "the first and the last fifth of each block are 10 % slower; σ 1 %",
+        still: false,
+        disturb: |random, cells, block| {
+            let slow = |cell: usize| {
+                let place = (cell % block) as f64 + 0.5;
+                place < block as f64 / 5.0 || place > block as f64 * 0.8
+            };
+            (0..cells)
+                .map(|cell| if slow(cell) { -0.1 } else { 0.0 } + 0.01 * normal(random))
+                .collect()
         },
     },
     World {
