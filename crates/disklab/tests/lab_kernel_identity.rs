@@ -66,8 +66,10 @@ fn two_kernels_are_told_apart_and_never_mixed() {
     run("a", "*:a", &["--seed", "7", "--kernel", "one"]).assert().code(vec![0, 1]);
     run("b", "*:b", &["--seed", "7"]).env(KERNEL_VARIABLE, &other).assert().code(vec![0, 1]);
 
+    let mut again = run("again", "*:a", &["--seed", "7"]);
+    again.env(KERNEL_VARIABLE, &other).assert().code(vec![0, 1]);
     here(home)
-        .args(["compare", "a", "b"])
+        .args(["compare", "a", "again"])
         .assert()
         .stdout(contains("lab kernel").and(contains("nothing that was recorded").not()));
     here(home)
