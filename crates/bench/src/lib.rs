@@ -15,6 +15,7 @@ mod drives;
 mod error;
 mod job_devices;
 mod lab;
+mod layout_cost;
 mod loop_drives;
 mod own_directory;
 mod predict;
@@ -35,6 +36,7 @@ pub use lab::{
     CELL_JOB, KernelSource, LabBench, LabKernel, LabSettings, ModelledDrives, SerialNumbers,
     carry_out_in_guest, check_charges, find_model, find_processor, needs_zfs, study_processor,
 };
+pub use layout_cost::LayoutCost;
 pub use loop_drives::LoopDrives;
-pub use predict::{Medium, Prediction, cell_seconds, predict};
+pub use predict::{Medium, Prediction, Simulation, cell_seconds, predict};
 pub use survey::Survey;

@@ -63,6 +63,9 @@ pub struct Cost {
     /// Operations that each cost a positioning of the arm: random reads and
     /// writes, synchronous writes, creations and removals of files.
     pub seeks: u64,
+    /// Of these, those that write: a layout with copies or parity makes several requests of
+    /// each.
+    pub small_writes: u64,
     /// System calls of programs that make very many, besides those of the above: they
     /// cost nothing worth a prediction, but in the lab.
     pub calls: u64,

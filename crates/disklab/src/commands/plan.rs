@@ -102,9 +102,11 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
         let shown = show_duration(Duration::from_secs_f64(seconds));
         line("", format!("about {shown} of the drives' own, virtual time"));
     }
+    // Nobody's drive wears out in the lab.
+    let kind = if setup.is_lab() { "simulated " } else { "" };
     for (drive, written) in setup.drive_names().iter().zip(&prediction.drive_writes) {
         if *written > Bytes::ZERO {
-            line("written to", format!("{drive}: {}", extent.bytes(*written)));
+            line("written to", format!("{kind}{drive}: {}", extent.bytes(*written)));
         }
     }
     let largest = match setup.bench.at_once() {
@@ -201,6 +203,7 @@ fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
         "predicted_virtual_seconds": setup.virtual_seconds(&setup.cells),
         "campaign": extent.describe(),
         "predicted_drive_write_bytes": written,
+        "drives_are_simulated": setup.is_lab(),
         "space_bytes": prediction.space.0,
         "space_in": setup.room.as_ref().map_or("the drives".into(), |r| r.folder.to_string_lossy()),
         "free_bytes": setup.room.as_ref().map(|room| room.free.0),

@@ -5,6 +5,8 @@
 
 /// ext4's block groups with blocks of 4 KiB (mke2fs(8), `-g`).
 const EXT4_GROUP: f64 = 134_217_728.0;
+/// ext4's groups in a flex group (mke2fs.conf(5), `flex_bg_size`).
+const EXT4_FLEX_GROUP: f64 = 16.0;
 /// Bytes of an ext4 group's descriptor with `64bit`, which mke2fs.conf sets.
 const EXT4_DESCRIPTOR: f64 = 64.0;
 /// What ext4 writes besides descriptors, as a share of these, and at least: measured with
@@ -40,6 +42,16 @@ pub fn making(layers: &str, capacity: u64, drive_writes: &[f64]) -> Vec<f64> {
         }
         _ => vec![0.0; drive_writes.len()],
     }
+}
+
+/// Small writes by which making a stack of these layers writes that. ext4 initialises each flex
+/// group by itself: 4,657 on 10 TB, where 4,800 writes were counted; on RAID 5 over four such
+/// drives each was read, modified and written (13,970 of them, 60,800 requests in all).
+pub fn making_writes(layers: &str, capacity: u64) -> f64 {
+    if without_options(layers) != "ext4" {
+        return 0.0;
+    }
+    (capacity as f64 / EXT4_GROUP / EXT4_FLEX_GROUP).ceil()
 }
 
 /// The name of the last layer.
@@ -85,6 +97,13 @@ mod tests {
         assert!(raid5.iter().all(|bytes| (100e6..200e6).contains(bytes)), "{raid5:?}");
         assert_eq!(making("partition", large, &[1.0]), [0.0]);
         assert_eq!(making("", large, &[1.0]), [0.0]);
+    }
+
+    #[test]
+    fn each_flex_group_of_ext4_is_a_write() {
+        assert_eq!(making_writes("partition/ext4", 10_000_000_000_000), 4657.0);
+        assert_eq!(making_writes("partition/md-raid5/ext4[x]", 30_000_000_000_000), 13_970.0);
+        assert_eq!(making_writes("partition/xfs", 10_000_000_000_000), 0.0);
     }
 
     proptest! {

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use disklab_bench::{Prediction, cell_seconds, predict};
+use disklab_bench::{LayoutCost, Prediction, cell_seconds, predict};
 use disklab_study::Cell;
 use disklab_units::Bytes;
 use disklab_workload::Cost;
 
 use super::Setup;
-use super::making::making;
+use super::making::{making, making_writes};
 use super::pilot::Pilot;
 use crate::exit::Failure;
 
@@ -25,8 +25,20 @@ impl Setup {
 
     /// What a cell will take, in seconds.
     pub fn seconds(&self, cell: &Cell) -> f64 {
-        let formula = cell_seconds(&self.cost(cell), self.bench.medium());
+        let layout = self.layout(cell);
+        let formula = cell_seconds(&self.cost(cell), &layout, self.bench.medium());
         self.pilot.as_ref().map_or(formula, |pilot| pilot.seconds(cell, formula))
+    }
+
+    /// What a cell's stack makes of its workload's I/O.
+    fn layout(&self, cell: &Cell) -> LayoutCost {
+        let Some(stack) = self.survey.stacks.iter().position(|s| s.id == cell.stack) else {
+            return LayoutCost::SINGLE;
+        };
+        let (planned, shares) = (&self.survey.stacks[stack], &self.survey.drive_writes[stack]);
+        let made = making(&planned.layers, planned.capacity, shares);
+        let writes = making_writes(&planned.layers, planned.capacity);
+        LayoutCost::new(shares, planned.tolerates, &made, writes)
     }
 
     /// Has predictions rest on what the cells of a run took.
@@ -113,9 +125,11 @@ impl Setup {
             own.or_else(|| stack(cell).map(|i| self.survey.drive_writes[i].clone()))
         };
         let costed = |writes: &dyn Fn(&Cell) -> Option<Vec<f64>>| {
-            let all = cells.iter().map(|cell| (self.cost(cell), writes(cell).unwrap_or_default()));
-            let all: Vec<(Cost, Vec<f64>)> = all.collect();
-            let all = all.iter().map(|(cost, writes)| (*cost, writes.as_slice()));
+            let one = |cell: &&Cell| {
+                (self.cost(cell), self.layout(cell), writes(cell).unwrap_or_default())
+            };
+            let all: Vec<(Cost, LayoutCost, Vec<f64>)> = cells.iter().map(one).collect();
+            let all = all.iter().map(|(cost, layout, writes)| (*cost, *layout, writes.as_slice()));
             predict(all, self.bench.medium())
         };
         let mut prediction = costed(&writes);

@@ -162,6 +162,7 @@ impl Workload for Dd {
             sequential_read: if self.writes { Bytes::ZERO } else { size },
             sequential_write: if self.writes { size } else { Bytes::ZERO },
             seeks: if self.writes && synchronous { self.count } else { 0 },
+            small_writes: if self.writes && synchronous { self.count } else { 0 },
             ..Cost::default()
         }
     }

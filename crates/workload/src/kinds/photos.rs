@@ -182,6 +182,7 @@ impl Workload for Photos {
             // Each sync writes data, journal and its end; each look finds two files
             // and their inodes.
             seeks: self.photos.saturating_mul(3 * syncs + 3),
+            small_writes: self.photos.saturating_mul(3 * syncs),
             ..Cost::default()
         }
     }

@@ -86,7 +86,10 @@ fn add(cost: &mut Cost, work: &Work) {
         }
         // The time of a time-based job is known without them.
         if !work.time_based {
-            cost.seeks = cost.seeks.saturating_add(work.operations());
+            let all = work.operations();
+            cost.seeks = cost.seeks.saturating_add(all);
+            let reads = operations(read).min(all);
+            cost.small_writes = cost.small_writes.saturating_add(all - reads);
         }
     } else {
         cost.sequential_read += read;
@@ -95,6 +98,8 @@ fn add(cost: &mut Cost, work: &Work) {
     if let (Some(every), false) = (work.sync_every, work.time_based) {
         let syncs = operations(written).div_ceil(every.max(1));
         let counted = work.random && every == 1;
-        cost.seeks = cost.seeks.saturating_add(if counted { 0 } else { syncs });
+        let more = if counted { 0 } else { syncs };
+        cost.seeks = cost.seeks.saturating_add(more);
+        cost.small_writes = cost.small_writes.saturating_add(more);
     }
 }

@@ -324,6 +324,7 @@ impl Workload for Sqlite {
             prewrite: before,
             random_write: page_writes + added,
             seeks: syncs + self.reads.saturating_mul(2),
+            small_writes: syncs,
             calls: pages.saturating_mul(4).saturating_add(missed.saturating_mul(3) / 2),
             fixed_seconds: 0.0,
             at_most_seconds: self

@@ -271,6 +271,7 @@ impl Workload for Streams {
             sequential_write: write,
             // The arm goes from stream to stream.
             seeks: self.read.segments() * self.readers + syncs.saturating_mul(2),
+            small_writes: syncs.saturating_mul(2),
             fixed_seconds: seconds,
             paced: true,
             at_most_seconds: Some(seconds),
