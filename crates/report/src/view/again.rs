@@ -61,8 +61,7 @@ fn command(info: &RunInfo, sessions: &[Session]) -> String {
 /// The study as it is named on the command line: a shipped one by its id, which lies in no
 /// file of this machine.
 fn study<'a>(info: &'a RunInfo, sessions: &[Session]) -> &'a str {
-    let is_typed =
-        sessions.iter().any(|session| session.command.iter().any(|word| *word == info.study_file));
+    let is_typed = sessions.iter().any(|session| session.command.contains(&info.study_file));
     if !is_typed && info.study_file == format!("studies/{}.toml", info.study) {
         return &info.study;
     }
