@@ -1,18 +1,13 @@
 //! Which kernel the lab's guests ran is recorded, compared, and said in 'how to do it again'.
-#![allow(missing_docs)]
-
-mod command_support;
-#[path = "lab_support/kernel.rs"]
-mod lab_kernel;
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::command_support::disklab;
+use crate::lab_support::kernel::kernel;
 use assert_cmd::Command;
-use command_support::disklab;
 use disklab_lab::kernel::KERNEL_VARIABLE;
-use lab_kernel::kernel;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 

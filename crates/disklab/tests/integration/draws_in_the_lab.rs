@@ -1,14 +1,8 @@
 //! What two equal stacks of one run share in the lab, and what repeats do not.
-#![allow(missing_docs)]
 
-#[path = "lab_support/kernel.rs"]
-mod lab_kernel;
-#[path = "lab_support/run.rs"]
-mod lab_run;
-
+use crate::lab_support::kernel::kernel;
 use disklab_measure::Sample;
 use disklab_store::Run;
-use lab_kernel::kernel;
 
 /// Two stacks that are the same but for their names. Where the journal stands to the file
 /// decides what a commit takes, so that each unit of a drive has another figure.
@@ -30,7 +24,7 @@ dd = { direction = "write", bs = "4k", count = 32, flags = "dsync" }
 /// Nanoseconds that the commits took, by block and stack.
 fn elapsed(draws: &str) -> [[u64; 2]; 2] {
     let temp = tempfile::tempdir().expect("temp");
-    lab_run::samples(
+    crate::lab_support::run::samples(
         temp.path(),
         &STUDY.replace("repeats", &format!("{draws}\nrepeats")),
         &["--seed", "5"],
