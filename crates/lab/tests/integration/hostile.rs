@@ -42,9 +42,9 @@ fn skipped() -> bool {
 
 /// Mode, owner, times and length of all in a directory, by name.
 fn state(directory: &Path) -> BTreeMap<String, (u32, u32, u32, i64, i64, u64)> {
-    let entries = fs::read_dir(directory).unwrap().flatten();
+    let entries = fs::read_dir(directory).expect("a directory").flatten();
     let state = entries.map(|entry| {
-        let m = fs::symlink_metadata(entry.path()).unwrap();
+        let m = fs::symlink_metadata(entry.path()).expect("metadata");
         let state = (m.mode(), m.uid(), m.gid(), m.mtime(), m.ctime_nsec(), m.len());
         (entry.file_name().to_string_lossy().into_owned(), state)
     });
