@@ -40,7 +40,7 @@ pub use sensitivity::SensitivityArgs;
 const EXIT_CODES: &str = "Exit codes:
   0    done
   1    a cell failed, or a finding is severe (the report says which)
-  2    wrong use or bad input, before anything was touched
+  2    usage error or bad input, before anything was touched
   130  interrupted; go on with --resume
 
 Environment:
@@ -174,12 +174,12 @@ impl CampaignArgs {
     /// then, and what is given must be the same.
     pub fn as_begun(&self, info: &RunInfo) -> Result<Self, Failure> {
         let differs = |flag: &str, now: &dyn std::fmt::Display, then: &dyn std::fmt::Display| {
-            Failure::wrong_use(format!(
+            Failure::usage_error(format!(
                 "{flag} is {now}, but this run was begun with {then}; leave {flag} out to go on \
                  with it, or start a new run"
             ))
         };
-        let on: On = info.bench.parse().map_err(Failure::wrong_use)?;
+        let on: On = info.bench.parse().map_err(Failure::usage_error)?;
         if self.on.as_ref().is_some_and(|now| *now != on) {
             return Err(differs("--on", &self.on(), &on));
         }
@@ -193,7 +193,7 @@ impl CampaignArgs {
             return Err(differs("--repeats", &now, &info.repeats));
         }
         if !self.only.is_empty() || !self.without.is_empty() {
-            return Err(Failure::wrong_use(
+            return Err(Failure::usage_error(
                 "--only and --without cannot be given with --resume: the cells were fixed when the run began",
             ));
         }
@@ -215,7 +215,7 @@ impl CampaignArgs {
             },
             set_drive: if self.set_drive.is_empty() {
                 let words = then("set-drive").map(|text| shell_words::split(text));
-                words.transpose().map_err(Failure::wrong_use)?.unwrap_or_default()
+                words.transpose().map_err(Failure::usage_error)?.unwrap_or_default()
             } else {
                 self.set_drive.clone()
             },

@@ -6,8 +6,8 @@ use std::fmt;
 pub const DONE: u8 = 0;
 /// A cell failed, or a finding is severe.
 pub const FAILED: u8 = 1;
-/// Wrong use or bad input; nothing was touched.
-pub const WRONG_USE: u8 = 2;
+/// Usage error or bad input; nothing was touched.
+pub const USAGE_ERROR: u8 = 2;
 /// `compare`: something is slower in the second run.
 pub const REGRESSION: u8 = 10;
 /// `compare`: too noisy to tell.
@@ -26,9 +26,9 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Wrong use or bad input.
-    pub fn wrong_use(message: impl fmt::Display) -> Self {
-        Self { code: WRONG_USE, message: message.to_string() }
+    /// Usage error or bad input.
+    pub fn usage_error(message: impl fmt::Display) -> Self {
+        Self { code: USAGE_ERROR, message: message.to_string() }
     }
 
     /// Something went wrong on the way.

@@ -23,7 +23,7 @@ pub fn tear_down_leftovers(interrupt: &Interrupt) -> Result<Recovery, Failure> {
 pub fn decide_leftover(id: &LedgerId, decision: Decision) -> Result<Recovery, Failure> {
     let executor = Executor::new(Interrupt::new());
     let decided = decide(&ledger_folder(), id, decision, &executor).map_err(|error| {
-        if error.is_refusal() { Failure::wrong_use(error) } else { Failure::failed(error) }
+        if error.is_refusal() { Failure::usage_error(error) } else { Failure::failed(error) }
     })?;
     without_errors(decided)
 }
@@ -39,7 +39,7 @@ pub fn lines(recovery: &Recovery) -> Vec<String> {
 fn without_errors(recovery: Recovery) -> Result<Recovery, Failure> {
     let Some(first) = recovery.errors.first() else { return Ok(recovery) };
     if recovery.done.is_empty() && recovery.errors.iter().all(StackError::is_refusal) {
-        return Err(Failure::wrong_use(first));
+        return Err(Failure::usage_error(first));
     }
     let why: Vec<_> = recovery.errors.iter().map(ToString::to_string).collect();
     let done = if recovery.done.is_empty() {

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         Ok(true) => return ExitCode::from(exit::DONE),
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(exit::WRONG_USE);
+            return ExitCode::from(exit::USAGE_ERROR);
         }
     }
     let mut command = cli::command();
@@ -44,12 +44,12 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { exit::WRONG_USE } else { exit::DONE });
+            return ExitCode::from(if error.use_stderr() { exit::USAGE_ERROR } else { exit::DONE });
         }
     };
     if let Err(error) = log::start() {
         eprintln!("disklab: {error}");
-        return ExitCode::from(exit::WRONG_USE);
+        return ExitCode::from(exit::USAGE_ERROR);
     }
     match commands::dispatch(cli) {
         Ok(code) => ExitCode::from(code),

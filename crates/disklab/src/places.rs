@@ -19,12 +19,12 @@ pub fn state_folder() -> PathBuf {
 
 /// Refuses a directory for outputs that disklab must not, or cannot, write to.
 pub fn check_outputs(path: &Path) -> Result<(), Failure> {
-    DirectoryClaim::check(path).map_err(Failure::wrong_use)
+    DirectoryClaim::check(path).map_err(Failure::usage_error)
 }
 
 /// Claims a directory for outputs.
 pub fn claim_outputs(path: &Path) -> Result<DirectoryClaim, Failure> {
-    DirectoryClaim::make(path).map_err(Failure::wrong_use)
+    DirectoryClaim::make(path).map_err(Failure::usage_error)
 }
 
 /// A run's folder where the user named none: `disklab-runs/nas-20261121-104933`.

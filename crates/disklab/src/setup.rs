@@ -111,7 +111,7 @@ impl Setup {
         bench_options::check(args)?;
         let Found { study, folder } = found;
         let context = Context { scale: args.scale(), folder: folder.clone() };
-        let campaign = Campaign::new(study, &context).map_err(Failure::wrong_use)?;
+        let campaign = Campaign::new(study, &context).map_err(Failure::usage_error)?;
         let scratch = Scratch::new(args.scratch.as_deref(), out)?;
         let mut options = BTreeMap::new();
         if args.scratch.is_some() {
@@ -119,7 +119,7 @@ impl Setup {
         }
         // `study.toml` lies in no folder that its path names.
         let folder =
-            std::path::absolute(Path::new(".").join(&folder)).map_err(Failure::wrong_use)?;
+            std::path::absolute(Path::new(".").join(&folder)).map_err(Failure::usage_error)?;
         let named_kernel = lab::named_kernel(args)?;
         let place =
             Place { scratch: scratch.path(), study: &folder, kernel: named_kernel.as_ref() };
@@ -136,7 +136,7 @@ impl Setup {
             Some(seed) => seed,
             None => draw_seed()?,
         };
-        check_run_size(survey.pairs.len(), repeats).map_err(Failure::wrong_use)?;
+        check_run_size(survey.pairs.len(), repeats).map_err(Failure::usage_error)?;
         let cells = campaign.study.order(&survey.pairs, repeats, seed);
         let room = Room::of(&args.on(), scratch.path());
         Ok(Self {
@@ -179,13 +179,13 @@ impl Setup {
         }
         let compares = how.rules.as_ref().is_some_and(|r| !matches!(r.goal, Goal::Precision(_)));
         if compares && !stacks.is_empty() && stacks.values().all(|n| *n < 2) {
-            return Err(Failure::wrong_use(
+            return Err(Failure::usage_error(
                 "--goal compares stacks, and no workload runs on two of them here, so that there \
                  is nothing to be best of; --precision 5% alone runs until each figure is known \
                  within 5 %, or take --repeats or --budget",
             ));
         }
-        check_run_size(self.survey.pairs.len(), how.most_blocks()).map_err(Failure::wrong_use)?;
+        check_run_size(self.survey.pairs.len(), how.most_blocks()).map_err(Failure::usage_error)?;
         self.repeats = how.most_blocks();
         self.cells = self.order(how.first_look());
         self.how_long = Some(how.clone());
@@ -201,7 +201,7 @@ impl Setup {
         if block <= budget.as_secs_f64() {
             return Ok(());
         }
-        Err(Failure::wrong_use(format!(
+        Err(Failure::usage_error(format!(
             "--budget {}: one block of {} cells would take about {}; give it more, fewer cells \
              with --only, or smaller files with --scale",
             show_duration(budget),
@@ -245,7 +245,7 @@ impl Setup {
     pub fn check_cells(&self) -> Result<(), Failure> {
         if let Some(named) = &self.named_kernel {
             lab::check_zfs(named, needs_zfs(&self.campaign, &self.cells))
-                .map_err(Failure::wrong_use)?;
+                .map_err(Failure::usage_error)?;
         }
         if self.cells.is_empty() {
             let mut text = String::from("nothing of this study can run here:");
@@ -258,7 +258,7 @@ impl Setup {
             if let Some(remedy) = Skipped::new(&self.survey.left_out, 0).remedy() {
                 text.push_str(&format!("\n  {remedy}"));
             }
-            return Err(Failure::wrong_use(text));
+            return Err(Failure::usage_error(text));
         }
         Ok(())
     }
@@ -266,7 +266,7 @@ impl Setup {
     /// Has the bench look at what the cells would write to, and refuses what must
     /// not be written to.
     pub fn look(&mut self) -> Result<(), Failure> {
-        self.bench.look(&self.campaign, &self.cells).map_err(Failure::wrong_use)
+        self.bench.look(&self.campaign, &self.cells).map_err(Failure::usage_error)
     }
 
     /// Refuses a run that has no room.
@@ -274,7 +274,7 @@ impl Setup {
         let Some(room) = &self.room else { return Ok(()) };
         let space = self.predict(&self.cells).space;
         if space > room.free {
-            return Err(Failure::wrong_use(format!(
+            return Err(Failure::usage_error(format!(
                 "the largest {} {} in {}, and {} is free there; make the files smaller with \
                  --scale, or {}",
                 if self.is_lab && self.bench.at_once() > 1 {
@@ -312,7 +312,7 @@ fn bench(
 ) -> Result<Box<dyn Bench>, Failure> {
     let scratch = place.scratch;
     let executor = Executor::new(interrupt.clone());
-    let ledger = || Ledger::open(&ledger_folder()).map_err(Failure::wrong_use);
+    let ledger = || Ledger::open(&ledger_folder()).map_err(Failure::usage_error);
     match &args.on() {
         On::Lab => {
             let (bench, memory) = lab::bench(args, campaign, place, ledger()?, executor)?;
@@ -347,14 +347,14 @@ fn bench(
         On::Dir(path) => {
             let meta = path
                 .metadata()
-                .map_err(|e| Failure::wrong_use(format!("--on dir:{}: {e}", path.display())))?;
+                .map_err(|e| Failure::usage_error(format!("--on dir:{}: {e}", path.display())))?;
             if !meta.is_dir() {
-                return Err(Failure::wrong_use(format!(
+                return Err(Failure::usage_error(format!(
                     "--on dir:{0}: '{0}' is no directory",
                     path.display()
                 )));
             }
-            let path = path.canonicalize().map_err(Failure::wrong_use)?;
+            let path = path.canonicalize().map_err(Failure::usage_error)?;
             if mode == Mode::Run {
                 scratch::check_writable("--on dir:", &path)?;
             }
@@ -364,7 +364,7 @@ fn bench(
         On::Disks(names) => {
             let drives = DiskDrives::new(names, &args.erase).map_err(|refusals| {
                 let lines: Vec<_> = refusals.iter().map(ToString::to_string).collect();
-                Failure::wrong_use(lines.join("\n"))
+                Failure::usage_error(lines.join("\n"))
             })?;
             ready(DeviceBench::new(drives, ledger()?, executor, scratch), mode)
         }
@@ -380,7 +380,7 @@ fn ready<D: Drives + 'static>(
     if mode == Mode::Look || missing.is_empty() {
         return Ok(Box::new(bench));
     }
-    Err(Failure::wrong_use(format!(
+    Err(Failure::usage_error(format!(
         "the bench '{}' needs {}; `disklab doctor` says more, and --on dir:PATH works without",
         bench.name(),
         missing.join(", ")

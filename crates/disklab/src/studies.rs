@@ -44,27 +44,27 @@ fn file_name(id: &str) -> String {
 /// Finds a study: a shipped one by its id, any other by its file.
 pub fn find(name: &str) -> Result<Found, Failure> {
     if let Some((id, text)) = SHIPPED.iter().find(|(id, _)| *id == name) {
-        let study = load(&file_name(id), text).map_err(Failure::wrong_use)?;
+        let study = load(&file_name(id), text).map_err(Failure::usage_error)?;
         return Ok(Found { study, folder: PathBuf::from(".") });
     }
     let path = Path::new(name);
     let cannot = |e: std::io::Error| {
         let known: Vec<_> = SHIPPED.iter().map(|(id, _)| *id).collect();
-        Failure::wrong_use(format!(
+        Failure::usage_error(format!(
             "cannot read the study '{name}': {e}; expected a file, or one of {}",
             known.join(", ")
         ))
     };
     let length = path.metadata().map_err(cannot)?.len();
     if length > LARGEST {
-        return Err(Failure::wrong_use(format!(
+        return Err(Failure::usage_error(format!(
             "'{name}' is no study: it has {length} bytes, and a study has at most {LARGEST}"
         )));
     }
     let bytes = std::fs::read(path).map_err(cannot)?;
     let text = String::from_utf8(bytes)
-        .map_err(|_| Failure::wrong_use(format!("'{name}' is no study: it is not UTF-8 text")))?;
-    let study = load(name, &text).map_err(Failure::wrong_use)?;
+        .map_err(|_| Failure::usage_error(format!("'{name}' is no study: it is not UTF-8 text")))?;
+    let study = load(name, &text).map_err(Failure::usage_error)?;
     let folder = path.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
     Ok(Found { study, folder })
 }

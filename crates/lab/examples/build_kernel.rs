@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             eprintln!("error: {error}");
-            ExitCode::from(if error.is_wrong_use() { 2 } else { 1 })
+            ExitCode::from(if error.is_usage_error() { 2 } else { 1 })
         }
     }
 }

@@ -88,6 +88,9 @@ impl Kernel {
         };
         match watch() {
             Ok((pidfd, supervisor)) => {
+                if channel.is_some() && supervisor.is_none() {
+                    report_unsupervised();
+                }
                 let status = None;
                 Ok(Self { child, pidfd, console, status, memory, supervisor, _place: place })
             }
@@ -252,6 +255,19 @@ fn die_with_us(command: &mut Command, mut confinement: Confinement, inherited: O
             Ok(confinement.confine()?)
         });
     }
+}
+
+/// Reports, once for all guests of this process, that a wall is missing which this kernel
+/// has: a process has one supervisor, and a container may have taken that place.
+fn report_unsupervised() {
+    static REPORT: std::sync::Once = std::sync::Once::new();
+    REPORT.call_once(|| {
+        tracing::error!(
+            "a hostile guest could connect to your services' sockets: the container that disklab \
+             runs in supervises system calls itself, so that the lab cannot; start the container \
+             without a seccomp listener to close this"
+        );
+    });
 }
 
 #[cfg(test)]

@@ -299,13 +299,13 @@ mod tests {
     use disklab_measure::Latency;
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     #[test]
     fn groups_stand_in_the_studys_order_whatever_the_order_of_cells() {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         for (stack, block) in [("raid1/ext4", 1), ("single/ext4", 0), ("raid1/ext4", 0)] {
-            bed.sample(
+            fixture.sample(
                 stack,
                 "copy",
                 block,
@@ -315,8 +315,8 @@ mod tests {
                 ],
             );
         }
-        bed.measured("single/ext4", "dd-4k", 0, 1e6);
-        let analysis = bed.analyse();
+        fixture.measured("single/ext4", "dd-4k", 0, 1e6);
+        let analysis = fixture.analyse();
         let keys: Vec<_> = analysis
             .groups
             .iter()
@@ -338,12 +338,12 @@ mod tests {
 
     #[test]
     fn two_results_of_one_cell_are_no_repeats() {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         for block in 0..2 {
             let twice = || step("cp", vec![figure(Direction::Copy, 1 << 20, 1.0)]);
-            bed.sample("single/ext4", "copy", block, vec![twice(), twice()]);
+            fixture.sample("single/ext4", "copy", block, vec![twice(), twice()]);
         }
-        let analysis = bed.analyse();
+        let analysis = fixture.analyse();
         let steps: Vec<_> = analysis.groups.iter().map(|g| g.key.step.as_str()).collect();
         assert_eq!(steps, ["cp", "cp#2"]);
         assert!(analysis.groups.iter().all(|g| g.observations.len() == 2));
@@ -351,16 +351,16 @@ mod tests {
 
     #[test]
     fn latencies_are_merged_and_rates_worked_out() {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         for (block, ns) in [(0, 1_000_000), (1, 3_000_000)] {
             let mut histogram = LatencyHistogram::new();
             histogram.record(ns, 100);
             let mut read = figure(Direction::Read, 409_600, 2.0);
             read.operations = Some(100);
             read.latency = Some(Latency::from_histogram(histogram));
-            bed.sample("single/ext4", "fio", block, vec![step("fio", vec![read])]);
+            fixture.sample("single/ext4", "fio", block, vec![step("fio", vec![read])]);
         }
-        let analysis = bed.analyse();
+        let analysis = fixture.analyse();
         let group = &analysis.groups[0];
         assert_eq!(group.latency.as_ref().map(LatencyHistogram::count), Some(200));
         let first = &group.observations[0];

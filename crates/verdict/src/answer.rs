@@ -209,14 +209,14 @@ impl<'a> Doubts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn points_carry_layout_and_file_system() {
-        let mut bed = Bed::new("[stacks]\n\"zfs-mirror\" = \"zfs-mirror\"");
-        bed.repeats("raid1/btrfs", "dd-4k", &[1e6, 1.1e6]);
-        bed.repeats("zfs-mirror", "dd-4k", &[1e6]);
-        let analysis = bed.analyse();
+        let mut fixture = RunFixture::new("[stacks]\n\"zfs-mirror\" = \"zfs-mirror\"");
+        fixture.repeats("raid1/btrfs", "dd-4k", &[1e6, 1.1e6]);
+        fixture.repeats("zfs-mirror", "dd-4k", &[1e6]);
+        let analysis = fixture.analyse();
         let got: Vec<_> = analysis.answers[0]
             .points
             .iter()
@@ -228,12 +228,13 @@ mod tests {
 
     #[test]
     fn a_lead_counts_only_where_the_samples_show_it() {
-        let mut bed = Bed::new("[[questions]]\nask = \"?\"\nworkloads = [\"dd-4k\", \"dd-1M\"]");
-        bed.repeats("single/ext4", "dd-4k", &[100e3, 200e3, 100e3]);
-        bed.repeats("raid1/ext4", "dd-4k", &[201e3, 403e3, 199e3]);
-        bed.repeats("single/ext4", "dd-1M", &[100e3, 300e3, 100e3]);
-        bed.repeats("raid1/ext4", "dd-1M", &[201e3, 203e3, 199e3]);
-        let analysis = bed.analyse();
+        let mut fixture =
+            RunFixture::new("[[questions]]\nask = \"?\"\nworkloads = [\"dd-4k\", \"dd-1M\"]");
+        fixture.repeats("single/ext4", "dd-4k", &[100e3, 200e3, 100e3]);
+        fixture.repeats("raid1/ext4", "dd-4k", &[201e3, 403e3, 199e3]);
+        fixture.repeats("single/ext4", "dd-1M", &[100e3, 300e3, 100e3]);
+        fixture.repeats("raid1/ext4", "dd-1M", &[201e3, 203e3, 199e3]);
+        let analysis = fixture.analyse();
         let leads = leads(&analysis.groups, &analysis.answers[0]);
         let got: Vec<_> = leads
             .iter()

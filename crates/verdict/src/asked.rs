@@ -172,18 +172,18 @@ fn line_of<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bed, STUDY, figure, step};
+    use crate::testing::{RunFixture, STUDY, figure, step};
 
     #[test]
     fn without_questions_each_figure_has_one() {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         for workload in ["dd-4k", "dd-64k", "dd-1M", "buffered"] {
-            bed.measured("single/ext4", workload, 0, 1e6);
+            fixture.measured("single/ext4", workload, 0, 1e6);
         }
         let both = vec![figure(Direction::Read, 1, 1.0), figure(Direction::Write, 1, 1.0)];
-        bed.sample("single/ext4", "fio", 0, vec![step("fio", both)]);
-        let groups = bed.analyse().groups;
-        let got = asked(&bed.study, &groups);
+        fixture.sample("single/ext4", "fio", 0, vec![step("fio", both)]);
+        let groups = fixture.analyse().groups;
+        let got = asked(&fixture.study, &groups);
         let asks: Vec<_> = got.iter().map(|a| a.question.ask.as_str()).collect();
         assert_eq!(
             asks,
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn a_workload_that_no_question_covers_has_its_figures() {
         let mut fixture =
-            Bed::new("[[questions]]\nask = \"Well?\"\nworkloads = [\"dd-*\", \"copy:cp\"]");
+            RunFixture::new("[[questions]]\nask = \"Well?\"\nworkloads = [\"dd-*\", \"copy:cp\"]");
         fixture.measured("single/ext4", "dd-4k", 0, 1e6);
         fixture.measured("single/ext4", "buffered", 0, 1e6);
         let rm = step("rm", vec![figure(Direction::Remove, 1, 1.0)]);
@@ -223,10 +223,10 @@ mod tests {
 
     #[test]
     fn the_studys_questions_stand_as_they_are() {
-        let bed = Bed::new("[[questions]]\nask = \"Well?\"\nworkloads = \"dd-*\"");
-        let got = asked(&bed.study, &[]);
+        let fixture = RunFixture::new("[[questions]]\nask = \"Well?\"\nworkloads = \"dd-*\"");
+        let got = asked(&fixture.study, &[]);
         assert_eq!(got.len(), 1);
-        assert_eq!(got[0].question, bed.study.questions[0]);
+        assert_eq!(got[0].question, fixture.study.questions[0]);
     }
 
     #[test]

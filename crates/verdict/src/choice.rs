@@ -71,7 +71,7 @@ fn small(study: &Study, groups: &[&Group]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     fn chosen(
         workload: &str,
@@ -79,12 +79,12 @@ mod tests {
         operations: Option<u64>,
         chart: &Chart,
     ) -> Measure {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let mut one = figure(direction, 1 << 20, 1.0);
         one.operations = operations;
-        bed.sample("single/ext4", workload, 0, vec![step("s", vec![one])]);
-        let analysis = bed.analyse();
-        measure(&bed.study, &analysis.groups.iter().collect::<Vec<_>>(), chart)
+        fixture.sample("single/ext4", workload, 0, vec![step("s", vec![one])]);
+        let analysis = fixture.analyse();
+        measure(&fixture.study, &analysis.groups.iter().collect::<Vec<_>>(), chart)
     }
 
     #[test]
@@ -107,13 +107,13 @@ mod tests {
     #[test]
     fn rates_without_times_are_rates() {
         for direction in [Direction::Copy, Direction::Remove, Direction::Mixed] {
-            let mut bed = Bed::new("");
+            let mut fixture = RunFixture::new("");
             let mut one = figure(direction, 0, 0.0);
             one.bytes_per_second = Some(1e6);
-            bed.sample("single/ext4", "copy", 0, vec![step("s", vec![one])]);
-            let analysis = bed.analyse();
+            fixture.sample("single/ext4", "copy", 0, vec![step("s", vec![one])]);
+            let analysis = fixture.analyse();
             let groups: Vec<_> = analysis.groups.iter().collect();
-            assert_eq!(measure(&bed.study, &groups, &Chart::Bars), Measure::Throughput);
+            assert_eq!(measure(&fixture.study, &groups, &Chart::Bars), Measure::Throughput);
         }
     }
 }

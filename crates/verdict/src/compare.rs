@@ -220,22 +220,22 @@ pub(crate) fn outcome(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     const ASK: &str = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"\nmeasure = \"throughput\"";
 
-    fn compared(bed: &Bed) -> Vec<Comparison> {
-        bed.analyse().answers.remove(0).comparisons
+    fn compared(fixture: &RunFixture) -> Vec<Comparison> {
+        fixture.analyse().answers.remove(0).comparisons
     }
 
     #[test]
     fn each_outcome_has_its_case() {
-        let mut bed = Bed::new(ASK);
-        bed.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 99e3]);
-        bed.repeats("single/btrfs", "dd-4k", &[20e3, 20.1e3, 20e3]);
-        bed.repeats("raid1/ext4", "dd-4k", &[100e3, 101.1e3, 99e3]);
-        bed.repeats("raid1/btrfs", "dd-4k", &[90e3, 140e3, 70e3]);
-        let got: Vec<_> = compared(&bed).iter().map(|c| (c.stack.clone(), c.outcome)).collect();
+        let mut fixture = RunFixture::new(ASK);
+        fixture.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 99e3]);
+        fixture.repeats("single/btrfs", "dd-4k", &[20e3, 20.1e3, 20e3]);
+        fixture.repeats("raid1/ext4", "dd-4k", &[100e3, 101.1e3, 99e3]);
+        fixture.repeats("raid1/btrfs", "dd-4k", &[90e3, 140e3, 70e3]);
+        let got: Vec<_> = compared(&fixture).iter().map(|c| (c.stack.clone(), c.outcome)).collect();
         assert_eq!(
             got,
             [
@@ -248,31 +248,31 @@ mod tests {
 
     #[test]
     fn less_time_is_better() {
-        let mut bed = Bed::new(&ASK.replace("throughput", "elapsed"));
-        bed.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 99e3]);
-        bed.repeats("single/btrfs", "dd-4k", &[20e3, 20.1e3, 20e3]);
-        let got = compared(&bed);
+        let mut fixture = RunFixture::new(&ASK.replace("throughput", "elapsed"));
+        fixture.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 99e3]);
+        fixture.repeats("single/btrfs", "dd-4k", &[20e3, 20.1e3, 20e3]);
+        let got = compared(&fixture);
         assert_eq!(got[0].outcome, Outcome::Worse);
         assert!(got[0].ratio > 4.0);
     }
 
     #[test]
     fn one_block_gives_no_verdict() {
-        let mut bed = Bed::new(ASK);
-        bed.repeats("single/ext4", "dd-4k", &[100e3]);
-        bed.repeats("single/btrfs", "dd-4k", &[20e3]);
-        let got = compared(&bed);
+        let mut fixture = RunFixture::new(ASK);
+        fixture.repeats("single/ext4", "dd-4k", &[100e3]);
+        fixture.repeats("single/btrfs", "dd-4k", &[20e3]);
+        let got = compared(&fixture);
         assert_eq!((got[0].outcome, got[0].interval, got[0].p), (Outcome::Once, None, None));
     }
 
     #[test]
     fn only_shared_blocks_are_paired() {
-        let mut bed = Bed::new(ASK);
-        bed.measured("single/ext4", "dd-4k", 0, 100e3);
-        bed.measured("single/ext4", "dd-4k", 2, 300e3);
-        bed.measured("single/btrfs", "dd-4k", 1, 999e3);
-        bed.measured("single/btrfs", "dd-4k", 2, 30e3);
-        let got = compared(&bed);
+        let mut fixture = RunFixture::new(ASK);
+        fixture.measured("single/ext4", "dd-4k", 0, 100e3);
+        fixture.measured("single/ext4", "dd-4k", 2, 300e3);
+        fixture.measured("single/btrfs", "dd-4k", 1, 999e3);
+        fixture.measured("single/btrfs", "dd-4k", 2, 30e3);
+        let got = compared(&fixture);
         assert_eq!(got[0].pairs, 1);
         assert!((got[0].ratio - 0.1).abs() < 1e-6);
     }
@@ -286,12 +286,12 @@ mod tests {
             ("", None, "single/ext4"),
             ("stacks = \"raid1/*\"", Some("single/ext4"), "raid1/ext4"),
         ] {
-            let mut bed = Bed::new(&format!("{ASK}\n{question}"));
-            bed.study.baseline = study.map(str::to_owned);
+            let mut fixture = RunFixture::new(&format!("{ASK}\n{question}"));
+            fixture.study.baseline = study.map(str::to_owned);
             for stack in ["single/ext4", "single/btrfs", "raid1/ext4", "raid1/btrfs"] {
-                bed.repeats(stack, "dd-4k", &[1e6, 2e6]);
+                fixture.repeats(stack, "dd-4k", &[1e6, 2e6]);
             }
-            let got = compared(&bed);
+            let got = compared(&fixture);
             assert!(got.iter().all(|c| c.baseline == expected), "{question} {study:?}");
         }
     }
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn many_comparisons_need_stronger_evidence() {
         let rates = [[100e3, 108e3, 95e3], [130e3, 124e3, 121e3]];
-        let mut few = Bed::new(ASK);
+        let mut few = RunFixture::new(ASK);
         few.repeats("single/ext4", "dd-4k", &rates[0]);
         few.repeats("single/btrfs", "dd-4k", &rates[1]);
         let alone = compared(&few).remove(0);
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn no_label_contradicts_its_interval() {
         for noise in 1..40 {
-            let mut fixture = Bed::new(ASK);
+            let mut fixture = RunFixture::new(ASK);
             let around = |rate: f64, by: f64| {
                 let noise = by * f64::from(noise) / 400.0;
                 [1.0 - noise, 1.0, 1.0 + 2.0 * noise, 1.0 - noise / 3.0].map(|r| r * rate)
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn two_repeats_that_differ_have_no_interval() {
-        let mut fixture = Bed::new(ASK);
+        let mut fixture = RunFixture::new(ASK);
         fixture.repeats("single/ext4", "dd-4k", &[100e3, 300e3]);
         fixture.repeats("single/btrfs", "dd-4k", &[20e3, 10e3]);
         let analysis = fixture.analyse();
@@ -359,12 +359,12 @@ mod tests {
 
     #[test]
     fn a_campaign_that_looks_often_needs_stronger_evidence() {
-        let mut bed = Bed::new(ASK);
-        bed.repeats("single/ext4", "dd-4k", &[100e3, 108e3, 95e3, 99e3]);
-        bed.repeats("single/btrfs", "dd-4k", &[118e3, 115e3, 108e3, 108e3]);
-        let once = compared(&bed).remove(0);
-        bed.info.options.insert(disklab_store::RunInfo::LOOKS.to_owned(), "12".to_owned());
-        let often = compared(&bed).remove(0);
+        let mut fixture = RunFixture::new(ASK);
+        fixture.repeats("single/ext4", "dd-4k", &[100e3, 108e3, 95e3, 99e3]);
+        fixture.repeats("single/btrfs", "dd-4k", &[118e3, 115e3, 108e3, 108e3]);
+        let once = compared(&fixture).remove(0);
+        fixture.info.options.insert(disklab_store::RunInfo::LOOKS.to_owned(), "12".to_owned());
+        let often = compared(&fixture).remove(0);
         let (p, of_looks) = (once.p.expect("four pairs"), often.p.expect("four pairs"));
         assert!((of_looks / p - 12.0).abs() < 1e-9, "{p} {of_looks}");
         assert_eq!((once.outcome, often.outcome), (Outcome::Better, Outcome::Inconclusive));

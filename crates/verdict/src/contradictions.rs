@@ -110,18 +110,18 @@ pub(crate) fn severe(findings: &[Finding], told: &[String]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     const ASK: &str = "[[questions]]\nask = \"a?\"\nworkloads = \"dd-4k\"\n\
                        [[questions]]\nask = \"b?\"\nworkloads = \"dd-1M\"";
 
     fn summary(second: [f64; 4]) -> Vec<String> {
-        let mut bed = Bed::new(ASK);
-        bed.repeats("single/ext4", "dd-4k", &[180e3, 178e3, 182e3, 181e3]);
-        bed.repeats("single/btrfs", "dd-4k", &[20.5e3, 20.7e3, 20.9e3, 20.6e3]);
-        bed.repeats("single/ext4", "dd-1M", &[100e6, 101e6, 99e6, 100e6]);
-        bed.repeats("single/btrfs", "dd-1M", &second);
-        bed.analyse().summary
+        let mut fixture = RunFixture::new(ASK);
+        fixture.repeats("single/ext4", "dd-4k", &[180e3, 178e3, 182e3, 181e3]);
+        fixture.repeats("single/btrfs", "dd-4k", &[20.5e3, 20.7e3, 20.9e3, 20.6e3]);
+        fixture.repeats("single/ext4", "dd-1M", &[100e6, 101e6, 99e6, 100e6]);
+        fixture.repeats("single/btrfs", "dd-1M", &second);
+        fixture.analyse().summary
     }
 
     #[test]

@@ -127,11 +127,11 @@ fn by_options(spec: &WorkloadSpec, key: &GroupKey, steps: bool) -> Option<(Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     #[test]
     fn fields_or_the_title_say_what_was_measured() {
-        let mut bed = Bed::new(
+        let mut fixture = RunFixture::new(
             "[[workloads]]\nid = \"jobs\"\ntitle = \"jobs on one file\"\n[workloads.fio]\n\
              job = \"[global]\\ndirect=1\\n[seq]\\nrw=write\\nbs=1M\\nsync=1\\n\
              [rand]\\nrw=randread\\n[mix]\\nrw=randread\\nbs=4k-16k\\n[split]\\nrw=randread\\n\
@@ -139,7 +139,7 @@ mod tests {
         );
         let mut add = |workload: &str, steps: &[(&str, Direction)]| {
             let steps = steps.iter().map(|(s, d)| step(s, vec![figure(*d, 1, 1.0)])).collect();
-            bed.sample("single/ext4", workload, 0, steps);
+            fixture.sample("single/ext4", workload, 0, steps);
         };
         add("dd-4k", &[("dd-4k", Direction::Write)]);
         add("fio", &[("fio", Direction::Read)]);
@@ -154,9 +154,9 @@ mod tests {
                 ("split", Direction::Read),
             ],
         );
-        let groups = bed.analyse().groups;
+        let groups = fixture.analyse().groups;
         let full: Vec<_> =
-            groups.iter().map(|g| describe(&bed.study, &groups, &g.key).full()).collect();
+            groups.iter().map(|g| describe(&fixture.study, &groups, &g.key).full()).collect();
         assert_eq!(
             full,
             [

@@ -182,27 +182,27 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
-    fn named(bed: &Bed, question: &str) -> Vec<(String, Option<String>, usize)> {
-        let text = format!("{}\n{question}", bed.info.study_text);
+    fn named(fixture: &RunFixture, question: &str) -> Vec<(String, Option<String>, usize)> {
+        let text = format!("{}\n{question}", fixture.info.study_text);
         let study = disklab_study::load("x", &text).expect("valid");
         let asked = Asked { question: study.questions[0].clone(), direction: None, by_study: true };
-        let groups = bed.analyse().groups;
+        let groups = fixture.analyse().groups;
         figures(&study, &groups, &asked)
             .into_iter()
             .map(|f| (f.name, f.x, f.groups.len()))
             .collect()
     }
 
-    fn bed() -> Bed {
-        let mut bed = Bed::new("");
+    fn fixture() -> RunFixture {
+        let mut fixture = RunFixture::new("");
         for stack in ["single/ext4", "raid1/ext4"] {
             for workload in ["dd-4k", "dd-64k", "dd-1M"] {
-                bed.measured(stack, workload, 0, 1e6);
+                fixture.measured(stack, workload, 0, 1e6);
             }
             let one = |d| figure(d, 1 << 20, 1.0);
-            bed.sample(
+            fixture.sample(
                 stack,
                 "copy",
                 0,
@@ -212,15 +212,15 @@ mod tests {
                 ],
             );
             let both = vec![one(Direction::Read), one(Direction::Write)];
-            bed.sample(stack, "fio", 0, vec![step("fio", both)]);
+            fixture.sample(stack, "fio", 0, vec![step("fio", both)]);
         }
-        bed
+        fixture
     }
 
     #[test]
     fn names_hold_what_tells_figures_apart() {
-        let bed = bed();
-        let ask = |rest: &str| named(&bed, &format!("[[questions]]\nask = \"?\"\n{rest}"));
+        let fixture = fixture();
+        let ask = |rest: &str| named(&fixture, &format!("[[questions]]\nask = \"?\"\n{rest}"));
         let name = |name: &str, n| (name.to_owned(), None, n);
         assert_eq!(ask(r#"workloads = "dd-4k""#), [name("", 2)]);
         assert_eq!(ask(r#"workloads = "copy:cp""#), [name("", 2)]);
@@ -232,15 +232,16 @@ mod tests {
 
     #[test]
     fn a_directory_answers_questions_about_any_stack() {
-        let mut bed = Bed::new("");
-        bed.measured("as-it-is", "dd-4k", 0, 1e6);
+        let mut fixture = RunFixture::new("");
+        fixture.measured("as-it-is", "dd-4k", 0, 1e6);
         let question = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"\nstacks = \"raid1/*\"";
-        assert_eq!(named(&bed, question), [(String::new(), None, 1)]);
+        assert_eq!(named(&fixture, question), [(String::new(), None, 1)]);
     }
 
     #[test]
     fn a_line_has_one_name_and_many_positions() {
-        let got = named(&bed(), "[[questions]]\nask = \"?\"\nworkloads = \"dd-*\"\nover = \"bs\"");
+        let got =
+            named(&fixture(), "[[questions]]\nask = \"?\"\nworkloads = \"dd-*\"\nover = \"bs\"");
         let at = |x: &str| (String::new(), Some(x.to_owned()), 2);
         assert_eq!(got, [at("4k"), at("64k"), at("1M")]);
     }

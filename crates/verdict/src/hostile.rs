@@ -3,7 +3,7 @@
 use disklab_measure::{Direction, Latency, LatencyHistogram};
 use proptest::prelude::*;
 
-use crate::testing::{Bed, figure, on_drives, step};
+use crate::testing::{RunFixture, figure, on_drives, step};
 
 /// Numbers as broken counters and programs give them.
 fn any_number() -> impl Strategy<Value = u64> {
@@ -28,14 +28,14 @@ proptest! {
     /// hold numbers.
     #[test]
     fn any_samples_are_analysed(cells in proptest::collection::vec(any_cell(), 0..24)) {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let directions = [
             Direction::Read, Direction::Write, Direction::Trim, Direction::Copy, Direction::Remove,
             Direction::Mixed,
         ];
         for (stack, workload, block, numbers, rate, direction) in cells {
             let stacks = ["single/ext4", "single/btrfs", "raid1/ext4", "raid1/btrfs", "gone"];
-            let workload = bed.study.workloads.get(workload).map_or("gone", |w| &w.id).to_owned();
+            let workload = fixture.study.workloads.get(workload).map_or("gone", |w| &w.id).to_owned();
             let [bytes, elapsed, operations, read, write, cpu] = numbers;
             let mut one = figure(directions[direction], bytes, 0.0);
             one.elapsed_ns = elapsed;
@@ -50,9 +50,9 @@ proptest! {
             step.elapsed_ns = elapsed;
             step.cpu.user_ns = cpu;
             step.cpu.machine_busy_ns = cpu;
-            bed.sample(stacks[stack], &workload, block, vec![step]);
+            fixture.sample(stacks[stack], &workload, block, vec![step]);
         }
-        let analysis = bed.analyse();
+        let analysis = fixture.analyse();
         let groups = analysis.groups.len();
         for answer in &analysis.answers {
             prop_assert!(answer.points.iter().all(|p| p.group < groups));

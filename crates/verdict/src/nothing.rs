@@ -24,24 +24,24 @@ pub(crate) fn nothing_measured(unfinished: &[Unfinished]) -> Vec<String> {
 mod tests {
     use disklab_store::CellState;
 
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     const ASK: &str = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"";
 
     #[test]
     fn a_run_of_which_all_failed_says_so_at_the_top() {
-        let mut bed = Bed::new(ASK);
-        bed.unfinished("single/ext4", "dd-4k", 0, CellState::Failed);
-        bed.unfinished("single/btrfs", "dd-4k", 0, CellState::Failed);
+        let mut fixture = RunFixture::new(ASK);
+        fixture.unfinished("single/ext4", "dd-4k", 0, CellState::Failed);
+        fixture.unfinished("single/btrfs", "dd-4k", 0, CellState::Failed);
         let said = ["Nothing was measured: all 2 cells failed. The first said: no space left"];
-        assert_eq!(bed.analyse().summary, said);
-        bed.unfinished("single/ext4", "dd-4k", 1, CellState::Waiting);
+        assert_eq!(fixture.analyse().summary, said);
+        fixture.unfinished("single/ext4", "dd-4k", 1, CellState::Waiting);
         let said = [
             "Nothing was measured: 2 of 3 cells failed, and 1 has not run. The first said: no space left",
         ];
-        assert_eq!(bed.analyse().summary, said);
-        let mut bed = Bed::new(ASK);
-        bed.unfinished("single/ext4", "dd-4k", 0, CellState::Waiting);
-        assert_eq!(bed.analyse().summary, ["Nothing has been measured yet: no cell has run."]);
+        assert_eq!(fixture.analyse().summary, said);
+        let mut fixture = RunFixture::new(ASK);
+        fixture.unfinished("single/ext4", "dd-4k", 0, CellState::Waiting);
+        assert_eq!(fixture.analyse().summary, ["Nothing has been measured yet: no cell has run."]);
     }
 }

@@ -59,7 +59,7 @@ impl Screen {
 #[cfg(test)]
 mod tests {
     use crate::Outcome;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     /// Twelve questions about the same two stacks, of which the first differ by this
     /// factor, and the others not at all.
@@ -71,15 +71,15 @@ mod tests {
                  [[questions]]\nask = \"{n}?\"\nworkloads = \"w{n}\"\nmeasure = \"throughput\"\n"
             );
         }
-        let mut bed = Bed::new(&questions);
+        let mut fixture = RunFixture::new(&questions);
         for n in 0..12 {
             let times = if n < different { factor } else { 1.0 };
             let rates = [100e6, 104e6, 97e6, 101e6];
-            bed.repeats("single/ext4", &format!("w{n}"), &rates);
+            fixture.repeats("single/ext4", &format!("w{n}"), &rates);
             let others = [101e6, 101e6, 100e6, 99.5e6].map(|rate| rate * times);
-            bed.repeats("raid1/ext4", &format!("w{n}"), &others);
+            fixture.repeats("raid1/ext4", &format!("w{n}"), &others);
         }
-        bed.analyse()
+        fixture.analyse()
     }
 
     #[test]

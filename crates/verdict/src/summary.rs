@@ -266,17 +266,17 @@ fn shared(tellers: &[Teller<'_>], findings: &[Finding]) -> Option<String> {
 mod tests {
     use disklab_measure::Direction;
 
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     const ASK: &str = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"";
 
     #[test]
     fn the_strongest_difference_stands_first_with_its_interval() {
-        let mut bed = Bed::new(ASK);
-        bed.repeats("single/ext4", "dd-4k", &[180e3, 178e3, 182e3]);
-        bed.repeats("single/btrfs", "dd-4k", &[20.5e3, 20.7e3, 20.9e3]);
-        bed.repeats("raid1/ext4", "dd-4k", &[155e3, 157e3, 158e3]);
-        let analysis = bed.analyse();
+        let mut fixture = RunFixture::new(ASK);
+        fixture.repeats("single/ext4", "dd-4k", &[180e3, 178e3, 182e3]);
+        fixture.repeats("single/btrfs", "dd-4k", &[20.5e3, 20.7e3, 20.9e3]);
+        fixture.repeats("raid1/ext4", "dd-4k", &[155e3, 157e3, 158e3]);
+        let analysis = fixture.analyse();
         let first = &analysis.summary[0];
         assert!(
             first.starts_with(
@@ -299,10 +299,10 @@ mod tests {
 
     #[test]
     fn once_is_no_verdict() {
-        let mut bed = Bed::new(ASK);
-        bed.repeats("single/ext4", "dd-4k", &[180e3]);
-        bed.repeats("single/btrfs", "dd-4k", &[20e3]);
-        let analysis = bed.analyse();
+        let mut fixture = RunFixture::new(ASK);
+        fixture.repeats("single/ext4", "dd-4k", &[180e3]);
+        fixture.repeats("single/btrfs", "dd-4k", &[20e3]);
+        let analysis = fixture.analyse();
         assert_eq!(
             analysis.summary,
             [
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn one_stack_has_its_figures_told() {
-        let mut fixture = Bed::new(ASK);
+        let mut fixture = RunFixture::new(ASK);
         fixture.repeats("single/ext4", "dd-4k", &[180e3, 178e3, 182e3]);
         let summary = fixture.analyse().summary;
         assert_eq!(summary.len(), 1, "{summary:?}");
@@ -332,36 +332,36 @@ mod tests {
 
     #[test]
     fn the_fastest_is_named_only_where_it_surely_is() {
-        let mut bed = Bed::new(ASK);
-        bed.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 102e3]);
-        bed.repeats("raid1/ext4", "dd-4k", &[150e3, 152e3, 153e3]);
-        bed.repeats("raid1/btrfs", "dd-4k", &[130e3, 131e3, 133e3]);
-        let named = |bed: &Bed| {
-            let summary = bed.analyse().summary;
+        let mut fixture = RunFixture::new(ASK);
+        fixture.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 102e3]);
+        fixture.repeats("raid1/ext4", "dd-4k", &[150e3, 152e3, 153e3]);
+        fixture.repeats("raid1/btrfs", "dd-4k", &[130e3, 131e3, 133e3]);
+        let named = |fixture: &RunFixture| {
+            let summary = fixture.analyse().summary;
             summary.into_iter().find(|s| s.contains("is the fastest of 3 stacks"))
         };
-        let sentence = named(&bed).expect("raid1/ext4 leads");
+        let sentence = named(&fixture).expect("raid1/ext4 leads");
         assert!(
             sentence.contains("raid1/ext4 is the fastest of 3 stacks: 152 kB/s ["),
             "{sentence}"
         );
         assert!(sentence.contains("faster than raid1/btrfs, the next."), "{sentence}");
-        bed.measured("raid1/btrfs", "dd-4k", 3, 180e3);
-        bed.measured("raid1/ext4", "dd-4k", 3, 150e3);
-        assert_eq!(named(&bed), None);
+        fixture.measured("raid1/btrfs", "dd-4k", 3, 180e3);
+        fixture.measured("raid1/ext4", "dd-4k", 3, 150e3);
+        assert_eq!(named(&fixture), None);
     }
 
     #[test]
     fn what_is_doubtful_is_not_summed_up() {
-        let mut bed = Bed::new(ASK);
-        bed.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 102e3]);
+        let mut fixture = RunFixture::new(ASK);
+        fixture.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 102e3]);
         // Zeros on a compressing stack: the drives were hardly written to.
         for block in 0..3 {
             let write = figure(Direction::Write, 1 << 20, 1.0 + f64::from(block) / 100.0);
             let step = on_drives(step("dd-4k", vec![write]), &[(0, 1 << 12)]);
-            bed.sample("single/btrfs", "dd-4k", block, vec![step]);
+            fixture.sample("single/btrfs", "dd-4k", block, vec![step]);
         }
-        let analysis = bed.analyse();
+        let analysis = fixture.analyse();
         assert_eq!(
             analysis.summary,
             ["Left out here, because a finding makes it doubtful what they mean \
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_long_study_has_a_short_summary() {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         for (s, stack) in
             ["single/ext4", "single/btrfs", "raid1/ext4", "raid1/btrfs"].iter().enumerate()
         {
@@ -381,18 +381,18 @@ mod tests {
                 ["dd-4k", "dd-64k", "dd-1M", "fio", "buffered", "copy", "kept", "hdparm"]
             {
                 let rate = 1e6 * (1.0 + s as f64);
-                bed.repeats(stack, workload, &[rate, rate * 1.01, rate * 0.99]);
+                fixture.repeats(stack, workload, &[rate, rate * 1.01, rate * 0.99]);
             }
         }
-        let analysis = bed.analyse();
+        let analysis = fixture.analyse();
         assert!(analysis.summary.len() <= 2 * super::SENTENCES + 4, "{:#?}", analysis.summary);
         assert!(analysis.summary.iter().all(|s| s.contains('[')), "{:#?}", analysis.summary);
     }
 
     #[test]
     fn a_run_without_samples_says_nothing() {
-        assert!(Bed::new("").analyse().summary.is_empty());
-        let analysis = Bed::new(ASK).analyse();
+        assert!(RunFixture::new("").analyse().summary.is_empty());
+        let analysis = RunFixture::new(ASK).analyse();
         assert!(analysis.summary.is_empty());
         assert_eq!(analysis.answers[0].sentences, [""; 0]);
     }

@@ -59,13 +59,13 @@ hdparm = { cached = true }
 
 /// A run in the making.
 #[derive(Debug, Clone)]
-pub(crate) struct Bed {
+pub(crate) struct RunFixture {
     pub study: Study,
     pub info: RunInfo,
     pub cells: Vec<(CellRecord, Option<Sample>)>,
 }
 
-impl Bed {
+impl RunFixture {
     /// [`STUDY`] with more text (questions) at its end.
     pub fn new(more: &str) -> Self {
         let text = format!("{STUDY}\n{more}");
@@ -133,7 +133,7 @@ impl Bed {
         self.sample(stack, workload, block, vec![step]);
     }
 
-    /// Adds a cell like that of [`Bed::measured`] in these surroundings.
+    /// Adds a cell like that of [`RunFixture::measured`] in these surroundings.
     pub fn around(&mut self, stack: &str, workload: &str, block: u32, environment: Environment) {
         self.measured(stack, workload, block, 1e6);
         if let Some((_, Some(sample))) = self.cells.last_mut() {
@@ -141,7 +141,7 @@ impl Bed {
         }
     }
 
-    /// Adds a cell like that of [`Bed::measured`] under these conditions.
+    /// Adds a cell like that of [`RunFixture::measured`] under these conditions.
     pub fn under(&mut self, stack: &str, workload: &str, block: u32, conditions: Conditions) {
         let conditions = Some(conditions);
         self.around(stack, workload, block, Environment { conditions, ..Environment::default() });

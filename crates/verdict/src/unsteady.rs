@@ -67,7 +67,7 @@ impl Unsteady {
 mod tests {
     use disklab_measure::{Course, Direction, Steadiness, Step};
 
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     const ASK: &str = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"\n\
                        measure = \"throughput\"\npart = \"steady\"\n\
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_question_for_the_steady_part_gets_its_figures() {
-        let mut bed = Bed::new(ASK);
+        let mut fixture = RunFixture::new(ASK);
         for (stack, course) in [
             ("single/ext4", Some(Course::Slowdown)),
             ("single/btrfs", Some(Course::Flat)),
@@ -98,10 +98,10 @@ mod tests {
             ("raid1/btrfs", None),
         ] {
             for block in 0..2 {
-                bed.sample(stack, "dd-4k", block, vec![with_course(course)]);
+                fixture.sample(stack, "dd-4k", block, vec![with_course(course)]);
             }
         }
-        let analysis = bed.analyse();
+        let analysis = fixture.analyse();
         let figures = |answer: usize| -> Vec<(&str, f64)> {
             let points = analysis.answers[answer].points.iter();
             points
@@ -133,9 +133,9 @@ mod tests {
 
     #[test]
     fn where_nothing_was_steady_only_that_is_said() {
-        let mut bed = Bed::new(ASK);
-        bed.sample("single/ext4", "dd-4k", 0, vec![with_course(Some(Course::NotSteady))]);
-        let analysis = bed.analyse();
+        let mut fixture = RunFixture::new(ASK);
+        fixture.sample("single/ext4", "dd-4k", 0, vec![with_course(Some(Course::NotSteady))]);
+        let analysis = fixture.analyse();
         assert_eq!(
             analysis.answers[0].sentences,
             ["Did not become steady, and so has no figure here: single/ext4 (its only cell)."]
@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn who_does_not_ask_gets_no_parts() {
-        let mut bed = Bed::new("");
-        bed.sample("single/ext4", "dd-4k", 0, vec![with_course(Some(Course::Slowdown))]);
-        assert_eq!(bed.analyse().groups.len(), 1);
+        let mut fixture = RunFixture::new("");
+        fixture.sample("single/ext4", "dd-4k", 0, vec![with_course(Some(Course::Slowdown))]);
+        assert_eq!(fixture.analyse().groups.len(), 1);
     }
 }

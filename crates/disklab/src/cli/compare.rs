@@ -61,7 +61,7 @@ const EXIT_CODES: &str = "Exit codes of `compare A B`:
       severe finding, or on the edge of the level: more repeats hardly help
   12  none is known to be slower, but of at least one there are too few samples, or a
       cell is missing in one run: more repeats would tell
-  2   wrong use: not a run, or nothing in common
+  2   usage error: not a run, or nothing in common
 The first that applies of 10, 11, 12, 0.";
 
 /// The form of a comparison.

@@ -34,7 +34,7 @@ pub fn script(shell: &str) -> Result<String, Failure> {
     let shells = Shells::builtins();
     let known = shells.completer(shell).ok_or_else(|| {
         let names: Vec<_> = shells.names().collect();
-        Failure::wrong_use(format!("unknown shell '{shell}'; known: {}", names.join(", ")))
+        Failure::usage_error(format!("unknown shell '{shell}'; known: {}", names.join(", ")))
     })?;
     let mut text = Vec::new();
     known

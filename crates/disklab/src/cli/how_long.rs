@@ -68,14 +68,14 @@ impl HowLongArgs {
             return Ok(None);
         }
         if campaign.repeats.is_some() {
-            return Err(Failure::wrong_use(format!(
+            return Err(Failure::usage_error(format!(
                 "--repeats fixes how often each cell runs, and {} lets the samples or the clock \
                  decide: give one or the other",
                 given.join(" and ")
             )));
         }
         if self.budget.is_some_and(|budget| budget.is_zero()) {
-            return Err(Failure::wrong_use("--budget 0: nothing can be run in no time"));
+            return Err(Failure::usage_error("--budget 0: nothing can be run in no time"));
         }
         Ok(Some(self.how_long()))
     }
@@ -128,7 +128,7 @@ impl HowLongArgs {
             budget: self.budget.or(then(BUDGET).and_then(|text| parse_duration(text).ok())),
         };
         let differs = |flag: &str, now: String, then: Option<&str>| {
-            Failure::wrong_use(format!(
+            Failure::usage_error(format!(
                 "{flag} is {now}, but this run was begun with {}; leave {flag} out to go on with \
                  it, or start a new run",
                 then.unwrap_or("none")

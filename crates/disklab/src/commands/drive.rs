@@ -57,12 +57,13 @@ fn described(name: Option<&str>) -> Result<Vec<Described>, Failure> {
         });
         return Ok(all.collect());
     };
-    let file = find_model(name, Path::new("")).map_err(Failure::wrong_use)?;
+    let file = find_model(name, Path::new("")).map_err(Failure::usage_error)?;
     let known = SHIPPED.iter().find(|(id, _)| shipped(id).as_ref() == Some(&file));
     let text = match known {
         Some((_, text)) => (*text).to_owned(),
-        None => std::fs::read_to_string(name)
-            .map_err(|e| Failure::wrong_use(format!("cannot read the drive file '{name}': {e}")))?,
+        None => std::fs::read_to_string(name).map_err(|e| {
+            Failure::usage_error(format!("cannot read the drive file '{name}': {e}"))
+        })?,
     };
     Ok(vec![Described { file, text }])
 }
@@ -93,7 +94,7 @@ fn write_pages(
 fn write(folder: &Path, path: &str, text: &str) -> Result<(), Failure> {
     let parent = folder.join(path).parent().map_or_else(|| folder.to_owned(), Path::to_owned);
     std::fs::create_dir_all(&parent)
-        .map_err(|e| Failure::wrong_use(format!("cannot make '{}': {e}", parent.display())))?;
+        .map_err(|e| Failure::usage_error(format!("cannot make '{}': {e}", parent.display())))?;
     write_own(folder, path, text, |_| true).map_err(OutputError::into_usage_error)?;
     Ok(())
 }

@@ -25,7 +25,7 @@ pub fn filebench(args: &FilebenchArgs, json: bool) -> Result<u8, Failure> {
         eprintln!("note: {note}");
     }
     let directory = args.dir.canonicalize().map_err(|e| {
-        Failure::wrong_use(format!("--dir: cannot use {}: {e}", args.dir.display()))
+        Failure::usage_error(format!("--dir: cannot use {}: {e}", args.dir.display()))
     })?;
     let content = ContentKind::WORDS.iter().find(|(word, _)| *word == args.content);
     let options = Options {
@@ -42,7 +42,7 @@ pub fn filebench(args: &FilebenchArgs, json: bool) -> Result<u8, Failure> {
     };
     let histograms = personality.latency_histogram;
     let mut session =
-        Session::new(Arc::new(personality), site, options).map_err(Failure::wrong_use)?;
+        Session::new(Arc::new(personality), site, options).map_err(Failure::usage_error)?;
     let result = session.prepare().and_then(|()| session.measure());
     let removed = if args.keep { Ok(()) } else { session.remove() };
     let shown = show(result, &Show { said, strict: args.strict, histograms, json })?;
@@ -62,24 +62,24 @@ fn read(file: &Path, args: &FilebenchArgs) -> Result<Personality, Failure> {
         Some(built_in) => built_in.source(),
         None => {
             let bytes = fs::read(file).map_err(|e| {
-                Failure::wrong_use(format!(
+                Failure::usage_error(format!(
                     "cannot read {}: {e} (`disklab filebench --list` names the shipped ones)",
                     file.display()
                 ))
             })?;
             let source = Source::from_bytes(file.display().to_string(), bytes);
-            Arc::new(source.map_err(Failure::wrong_use)?)
+            Arc::new(source.map_err(Failure::usage_error)?)
         }
     };
     let mut variables = Vec::with_capacity(args.set.len());
     for setting in &args.set {
         let (name, value) = setting.split_once('=').ok_or_else(|| {
-            Failure::wrong_use(format!("--set: expected NAME=VALUE, found '{setting}'"))
+            Failure::usage_error(format!("--set: expected NAME=VALUE, found '{setting}'"))
         })?;
         variables.push((name.to_owned(), value.to_owned()));
     }
     let overrides = Overrides { variables, run_time: args.run };
-    Personality::read(&source, &overrides).map_err(Failure::wrong_use)
+    Personality::read(&source, &overrides).map_err(Failure::usage_error)
 }
 
 /// How figures are printed.

@@ -33,7 +33,7 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
         return Ok(DONE);
     }
     if words.files.is_empty() && words.text.is_empty() {
-        return Err(Failure::wrong_use(
+        return Err(Failure::usage_error(
             "nothing to do: give a job file, or options such as --name=x --rw=randread --bs=4k \
              --size=1g (`disklab fio --list-options` lists them)",
         ));
@@ -47,9 +47,9 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     }
     let interrupt = signals::interrupt()?;
     let folder = words.folder.clone().unwrap_or_else(|| ".".into());
-    let folder = folder
-        .canonicalize()
-        .map_err(|e| Failure::wrong_use(format!("--dir: cannot use {}: {e}", folder.display())))?;
+    let folder = folder.canonicalize().map_err(|e| {
+        Failure::usage_error(format!("--dir: cannot use {}: {e}", folder.display()))
+    })?;
     let shown = Shown::new(&jobs);
     let mut context = Site {
         interrupt,
@@ -66,8 +66,8 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     let report = run(&jobs, &context);
     shown.end();
     let report = report.map_err(|error| match error {
-        EngineError::Job(error) => Failure::wrong_use(error),
-        error @ EngineError::Untouchable { .. } => Failure::wrong_use(error),
+        EngineError::Job(error) => Failure::usage_error(error),
+        error @ EngineError::Untouchable { .. } => Failure::usage_error(error),
         EngineError::Interrupted => {
             Failure::interrupted("interrupted before anything was measured")
         }
@@ -91,7 +91,7 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
 
 fn make_for_logs(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|e| {
-        Failure::wrong_use(format!("--logs: cannot make the directory {}: {e}", folder.display()))
+        Failure::usage_error(format!("--logs: cannot make the directory {}: {e}", folder.display()))
     })
 }
 
@@ -116,19 +116,19 @@ fn read(words: &Words) -> Result<Vec<Job>, Failure> {
     for source in words.sources()? {
         let place = |span| Place { source: Arc::clone(&source), span };
         let all =
-            sections(&source.text, &place(0..0), &place, policy).map_err(Failure::wrong_use)?;
+            sections(&source.text, &place(0..0), &place, policy).map_err(Failure::usage_error)?;
         names.extend(all.iter().map(|section| section.name().to_owned()));
         let wanted =
             |name: &str| words.sections.is_empty() || words.sections.iter().any(|s| s == name);
         chosen.extend(all.into_iter().filter(|section| wanted(section.name())));
     }
     if let Some(missing) = words.sections.iter().find(|section| !names.contains(section)) {
-        return Err(Failure::wrong_use(format!(
+        return Err(Failure::usage_error(format!(
             "--section: there is no section '{missing}'{}",
             disklab_study::did_you_mean(missing, names.iter().map(String::as_str))
         )));
     }
-    jobs(&chosen).map_err(Failure::wrong_use)
+    jobs(&chosen).map_err(Failure::usage_error)
 }
 
 /// The exit code, and what was wrong.

@@ -12,7 +12,7 @@ use crate::studies;
 /// Reads the files, makes a run of them, and writes its report.
 pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
     if args.to.join("run.sqlite").exists() {
-        return Err(Failure::wrong_use(format!(
+        return Err(Failure::usage_error(format!(
             "{} holds a run already; choose another folder with --to",
             args.to.display()
         )));
@@ -20,7 +20,7 @@ pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
     let folder = args.to.clone();
     check_outputs(&folder)?;
     // All is read, and whatever is wrong found, before anything is written.
-    let import = read(args).map_err(Failure::wrong_use)?;
+    let import = read(args).map_err(Failure::usage_error)?;
     if !as_json {
         for (stack, workload, n) in import.counts() {
             let times = if n == 1 { "once".to_owned() } else { format!("{n} times") };
@@ -28,7 +28,7 @@ pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
         }
     }
     let run = import.write(&folder, &session()).map_err(|error| match error {
-        ImportError::Store(_) => Failure::wrong_use(error),
+        ImportError::Store(_) => Failure::usage_error(error),
         error => Failure::failed(error),
     })?;
     let failed = import.cells.iter().filter(|cell| cell.result.is_err()).count();

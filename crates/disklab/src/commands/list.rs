@@ -115,7 +115,7 @@ fn shipped_workloads() -> Result<Vec<Row>, Failure> {
     SHIPPED_WORKLOADS
         .iter()
         .map(|(name, text)| {
-            let workload = read_shipped(name, text).map_err(Failure::wrong_use)?;
+            let workload = read_shipped(name, text).map_err(Failure::usage_error)?;
             let first = workload.about.split("\n\n").next().unwrap_or_default();
             let about = first.split_whitespace().collect::<Vec<_>>().join(" ");
             let summary = format!("shipped ({}): {}", workload.kind, workload.title);

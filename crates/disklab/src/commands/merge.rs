@@ -12,9 +12,9 @@ pub fn merge(args: &MergeArgs, as_json: bool) -> Result<u8, Failure> {
     let parts: Vec<Run> = args
         .parts
         .iter()
-        .map(|folder| Run::open(folder).map_err(Failure::wrong_use))
+        .map(|folder| Run::open(folder).map_err(Failure::usage_error))
         .collect::<Result<_, _>>()?;
-    let run = Run::merge(&parts, &args.to).map_err(Failure::wrong_use)?;
+    let run = Run::merge(&parts, &args.to).map_err(Failure::usage_error)?;
     let records = run.cells().map_err(Failure::failed)?;
     let in_state = |state| records.iter().filter(|record| record.state == state).count();
     let waiting = in_state(CellState::Waiting);

@@ -43,7 +43,7 @@ impl std::fmt::Display for OutputError {
 impl OutputError {
     /// The user named a place that cannot be written to.
     pub fn into_usage_error(self) -> Failure {
-        Failure::wrong_use(self)
+        Failure::usage_error(self)
     }
 
     fn io(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
@@ -168,7 +168,7 @@ mod tests {
         for path in [&node, &link] {
             // The check alone: nothing is lost if it fails.
             let refused = refuse_block_device(path).expect_err("refused");
-            assert_eq!(refused.into_usage_error().code, crate::exit::WRONG_USE);
+            assert_eq!(refused.into_usage_error().code, crate::exit::USAGE_ERROR);
         }
         refuse_block_device(Path::new("/dev/null")).expect("no block device");
         refuse_block_device(&temp.path().join("none")).expect("nothing");

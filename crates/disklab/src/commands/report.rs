@@ -12,7 +12,7 @@ use crate::exit::{DONE, Failure};
 
 /// Writes the report.
 pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
-    let run = Run::open(&args.run).map_err(Failure::wrong_use)?;
+    let run = Run::open(&args.run).map_err(Failure::usage_error)?;
     let report = Report::gather(&run).map_err(Failure::failed)?;
     let (format, name) = match args.format {
         Format::Html => (Rendered::Html, "report.html"),

@@ -34,7 +34,7 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
         resume(&args, &interrupt)?
     } else {
         let name = args.study.as_deref().ok_or_else(|| {
-            Failure::wrong_use("which study? `disklab list studies` shows those that are shipped")
+            Failure::usage_error("which study? `disklab list studies` shows those that are shipped")
         })?;
         begin(&args, studies::find(name)?, &How::Told, &interrupt)?
     };
@@ -129,7 +129,7 @@ fn get_ready(setup: &mut Setup, cells: &[Cell]) -> Result<(), Failure> {
     let Setup { bench, campaign, .. } = setup;
     bench.get_ready(campaign, cells).map_err(|e| match e {
         BenchError::Program(ExecError::Interrupted) => Failure::interrupted("interrupted"),
-        e => Failure::wrong_use(e),
+        e => Failure::usage_error(e),
     })
 }
 
@@ -141,7 +141,7 @@ fn begin(
 ) -> Result<Started, Failure> {
     let folder = args.out.clone().unwrap_or_else(|| new_run_folder(&found.study.id));
     if folder.join("run.sqlite").exists() {
-        return Err(Failure::wrong_use(format!(
+        return Err(Failure::usage_error(format!(
             "{} holds a run already; choose another folder with --out, or go on with it by \
              --resume",
             folder.display()
@@ -169,7 +169,7 @@ fn begin(
         eprint!("{}", plan::words(&setup, &prediction, false));
     }
     drop(planning);
-    setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
+    setup.bench.confirm(args.yes).map_err(Failure::usage_error)?;
     let claim = claim_outputs(&folder)?;
     let cells = setup.cells.clone();
     get_ready(&mut setup, &cells)?;
@@ -194,7 +194,7 @@ fn begin(
     };
     // A campaign that decides as it goes adds its cells block by block.
     let first: &[Cell] = if setup.how_long.is_some() { &[] } else { &setup.cells };
-    let run = Run::create(&folder, &info, first).map_err(Failure::wrong_use)?;
+    let run = Run::create(&folder, &info, first).map_err(Failure::usage_error)?;
     claim.keep();
     if matches!(how, How::Told) {
         eprintln!("  folder        {}", folder.display());
@@ -208,16 +208,16 @@ fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     for line in leftovers::lines(&tear_down_leftovers(interrupt)?) {
         eprintln!("{line}");
     }
-    let run = Run::resume(&folder).map_err(Failure::wrong_use)?;
+    let run = Run::resume(&folder).map_err(Failure::usage_error)?;
     if args.retry_failed {
         run.retry_failed().map_err(Failure::failed)?;
     }
-    let info = run.info().map_err(Failure::wrong_use)?;
-    let study = load(&info.study_file, &info.study_text).map_err(Failure::wrong_use)?;
+    let info = run.info().map_err(Failure::usage_error)?;
+    let study = load(&info.study_file, &info.study_text).map_err(Failure::usage_error)?;
     if let Some(name) = &args.study {
         let named = studies::find(name)?.study;
         if named.digest != study.digest {
-            return Err(Failure::wrong_use(format!(
+            return Err(Failure::usage_error(format!(
                 "the run in {} was begun with another '{name}' than there is now; leave the \
                  study's name out to go on with the one it was begun with",
                 folder.display()
@@ -260,7 +260,7 @@ fn resume(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     for warning in setup.bench.warnings() {
         eprintln!("  {warning}");
     }
-    setup.bench.confirm(args.yes).map_err(Failure::wrong_use)?;
+    setup.bench.confirm(args.yes).map_err(Failure::usage_error)?;
     setup.make_scratch()?;
     let begun = all.len();
     if setup.how_long.is_some() {
@@ -297,7 +297,7 @@ fn same_machine(info: &RunInfo, setup: &Setup) -> Result<(), Failure> {
         differences.iter().map(|d| format!("{} was '{}' and is '{}'", d.what, d.one, d.other));
     let other_kernel = differences.iter().any(|d| d.what == LAB_KERNEL);
     let remedy = if other_kernel { "name the run's own kernel with --kernel, or " } else { "" };
-    Err(Failure::wrong_use(format!(
+    Err(Failure::usage_error(format!(
         "this run cannot be resumed here, because it would mix two machines: {}; {remedy}start a \
          new run",
         words.collect::<Vec<_>>().join("; ")

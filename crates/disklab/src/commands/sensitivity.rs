@@ -43,7 +43,7 @@ const SHIPPED: &str = "as-shipped";
 pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, Failure> {
     let interrupt = signals::interrupt()?;
     if args.campaign.on() != On::Lab {
-        return Err(Failure::wrong_use(
+        return Err(Failure::usage_error(
             "only the lab has models of drives whose parameters can be moved; leave --on out",
         ));
     }
@@ -195,7 +195,7 @@ fn begun(args: &SensitivityArgs) -> Result<Started, Failure> {
     let named = || new_run_folder(&format!("{}-sensitivity", found.study.id));
     let folder = args.out.clone().unwrap_or_else(named);
     if Plan::path(&folder).exists() {
-        return Err(Failure::wrong_use(format!(
+        return Err(Failure::usage_error(format!(
             "{} holds an analysis already; choose another folder with --out, or go on with it by \
              --resume",
             folder.display()
@@ -210,17 +210,17 @@ fn resumed(args: &SensitivityArgs) -> Result<Started, Failure> {
     let plan = Plan::open(&folder)?;
     let begun = folder.join(SHIPPED);
     if !begun.join("run.sqlite").exists() {
-        return Err(Failure::wrong_use(format!(
+        return Err(Failure::usage_error(format!(
             "nothing was run in {} yet; begin it again in another folder",
             folder.display()
         )));
     }
-    let info = Run::open(&begun).and_then(|run| run.info()).map_err(Failure::wrong_use)?;
-    let study = load(&info.study_file, &info.study_text).map_err(Failure::wrong_use)?;
+    let info = Run::open(&begun).and_then(|run| run.info()).map_err(Failure::usage_error)?;
+    let study = load(&info.study_file, &info.study_text).map_err(Failure::usage_error)?;
     if let Some(name) = &args.study
         && studies::find(name)?.study.digest != study.digest
     {
-        return Err(Failure::wrong_use(format!(
+        return Err(Failure::usage_error(format!(
             "what is in {} was begun with another '{name}' than there is now; leave the study's \
              name out to go on with the one it was begun with",
             folder.display()
@@ -234,7 +234,7 @@ fn begun_campaign(args: &CampaignArgs, shipped: &Path) -> Result<CampaignArgs, F
     if !shipped.join("run.sqlite").exists() {
         return Ok(args.clone());
     }
-    let info = Run::open(shipped).and_then(|run| run.info()).map_err(Failure::wrong_use)?;
+    let info = Run::open(shipped).and_then(|run| run.info()).map_err(Failure::usage_error)?;
     let patterns = |name: &str| -> Vec<String> {
         let words = info.options.get(name);
         words.map(|w| w.split(' ').map(str::to_owned).collect()).unwrap_or_default()

@@ -45,7 +45,7 @@ pub fn check(args: &CampaignArgs) -> Result<(), Failure> {
     let on = args.on();
     match given.into_iter().find(|(_, applies, given)| *given && !applies.to(&on)) {
         None => Ok(()),
-        Some((flag, applies, _)) => Err(Failure::wrong_use(format!(
+        Some((flag, applies, _)) => Err(Failure::usage_error(format!(
             "{flag} applies only to {}; the bench is '{on}'",
             applies.as_str()
         ))),

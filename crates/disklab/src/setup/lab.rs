@@ -39,13 +39,13 @@ pub fn bench(
     executor: Executor,
 ) -> Result<(LabBench, Bytes), Failure> {
     let over = args.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));
-    let over = over.collect::<Result<Vec<_>, _>>().map_err(Failure::wrong_use)?;
+    let over = over.collect::<Result<Vec<_>, _>>().map_err(Failure::usage_error)?;
     let drives =
-        ModelledDrives::new(&campaign.study, place.study, &over).map_err(Failure::wrong_use)?;
+        ModelledDrives::new(&campaign.study, place.study, &over).map_err(Failure::usage_error)?;
     let memory = args.memory.or(campaign.study.lab_memory).unwrap_or(MEMORY);
     let most = machine_memory();
     if memory < LEAST_MEMORY || memory > most {
-        return Err(Failure::wrong_use(format!(
+        return Err(Failure::usage_error(format!(
             "a guest's memory of {} (--memory, or the study's `lab.memory`): it takes from {} to what this machine has, {}",
             memory.iec(),
             LEAST_MEMORY.iec(),
@@ -56,7 +56,7 @@ pub fn bench(
         Some(name) => find_processor(name, Path::new("")),
         None => study_processor(&campaign.study, place.study),
     };
-    let processor = processor.map_err(Failure::wrong_use)?;
+    let processor = processor.map_err(Failure::usage_error)?;
     let cores = processors().map_err(Failure::failed)?;
     let at_once = at_once(args.at_once, cores.len(), memory, most)?;
     let program = std::env::current_exe()
@@ -90,11 +90,11 @@ pub fn bench(
 /// [`Failure`] if it is not a program, or if the bench has no use for it.
 pub fn named_kernel(args: &CampaignArgs) -> Result<Option<NamedKernel>, Failure> {
     if args.on() == On::Lab {
-        return NamedKernel::find(args.kernel.as_deref()).map_err(Failure::wrong_use);
+        return NamedKernel::find(args.kernel.as_deref()).map_err(Failure::usage_error);
     }
     match &args.kernel {
         None => Ok(None),
-        Some(_) => Err(Failure::wrong_use(format!(
+        Some(_) => Err(Failure::usage_error(format!(
             "--kernel is for the lab's guests; the bench '{}' runs on this machine's own kernel",
             args.on()
         ))),
@@ -180,7 +180,7 @@ fn at_once(
 ) -> Result<usize, Failure> {
     let fit = usize::try_from(most.0 / memory.0.max(1)).unwrap_or(usize::MAX);
     match wanted {
-        Some(wanted) if wanted == 0 || wanted > cores => Err(Failure::wrong_use(format!(
+        Some(wanted) if wanted == 0 || wanted > cores => Err(Failure::usage_error(format!(
             "--at-once {wanted}: this process may use {cores} processors, and each lab needs one"
         ))),
         Some(wanted) => Ok(wanted),

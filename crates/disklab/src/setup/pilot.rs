@@ -38,22 +38,22 @@ impl Pilot {
     /// # Errors
     /// Where there is no run, or it is another study's, scale's or bench's, or has no cell.
     pub fn of(folder: &Path, setup: &Setup) -> Result<Self, Failure> {
-        let run = Run::open(folder).map_err(Failure::wrong_use)?;
-        let info = run.info().map_err(Failure::wrong_use)?;
+        let run = Run::open(folder).map_err(Failure::usage_error)?;
+        let info = run.info().map_err(Failure::usage_error)?;
         let other = |what: &str, then: &str, now: &str| {
-            Failure::wrong_use(format!(
+            Failure::usage_error(format!(
                 "--from {}: {what} there is {then}, and here {now}; what its cells took says \
                  nothing about these",
                 folder.display()
             ))
         };
-        let study = load(&info.study_file, &info.study_text).map_err(Failure::wrong_use)?;
+        let study = load(&info.study_file, &info.study_text).map_err(Failure::usage_error)?;
         let here = &setup.campaign.study;
         if study.digest != here.digest {
             return Err(other("the study", &study.id, "another text"));
         }
         if info.bench != setup.bench.name() {
-            return Err(Failure::wrong_use(format!(
+            return Err(Failure::usage_error(format!(
                 "--from {}: the bench there is {}, and here {}: other drives of other sizes, so \
                  neither time nor bytes carry over; run one block here with --repeats 1, and \
                  take that run",
@@ -88,9 +88,9 @@ impl Pilot {
                 *seen.written.entry(drive.drive.clone()).or_default() += drive.write_bytes as f64;
             }
         })
-        .map_err(Failure::wrong_use)?;
+        .map_err(Failure::usage_error)?;
         if cells.is_empty() {
-            return Err(Failure::wrong_use(format!(
+            return Err(Failure::usage_error(format!(
                 "--from {}: no cell of that run is done yet",
                 folder.display()
             )));

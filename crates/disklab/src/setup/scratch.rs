@@ -19,7 +19,7 @@ impl Scratch {
     /// The directory that the user named, or `out`. It is not touched yet.
     pub fn new(given: Option<&Path>, out: &Path) -> Result<Self, Failure> {
         // The ledger and losetup need absolute paths.
-        let path = std::path::absolute(given.unwrap_or(out)).map_err(Failure::wrong_use)?;
+        let path = std::path::absolute(given.unwrap_or(out)).map_err(Failure::usage_error)?;
         Ok(Self { path, given: given.is_some() })
     }
 
@@ -39,7 +39,7 @@ impl Scratch {
     /// Makes it, if it is not there.
     pub fn make(&self) -> Result<(), Failure> {
         std::fs::create_dir_all(&self.path)
-            .map_err(|e| Failure::wrong_use(format!("cannot make {}: {e}", self.path.display())))
+            .map_err(|e| Failure::usage_error(format!("cannot make {}: {e}", self.path.display())))
     }
 }
 
@@ -47,7 +47,9 @@ impl Scratch {
 pub fn check_writable(flag: &str, path: &Path) -> Result<(), Failure> {
     let refused = |why: String| {
         let path = path.display();
-        Failure::wrong_use(format!("{flag}{path}: {why}; name a directory that can be written to"))
+        Failure::usage_error(format!(
+            "{flag}{path}: {why}; name a directory that can be written to"
+        ))
     };
     if path.metadata().is_ok_and(|metadata| !metadata.is_dir()) {
         return Err(refused("it is not a directory".to_owned()));

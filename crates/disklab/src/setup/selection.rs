@@ -104,7 +104,7 @@ impl Pairs {
             None => did_you_mean(pattern, stacks.iter().chain(&workloads).copied()),
         };
         let list = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
-        Failure::wrong_use(format!(
+        Failure::usage_error(format!(
             "{flag} '{pattern}' matches no cell{tip}; a pattern is STACK:WORKLOAD, a stack or a \
              workload, with * and ?\n  stacks: {}\n  workloads: {}",
             list(stacks),
@@ -199,7 +199,7 @@ dd = { direction = "write", bs = "4k", count = 4 }
             let selections = [Selection::new(&pattern, &[]), Selection::new(&[], &pattern)];
             for selection in selections {
                 let failure = selection.narrow(&mut survey.clone(), &study).unwrap_err();
-                assert_eq!(failure.code, crate::exit::WRONG_USE);
+                assert_eq!(failure.code, crate::exit::USAGE_ERROR);
                 assert!(failure.to_string().contains(tip), "{failure}");
             }
         }

@@ -22,7 +22,7 @@ dd = { direction = "write", bs = "4k", count = 4 }
 "#;
 
 #[test]
-fn wrong_use_ends_with_2_and_touches_nothing() {
+fn usage_error_ends_with_2_and_touches_nothing() {
     let temp = tempfile::tempdir().expect("temp");
     let study = temp.path().join("tiny.toml");
     std::fs::write(&study, TINY).expect("write");

@@ -300,7 +300,7 @@ fn the_question_is_asked_and_the_answer_counts() {
 #[test]
 fn a_run_goes_on_only_on_the_same_drive() {
     let Some(guest) = changes() else { return };
-    let words = ["cannot be gone on with here", "K1AAAAA1", "K9OTHER9"];
+    let words = ["cannot be resumed here", "K1AAAAA1", "K9OTHER9"];
     guest.refused("resumed-on-another", &words);
     guest.refused("resumed-unasked", &["it is not empty: ext4 on sda ('photos')"]);
     let said = guest.said("resumed", DONE);

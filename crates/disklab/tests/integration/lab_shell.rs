@@ -200,7 +200,7 @@ fn arrays_volumes_and_encryption_work_by_hand() {
 }
 
 #[test]
-fn wrong_use_ends_with_2() {
+fn usage_error_ends_with_2() {
     let place = tempfile::tempdir().expect("temp");
     for (arguments, expected) in [
         (vec!["--drives", "hgst-10tv", "-c", "true"], "did you mean 'hgst-10tb'"),

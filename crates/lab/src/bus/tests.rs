@@ -10,9 +10,9 @@ use crate::Steady;
 const LINK: u64 = 550_000_000;
 
 /// Drives on one bus, or each by itself.
-struct Rig(Vec<Box<dyn Drive>>);
+struct Fixture(Vec<Box<dyn Drive>>);
 
-impl Rig {
+impl Fixture {
     fn new(drives: Vec<Box<dyn Drive>>, rate: Option<u64>) -> Self {
         Self::of(drives.into_iter().map(|drive| DiskOptions::new(drive, "S")).collect(), rate)
     }
@@ -69,10 +69,10 @@ fn request(id: u64, operation: Operation, sector: u64, sectors: u64) -> Request 
 fn transfers_come_one_after_another() {
     // 1 MB in 1 ms on the bus; the drives need 1 µs each.
     let drives = (0..3).map(|_| Box::new(Steady::new(1 << 30, 1000)) as Box<dyn Drive>);
-    let mut rig = Rig::new(drives.collect(), Some(1_024_000_000));
+    let mut fixture = Fixture::new(drives.collect(), Some(1_024_000_000));
     let reads: Vec<_> =
         (0..3).map(|drive| (drive, 0, request(9, Operation::Read, 0, 2000))).collect();
-    let done = rig.play(&reads);
+    let done = fixture.play(&reads);
     assert_eq!(done, [(0, 9, 1_001_000), (1, 9, 2_001_000), (2, 9, 3_001_000)]);
 }
 
@@ -92,14 +92,14 @@ fn a_transfer_crosses_while_the_link_works_on_it() {
 #[test]
 fn what_carries_no_data_waits_for_nobody() {
     let drives = (0..2).map(|_| Box::new(Steady::new(1 << 30, 1000)) as Box<dyn Drive>);
-    let mut rig = Rig::new(drives.collect(), Some(SLOWEST));
+    let mut fixture = Fixture::new(drives.collect(), Some(SLOWEST));
     let requests = [
         (0, 0, request(1, Operation::Read, 0, 2000)),
         (0, 10, request(2, Operation::Flush, 0, 0)),
         (1, 20, request(3, Operation::WriteZeroes, 0, 2000)),
         (1, 30, request(4, Operation::Write, 0, 0)),
     ];
-    let done = rig.play(&requests);
+    let done = fixture.play(&requests);
     assert_eq!(done[..3], [(1, 3, 1020), (0, 2, 2000), (1, 4, 2020)]);
     assert_eq!(done[3], (0, 1, 1_024_001_000));
 }
@@ -108,12 +108,12 @@ fn what_carries_no_data_waits_for_nobody() {
 fn four_drives_get_what_the_bus_has() {
     // Each reads the outer edge in order, a queue of requests deep.
     let rate = 415_000_000;
-    let mut rig = Rig::disks(4, Some(rate));
+    let mut fixture = Fixture::disks(4, Some(rate));
     let requests: Vec<_> = (0..200)
         .flat_map(|id| (0..4).map(move |drive| (drive, 0, id)))
         .map(|(drive, at, id)| (drive, at, request(id, Operation::Read, id * 1024, 1024)))
         .collect();
-    let done = rig.play(&requests);
+    let done = fixture.play(&requests);
     let end = done.iter().map(|(.., at)| *at).max().unwrap();
     let got = 800.0 * 524_288.0 / (end as f64 * 1e-9);
     assert!((0.99..=1.0).contains(&(got / rate as f64)), "{got}");
@@ -159,7 +159,7 @@ proptest! {
         requests in load(4),
         rate in 20_000_000_u64..2_000_000_000,
     ) {
-        let done = Rig::disks(4, Some(rate)).play(&requests);
+        let done = Fixture::disks(4, Some(rate)).play(&requests);
         prop_assert_eq!(done.len(), requests.len(), "each is done once");
         let mut crossed: Vec<(u64, u64)> = done
             .iter()
@@ -184,18 +184,18 @@ proptest! {
     /// Alone, a drive whose link is no faster than the bus is the same to the nanosecond.
     #[test]
     fn a_drive_alone_does_not_feel_it(requests in load(1), more in 0_u64..1_000_000_000) {
-        let free = Rig::disks(1, None).play(&requests);
+        let free = Fixture::disks(1, None).play(&requests);
         // A nanosecond is lost for each transfer where both rates are the same.
         let rate = LINK + 1_000_000 + more;
-        prop_assert_eq!(Rig::disks(1, Some(rate)).play(&requests), free);
+        prop_assert_eq!(Fixture::disks(1, Some(rate)).play(&requests), free);
     }
 
     /// No request is done sooner on a bus, on drives that do not mind when they are asked.
     #[test]
     fn nothing_is_sooner(requests in load(3), rate in 1_000_000_u64..1_000_000_000) {
         let drives = || (0..3).map(|_| Box::new(Steady::new(1 << 30, 50_000)) as Box<dyn Drive>);
-        let mut free = Rig::new(drives().collect(), None).play(&requests);
-        let mut on_bus = Rig::new(drives().collect(), Some(rate)).play(&requests);
+        let mut free = Fixture::new(drives().collect(), None).play(&requests);
+        let mut on_bus = Fixture::new(drives().collect(), Some(rate)).play(&requests);
         free.sort_unstable();
         on_bus.sort_unstable();
         prop_assert_eq!(free.len(), on_bus.len());

@@ -206,7 +206,7 @@ fn options_that_were_dropped_are_named() {
     let error = place
         .build(Origin::Tree(place.tree()), &recipe, &Executor::default(), |_| {})
         .expect_err("an option is missing");
-    assert!(error.is_wrong_use());
+    assert!(error.is_usage_error());
     assert_eq!(
         error.to_string(),
         "Linux 6.12.0-test as configured lacks what the lab needs: CONFIG_NO_SUCH=y"
@@ -223,7 +223,7 @@ fn a_build_that_fails_leaves_its_log() {
         .expect_err("it fails");
     let KernelError::Failed { log, tail, .. } = &error else { panic!("{error}") };
     assert!(tail.contains("a.c: no such thing"), "{tail}");
-    assert!(!error.is_wrong_use() && !error.is_interrupt());
+    assert!(!error.is_usage_error() && !error.is_interrupt());
     assert!(fs::read_to_string(log).expect("log").contains(tail));
     assert_eq!(place.names(), [format!("{}.log", recipe.key()), "lock".to_owned()]);
 }
@@ -252,6 +252,6 @@ fn a_path_that_makefiles_split_is_refused_before_anything_is_made() {
     let error = place
         .build(Origin::Tree(odd), &recipe("CONFIG_A=y\n", &[]), &Executor::default(), |_| {})
         .expect_err("a space");
-    assert!(error.is_wrong_use() && error.to_string().contains("my tree"), "{error}");
+    assert!(error.is_usage_error() && error.to_string().contains("my tree"), "{error}");
     assert!(!Path::new(&place.cache()).exists());
 }

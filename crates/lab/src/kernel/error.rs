@@ -146,7 +146,7 @@ impl KernelError {
 
     /// Whether the user has to change or install something first: nothing was
     /// built, and the exit code is 2.
-    pub fn is_wrong_use(&self) -> bool {
+    pub fn is_usage_error(&self) -> bool {
         matches!(
             self,
             Self::Machine(_)

@@ -78,7 +78,7 @@ mod tests {
         let text = error.to_string();
         assert!(text.contains("needs bc, the C library's headers, which are not"), "{text}");
         assert!(text.ends_with("apt-get install bc libc6-dev"), "{text}");
-        assert!(error.is_wrong_use());
+        assert!(error.is_usage_error());
     }
 
     #[test]

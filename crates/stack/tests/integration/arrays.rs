@@ -6,18 +6,18 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::support::{LOOPS, Rig, can, output, stack};
+use crate::support::{LOOPS, LoopFixture, can, output, stack};
 use disklab_stack::{Ledger, Machine, Recovery, Site, Stack, recover};
 use disklab_units::Bytes;
 
 /// Drives of these sizes in MiB.
-fn rig(mib: &[u64]) -> Rig {
-    let mut rig = Rig::new(0, Bytes::ZERO);
+fn fixture(mib: &[u64]) -> LoopFixture {
+    let mut fixture = LoopFixture::new(0, Bytes::ZERO);
     for (index, mib) in mib.iter().enumerate() {
-        let drive = rig.attach(&format!("drive{index}"), Bytes::mib(*mib));
-        rig.drives.push(drive);
+        let drive = fixture.attach(&format!("drive{index}"), Bytes::mib(*mib));
+        fixture.drives.push(drive);
     }
-    rig
+    fixture
 }
 
 /// Whether this machine has what a stack needs.
@@ -70,9 +70,9 @@ fn on_top(drives: &[PathBuf]) -> Vec<String> {
 }
 
 /// No array, no mapping, no partition and no signature is left.
-fn assert_bare(rig: &Rig, stack: &str) {
-    assert_eq!(on_top(&rig.drives), Vec::<String>::new(), "{stack}");
-    for drive in &rig.drives {
+fn assert_bare(fixture: &LoopFixture, stack: &str) {
+    assert_eq!(on_top(&fixture.drives), Vec::<String>::new(), "{stack}");
+    for drive in &fixture.drives {
         let left = output("wipefs", &["--noheadings", &drive.display().to_string()]);
         assert_eq!(left, "", "{stack}: {}", drive.display());
     }
@@ -106,9 +106,9 @@ fn up_and_down(text: &str, mib: &[u64]) -> Option<Vec<(String, String)>> {
     if !can_make(&whole) {
         return None;
     }
-    let mut rig = rig(mib);
-    let mark = rig.ledger.mark();
-    let made = rig.make(&whole).unwrap_or_else(|e| panic!("{text}: {e}"));
+    let mut fixture = fixture(mib);
+    let mark = fixture.ledger.mark();
+    let made = fixture.make(&whole).unwrap_or_else(|e| panic!("{text}: {e}"));
     let device = made.device.clone().expect("one device");
     let sizes: Vec<Bytes> = mib.iter().map(|mib| Bytes::mib(*mib)).collect();
     let bare = stack(&format!("{text}/ext4"), mib.len()).shape(&sizes).expect("shape");
@@ -119,12 +119,12 @@ fn up_and_down(text: &str, mib: &[u64]) -> Option<Vec<(String, String)>> {
     assert!(held.0 as f64 <= promised * 1.25, "{text}: {held} of {}", bare.size);
     write_file(&made.directory);
     assert_file_is_whole(&made.directory, text);
-    fail_drives(&rig.drives, bare.tolerates, text);
+    fail_drives(&fixture.drives, bare.tolerates, text);
     fs::write("/proc/sys/vm/drop_caches", "3").expect("drop caches");
     assert_file_is_whole(&made.directory, text);
-    rig.take_down_to(mark);
-    assert_bare(&rig, text);
-    Some(rig.notes.clone())
+    fixture.take_down_to(mark);
+    assert_bare(&fixture, text);
+    Some(fixture.notes.clone())
 }
 
 /// Has md lose the last `count` drives, with all partitions that they have.
@@ -182,13 +182,13 @@ fn other_file_systems_on_md() {
         if !can_make(&stack) {
             continue;
         }
-        let mut rig = rig(&mib);
-        let mark = rig.ledger.mark();
-        let made = rig.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let mut fixture = fixture(&mib);
+        let mark = fixture.ledger.mark();
+        let made = fixture.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
         write_file(&made.directory);
         assert_file_is_whole(&made.directory, text);
-        rig.take_down_to(mark);
-        assert_bare(&rig, text);
+        fixture.take_down_to(mark);
+        assert_bare(&fixture, text);
     }
 }
 
@@ -214,16 +214,16 @@ fn shr_on_unequal_drives() {
         if !can_make(&whole) {
             continue;
         }
-        let mut rig = rig(&mib);
-        rig.make(&whole).unwrap_or_else(|e| panic!("{text}: {e}"));
-        let mut levels: Vec<String> = on_top(&rig.drives)
+        let mut fixture = fixture(&mib);
+        fixture.make(&whole).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let mut levels: Vec<String> = on_top(&fixture.drives)
             .iter()
             .map(|device| sys(&format!("{device}/md/level")))
             .filter(|level| !level.is_empty())
             .collect();
         levels.sort();
         assert_eq!(levels, arrays, "{text} on {mib:?}");
-        drop(rig);
+        drop(fixture);
         up_and_down(text, &mib);
     }
 }
@@ -261,12 +261,12 @@ fn zero_drives_need_no_resync_but_decrypted_ones_do() {
         if !can_make(&stack) {
             continue;
         }
-        let mut rig = rig(&[64; 4]);
-        let folder = rig.path();
+        let mut fixture = fixture(&[64; 4]);
+        let folder = fixture.path();
         let tag = format!("z{}", std::process::id());
         let mut site = Site {
-            executor: &rig.executor,
-            ledger: &mut rig.ledger,
+            executor: &fixture.executor,
+            ledger: &mut fixture.ledger,
             folder: &folder,
             tag: &tag,
             seed: 1,
@@ -274,11 +274,11 @@ fn zero_drives_need_no_resync_but_decrypted_ones_do() {
             drives_are_zero: true,
             mounted: Vec::new(),
         };
-        let made = stack.make(&rig.drives, &mut site).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let made = stack.make(&fixture.drives, &mut site).unwrap_or_else(|e| panic!("{text}: {e}"));
         let notes = site.notes;
         assert!(notes.iter().any(|(_, note)| note.contains(said)), "{text}: {notes:?}");
         write_file(&made.directory);
-        let array = on_top(&rig.drives)
+        let array = on_top(&fixture.drives)
             .into_iter()
             .find(|device| !sys(&format!("{device}/md/sync_action")).is_empty())
             .expect("array");
@@ -299,15 +299,18 @@ fn what_a_dead_owner_left_comes_down() {
             continue;
         }
         let elsewhere = tempfile::tempdir().expect("folder");
-        let mut rig = rig(&[80, 80]);
-        rig.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
-        assert!(on_top(&rig.drives).len() >= 3, "{text}");
+        let mut fixture = fixture(&[80, 80]);
+        fixture.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert!(on_top(&fixture.drives).len() >= 3, "{text}");
         // As if its process had died: the lock goes, the entries stay.
-        drop(std::mem::replace(&mut rig.ledger, Ledger::open(elsewhere.path()).expect("ledger")));
-        let Recovery { done, errors, .. } = recover(&rig.state, &rig.executor);
+        drop(std::mem::replace(
+            &mut fixture.ledger,
+            Ledger::open(elsewhere.path()).expect("ledger"),
+        ));
+        let Recovery { done, errors, .. } = recover(&fixture.state, &fixture.executor);
         assert!(errors.is_empty(), "{text}: {errors:?}");
         assert!(done.len() >= 3, "{text}: {done:?}");
-        assert_eq!(on_top(&rig.drives), Vec::<String>::new(), "{text}");
-        assert_eq!(rig.standing(), Vec::<String>::new(), "{text}");
+        assert_eq!(on_top(&fixture.drives), Vec::<String>::new(), "{text}");
+        assert_eq!(fixture.standing(), Vec::<String>::new(), "{text}");
     }
 }

@@ -5,23 +5,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::support::{LOOPS, Rig, can, output, stack};
+use crate::support::{LOOPS, LoopFixture, can, output, stack};
 use disklab_exec::{Executor, Invocation};
 use disklab_stack::{Ledger, Need, Undo};
 use disklab_units::Bytes;
 
 /// Takes down one thing, as a ledger would that was found.
-fn undo(rig: &Rig, undo: Undo) -> Vec<String> {
+fn undo(fixture: &LoopFixture, undo: Undo) -> Vec<String> {
     let folder = tempfile::tempdir().expect("folder");
     let mut ledger = Ledger::open(folder.path()).expect("ledger");
     ledger.enter(undo).expect("enter");
-    ledger.take_down_to(0, &rig.executor).iter().map(ToString::to_string).collect()
+    ledger.take_down_to(0, &fixture.executor).iter().map(ToString::to_string).collect()
 }
 
 /// All that a stack's own ledger says of arrays, groups and mappings.
-fn entries(rig: &Rig) -> Vec<serde_json::Value> {
+fn entries(fixture: &LoopFixture) -> Vec<serde_json::Value> {
     let mut found = Vec::new();
-    for file in fs::read_dir(&rig.state).expect("state").flatten() {
+    for file in fs::read_dir(&fixture.state).expect("state").flatten() {
         for line in fs::read_to_string(file.path()).expect("ledger").lines() {
             let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
             found.extend(line.pointer("/enter/undo").cloned());
@@ -31,8 +31,8 @@ fn entries(rig: &Rig) -> Vec<serde_json::Value> {
 }
 
 /// The entry for this kind of thing, changed in one field.
-fn changed(rig: &Rig, kind: &str, field: &str, value: &str) -> Undo {
-    let mut entry = entries(rig)
+fn changed(fixture: &LoopFixture, kind: &str, field: &str, value: &str) -> Undo {
+    let mut entry = entries(fixture)
         .into_iter()
         .rfind(|entry| entry.get(kind).is_some())
         .unwrap_or_else(|| panic!("no {kind}"));
@@ -54,20 +54,24 @@ fn the_same_name_is_not_enough() {
         if !can(&[stack.needs(), LOOPS.to_vec()].concat()) {
             continue;
         }
-        let mut rig = Rig::new(2, Bytes::mib(64));
-        let mark = rig.ledger.mark();
-        let made = rig.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let mut fixture = LoopFixture::new(2, Bytes::mib(64));
+        let mark = fixture.ledger.mark();
+        let made = fixture.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
         // Not in use, so that only its identity protects it.
         output("umount", &[&made.directory.display().to_string()]);
         let device = made.device.expect("device");
         let before = output("blkid", &["--probe", &device.display().to_string()]);
-        let below = below(&rig.drives, text);
-        assert_eq!(undo(&rig, changed(&rig, kind, field, OTHER)), Vec::<String>::new(), "{text}");
+        let below = below(&fixture.drives, text);
+        assert_eq!(
+            undo(&fixture, changed(&fixture, kind, field, OTHER)),
+            Vec::<String>::new(),
+            "{text}"
+        );
         let after = output("blkid", &["--probe", &device.display().to_string()]);
         assert_eq!(before, after, "{text}: {field}");
-        assert_eq!(below, self::below(&rig.drives, text), "{text}: {field}");
+        assert_eq!(below, self::below(&fixture.drives, text), "{text}: {field}");
         // Under its own name it goes.
-        rig.take_down_to(mark);
+        fixture.take_down_to(mark);
         assert!(!device.exists(), "{text}");
     }
 }
@@ -96,13 +100,13 @@ fn a_format_that_was_killed_comes_down() {
     if !can(&INTEGRITY) {
         return;
     }
-    let mut rig = Rig::new(1, Bytes::mib(256));
-    let mark = rig.ledger.mark();
+    let mut fixture = LoopFixture::new(1, Bytes::mib(256));
+    let mark = fixture.ledger.mark();
     let stack = stack("integrity/ext4", 1);
-    rig.make(&stack).expect("made");
-    let undone = changed(&rig, "close-integrity", "name", "disklab-never-made");
-    rig.take_down_to(mark);
-    let drive = rig.drives[0].clone();
+    fixture.make(&stack).expect("made");
+    let undone = changed(&fixture, "close-integrity", "name", "disklab-never-made");
+    fixture.take_down_to(mark);
+    let drive = fixture.drives[0].clone();
     let mut format = Command::new("integritysetup")
         .args(["format", "--batch-mode", "--integrity", "sha256"])
         .arg(&drive)
@@ -116,7 +120,7 @@ fn a_format_that_was_killed_comes_down() {
     }
     format.kill().expect("kill -9");
     format.wait().expect("dead");
-    assert_eq!(undo(&rig, undone), Vec::<String>::new());
+    assert_eq!(undo(&fixture, undone), Vec::<String>::new());
     assert!(!is_held(), "a mapping is left");
     let wipefs = Invocation::new("wipefs").arg("--noheadings").arg(&drive);
     let left = Executor::default().check(&wipefs).expect("wipefs").text();

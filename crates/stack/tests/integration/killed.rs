@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use std::time::Duration;
 
-use crate::support::{LOOPS, Rig, can, stack, standing};
+use crate::support::{LOOPS, LoopFixture, can, stack, standing};
 use disklab_exec::{Executor, OWNER_VARIABLE, owner};
 use disklab_stack::{Recovery, recover};
 use disklab_units::Bytes;
@@ -19,8 +19,8 @@ const STACK: &str = "partition/xfs/loop-file[size=64M]/ext4";
 
 /// Makes a stack, starts a worker in it, tells where, and waits to be killed.
 fn victim() -> ! {
-    let mut rig = Rig::new(1, Bytes::mib(600));
-    let made = rig.make(&stack(STACK, 1)).expect("made");
+    let mut fixture = LoopFixture::new(1, Bytes::mib(600));
+    let made = fixture.make(&stack(STACK, 1)).expect("made");
     // As fio's workers do, it outlives its parent.
     let mut worker = Command::new("sleep")
         .arg("1000")
@@ -30,7 +30,12 @@ fn victim() -> ! {
         .stdout(Stdio::null())
         .spawn()
         .expect("worker");
-    println!("\nvictim {} {} {}", worker.id(), rig.drives[0].display(), rig.path().display());
+    println!(
+        "\nvictim {} {} {}",
+        worker.id(),
+        fixture.drives[0].display(),
+        fixture.path().display()
+    );
     std::io::stdout().flush().expect("flush");
     let _ = worker.wait();
     panic!("nobody has killed it");
@@ -120,19 +125,19 @@ fn what_a_killed_owner_left_is_taken_down() {
     assert_eq!(recover(&state, &executor).done, Vec::<String>::new(), "twice is once");
     // Empty folders only: this would fail otherwise.
     std::fs::remove_dir(&state).expect("state folder");
-    std::fs::remove_dir(&folder).expect("rig's folder");
+    std::fs::remove_dir(&folder).expect("fixture's folder");
 }
 
 /// Makes the stack again and again until killed.
 fn busy_victim() -> ! {
-    let mut rig = Rig::new(1, Bytes::mib(600));
-    println!("\nvictim {}", rig.path().display());
+    let mut fixture = LoopFixture::new(1, Bytes::mib(600));
+    println!("\nvictim {}", fixture.path().display());
     std::io::stdout().flush().expect("flush");
     let stack = stack(STACK, 1);
     loop {
-        let mark = rig.ledger.mark();
-        rig.make(&stack).expect("made");
-        rig.take_down_to(mark);
+        let mark = fixture.ledger.mark();
+        fixture.make(&stack).expect("made");
+        fixture.take_down_to(mark);
     }
 }
 

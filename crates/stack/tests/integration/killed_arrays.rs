@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::support::{LOOPS, Rig, can, stack, standing};
+use crate::support::{LOOPS, LoopFixture, can, stack, standing};
 use disklab_exec::Executor;
 use disklab_stack::{Recovery, recover};
 use disklab_units::Bytes;
@@ -16,14 +16,14 @@ const ROLE: &str = "DISKLAB_TEST_IS_VICTIM";
 
 /// Makes and takes down a stack again and again until killed.
 fn victim(text: &str) -> ! {
-    let mut rig = Rig::new(2, Bytes::mib(64));
-    println!("\nvictim {}", rig.path().display());
+    let mut fixture = LoopFixture::new(2, Bytes::mib(64));
+    println!("\nvictim {}", fixture.path().display());
     std::io::stdout().flush().expect("flush");
     let stack = stack(text, 2);
     loop {
-        let mark = rig.ledger.mark();
-        rig.make(&stack).expect("made");
-        rig.take_down_to(mark);
+        let mark = fixture.ledger.mark();
+        fixture.make(&stack).expect("made");
+        fixture.take_down_to(mark);
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::support::{LOOPS, Rig, can, output, stack};
+use crate::support::{LOOPS, LoopFixture, can, output, stack};
 use disklab_exec::{Executor, Invocation};
 use disklab_stack::{Decision, Ledger, Made, Need, Obstacle, Recovery, decide, recover};
 use disklab_units::Bytes;
@@ -15,7 +15,7 @@ const THEIRS: &str = "11111111-2222-4333-8444-555555555555";
 
 /// A stack whose owner is dead, and the user's directory.
 struct Fixture {
-    rig: Rig,
+    loops: LoopFixture,
     made: Made,
     user: PathBuf,
     /// Holds the ledger that replaced the dead owner's.
@@ -30,20 +30,20 @@ impl Fixture {
         if !can(&[stack.needs(), LOOPS.to_vec()].concat()) {
             return None;
         }
-        let mut rig = Rig::new(drives, Bytes::mib(600));
-        let made = rig.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
-        rig.ledger.expect(&made.directory, vec!["test".to_owned()]).expect("expected");
+        let mut loops = LoopFixture::new(drives, Bytes::mib(600));
+        let made = loops.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
+        loops.ledger.expect(&made.directory, vec!["test".to_owned()]).expect("expected");
         fs::write(made.directory.join("test"), "the run's").expect("write");
         let elsewhere = tempfile::tempdir().expect("temp");
         let ledger = Ledger::open(elsewhere.path()).expect("ledger");
-        drop(std::mem::replace(&mut rig.ledger, ledger));
-        let user = rig.path().join("user");
+        drop(std::mem::replace(&mut loops.ledger, ledger));
+        let user = loops.path().join("user");
         fs::create_dir(&user).expect("directory");
-        Some(Self { rig, made, user, _elsewhere: elsewhere })
+        Some(Self { loops, made, user, _elsewhere: elsewhere })
     }
 
     fn recover(&self) -> Recovery {
-        recover(&self.rig.state, &self.rig.executor)
+        recover(&self.loops.state, &self.loops.executor)
     }
 
     fn unmount(&self) {
@@ -92,16 +92,17 @@ impl Fixture {
         let left = self.recover().left;
         let id = &left.first().expect("it was left").id;
         let Recovery { errors, .. } =
-            decide(&self.rig.state, id, Decision::Discard, &self.rig.executor).expect("decided");
+            decide(&self.loops.state, id, Decision::Discard, &self.loops.executor)
+                .expect("decided");
         assert!(errors.is_empty(), "{errors:?}");
         self.assert_gone();
     }
 
     fn assert_gone(&self) {
-        assert!(self.rig.standing().is_empty(), "{:?}", self.rig.standing());
-        assert_eq!(fs::read_dir(&self.rig.state).expect("state").count(), 0);
+        assert!(self.loops.standing().is_empty(), "{:?}", self.loops.standing());
+        assert_eq!(fs::read_dir(&self.loops.state).expect("state").count(), 0);
         let left: Vec<_> =
-            fs::read_dir(self.rig.path()).expect("folder").flatten().map(|e| e.path()).collect();
+            fs::read_dir(self.loops.path()).expect("folder").flatten().map(|e| e.path()).collect();
         assert!(left.len() <= 2, "only the state and the user's: {left:?}");
     }
 
@@ -114,7 +115,7 @@ impl Drop for Fixture {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg("-q").arg(&self.user).stderr(Stdio::null()).status();
         for left in self.recover().left {
-            let _ = decide(&self.rig.state, &left.id, Decision::Discard, &Executor::default());
+            let _ = decide(&self.loops.state, &left.id, Decision::Discard, &Executor::default());
         }
     }
 }
@@ -201,7 +202,7 @@ fn a_file_system_on_a_leftover_mapping_with_checksums() {
 #[test]
 fn a_file_system_on_one_device_of_a_leftover_btrfs() {
     let Some(fixture) = Fixture::new("btrfs-raid1", 2) else { return };
-    let device = fixture.rig.drives[0].clone();
+    let device = fixture.loops.drives[0].clone();
     fixture.unmount();
     fixture.format(&device);
     fixture.assert_left(is_theirs);
@@ -214,7 +215,7 @@ fn a_leftover_that_the_user_mounted_elsewhere() {
     for (text, drives) in [("ext4", 1), ("partition/xfs", 1), ("btrfs-raid1", 2), ("btrfs", 1)] {
         let Some(fixture) = Fixture::new(text, drives) else { continue };
         fixture.unmount();
-        let device = fixture.made.device.clone().unwrap_or(fixture.rig.drives[0].clone());
+        let device = fixture.made.device.clone().unwrap_or(fixture.loops.drives[0].clone());
         fixture.mount(&device);
         fixture.assert_left(
             |obstacle| matches!(obstacle, Obstacle::Mount { at, .. } if *at == fixture.user),
@@ -314,13 +315,13 @@ fn swap_on_a_leftover_partition() {
 fn a_file_system_in_a_leftover_image_that_is_not_attached() {
     for text in ["xfs", "partition/xfs"] {
         let Some(fixture) = Fixture::new(text, 1) else { continue };
-        let drive = fixture.rig.drives[0].clone();
+        let drive = fixture.loops.drives[0].clone();
         fixture.unmount();
         fixture.format(&fixture.device());
         let _ = Command::new("partx").arg("--delete").arg(&drive).stderr(Stdio::null()).status();
         run("losetup", &[Path::new("--detach"), &drive]);
         fixture.assert_left(is_theirs);
-        assert!(fixture.rig.path().join("drive1").exists(), "{text}");
+        assert!(fixture.loops.path().join("drive1").exists(), "{text}");
         fixture.discard();
     }
 }
@@ -328,9 +329,9 @@ fn a_file_system_in_a_leftover_image_that_is_not_attached() {
 #[test]
 fn a_file_of_the_users_under_the_name_of_an_image() {
     let Some(fixture) = Fixture::new("xfs", 1) else { return };
-    let image = fixture.rig.path().join("drive1");
+    let image = fixture.loops.path().join("drive1");
     fixture.unmount();
-    run("losetup", &[Path::new("--detach"), &fixture.rig.drives[0]]);
+    run("losetup", &[Path::new("--detach"), &fixture.loops.drives[0]]);
     fs::remove_file(&image).expect("remove");
     fs::write(&image, "the user's").expect("write");
     fixture.assert_left(|obstacle| *obstacle == Obstacle::Replaced(image.clone()));
@@ -340,9 +341,9 @@ fn a_file_of_the_users_under_the_name_of_an_image() {
 #[test]
 fn another_image_of_the_users_on_a_loop_device() {
     let Some(fixture) = Fixture::new("xfs", 1) else { return };
-    let image = fixture.rig.path().join("drive1");
+    let image = fixture.loops.path().join("drive1");
     fixture.unmount();
-    run("losetup", &[Path::new("--detach"), &fixture.rig.drives[0]]);
+    run("losetup", &[Path::new("--detach"), &fixture.loops.drives[0]]);
     fs::remove_file(&image).expect("remove");
     let file = fs::File::create(&image).expect("file");
     file.set_len(64 << 20).expect("size");
@@ -401,7 +402,7 @@ fn a_file_system_on_a_leftover_array_that_is_stopped() {
     fixture.format(&device);
     run("mdadm", &[Path::new("--stop"), &device]);
     fixture.assert_left(is_theirs);
-    let [a, b] = [&fixture.rig.drives[0], &fixture.rig.drives[1]];
+    let [a, b] = [&fixture.loops.drives[0], &fixture.loops.drives[1]];
     let again = Path::new("/dev/md/theirs");
     let assemble = [Path::new("--assemble"), again, a, b];
     run("mdadm", &assemble);

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::support::{LOOPS, Rig, can, output, stack};
+use crate::support::{LOOPS, LoopFixture, can, output, stack};
 use disklab_exec::Invocation;
 use disklab_stack::mounts;
 use disklab_units::Bytes;
@@ -12,34 +12,39 @@ use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
 /// Makes a stack, writes a file in it, looks at it with `look`, takes it down.
-fn made_and_taken_down(text: &str, drives: usize, size: Bytes, look: impl FnOnce(&Rig, &Path)) {
+fn made_and_taken_down(
+    text: &str,
+    drives: usize,
+    size: Bytes,
+    look: impl FnOnce(&LoopFixture, &Path),
+) {
     let stack = stack(text, drives);
     if !can(&[stack.needs(), LOOPS.to_vec()].concat()) {
         return;
     }
-    let mut rig = Rig::new(drives, size);
-    let before = rig.standing();
+    let mut fixture = LoopFixture::new(drives, size);
+    let before = fixture.standing();
     assert_eq!(before.len(), drives);
     // Twice, as cells follow each other on the same drives.
-    let mark = rig.ledger.mark();
-    rig.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
-    rig.take_down_to(mark);
-    assert_eq!(rig.standing(), before, "{text}");
-    let made = rig.make(&stack).unwrap_or_else(|e| panic!("{text}, again: {e}"));
+    let mark = fixture.ledger.mark();
+    fixture.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
+    fixture.take_down_to(mark);
+    assert_eq!(fixture.standing(), before, "{text}");
+    let made = fixture.make(&stack).unwrap_or_else(|e| panic!("{text}, again: {e}"));
     let mut file = std::fs::File::create(made.directory.join("file")).expect("file");
     file.write_all(&vec![7; 3 << 20]).expect("write");
     file.sync_all().expect("sync");
     drop(file);
-    look(&rig, &made.directory);
+    look(&fixture, &made.directory);
     match drives {
         1 => assert!(made.device.is_some(), "{text}"),
         _ => assert_eq!(made.device, None, "{text}"),
     }
     let promised = stack.shape(&vec![size; drives]).expect("shape").size;
     holds(&made.directory, promised, text);
-    rig.take_down_to(0);
-    assert!(rig.standing().is_empty(), "{text}: {:?}", rig.standing());
-    let left: Vec<_> = std::fs::read_dir(rig.path()).expect("folder").flatten().collect();
+    fixture.take_down_to(0);
+    assert!(fixture.standing().is_empty(), "{text}: {:?}", fixture.standing());
+    let left: Vec<_> = std::fs::read_dir(fixture.path()).expect("folder").flatten().collect();
     assert_eq!(left.len(), 1, "{text}: only the empty state folder, not {left:?}");
 }
 
@@ -90,8 +95,8 @@ fn ext4() {
 #[test]
 fn queues_are_set_and_set_back() {
     let text = "queue[max-request=64K,read-ahead=256K]/ext4";
-    let read = |rig: &Rig| {
-        let name = rig.drives[0].file_name().expect("a node").to_owned();
+    let read = |fixture: &LoopFixture| {
+        let name = fixture.drives[0].file_name().expect("a node").to_owned();
         ["max_sectors_kb", "read_ahead_kb"].map(|file| {
             let path = Path::new("/sys/block").join(&name).join("queue").join(file);
             std::fs::read_to_string(path).expect("sysfs").trim().to_owned()
@@ -101,19 +106,19 @@ fn queues_are_set_and_set_back() {
     if !can(&[stack.needs(), LOOPS.to_vec()].concat()) {
         return;
     }
-    let mut rig = Rig::new(1, Bytes::mib(600));
-    let before = read(&rig);
-    let mark = rig.ledger.mark();
-    rig.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
-    assert_eq!(read(&rig), ["64", "256"]);
-    rig.take_down_to(mark);
-    assert_eq!(read(&rig), before);
+    let mut fixture = LoopFixture::new(1, Bytes::mib(600));
+    let before = read(&fixture);
+    let mark = fixture.ledger.mark();
+    fixture.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
+    assert_eq!(read(&fixture), ["64", "256"]);
+    fixture.take_down_to(mark);
+    assert_eq!(read(&fixture), before);
     // Volumes have no scheduler.
     let wrong = crate::support::stack("lvm/queue[requests=64]/ext4", 1);
     if can(&wrong.needs()) {
-        let error = rig.make(&wrong).expect_err("no scheduler").to_string();
+        let error = fixture.make(&wrong).expect_err("no scheduler").to_string();
         assert!(error.contains("it has no such setting"), "{error}");
-        rig.take_down_to(mark);
+        fixture.take_down_to(mark);
     }
 }
 
@@ -126,9 +131,9 @@ fn ext4_writes_no_inode_tables_in_the_background() {
 fn ext4_waits_for_its_lazy_initialisation() {
     // A discarded device reads as zeros, and mkfs then leaves nothing to do.
     let text = "ext4[lazy-init=wait,mkfs=-E nodiscard]";
-    made_and_taken_down(text, 1, Bytes::gib(2), |rig, _| {
-        assert!(rig.notes[0].1.contains("waited for"), "{:?}", rig.notes);
-        let dump = output("dumpe2fs", &[&rig.drives[0].display().to_string()]);
+    made_and_taken_down(text, 1, Bytes::gib(2), |fixture, _| {
+        assert!(fixture.notes[0].1.contains("waited for"), "{:?}", fixture.notes);
+        let dump = output("dumpe2fs", &[&fixture.drives[0].display().to_string()]);
         let groups = dump.lines().filter(|line| line.contains("(Blocks")).count();
         assert_eq!(groups, 16);
         assert_eq!(dump.matches("ITABLE_ZEROED").count(), groups, "{dump}");
@@ -157,8 +162,8 @@ fn f2fs() {
 
 #[test]
 fn partition() {
-    made_and_taken_down("partition[start=2MiB]/ext4", 1, Bytes::mib(200), |rig, _| {
-        let drive = rig.drives[0].display().to_string();
+    made_and_taken_down("partition[start=2MiB]/ext4", 1, Bytes::mib(200), |fixture, _| {
+        let drive = fixture.drives[0].display().to_string();
         let partition = format!("{drive}p1");
         let start = output("partx", &["-g", "-o", "START,NR", &drive]);
         assert_eq!(start.split_whitespace().collect::<Vec<_>>(), ["4096", "1"]);
@@ -168,9 +173,9 @@ fn partition() {
 
 #[test]
 fn partitions_on_several_drives() {
-    made_and_taken_down("partition/btrfs-raid1", 2, Bytes::mib(300), |rig, directory| {
+    made_and_taken_down("partition/btrfs-raid1", 2, Bytes::mib(300), |fixture, directory| {
         let shown = output("btrfs", &["filesystem", "show", &directory.display().to_string()]);
-        for drive in &rig.drives {
+        for drive in &fixture.drives {
             assert!(shown.contains(&format!("{}p1", drive.display())), "{shown}");
         }
     });
@@ -178,23 +183,29 @@ fn partitions_on_several_drives() {
 
 #[test]
 fn a_file_system_in_a_file_on_a_file_system() {
-    made_and_taken_down("xfs/loop-file[size=100M]/ext4", 1, Bytes::mib(600), |rig, directory| {
-        assert_eq!(mounted(directory).0, "ext4");
-        let note = rig.notes.iter().find(|(about, _)| about == "loop-file").expect("a note");
-        assert!(note.1.contains("sparse") && note.1.contains("direct I/O"), "{note:?}");
-    });
+    made_and_taken_down(
+        "xfs/loop-file[size=100M]/ext4",
+        1,
+        Bytes::mib(600),
+        |fixture, directory| {
+            assert_eq!(mounted(directory).0, "ext4");
+            let note =
+                fixture.notes.iter().find(|(about, _)| about == "loop-file").expect("a note");
+            assert!(note.1.contains("sparse") && note.1.contains("direct I/O"), "{note:?}");
+        },
+    );
     let text = "btrfs/loop-file[size=64M,allocate=full]/ext4";
-    made_and_taken_down(text, 1, Bytes::mib(600), |rig, _| {
-        let note = rig.notes.iter().find(|(about, _)| about == "loop-file").expect("a note");
+    made_and_taken_down(text, 1, Bytes::mib(600), |fixture, _| {
+        let note = fixture.notes.iter().find(|(about, _)| about == "loop-file").expect("a note");
         assert!(note.1.contains("fallocate"), "{note:?}");
     });
 }
 
 /// `btrfs filesystem df` names these profiles.
 fn btrfs_profiles(text: &str, data: &str, metadata: &str) {
-    made_and_taken_down(text, 4, Bytes::mib(600), |rig, directory| {
+    made_and_taken_down(text, 4, Bytes::mib(600), |fixture, directory| {
         let df = Invocation::new("btrfs").args(["filesystem", "df"]).arg(directory);
-        let shown = rig.executor.check(&df).expect("df").text();
+        let shown = fixture.executor.check(&df).expect("df").text();
         assert!(shown.contains(&format!("Data, {data}: ")), "{text}: {shown}");
         assert!(shown.contains(&format!("Metadata, {metadata}: ")), "{text}: {shown}");
     });
@@ -227,17 +238,17 @@ fn what_fails_half_way_is_taken_down() {
     if !can(&[stack.needs(), LOOPS.to_vec()].concat()) {
         return;
     }
-    let mut rig = Rig::new(1, Bytes::mib(100));
-    let before = rig.standing();
-    let mark = rig.ledger.mark();
-    let error = rig.make(&stack).expect_err("no such mount option");
+    let mut fixture = LoopFixture::new(1, Bytes::mib(100));
+    let before = fixture.standing();
+    let mark = fixture.ledger.mark();
+    let error = fixture.make(&stack).expect_err("no such mount option");
     assert!(error.to_string().starts_with("ext4: `mount "), "{error}");
     assert!(!error.is_interrupt());
-    rig.take_down_to(mark);
-    assert_eq!(rig.standing(), before);
-    assert!(!Path::new(&format!("{}p1", rig.drives[0].display())).exists());
-    let table = Invocation::new("blkid").arg("--probe").arg(&rig.drives[0]);
-    assert_eq!(rig.executor.run(&table).expect("blkid").code, 2, "no signature is left");
+    fixture.take_down_to(mark);
+    assert_eq!(fixture.standing(), before);
+    assert!(!Path::new(&format!("{}p1", fixture.drives[0].display())).exists());
+    let table = Invocation::new("blkid").arg("--probe").arg(&fixture.drives[0]);
+    assert_eq!(fixture.executor.run(&table).expect("blkid").code, 2, "no signature is left");
 }
 
 #[test]
@@ -246,12 +257,12 @@ fn an_interrupt_stops_the_making_but_not_the_taking_down() {
     if !can(&[stack.needs(), LOOPS.to_vec()].concat()) {
         return;
     }
-    let mut rig = Rig::new(1, Bytes::mib(100));
-    rig.executor.interrupt.raise();
-    let error = rig.make(&stack).expect_err("interrupted");
+    let mut fixture = LoopFixture::new(1, Bytes::mib(100));
+    fixture.executor.interrupt.raise();
+    let error = fixture.make(&stack).expect_err("interrupted");
     assert!(error.is_interrupt(), "{error}");
-    rig.take_down_to(0);
-    assert!(rig.standing().is_empty());
+    fixture.take_down_to(0);
+    assert!(fixture.standing().is_empty());
 }
 
 #[test]
@@ -260,10 +271,10 @@ fn a_device_in_use_is_not_wiped() {
     if !can(&[stack.needs(), LOOPS.to_vec()].concat()) {
         return;
     }
-    let mut rig = Rig::new(1, Bytes::mib(100));
-    let made = rig.make(&stack).expect("made");
+    let mut fixture = LoopFixture::new(1, Bytes::mib(100));
+    let made = fixture.make(&stack).expect("made");
     std::fs::write(made.directory.join("precious"), "x").expect("write");
-    let error = rig.make(&stack).expect_err("it is mounted");
+    let error = fixture.make(&stack).expect_err("it is mounted");
     assert!(error.to_string().contains("wipefs"), "{error}");
     assert!(made.directory.join("precious").exists());
 }

@@ -5,13 +5,13 @@
 //! power, adaptive and precision. All of it is seeded: the same numbers come out
 //! everywhere.
 
-mod bed;
+mod fixture;
 mod measures;
 mod worlds;
 
 use std::error::Error;
 
-use bed::Bed;
+use fixture::RunFixture;
 use measures::{Coverage, Share, adaptive, coverage, false_claims, power, precision};
 use worlds::{WORLDS, World};
 
@@ -64,7 +64,7 @@ fn claims(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
     println!(
         "Answers with any claim, in per cent of {campaigns} campaigns of four equal stacks.\n"
     );
-    let four = Bed::new(4, 1)?;
+    let four = RunFixture::new(4, 1)?;
     table(worlds, &BLOCKS, |world, n| {
         let got = false_claims(&four, world, 4, n, campaigns);
         // A severe finding would hide claims.
@@ -72,7 +72,7 @@ fn claims(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
         format!("{:.1}{doubted}", got.answers.per_cent())
     });
     println!("\nTen questions each: answers, and summaries, with any claim, in per cent.\n");
-    let ten = Bed::new(4, 10)?;
+    let ten = RunFixture::new(4, 10)?;
     table(worlds, &[3, 5, 10], |world, n| {
         let got = false_claims(&ten, world, 4, n, campaigns / 2);
         format!("{:.1}, {:.1}", got.answers.per_cent(), got.summaries.per_cent())
@@ -84,10 +84,10 @@ fn claims(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
 type Part = (&'static str, fn(&Coverage) -> Share);
 
 fn coverages(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
-    let bed = Bed::new(4, 1)?;
+    let fixture = RunFixture::new(4, 1)?;
     let covered: Vec<Vec<Coverage>> = worlds
         .iter()
-        .map(|world| BLOCKS.iter().map(|n| coverage(&bed, world, *n, campaigns)).collect())
+        .map(|world| BLOCKS.iter().map(|n| coverage(&fixture, world, *n, campaigns)).collect())
         .collect();
     println!("\n## Coverage");
     let parts: [Part; 3] = [
@@ -111,11 +111,11 @@ fn powers(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
     println!("\n## Power at the planned size\n");
     println!("| world | pilot | blocks planned | found | others wrongly told | no plan |");
     println!("|---|---|---|---|---|---|");
-    let bed = Bed::new(4, 1)?;
+    let fixture = RunFixture::new(4, 1)?;
     let campaigns = campaigns / 5;
     for world in worlds {
         for pilot in [3, 6] {
-            let got = power(&bed, world, pilot, campaigns);
+            let got = power(&fixture, world, pilot, campaigns);
             let (found, wrong) = (got.found.per_cent(), got.wrong.per_cent());
             println!(
                 "| {} | {pilot} | {} | {found:.1} | {wrong:.1} | {} of {campaigns} |",
@@ -130,9 +130,9 @@ fn adaptives(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
     println!("\n## Adaptive campaigns\n");
     println!("| world | equal stacks: any called worse | wrong best | best named | cells |");
     println!("|---|---|---|---|---|");
-    let bed = Bed::new(8, 1)?;
+    let fixture = RunFixture::new(8, 1)?;
     for world in worlds {
-        let got = adaptive(&bed, world, campaigns / 2);
+        let got = adaptive(&fixture, world, campaigns / 2);
         let shares = [got.false_order, got.false_best, got.named, got.cells];
         let cells: Vec<String> = shares.iter().map(|s| format!("{:.1}", s.per_cent())).collect();
         println!("| {} | {} |", world.name, cells.join(" | "));
@@ -143,12 +143,12 @@ fn adaptives(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
 fn precisions(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
     println!("\n## The precision of one stack\n");
     println!("| world | 2 % | 5 % | 10 % |\n|---|---|---|---|");
-    let bed = Bed::new(1, 1)?;
+    let fixture = RunFixture::new(1, 1)?;
     for world in worlds {
         let cells: Vec<String> = [0.02, 0.05, 0.1]
             .iter()
             .map(|share| {
-                let got = precision(&bed, world, *share, campaigns);
+                let got = precision(&fixture, world, *share, campaigns);
                 let (covered, known) = (got.covered.per_cent(), got.known.per_cent());
                 format!("{covered:.1}; {known:.0} in {}", got.blocks)
             })

@@ -7,7 +7,7 @@ use disklab_verdict::{Analysis, Outcome, Severity};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::bed::Bed;
+use crate::fixture::RunFixture;
 use crate::worlds::World;
 
 /// The rate of every stack in a campaign without differences, in bytes per second.
@@ -61,7 +61,7 @@ fn claims(sentences: &[String]) -> bool {
 
 /// Campaigns in which all stacks are the same.
 pub fn false_claims(
-    bed: &Bed,
+    fixture: &RunFixture,
     world: &World,
     stacks: usize,
     blocks: u32,
@@ -70,7 +70,8 @@ pub fn false_claims(
     let mut random = seeded(world, u64::from(blocks));
     let mut all = FalseClaims::default();
     for _ in 0..campaigns {
-        let analysis = bed.analyse(bed.campaign(world, &vec![RATE; stacks], blocks, &mut random));
+        let analysis =
+            fixture.analyse(fixture.campaign(world, &vec![RATE; stacks], blocks, &mut random));
         for answer in &analysis.answers {
             let differs = |o: Outcome| matches!(o, Outcome::Better | Outcome::Worse);
             let wrong = answer.comparisons.iter().any(|c| differs(c.outcome));
@@ -100,13 +101,13 @@ pub struct Coverage {
 
 /// Campaigns of four stacks, of which the others are 5.2 % faster, 30 % faster and
 /// half as fast as the first.
-pub fn coverage(bed: &Bed, world: &World, blocks: u32, campaigns: u32) -> Coverage {
+pub fn coverage(fixture: &RunFixture, world: &World, blocks: u32, campaigns: u32) -> Coverage {
     let mut random = seeded(world, 1000 + u64::from(blocks));
     let median = if world.still { world.median(&mut random) } else { 0.0 };
     let truth = [RATE, 1.052 * RATE, 1.3 * RATE, 0.5 * RATE];
     let mut all = Coverage::default();
     for _ in 0..campaigns {
-        let analysis = bed.analyse(bed.campaign(world, &truth, blocks, &mut random));
+        let analysis = fixture.analyse(fixture.campaign(world, &truth, blocks, &mut random));
         let Some(answer) = analysis.answers.first() else { continue };
         for (comparison, truth) in answer.comparisons.iter().zip(&truth[1..]) {
             let interval = comparison.interval;
@@ -138,19 +139,20 @@ pub struct Power {
 
 /// A pilot of so many blocks of four equal stacks, the size planned from it, and a new
 /// campaign of that size with one stack 5 % faster.
-pub fn power(bed: &Bed, world: &World, pilot: u32, campaigns: u32) -> Power {
+pub fn power(fixture: &RunFixture, world: &World, pilot: u32, campaigns: u32) -> Power {
     let mut random = seeded(world, 2000 + u64::from(pilot));
     let mut sizes = Vec::new();
     let mut all = Power::default();
     for _ in 0..campaigns {
-        let values = bed.by_stack(&bed.campaign(world, &[RATE; 4], pilot, &mut random));
+        let values = fixture.by_stack(&fixture.campaign(world, &[RATE; 4], pilot, &mut random));
         let Ok(planned) = blocks_needed(&values, &Ask::new(3)) else {
             all.unplanned += 1;
             continue;
         };
         sizes.push(planned.blocks);
         let truth = [RATE, RATE, 1.05 * RATE, RATE];
-        let analysis = bed.analyse(bed.campaign(world, &truth, planned.blocks as u32, &mut random));
+        let analysis =
+            fixture.analyse(fixture.campaign(world, &truth, planned.blocks as u32, &mut random));
         let Some(answer) = analysis.answers.first() else { continue };
         let differs = |at: usize| {
             answer
@@ -181,7 +183,7 @@ pub struct Adaptive {
 
 /// Adaptive campaigns of eight stacks for the best: equal ones, and ones that differ by
 /// 7 % or so from each to the next.
-pub fn adaptive(bed: &Bed, world: &World, campaigns: u32) -> Adaptive {
+pub fn adaptive(fixture: &RunFixture, world: &World, campaigns: u32) -> Adaptive {
     let mut random = seeded(world, 3000);
     let rules = Rules::new(Goal::Best);
     let stacks = 8;
@@ -190,11 +192,12 @@ pub fn adaptive(bed: &Bed, world: &World, campaigns: u32) -> Adaptive {
     let mut all = Adaptive::default();
     let most = rules.most_blocks;
     for _ in 0..campaigns {
-        let values = bed.by_stack(&bed.campaign(world, &equal, most as u32, &mut random));
+        let values = fixture.by_stack(&fixture.campaign(world, &equal, most as u32, &mut random));
         let (decision, _) = carried_out(&rules, &values);
         all.false_order
             .count(decision.ranks.iter().any(|r| matches!(r.relation, Relation::Behind(_))));
-        let values = bed.by_stack(&bed.campaign(world, &different, most as u32, &mut random));
+        let values =
+            fixture.by_stack(&fixture.campaign(world, &different, most as u32, &mut random));
         let (decision, cells) = carried_out(&rules, &values);
         all.cells.hits += cells as u64;
         all.cells.of += (most * different.len()) as u64;
@@ -220,7 +223,7 @@ pub struct Precision {
 }
 
 /// Campaigns of one stack that end when its figure is known within this share.
-pub fn precision(bed: &Bed, world: &World, share: f64, campaigns: u32) -> Precision {
+pub fn precision(fixture: &RunFixture, world: &World, share: f64, campaigns: u32) -> Precision {
     let mut random = seeded(world, 4000);
     let rules = Rules::new(Goal::Precision(share));
     let median = if world.still { world.median(&mut random) } else { 0.0 };
@@ -228,7 +231,7 @@ pub fn precision(bed: &Bed, world: &World, share: f64, campaigns: u32) -> Precis
     let mut sizes = Vec::new();
     for _ in 0..campaigns {
         let most = rules.most_blocks as u32;
-        let values = bed.by_stack(&bed.campaign(world, &[RATE], most, &mut random));
+        let values = fixture.by_stack(&fixture.campaign(world, &[RATE], most, &mut random));
         let (decision, blocks) = carried_out(&rules, &values);
         sizes.push(blocks);
         let is_known = decision.conclusion == Conclusion::Precise;

@@ -64,15 +64,15 @@ mod tests {
     use disklab_measure::Environment;
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn severities(first: &str, second: &str) -> Vec<Severity> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         for (stack, mount) in [("single/ext4", first), ("single/btrfs", second)] {
             let mounts = vec![format!("/dev/sda /mnt/a b {mount}")];
-            bed.around(stack, "dd-4k", 0, Environment { mounts, ..Environment::default() });
+            fixture.around(stack, "dd-4k", 0, Environment { mounts, ..Environment::default() });
         }
-        bed.findings(AUDIT.name).into_iter().map(|f| f.severity).collect()
+        fixture.findings(AUDIT.name).into_iter().map(|f| f.severity).collect()
     }
 
     #[test]
@@ -83,17 +83,17 @@ mod tests {
 
     #[test]
     fn stacks_with_barriers_are_not_doubted() {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         for (stack, mount) in [
             ("single/ext4", "ext4 rw,nobarrier"),
             ("single/btrfs", "btrfs rw"),
             ("raid1/btrfs", "btrfs rw"),
         ] {
             let mounts = vec![format!("/dev/sda /mnt/a b {mount}")];
-            bed.around(stack, "dd-4k", 0, Environment { mounts, ..Environment::default() });
+            fixture.around(stack, "dd-4k", 0, Environment { mounts, ..Environment::default() });
         }
-        let analysis = bed.analyse();
-        let [finding] = &bed.findings(AUDIT.name)[..] else { panic!("one finding") };
+        let analysis = fixture.analyse();
+        let [finding] = &fixture.findings(AUDIT.name)[..] else { panic!("one finding") };
         let doubted: Vec<_> =
             finding.groups.iter().map(|g| analysis.groups[*g].key.stack.as_str()).collect();
         assert_eq!(doubted, ["single/ext4"]);

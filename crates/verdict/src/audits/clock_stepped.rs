@@ -54,13 +54,13 @@ mod tests {
     use disklab_measure::{Clock, Conditions};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn texts(stepped_ms: i64, slept_ms: i64) -> Vec<String> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let clock = Some(Clock { source: None, stepped_ms, slept_ms, elapsed_ms: 60_000 });
-        bed.under("single/ext4", "dd-4k", 0, Conditions { clock, ..Conditions::default() });
-        bed.texts(AUDIT.name)
+        fixture.under("single/ext4", "dd-4k", 0, Conditions { clock, ..Conditions::default() });
+        fixture.texts(AUDIT.name)
     }
 
     #[test]

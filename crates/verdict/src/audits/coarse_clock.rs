@@ -53,17 +53,17 @@ mod tests {
     use disklab_measure::{Clock, Conditions};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn slow_clocks_are_told_and_fast_ones_are_not() {
         let kinds =
             [("hpet", 1), ("refined-jiffies", 1), ("tsc", 0), ("kvm-clock", 0), ("timer", 0)];
         for (source, expected) in kinds {
-            let mut bed = Bed::new("");
+            let mut fixture = RunFixture::new("");
             let clock = Some(Clock { source: Some(source.into()), ..Clock::default() });
-            bed.under("single/ext4", "dd-4k", 0, Conditions { clock, ..Conditions::default() });
-            assert_eq!(bed.findings(AUDIT.name).len(), expected, "{source}");
+            fixture.under("single/ext4", "dd-4k", 0, Conditions { clock, ..Conditions::default() });
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{source}");
         }
     }
 }

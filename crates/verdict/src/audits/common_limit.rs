@@ -73,10 +73,10 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn found(bench: &str, rates: &[f64]) -> Vec<String> {
-        let mut fixture = Bed::new("");
+        let mut fixture = RunFixture::new("");
         fixture.info.bench = bench.to_owned();
         let works = ["dd-4k", "dd-64k", "dd-1M", "buffered", "fio"];
         for (work, rate) in works.iter().zip(rates) {

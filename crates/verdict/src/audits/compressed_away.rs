@@ -86,10 +86,10 @@ mod tests {
     use disklab_measure::{Conditions, Environment, FileData, Pool, Space};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn found(mount: &str, compression: f64, stored: u64) -> usize {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let data = 64 << 20;
         let files = FileData { files: 1, bytes: data, data, allocated: data, largest: data };
         let space = Space {
@@ -106,8 +106,8 @@ mod tests {
             conditions: Some(conditions),
             ..Environment::default()
         };
-        bed.around("single/btrfs", "dd-4k", 0, environment);
-        bed.findings(AUDIT.name).len()
+        fixture.around("single/btrfs", "dd-4k", 0, environment);
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

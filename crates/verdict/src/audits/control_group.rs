@@ -42,16 +42,16 @@ mod tests {
     use disklab_measure::Conditions;
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn limits_are_told_and_their_absence_is_not() {
-        let mut bed = Bed::new("");
-        bed.under("single/ext4", "dd-4k", 0, Conditions::default());
-        assert_eq!(bed.findings(AUDIT.name), []);
+        let mut fixture = RunFixture::new("");
+        fixture.under("single/ext4", "dd-4k", 0, Conditions::default());
+        assert_eq!(fixture.findings(AUDIT.name), []);
         let limits = vec!["io.max 8:0 rbps=1048576".to_owned()];
-        bed.under("raid1/ext4", "dd-4k", 0, Conditions { limits, ..Conditions::default() });
-        let texts = bed.texts(AUDIT.name);
+        fixture.under("raid1/ext4", "dd-4k", 0, Conditions { limits, ..Conditions::default() });
+        let texts = fixture.texts(AUDIT.name);
         assert!(texts[0].contains("1 of 2 cells (dd-4k with raid1/ext4): io.max 8:0"), "{texts:?}");
     }
 }

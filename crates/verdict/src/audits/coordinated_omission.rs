@@ -63,10 +63,10 @@ mod tests {
     use disklab_measure::{Direction, Latency, LatencyHistogram};
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     fn found(job: &str, worst_ms: u64) -> usize {
-        let mut bed = Bed::new(&format!(
+        let mut fixture = RunFixture::new(&format!(
             "[[workloads]]\nid = \"paced\"\nfio = {{ rw = \"randread\", {job} }}"
         ));
         let mut histogram = LatencyHistogram::new();
@@ -75,8 +75,8 @@ mod tests {
         let mut one = figure(Direction::Read, 4_096_000, 10.0);
         one.operations = Some(1000);
         one.latency = Some(Latency::from_histogram(histogram));
-        bed.sample("single/ext4", "paced", 0, vec![step("paced", vec![one])]);
-        bed.findings(AUDIT.name).len()
+        fixture.sample("single/ext4", "paced", 0, vec![step("paced", vec![one])]);
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

@@ -110,20 +110,20 @@ pub(super) fn busy(details: &[Detail], group: &Group) -> Option<Busy> {
 mod tests {
     use disklab_measure::Direction;
 
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     /// A step of one second on four processors.
     fn found(machine_ms: u64, program_ms: u64, step_ms: u64) -> Vec<String> {
-        let mut bed = Bed::new("");
-        bed.info.bench = "loop".to_owned();
+        let mut fixture = RunFixture::new("");
+        fixture.info.bench = "loop".to_owned();
         let mut one =
             on_drives(step("s", vec![figure(Direction::Write, 1 << 20, 1.0)]), &[(0, 1 << 20)]);
         one.elapsed_ns = step_ms * 1_000_000;
         one.cpu.machine_busy_ns = machine_ms * 1_000_000;
         one.cpu.user_ns = program_ms * 400_000;
         one.cpu.system_ns = program_ms * 600_000;
-        bed.sample("single/ext4", "dd-4k", 0, vec![one]);
-        bed.findings("cpu-bound").into_iter().map(|f| f.text).collect()
+        fixture.sample("single/ext4", "dd-4k", 0, vec![one]);
+        fixture.findings("cpu-bound").into_iter().map(|f| f.text).collect()
     }
 
     #[test]

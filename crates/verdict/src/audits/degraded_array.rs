@@ -51,14 +51,19 @@ mod tests {
     use disklab_measure::{ArrayState, Conditions, Pool};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn texts(missing: u32, state: &str) -> Vec<String> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let arrays = vec![ArrayState { name: "md0".into(), level: Some("raid5".into()), missing }];
         let pools = vec![Pool { name: "p".into(), state: Some(state.into()), ..Pool::default() }];
-        bed.under("raid1/ext4", "dd-4k", 0, Conditions { arrays, pools, ..Conditions::default() });
-        bed.texts(AUDIT.name)
+        fixture.under(
+            "raid1/ext4",
+            "dd-4k",
+            0,
+            Conditions { arrays, pools, ..Conditions::default() },
+        );
+        fixture.texts(AUDIT.name)
     }
 
     #[test]

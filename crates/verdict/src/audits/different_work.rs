@@ -72,17 +72,17 @@ mod tests {
     use disklab_measure::Direction;
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     fn found(measure: &str, other: u64) -> usize {
         let asks =
             format!("[[questions]]\nask = \"?\"\nworkloads = \"fio\"\nmeasure = \"{measure}\"");
-        let mut bed = Bed::new(&asks);
+        let mut fixture = RunFixture::new(&asks);
         for (stack, bytes) in [("single/ext4", 1_000_000), ("raid1/ext4", other)] {
             let one = step("fio", vec![figure(Direction::Read, bytes, 1.0)]);
-            bed.sample(stack, "fio", 0, vec![one]);
+            fixture.sample(stack, "fio", 0, vec![one]);
         }
-        bed.findings(AUDIT.name).len()
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

@@ -74,10 +74,10 @@ mod tests {
     use disklab_measure::{Conditions, Direction, Environment, Sample};
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     fn found(stack: &str, workload: &str, mount: &str, zfs: Option<&str>) -> usize {
-        let mut bed = Bed::new("[stacks]\nvol = \"zfs/zvol/ext4\"\npool = \"zfs\"");
+        let mut fixture = RunFixture::new("[stacks]\nvol = \"zfs/zvol/ext4\"\npool = \"zfs\"");
         let conditions = Conditions { zfs: zfs.map(str::to_owned), ..Conditions::default() };
         let environment = Environment {
             mounts: vec![format!("/dev/sda /mnt/a {mount} rw")],
@@ -85,8 +85,8 @@ mod tests {
             ..Environment::default()
         };
         let steps = vec![step("fio", vec![figure(Direction::Read, 1 << 20, 1.0)])];
-        bed.full_sample(stack, workload, 0, Sample { steps, environment, ..Sample::default() });
-        bed.findings(AUDIT.name).len()
+        fixture.full_sample(stack, workload, 0, Sample { steps, environment, ..Sample::default() });
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

@@ -119,7 +119,7 @@ mod tests {
     use disklab_measure::{Conditions, DriveConditions, DriveState, Environment, Sample};
 
     use super::*;
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     fn sample(direction: Direction, bytes: u64, reads: u64, flushes: u64) -> Sample {
         let traffic = if direction == Direction::Write { (0, bytes) } else { (bytes, 0) };
@@ -138,11 +138,11 @@ mod tests {
     }
 
     fn found(workload: &str, sample: Sample) -> usize {
-        let mut bed = Bed::new(
+        let mut fixture = RunFixture::new(
             "[[workloads]]\nid = \"direct\"\nfio = { rw = \"write\", bs = \"1M\", direct = 1 }",
         );
-        bed.full_sample("single/ext4", workload, 0, sample);
-        bed.findings(AUDIT.name).len()
+        fixture.full_sample("single/ext4", workload, 0, sample);
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

@@ -51,7 +51,7 @@ mod tests {
     use disklab_measure::Environment;
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn drive(model: &str, serial: &str) -> DriveState {
         DriveState {
@@ -68,13 +68,13 @@ mod tests {
             (vec![drive("Blue", "2"), drive("Red", "3")], 1),
             (vec![drive("Blue", "2"), drive("Blue", "3")], 0),
         ] {
-            let mut bed = Bed::new("");
+            let mut fixture = RunFixture::new("");
             for (stack, drives) in
                 [("single/ext4", vec![drive("Blue", "1")]), ("raid1/ext4", others)]
             {
-                bed.around(stack, "dd-4k", 0, Environment { drives, ..Environment::default() });
+                fixture.around(stack, "dd-4k", 0, Environment { drives, ..Environment::default() });
             }
-            assert_eq!(bed.findings(AUDIT.name).len(), expected);
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected);
         }
     }
 }

@@ -67,16 +67,16 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 mod tests {
     use disklab_store::CellState;
 
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn failures_are_named_with_their_reason() {
-        let mut bed = Bed::new("");
-        bed.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
-        bed.unfinished("single/ext4", "dd-1M", 0, CellState::Waiting);
-        assert_eq!(bed.findings("failed-cells"), []);
-        bed.unfinished("single/ext4", "dd-4k", 3, CellState::Failed);
-        let found = bed.findings("failed-cells");
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
+        fixture.unfinished("single/ext4", "dd-1M", 0, CellState::Waiting);
+        assert_eq!(fixture.findings("failed-cells"), []);
+        fixture.unfinished("single/ext4", "dd-4k", 3, CellState::Failed);
+        let found = fixture.findings("failed-cells");
         assert_eq!(found.len(), 1);
         assert_eq!(
             found[0].text,
@@ -84,8 +84,8 @@ mod tests {
         );
         assert_eq!(found[0].groups, [0]);
         assert!(found[0].advice.contains("--resume"), "{}", found[0].advice);
-        bed.info.bench = "import".to_owned();
-        let advice = &bed.findings("failed-cells")[0].advice;
+        fixture.info.bench = "import".to_owned();
+        let advice = &fixture.findings("failed-cells")[0].advice;
         assert!(advice.contains("import its outputs anew"), "{advice}");
     }
 }

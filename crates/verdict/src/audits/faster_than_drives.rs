@@ -218,7 +218,7 @@ mod tests {
     use disklab_measure::{Environment, Sample};
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     fn found(
         workload: &str,
@@ -228,8 +228,8 @@ mod tests {
         rate: f64,
         operations: u64,
     ) -> Vec<String> {
-        let mut bed = Bed::new("");
-        bed.info.bench = "imported".to_owned();
+        let mut fixture = RunFixture::new("");
+        fixture.info.bench = "imported".to_owned();
         let mut one = figure(direction, (rate * 10.0) as u64, 10.0);
         one.operations = Some(operations * 10);
         let drive = DriveState {
@@ -240,13 +240,13 @@ mod tests {
         };
         let environment = Environment { drives: vec![drive; drives], ..Environment::default() };
         let steps = vec![step("s", vec![one])];
-        bed.full_sample(
+        fixture.full_sample(
             "single/ext4",
             workload,
             0,
             Sample { steps, environment, ..Sample::default() },
         );
-        bed.texts(AUDIT.name)
+        fixture.texts(AUDIT.name)
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
     fn the_lab_is_judged_too() {
         // A buffered write in virtual time takes none.
         for (rate, expected) in [(4.05e12, 1), (180e6, 0)] {
-            let mut fixture = Bed::new("");
+            let mut fixture = RunFixture::new("");
             let write = figure(Direction::Write, 1 << 30, (1_u64 << 30) as f64 / rate);
             let drive = DriveState { rotational: Some(true), ..DriveState::default() };
             let environment = Environment { drives: vec![drive], ..Environment::default() };
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn random_reads_of_a_memory_are_told() {
-        // xpenology-2023: 439 MiB/s in blocks of 4 KiB from two disks of 3 TB. The bed's job
+        // xpenology-2023: 439 MiB/s in blocks of 4 KiB from two disks of 3 TB. The fixture's job
         // `fio` reads at random, `kept` in order.
         let rate = 439.0 * 1048576.0;
         let told = found("fio", Direction::Read, 2, true, rate, 0);

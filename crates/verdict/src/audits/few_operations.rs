@@ -62,16 +62,16 @@ mod tests {
     use disklab_measure::Direction;
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     fn found(measure: &str, operations: u64) -> usize {
         let asks =
             format!("[[questions]]\nask = \"?\"\nworkloads = \"fio\"\nmeasure = \"{measure}\"");
-        let mut bed = Bed::new(&asks);
+        let mut fixture = RunFixture::new(&asks);
         let mut one = figure(Direction::Read, 1 << 20, 1.0);
         one.operations = Some(operations);
-        bed.sample("single/ext4", "fio", 0, vec![step("fio", vec![one])]);
-        bed.findings(AUDIT.name).len()
+        fixture.sample("single/ext4", "fio", 0, vec![step("fio", vec![one])]);
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

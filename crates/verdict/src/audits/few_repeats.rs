@@ -55,27 +55,28 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn once_and_twice_are_told() {
-        let mut bed = Bed::new("");
-        bed.repeats("single/ext4", "dd-4k", &[1e6]);
-        let text = |bed: &Bed| bed.findings("few-repeats").first().map(|f| f.text.clone());
-        assert!(text(&bed).is_some_and(|t| t.starts_with("Every figure was measured once")));
-        bed.repeats("raid1/ext4", "dd-4k", &[1e6, 1e6]);
-        bed.repeats("raid1/ext4", "dd-1M", &[1e6, 1e6, 1e6]);
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", &[1e6]);
+        let text =
+            |fixture: &RunFixture| fixture.findings("few-repeats").first().map(|f| f.text.clone());
+        assert!(text(&fixture).is_some_and(|t| t.starts_with("Every figure was measured once")));
+        fixture.repeats("raid1/ext4", "dd-4k", &[1e6, 1e6]);
+        fixture.repeats("raid1/ext4", "dd-1M", &[1e6, 1e6, 1e6]);
         assert_eq!(
-            text(&bed).as_deref(),
+            text(&fixture).as_deref(),
             Some("Of 3 figures, 1 was measured once and 1 was measured twice.")
         );
-        assert_eq!(bed.findings("few-repeats")[0].groups, [0, 1]);
+        assert_eq!(fixture.findings("few-repeats")[0].groups, [0, 1]);
     }
 
     #[test]
     fn three_are_enough() {
-        let mut bed = Bed::new("");
-        bed.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
-        assert_eq!(bed.findings("few-repeats"), []);
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
+        assert_eq!(fixture.findings("few-repeats"), []);
     }
 }

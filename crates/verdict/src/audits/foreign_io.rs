@@ -78,21 +78,21 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 mod tests {
     use disklab_measure::{Direction, Environment, Sample};
 
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
-    fn bed(foreign: Option<u64>, own: u64) -> Bed {
-        let mut bed = Bed::new("");
+    fn fixture(foreign: Option<u64>, own: u64) -> RunFixture {
+        let mut fixture = RunFixture::new("");
         let steps =
             vec![on_drives(step("s", vec![figure(Direction::Write, own, 1.0)]), &[(0, own)])];
         let environment = Environment { foreign_bytes: foreign, ..Environment::default() };
         let sample = Sample { steps, environment, ..Sample::default() };
-        bed.full_sample("single/ext4", "dd-1M", 0, sample);
-        bed
+        fixture.full_sample("single/ext4", "dd-1M", 0, sample);
+        fixture
     }
 
     #[test]
     fn much_beside_little_is_told() {
-        let found = bed(Some(100_000_000), 200_000_000).findings("foreign-io");
+        let found = fixture(Some(100_000_000), 200_000_000).findings("foreign-io");
         assert_eq!(found.len(), 1);
         assert!(
             found[0].text.contains("at most 100 MB in one, beside 200 MB"),
@@ -104,8 +104,8 @@ mod tests {
 
     #[test]
     fn an_idle_machine_is_clean() {
-        assert_eq!(bed(None, 1 << 20).findings("foreign-io"), []);
-        assert_eq!(bed(Some(1 << 20), 1 << 20).findings("foreign-io"), []);
-        assert_eq!(bed(Some(100_000_000), 2_000_000_000).findings("foreign-io"), []);
+        assert_eq!(fixture(None, 1 << 20).findings("foreign-io"), []);
+        assert_eq!(fixture(Some(1 << 20), 1 << 20).findings("foreign-io"), []);
+        assert_eq!(fixture(Some(100_000_000), 2_000_000_000).findings("foreign-io"), []);
     }
 }

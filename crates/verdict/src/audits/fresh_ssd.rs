@@ -70,11 +70,11 @@ mod tests {
     use disklab_measure::{DriveState, Environment, Sample};
 
     use super::*;
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     fn found(bench: &str, order: &str, rotational: bool, written: u64) -> Vec<String> {
         let more = format!("[[workloads]]\nid = \"w\"\nfio = {{ rw = \"{order}\", bs = \"4k\" }}");
-        let mut fixture = Bed::new(&more);
+        let mut fixture = RunFixture::new(&more);
         fixture.info.bench = bench.to_owned();
         let mut write = figure(Direction::Write, written, 1.0);
         write.operations = Some(481_862);

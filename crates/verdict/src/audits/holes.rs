@@ -74,7 +74,7 @@ mod tests {
     use disklab_measure::{Conditions, Environment, FileData, Sample, Space};
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     fn texts(direction: Direction, data: u64) -> Vec<String> {
         texts_of(direction, data, None)
@@ -82,7 +82,7 @@ mod tests {
 
     /// Of a cell whose files hold so much data, and those that the step reads so much.
     fn texts_of(direction: Direction, data: u64, read: Option<u64>) -> Vec<String> {
-        let mut fixture = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let files = |data: u64| FileData {
             files: 1,
             bytes: 100_000_000,

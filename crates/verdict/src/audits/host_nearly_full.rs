@@ -53,19 +53,19 @@ mod tests {
     use disklab_measure::{Conditions, DriveConditions};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn texts(free: u64) -> Vec<String> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let room =
             DriveConditions { room: Some((free, 1_000_000_000)), ..DriveConditions::default() };
-        bed.under(
+        fixture.under(
             "single/ext4",
             "dd-4k",
             0,
             Conditions { drives: vec![room], ..Conditions::default() },
         );
-        bed.texts(AUDIT.name)
+        fixture.texts(AUDIT.name)
     }
 
     #[test]

@@ -53,21 +53,21 @@ mod tests {
     use disklab_measure::Direction;
 
     use super::*;
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     #[test]
     fn only_imported_figures_without_counters_are_told_of() {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let write = || step("dd-4k", vec![figure(Direction::Write, 1 << 20, 1.0)]);
-        bed.sample("single/ext4", "dd-4k", 0, vec![write()]);
-        assert_eq!(bed.findings(AUDIT.name), []);
-        bed.info.bench = "import".to_owned();
-        let found = bed.findings(AUDIT.name);
+        fixture.sample("single/ext4", "dd-4k", 0, vec![write()]);
+        assert_eq!(fixture.findings(AUDIT.name), []);
+        fixture.info.bench = "import".to_owned();
+        let found = fixture.findings(AUDIT.name);
         assert_eq!(found.len(), 1);
         assert!(found[0].text.starts_with("1 figure was imported"), "{}", found[0].text);
-        let mut bed = Bed::new("");
-        bed.info.bench = "import".to_owned();
-        bed.sample("single/ext4", "dd-4k", 0, vec![on_drives(write(), &[(0, 1 << 20)])]);
-        assert_eq!(bed.findings(AUDIT.name), [], "fio may tell the drives' sectors");
+        let mut fixture = RunFixture::new("");
+        fixture.info.bench = "import".to_owned();
+        fixture.sample("single/ext4", "dd-4k", 0, vec![on_drives(write(), &[(0, 1 << 20)])]);
+        assert_eq!(fixture.findings(AUDIT.name), [], "fio may tell the drives' sectors");
     }
 }

@@ -38,18 +38,18 @@ mod tests {
     use disklab_measure::Conditions;
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn another_kernel_is_told_and_the_same_is_not() {
         for (other, expected) in [("6.12.2", 1), ("6.12.1", 0)] {
-            let mut bed = Bed::new("");
+            let mut fixture = RunFixture::new("");
             for (block, release) in ["6.12.1", other].into_iter().enumerate() {
                 let kernel = Some(release.to_owned());
                 let conditions = Conditions { kernel, ..Conditions::default() };
-                bed.under("single/ext4", "dd-4k", block as u32, conditions);
+                fixture.under("single/ext4", "dd-4k", block as u32, conditions);
             }
-            assert_eq!(bed.findings(AUDIT.name).len(), expected, "{other}");
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{other}");
         }
     }
 }

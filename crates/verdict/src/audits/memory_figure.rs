@@ -35,15 +35,15 @@ mod tests {
     use disklab_measure::Direction;
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     #[test]
     fn cached_reads_are_told_and_those_of_the_device_are_not() {
         for (name, expected) in [("cached", 1), ("device", 0)] {
-            let mut bed = Bed::new("");
+            let mut fixture = RunFixture::new("");
             let one = step(name, vec![figure(Direction::Read, 1 << 30, 1.0)]);
-            bed.sample("single/ext4", "hdparm", 0, vec![one]);
-            assert_eq!(bed.findings(AUDIT.name).len(), expected, "{name}");
+            fixture.sample("single/ext4", "hdparm", 0, vec![one]);
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{name}");
         }
     }
 }

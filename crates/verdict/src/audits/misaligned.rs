@@ -122,7 +122,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     fn environment(start: u64) -> Environment {
         let drive = DriveConditions { partitions_at: vec![start], ..DriveConditions::default() };
@@ -136,31 +136,31 @@ mod tests {
     #[test]
     fn a_partition_in_the_middle_of_a_sector_is_told() {
         for (start, expected) in [(63 * 512, 1), (2048 * 512, 0), (64 * 512, 0)] {
-            let mut bed = Bed::new("");
-            bed.around("single/ext4", "dd-4k", 0, environment(start));
-            assert_eq!(bed.findings(AUDIT.name).len(), expected, "{start}");
+            let mut fixture = RunFixture::new("");
+            fixture.around("single/ext4", "dd-4k", 0, environment(start));
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{start}");
         }
     }
 
     #[test]
     fn a_small_ashift_is_told() {
         for (told, expected) in [("9", 1), ("12", 0), ("0", 0)] {
-            let mut bed = Bed::new("");
+            let mut fixture = RunFixture::new("");
             let note =
                 Note { about: "zfs-mirror".into(), text: format!("ashift={told}, atime=on") };
             let environment = environment(1 << 20);
             let sample = Sample { notes: vec![note], environment, ..Sample::default() };
-            bed.full_sample("single/ext4", "dd-4k", 0, sample);
-            assert_eq!(bed.findings(AUDIT.name).len(), expected, "{told}");
+            fixture.full_sample("single/ext4", "dd-4k", 0, sample);
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{told}");
         }
     }
 
     fn odd(workload: &str, size: u64, operations: u64) -> usize {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let mut one = figure(Direction::Write, size * operations, 1.0);
         one.operations = Some(operations);
-        bed.sample("single/ext4", workload, 0, vec![step("s", vec![one])]);
-        bed.findings(AUDIT.name).len()
+        fixture.sample("single/ext4", workload, 0, vec![step("s", vec![one])]);
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

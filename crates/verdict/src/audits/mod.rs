@@ -213,7 +213,7 @@ pub(crate) fn audit(evidence: &Evidence<'_>) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn names_are_distinct_and_told() {
@@ -225,19 +225,19 @@ mod tests {
 
     #[test]
     fn a_clean_run_has_no_findings() {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         for stack in ["single/ext4", "raid1/ext4"] {
-            bed.repeats(stack, "dd-4k", &[1e6, 1.01e6, 0.99e6]);
+            fixture.repeats(stack, "dd-4k", &[1e6, 1.01e6, 0.99e6]);
         }
-        assert_eq!(bed.analyse().findings, []);
+        assert_eq!(fixture.analyse().findings, []);
     }
 
     #[test]
     fn the_most_severe_stands_first() {
-        let mut bed = Bed::new("");
-        bed.info.scale = 0.5;
-        bed.measured("single/ext4", "dd-4k", 0, 1e6);
-        let severities: Vec<_> = bed.analyse().findings.iter().map(|f| f.severity).collect();
+        let mut fixture = RunFixture::new("");
+        fixture.info.scale = 0.5;
+        fixture.measured("single/ext4", "dd-4k", 0, 1e6);
+        let severities: Vec<_> = fixture.analyse().findings.iter().map(|f| f.severity).collect();
         assert!(severities.len() >= 2 && severities.is_sorted(), "{severities:?}");
     }
 }

@@ -78,15 +78,15 @@ mod tests {
     use disklab_measure::Environment;
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn texts(stacks: [&str; 2], mounts: [&str; 2]) -> Vec<String> {
-        let mut bed = Bed::new("[stacks]\nown = \"ext4[nodelalloc]\"");
+        let mut fixture = RunFixture::new("[stacks]\nown = \"ext4[nodelalloc]\"");
         for (stack, mount) in stacks.into_iter().zip(mounts) {
             let mounts = vec![format!("/dev/sda /mnt/a b {mount}")];
-            bed.around(stack, "dd-4k", 0, Environment { mounts, ..Environment::default() });
+            fixture.around(stack, "dd-4k", 0, Environment { mounts, ..Environment::default() });
         }
-        bed.texts(AUDIT.name)
+        fixture.texts(AUDIT.name)
     }
 
     #[test]

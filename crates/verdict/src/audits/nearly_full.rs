@@ -76,34 +76,39 @@ mod tests {
     use disklab_measure::{Conditions, Space};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
-    fn add(bed: &mut Bed, stack: &str, before: u64, after: u64) {
+    fn add(fixture: &mut RunFixture, stack: &str, before: u64, after: u64) {
         let space = Space { bytes: 100, used_before: before, used_after: Some(after), files: None };
-        bed.under(stack, "dd-4k", 0, Conditions { space: Some(space), ..Conditions::default() });
+        fixture.under(
+            stack,
+            "dd-4k",
+            0,
+            Conditions { space: Some(space), ..Conditions::default() },
+        );
     }
 
     #[test]
     fn a_full_one_is_told() {
-        let mut bed = Bed::new("");
-        add(&mut bed, "single/ext4", 1, 96);
-        assert!(bed.texts(AUDIT.name)[0].starts_with("The file system was 96 % full"));
+        let mut fixture = RunFixture::new("");
+        add(&mut fixture, "single/ext4", 1, 96);
+        assert!(fixture.texts(AUDIT.name)[0].starts_with("The file system was 96 % full"));
     }
 
     #[test]
     fn one_that_was_fuller_before_is_told() {
-        let mut bed = Bed::new("");
-        add(&mut bed, "single/ext4", 2, 10);
-        add(&mut bed, "single/btrfs", 71, 80);
-        let texts = bed.texts(AUDIT.name);
+        let mut fixture = RunFixture::new("");
+        add(&mut fixture, "single/ext4", 2, 10);
+        add(&mut fixture, "single/btrfs", 71, 80);
+        let texts = fixture.texts(AUDIT.name);
         assert!(texts[0].contains("0 % full (single/ext4); 70 % full (single/btrfs)"), "{texts:?}");
     }
 
     #[test]
     fn room_for_all_is_clean() {
-        let mut bed = Bed::new("");
-        add(&mut bed, "single/ext4", 1, 85);
-        add(&mut bed, "single/btrfs", 4, 40);
-        assert!(bed.texts(AUDIT.name).is_empty());
+        let mut fixture = RunFixture::new("");
+        add(&mut fixture, "single/ext4", 1, 85);
+        add(&mut fixture, "single/btrfs", 4, 40);
+        assert!(fixture.texts(AUDIT.name).is_empty());
     }
 }

@@ -59,10 +59,10 @@ mod tests {
     use disklab_measure::{DriveState, Environment, Sample};
 
     use super::*;
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     fn found(workload: &str, cache: &str, flushes: u64, others: u64) -> usize {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         for (stack, flushes) in [("single/ext4", flushes), ("raid1/ext4", others)] {
             let write = figure(Direction::Write, 1 << 20, 1.0);
             let mut one = on_drives(step("s", vec![write]), &[(0, 1 << 20)]);
@@ -71,9 +71,9 @@ mod tests {
                 vec![DriveState { write_cache: Some(cache.into()), ..DriveState::default() }];
             let environment = Environment { drives, ..Environment::default() };
             let sample = Sample { steps: vec![one], environment, ..Sample::default() };
-            bed.full_sample(stack, workload, 0, sample);
+            fixture.full_sample(stack, workload, 0, sample);
         }
-        bed.findings(AUDIT.name).len()
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

@@ -53,13 +53,13 @@ mod tests {
     use disklab_measure::Conditions;
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn severities(beneath: &[&str]) -> Vec<Severity> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let beneath = beneath.iter().map(|what| (*what).to_owned()).collect();
-        bed.under("as-it-is", "dd-4k", 0, Conditions { beneath, ..Conditions::default() });
-        bed.findings(AUDIT.name).into_iter().map(|f| f.severity).collect()
+        fixture.under("as-it-is", "dd-4k", 0, Conditions { beneath, ..Conditions::default() });
+        fixture.findings(AUDIT.name).into_iter().map(|f| f.severity).collect()
     }
 
     #[test]

@@ -132,7 +132,7 @@ mod tests {
     use disklab_measure::{DriveSeries, Series, Steadiness};
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     fn steadiness(course: Course, steady_from: u64, used_from: u64) -> Steadiness {
         Steadiness {
@@ -146,11 +146,11 @@ mod tests {
     }
 
     fn texts(more: &str, steady: Steadiness) -> Vec<String> {
-        let mut bed = Bed::new(more);
+        let mut fixture = RunFixture::new(more);
         let mut one = step("fio", vec![figure(Direction::Write, 1 << 20, 1.0)]);
         one.steadiness = Some(steady);
-        bed.sample("single/ext4", "fio", 0, vec![one]);
-        bed.texts(AUDIT.name)
+        fixture.sample("single/ext4", "fio", 0, vec![one]);
+        fixture.texts(AUDIT.name)
     }
 
     #[test]
@@ -174,16 +174,16 @@ mod tests {
     fn a_cache_that_is_flushed_before_the_clock_stops_is_clean() {
         for (end, expected) in [("end_fsync = 1", 0), ("end_fsync = 0", 1)] {
             let more = format!("[[workloads]]\nid = \"w\"\nfio = {{ rw = \"write\", {end} }}");
-            let mut bed = Bed::new(&more);
+            let mut fixture = RunFixture::new(&more);
             let mut one = step("w", vec![figure(Direction::Write, 1 << 20, 1.0)]);
             one.steadiness = Some(steadiness(Course::Slowdown, 20, 0));
-            bed.sample("single/ext4", "w", 0, vec![one]);
-            assert_eq!(bed.findings(AUDIT.name).len(), expected, "{end}");
+            fixture.sample("single/ext4", "w", 0, vec![one]);
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{end}");
         }
     }
 
     fn by_drives(workload: &str, before: u64, after: u64) -> usize {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let mut one = step("s", vec![figure(Direction::Write, 1 << 30, 60.0)]);
         let rate = |i: u64| (if i < 20 { before } else { after }) * (1000 + i % 7);
         let write_bytes: Vec<u64> = (0..61).map(rate).collect();
@@ -192,8 +192,8 @@ mod tests {
             interval_ns: 1_000_000_000,
             drives: vec![DriveSeries { write_bytes, read_bytes, ..DriveSeries::default() }],
         };
-        bed.sample("single/ext4", workload, 0, vec![one]);
-        bed.findings(AUDIT.name).len()
+        fixture.sample("single/ext4", workload, 0, vec![one]);
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

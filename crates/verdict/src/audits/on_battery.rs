@@ -38,15 +38,15 @@ mod tests {
     use disklab_measure::{Conditions, Power};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn a_battery_in_use_is_told_and_a_full_one_is_not() {
         for (on_battery, expected) in [(Some(true), 1), (Some(false), 0), (None, 0)] {
-            let mut bed = Bed::new("");
+            let mut fixture = RunFixture::new("");
             let power = Power { throttled: None, on_battery };
-            bed.under("single/ext4", "dd-4k", 0, Conditions { power, ..Conditions::default() });
-            assert_eq!(bed.findings(AUDIT.name).len(), expected, "{on_battery:?}");
+            fixture.under("single/ext4", "dd-4k", 0, Conditions { power, ..Conditions::default() });
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{on_battery:?}");
         }
     }
 }

@@ -79,14 +79,14 @@ fn alone(group: &Group) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     fn found(stack: &str, traffic: &[(u64, u64)]) -> Vec<String> {
-        let mut bed = Bed::new("[stacks]\nbtrfs-raid1 = \"btrfs-raid1\"");
+        let mut fixture = RunFixture::new("[stacks]\nbtrfs-raid1 = \"btrfs-raid1\"");
         let bytes: u64 = traffic.iter().map(|(read, _)| read).sum();
         let read = figure(Direction::Read, bytes, 1.0);
-        bed.sample(stack, "fio", 0, vec![on_drives(step("fio", vec![read]), traffic)]);
-        bed.findings(AUDIT.name).into_iter().map(|f| f.text).collect()
+        fixture.sample(stack, "fio", 0, vec![on_drives(step("fio", vec![read]), traffic)]);
+        fixture.findings(AUDIT.name).into_iter().map(|f| f.text).collect()
     }
 
     #[test]

@@ -148,70 +148,70 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     /// The cells ended in their order, a second apart.
-    fn date(bed: &mut Bed) {
-        for (second, (record, _)) in bed.cells.iter_mut().enumerate() {
+    fn date(fixture: &mut RunFixture) {
+        for (second, (record, _)) in fixture.cells.iter_mut().enumerate() {
             record.ended = jiff::Timestamp::from_second(second as i64).ok();
         }
     }
 
     /// A run on this bench.
-    fn on(bench: &str) -> Bed {
-        let mut bed = Bed::new("");
-        bed.info.bench = bench.to_owned();
-        bed
+    fn on(bench: &str) -> RunFixture {
+        let mut fixture = RunFixture::new("");
+        fixture.info.bench = bench.to_owned();
+        fixture
     }
 
-    fn one_after_the_other(bench: &str) -> Bed {
-        let mut bed = on(bench);
-        bed.repeats("single/ext4", "dd-4k", &[1e6, 1.01e6, 1e6]);
-        bed.repeats("raid1/ext4", "dd-4k", &[2e6, 2.01e6, 2e6]);
-        bed
+    fn one_after_the_other(bench: &str) -> RunFixture {
+        let mut fixture = on(bench);
+        fixture.repeats("single/ext4", "dd-4k", &[1e6, 1.01e6, 1e6]);
+        fixture.repeats("raid1/ext4", "dd-4k", &[2e6, 2.01e6, 2e6]);
+        fixture
     }
 
     #[test]
     fn stacks_one_after_the_other_are_told() {
-        let mut bed = one_after_the_other("loop");
+        let mut fixture = one_after_the_other("loop");
         // Numbers alone say nothing.
-        assert_eq!(bed.findings(AUDIT.name), []);
-        date(&mut bed);
-        let found = bed.findings(AUDIT.name);
+        assert_eq!(fixture.findings(AUDIT.name), []);
+        date(&mut fixture);
+        let found = fixture.findings(AUDIT.name);
         assert_eq!(found.iter().map(|f| f.severity).collect::<Vec<_>>(), [Severity::Severe]);
         assert_eq!(found[0].groups, [0, 1]);
     }
 
     #[test]
     fn lab_has_neither_heat_nor_other_work() {
-        let mut bed = one_after_the_other("lab");
-        date(&mut bed);
-        assert_eq!(bed.findings(AUDIT.name), []);
+        let mut fixture = one_after_the_other("lab");
+        date(&mut fixture);
+        assert_eq!(fixture.findings(AUDIT.name), []);
         assert_eq!(drifting("lab", -0.02), Vec::<String>::new());
     }
 
     #[test]
     fn stacks_in_turn_and_single_repeats_are_clean() {
-        let mut bed = on("loop");
+        let mut fixture = on("loop");
         for block in 0..3 {
-            bed.measured("single/ext4", "dd-4k", block, 1e6);
-            bed.measured("raid1/ext4", "dd-4k", block, 2e6);
+            fixture.measured("single/ext4", "dd-4k", block, 1e6);
+            fixture.measured("raid1/ext4", "dd-4k", block, 2e6);
         }
-        bed.measured("single/ext4", "dd-1M", 0, 1e6);
-        bed.measured("raid1/ext4", "dd-1M", 0, 1e6);
-        date(&mut bed);
-        assert_eq!(bed.findings(AUDIT.name), []);
+        fixture.measured("single/ext4", "dd-1M", 0, 1e6);
+        fixture.measured("raid1/ext4", "dd-1M", 0, 1e6);
+        date(&mut fixture);
+        assert_eq!(fixture.findings(AUDIT.name), []);
     }
 
     fn drifting(bench: &str, step: f64) -> Vec<String> {
-        let mut bed = on(bench);
+        let mut fixture = on(bench);
         for block in 0..9 {
             let wobble = 1.0 + 0.002 * f64::from(block % 3);
             let level = (1.0 + step * f64::from(block)) * wobble;
-            bed.measured("single/ext4", "dd-4k", block, 1e6 * level);
-            bed.measured("raid1/ext4", "dd-4k", block, 3e6 * level);
+            fixture.measured("single/ext4", "dd-4k", block, 1e6 * level);
+            fixture.measured("raid1/ext4", "dd-4k", block, 3e6 * level);
         }
-        bed.texts(AUDIT.name)
+        fixture.texts(AUDIT.name)
     }
 
     #[test]

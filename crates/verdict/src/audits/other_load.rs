@@ -130,7 +130,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     const MIB: u64 = 1 << 20;
 
@@ -141,7 +141,7 @@ mod tests {
         asked: u64,
         moved: (u64, u64),
     ) -> Vec<Found> {
-        let mut fixture = Bed::new("");
+        let mut fixture = RunFixture::new("");
         fixture.info.bench = bench.to_owned();
         let one = step("s", vec![figure(of, asked, 1.0)]);
         fixture.sample("single/ext4", workload, 0, vec![on_drives(one, &[moved])]);

@@ -92,10 +92,10 @@ mod tests {
     use disklab_measure::{Conditions, DriveConditions, DriveState, Environment, Space};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn severities(used: u64, rotational: bool, start: u64) -> Vec<Severity> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let space = Space { bytes: 1000, used_before: 0, used_after: Some(used), files: None };
         let drive = DriveConditions {
             partitions_at: vec![start],
@@ -107,8 +107,8 @@ mod tests {
         let drives = vec![DriveState { rotational: Some(rotational), ..DriveState::default() }];
         let environment =
             Environment { drives, conditions: Some(conditions), ..Environment::default() };
-        bed.around("single/ext4", "dd-4k", 0, environment);
-        bed.findings(AUDIT.name).into_iter().map(|f| f.severity).collect()
+        fixture.around("single/ext4", "dd-4k", 0, environment);
+        fixture.findings(AUDIT.name).into_iter().map(|f| f.severity).collect()
     }
 
     #[test]

@@ -84,12 +84,12 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn texts(rates: &[f64]) -> Vec<String> {
-        let mut bed = Bed::new("");
-        bed.repeats("single/ext4", "dd-4k", rates);
-        bed.texts(AUDIT.name)
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", rates);
+        fixture.texts(AUDIT.name)
     }
 
     #[test]

@@ -66,14 +66,14 @@ fn keeps(evidence: &Evidence<'_>, group: &Group) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     fn found(workload: &str, name: &str, direction: Direction, read: u64) -> Vec<Severity> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let one = figure(direction, 1 << 20, 1.0);
         let step = on_drives(step(name, vec![one]), &[(read / 2, 1 << 20), (read / 2, 1 << 20)]);
-        bed.sample("raid1/ext4", workload, 0, vec![step]);
-        bed.findings(AUDIT.name).iter().map(|f| f.severity).collect()
+        fixture.sample("raid1/ext4", workload, 0, vec![step]);
+        fixture.findings(AUDIT.name).iter().map(|f| f.severity).collect()
     }
 
     #[test]

@@ -58,12 +58,12 @@ fn plain(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn the_factor_is_named() {
-        let mut bed = Bed::new("");
-        bed.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
         for (scale, expected) in [
             (1.0, None),
             (f64::NAN, None),
@@ -71,8 +71,8 @@ mod tests {
             (0.3, Some("Files are 0.3 of the study's size.")),
             (4.0, Some("Files are 4 times the study's size.")),
         ] {
-            bed.info.scale = scale;
-            let found = bed.findings("scaled");
+            fixture.info.scale = scale;
+            let found = fixture.findings("scaled");
             assert_eq!(found.first().map(|f| f.text.as_str()), expected, "{scale}");
         }
     }

@@ -39,29 +39,29 @@ mod tests {
     use disklab_measure::{DriveState, Environment};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn schedulers_that_differ_are_told_and_others_are_not() {
         for (other, expected) in [(Some("bfq"), 1), (Some("none"), 0), (None, 0)] {
-            let mut bed = Bed::new("");
+            let mut fixture = RunFixture::new("");
             for (stack, scheduler) in [("single/ext4", Some("none")), ("raid1/ext4", other)] {
                 let scheduler = scheduler.map(str::to_owned);
                 let drives = vec![DriveState { scheduler, ..DriveState::default() }];
-                bed.around(stack, "dd-4k", 0, Environment { drives, ..Environment::default() });
+                fixture.around(stack, "dd-4k", 0, Environment { drives, ..Environment::default() });
             }
-            assert_eq!(bed.findings(AUDIT.name).len(), expected, "{other:?}");
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{other:?}");
         }
     }
 
     #[test]
     fn a_scheduler_that_the_study_sets_is_what_it_compares() {
-        let mut bed = Bed::new("[stacks]\nset = \"queue[scheduler=bfq]/ext4\"\n");
+        let mut fixture = RunFixture::new("[stacks]\nset = \"queue[scheduler=bfq]/ext4\"\n");
         for (stack, scheduler) in [("single/ext4", "none"), ("set", "bfq")] {
             let drive = DriveState { scheduler: Some(scheduler.into()), ..DriveState::default() };
             let environment = Environment { drives: vec![drive], ..Environment::default() };
-            bed.around(stack, "dd-4k", 0, environment);
+            fixture.around(stack, "dd-4k", 0, environment);
         }
-        assert_eq!(bed.findings(AUDIT.name), []);
+        assert_eq!(fixture.findings(AUDIT.name), []);
     }
 }

@@ -87,32 +87,37 @@ mod tests {
     use disklab_measure::Environment;
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn only_the_loop_bench_and_only_stacks_of_several_drives() {
-        let mut bed = Bed::new("");
-        bed.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
-        bed.info.bench = "loop".to_owned();
-        assert_eq!(bed.findings("shared-spindle"), []);
-        bed.repeats("raid1/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
-        let found = bed.findings("shared-spindle");
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
+        fixture.info.bench = "loop".to_owned();
+        assert_eq!(fixture.findings("shared-spindle"), []);
+        fixture.repeats("raid1/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
+        let found = fixture.findings("shared-spindle");
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].groups, [1]);
         assert!(found[0].text.starts_with("The drives of raid1/ext4 are files"));
-        bed.info.bench = "disks:/dev/disk/by-id/x".to_owned();
-        assert_eq!(bed.findings("shared-spindle"), []);
+        fixture.info.bench = "disks:/dev/disk/by-id/x".to_owned();
+        assert_eq!(fixture.findings("shared-spindle"), []);
     }
 
     #[test]
     fn partitions_of_one_disk_are_severe() {
         for (other, expected) in [("A", 1), ("B", 0)] {
-            let mut bed = Bed::new("");
+            let mut fixture = RunFixture::new("");
             let drive =
                 |serial: &str| DriveState { serial: Some(serial.into()), ..DriveState::default() };
             let drives = vec![drive("A"), drive(other)];
-            bed.around("raid1/ext4", "dd-4k", 0, Environment { drives, ..Environment::default() });
-            let found = bed.findings("shared-spindle");
+            fixture.around(
+                "raid1/ext4",
+                "dd-4k",
+                0,
+                Environment { drives, ..Environment::default() },
+            );
+            let found = fixture.findings("shared-spindle");
             assert_eq!(found.len(), expected, "{other}");
             assert!(found.iter().all(|f| f.severity == Severity::Severe));
         }

@@ -47,14 +47,19 @@ mod tests {
     use disklab_measure::Conditions;
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn found(beneath: &[&str], aes: Option<bool>) -> usize {
-        let mut bed = Bed::new("");
-        bed.info.bench = "dir:/x".to_owned();
+        let mut fixture = RunFixture::new("");
+        fixture.info.bench = "dir:/x".to_owned();
         let beneath = beneath.iter().map(|what| (*what).to_owned()).collect();
-        bed.under("single/ext4", "dd-4k", 0, Conditions { beneath, aes, ..Conditions::default() });
-        bed.findings(AUDIT.name).len()
+        fixture.under(
+            "single/ext4",
+            "dd-4k",
+            0,
+            Conditions { beneath, aes, ..Conditions::default() },
+        );
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

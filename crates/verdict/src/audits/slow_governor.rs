@@ -44,16 +44,16 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn found(bench: &str, governor: &str, driver: &str) -> usize {
-        let mut bed = Bed::new("");
-        bed.info.bench = bench.to_owned();
-        let extra = &mut bed.info.environment.extra;
+        let mut fixture = RunFixture::new("");
+        fixture.info.bench = bench.to_owned();
+        let extra = &mut fixture.info.environment.extra;
         extra.insert("cpufreq.governor".into(), governor.into());
         extra.insert("cpufreq.driver".into(), driver.into());
-        bed.measured("single/ext4", "dd-4k", 0, 1e6);
-        bed.findings(AUDIT.name).len()
+        fixture.measured("single/ext4", "dd-4k", 0, 1e6);
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

@@ -180,7 +180,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     fn link(kind: &str, rate: u64, most: Option<u64>) -> Conditions {
         let link = Link {
@@ -197,20 +197,20 @@ mod tests {
     #[test]
     fn a_negotiated_speed_below_the_drives_own_is_told() {
         for (now, expected) in [("3.0 Gb/s", 1), ("6.0 Gb/s", 0)] {
-            let mut bed = Bed::new("");
+            let mut fixture = RunFixture::new("");
             let drive = DriveState {
                 drive: "d-1".into(),
                 link_speed: Some(now.into()),
                 smart: Some(json!({"link_speed_max": "6.0 Gb/s"})),
                 ..DriveState::default()
             };
-            bed.around(
+            fixture.around(
                 "single/ext4",
                 "dd-4k",
                 0,
                 Environment { drives: vec![drive], ..Environment::default() },
             );
-            let texts = bed.texts(AUDIT.name);
+            let texts = fixture.texts(AUDIT.name);
             assert_eq!(texts.len(), expected, "{texts:?}");
         }
     }
@@ -222,9 +222,9 @@ mod tests {
             (link("PCIe", 4_000_000_000, Some(4_000_000_000)), 0),
             (link("SATA", 300_000_000, Some(600_000_000)), 0),
         ] {
-            let mut bed = Bed::new("");
-            bed.under("single/ext4", "dd-4k", 0, conditions);
-            assert_eq!(bed.findings(AUDIT.name).len(), expected);
+            let mut fixture = RunFixture::new("");
+            fixture.under("single/ext4", "dd-4k", 0, conditions);
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected);
         }
     }
 
@@ -235,18 +235,18 @@ mod tests {
             (400_000_000, None),
             (640_000_000, Some("a drive moved 107 % of what its link carries. Something before")),
         ] {
-            let mut bed = Bed::new("");
+            let mut fixture = RunFixture::new("");
             let read = figure(Direction::Read, moved, 1.0);
             let steps = vec![on_drives(step("s", vec![read]), &[(moved, 0)])];
             let conditions = Some(link("SATA", 600_000_000, None));
             let environment = Environment { conditions, ..Environment::default() };
-            bed.full_sample(
+            fixture.full_sample(
                 "single/ext4",
                 "fio",
                 0,
                 Sample { steps, environment, ..Sample::default() },
             );
-            let texts = bed.texts(AUDIT.name);
+            let texts = fixture.texts(AUDIT.name);
             assert_eq!(texts.len(), usize::from(expected.is_some()), "{texts:?}");
             assert!(expected.is_none_or(|words| texts[0].contains(words)), "{texts:?}");
         }
@@ -256,7 +256,7 @@ mod tests {
     fn an_unsynced_write_does_not_fill_a_link() {
         // 1.16 GB/s by the page cache, of which the drive took what its link carries.
         for (asked, expected) in [(1_160_000_000, 0), (560_000_000, 1)] {
-            let mut fixture = Bed::new("");
+            let mut fixture = RunFixture::new("");
             let write = figure(Direction::Write, asked, 1.0);
             let steps = vec![on_drives(step("s", vec![write]), &[(0, 560_000_000)])];
             let conditions = Some(link("SATA", 600_000_000, None));
@@ -277,12 +277,12 @@ mod tests {
             ("", Some("415 MB/s"), 0),
             ("", None, 0),
         ] {
-            let mut bed = Bed::new(more);
-            bed.info.options.extend(option.map(|bus| ("bus".to_owned(), bus.to_owned())));
+            let mut fixture = RunFixture::new(more);
+            fixture.info.options.extend(option.map(|bus| ("bus".to_owned(), bus.to_owned())));
             let read = figure(Direction::Read, 190_000_000, 1.0);
             let halves = [(95_000_000, 0), (95_000_000, 0)];
-            bed.sample("raid1/ext4", "fio", 0, vec![on_drives(step("s", vec![read]), &halves)]);
-            let texts = bed.texts(AUDIT.name);
+            fixture.sample("raid1/ext4", "fio", 0, vec![on_drives(step("s", vec![read]), &halves)]);
+            let texts = fixture.texts(AUDIT.name);
             assert_eq!(texts.len(), expected, "{more}, {option:?}: {texts:?}");
             assert!(texts.iter().all(|t| t.contains("filled 95 % of the bus")), "{texts:?}");
         }

@@ -90,23 +90,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn found(smart: Value, rotational: bool) -> Vec<(Severity, String)> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let drive = DriveState {
             drive: "d-1".into(),
             rotational: Some(rotational),
             smart: Some(smart),
             ..DriveState::default()
         };
-        bed.around(
+        fixture.around(
             "single/ext4",
             "dd-4k",
             0,
             Environment { drives: vec![drive], ..Environment::default() },
         );
-        bed.findings(AUDIT.name).into_iter().map(|f| (f.severity, f.text)).collect()
+        fixture.findings(AUDIT.name).into_iter().map(|f| (f.severity, f.text)).collect()
     }
 
     #[test]

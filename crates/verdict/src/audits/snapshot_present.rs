@@ -37,15 +37,20 @@ mod tests {
     use disklab_measure::Conditions;
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn a_snapshot_is_told_and_encryption_is_not() {
         for (what, expected) in [("snapshot", 1), ("encryption", 0)] {
-            let mut bed = Bed::new("");
+            let mut fixture = RunFixture::new("");
             let beneath = vec![what.to_owned()];
-            bed.under("single/ext4", "dd-4k", 0, Conditions { beneath, ..Conditions::default() });
-            assert_eq!(bed.findings(AUDIT.name).len(), expected, "{what}");
+            fixture.under(
+                "single/ext4",
+                "dd-4k",
+                0,
+                Conditions { beneath, ..Conditions::default() },
+            );
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{what}");
         }
     }
 }

@@ -105,10 +105,10 @@ mod tests {
     use disklab_measure::{Conditions, DriveConditions, DriveState, Environment, Sample};
 
     use super::*;
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     fn texts(model: &str, staging: Option<u64>, rotational: bool, bytes: u64) -> Vec<String> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let one = on_drives(step("s", vec![figure(Direction::Write, bytes, 1.0)]), &[(0, bytes)]);
         let drive = DriveState {
             drive: "d-1".into(),
@@ -123,13 +123,13 @@ mod tests {
         };
         let conditions = Some(Conditions { drives: vec![known], ..Conditions::default() });
         let environment = Environment { drives: vec![drive], conditions, ..Environment::default() };
-        bed.full_sample(
+        fixture.full_sample(
             "single/ext4",
             "dd-1M",
             0,
             Sample { steps: vec![one], environment, ..Sample::default() },
         );
-        bed.texts(AUDIT.name)
+        fixture.texts(AUDIT.name)
     }
 
     #[test]

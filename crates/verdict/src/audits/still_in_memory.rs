@@ -54,18 +54,18 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     fn found(workload: &str, written: u64) -> usize {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let one = figure(Direction::Write, 1 << 20, 1.0);
-        bed.sample(
+        fixture.sample(
             "single/ext4",
             workload,
             0,
             vec![on_drives(step("s", vec![one]), &[(0, written)])],
         );
-        bed.findings(AUDIT.name).len()
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

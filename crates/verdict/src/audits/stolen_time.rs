@@ -50,14 +50,14 @@ mod tests {
     use disklab_measure::Direction;
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     fn texts(stolen_ms: u64) -> Vec<String> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let mut one = step("s", vec![figure(Direction::Write, 1 << 20, 1.0)]);
         one.cpu.machine_steal_ns = stolen_ms * 1_000_000;
-        bed.sample("single/ext4", "dd-4k", 0, vec![one]);
-        bed.texts(AUDIT.name)
+        fixture.sample("single/ext4", "dd-4k", 0, vec![one]);
+        fixture.texts(AUDIT.name)
     }
 
     #[test]

@@ -52,13 +52,13 @@ mod tests {
     use disklab_measure::{Conditions, MemoryActivity};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn texts(swapped_out: u64, killed: u64) -> Vec<String> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let memory = Some(MemoryActivity { swapped_in: 4096, swapped_out, killed });
-        bed.under("single/ext4", "dd-4k", 0, Conditions { memory, ..Conditions::default() });
-        bed.texts(AUDIT.name)
+        fixture.under("single/ext4", "dd-4k", 0, Conditions { memory, ..Conditions::default() });
+        fixture.texts(AUDIT.name)
     }
 
     #[test]

@@ -38,13 +38,13 @@ mod tests {
     use disklab_measure::{Conditions, Power};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn texts(throttled: Option<u64>) -> Vec<String> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let power = Power { throttled, on_battery: None };
-        bed.under("single/ext4", "dd-4k", 0, Conditions { power, ..Conditions::default() });
-        bed.texts(AUDIT.name)
+        fixture.under("single/ext4", "dd-4k", 0, Conditions { power, ..Conditions::default() });
+        fixture.texts(AUDIT.name)
     }
 
     #[test]

@@ -73,14 +73,14 @@ mod tests {
     use disklab_measure::Direction;
 
     use super::*;
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
 
     fn found(workload: &str, name: &str, seconds: f64, operations: Option<u64>) -> usize {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let mut one = figure(Direction::Read, 1 << 20, seconds);
         one.operations = operations;
-        bed.sample("single/ext4", workload, 0, vec![step(name, vec![one])]);
-        bed.findings(AUDIT.name).len()
+        fixture.sample("single/ext4", workload, 0, vec![step(name, vec![one])]);
+        fixture.findings(AUDIT.name).len()
     }
 
     #[test]

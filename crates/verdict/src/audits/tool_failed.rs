@@ -44,13 +44,13 @@ mod tests {
     use disklab_measure::Sample;
 
     use super::*;
-    use crate::testing::{Bed, trace};
+    use crate::testing::{RunFixture, trace};
 
     fn texts(argv: &[&str], status: &str) -> Vec<String> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let sample = Sample { trace: vec![trace(argv, status)], ..Sample::default() };
-        bed.full_sample("single/ext4", "dd-4k", 0, sample);
-        bed.texts(AUDIT.name)
+        fixture.full_sample("single/ext4", "dd-4k", 0, sample);
+        fixture.texts(AUDIT.name)
     }
 
     #[test]

@@ -38,16 +38,16 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 mod tests {
     use disklab_store::CellState;
 
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn waiting_cells_are_counted() {
-        let mut bed = Bed::new("");
-        bed.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
-        bed.unfinished("single/ext4", "dd-4k", 3, CellState::Failed);
-        assert_eq!(bed.findings("unfinished"), []);
-        bed.unfinished("single/ext4", "dd-4k", 4, CellState::Waiting);
-        let found = bed.findings("unfinished");
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
+        fixture.unfinished("single/ext4", "dd-4k", 3, CellState::Failed);
+        assert_eq!(fixture.findings("unfinished"), []);
+        fixture.unfinished("single/ext4", "dd-4k", 4, CellState::Waiting);
+        let found = fixture.findings("unfinished");
         assert_eq!(found.len(), 1);
         assert!(found[0].text.starts_with("1 of 5 cells has not run"), "{}", found[0].text);
     }

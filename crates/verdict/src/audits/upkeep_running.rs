@@ -86,24 +86,24 @@ mod tests {
     use disklab_measure::{Conditions, Environment, Pool};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn a_resync_a_scrub_and_lazy_initialisation_are_told() {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let background =
             |what: &str| Conditions { background: vec![what.into()], ..Conditions::default() };
-        bed.under("raid1/ext4", "dd-4k", 0, background("resync of md127"));
-        bed.under("single/ext4", "dd-4k", 0, background("lazy initialisation of ext4"));
+        fixture.under("raid1/ext4", "dd-4k", 0, background("resync of md127"));
+        fixture.under("single/ext4", "dd-4k", 0, background("lazy initialisation of ext4"));
         let pool = Pool { at_work: Some("scrub".into()), ..Pool::default() };
-        bed.under(
+        fixture.under(
             "raid1/btrfs",
             "dd-4k",
             0,
             Conditions { pools: vec![pool], ..Conditions::default() },
         );
-        bed.measured("single/btrfs", "dd-4k", 0, 1e6);
-        let found = bed.findings(AUDIT.name);
+        fixture.measured("single/btrfs", "dd-4k", 0, 1e6);
+        let found = fixture.findings(AUDIT.name);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].groups.len(), 3);
         let text = &found[0].text;
@@ -129,7 +129,7 @@ mod tests {
             (OWN_LAZY_INIT, "/dev/sda /mnt ext4 rw,noinit_itable", None),
             (OWN_LAZY_INIT, "/dev/sda /mnt xfs rw", None),
         ] {
-            let mut fixture = Bed::new("");
+            let mut fixture = RunFixture::new("");
             let background = vec![what.to_owned()];
             let conditions = Some(Conditions { background, ..Conditions::default() });
             let mounts = vec![mount.to_owned()];
@@ -143,15 +143,15 @@ mod tests {
 
     #[test]
     fn pools_and_arrays_at_rest_are_clean() {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let pool = Pool { name: "tank".into(), state: Some("ONLINE".into()), ..Pool::default() };
-        bed.under(
+        fixture.under(
             "raid1/ext4",
             "dd-4k",
             0,
             Conditions { pools: vec![pool], ..Conditions::default() },
         );
-        bed.measured("single/ext4", "dd-4k", 0, 1e6);
-        assert_eq!(bed.findings(AUDIT.name), []);
+        fixture.measured("single/ext4", "dd-4k", 0, 1e6);
+        assert_eq!(fixture.findings(AUDIT.name), []);
     }
 }

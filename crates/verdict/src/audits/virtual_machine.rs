@@ -38,18 +38,18 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn a_virtual_machine_is_told_but_not_of_the_lab() {
         for (bench, machine, expected) in
             [("loop", Some("KVM"), 1), ("loop", None, 0), ("lab", Some("KVM"), 0)]
         {
-            let mut bed = Bed::new("");
-            bed.info.bench = bench.to_owned();
-            bed.info.environment.virtual_machine = machine.map(str::to_owned);
-            bed.measured("single/ext4", "dd-4k", 0, 1e6);
-            assert_eq!(bed.findings(AUDIT.name).len(), expected, "{bench}");
+            let mut fixture = RunFixture::new("");
+            fixture.info.bench = bench.to_owned();
+            fixture.info.environment.virtual_machine = machine.map(str::to_owned);
+            fixture.measured("single/ext4", "dd-4k", 0, 1e6);
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{bench}");
         }
     }
 }

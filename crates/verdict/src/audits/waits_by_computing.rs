@@ -52,21 +52,21 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 mod tests {
     use disklab_measure::Direction;
 
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     /// A step of one second, of which so many milliseconds were computing.
     fn found(bench: &str, processor: Option<&str>, computed_ms: u64) -> Vec<String> {
-        let mut bed = Bed::new("");
-        bed.info.bench = bench.to_owned();
+        let mut fixture = RunFixture::new("");
+        fixture.info.bench = bench.to_owned();
         if let Some(processor) = processor {
-            bed.info.options.insert("processor".to_owned(), processor.to_owned());
+            fixture.info.options.insert("processor".to_owned(), processor.to_owned());
         }
         let figures = vec![figure(Direction::Write, 1 << 20, 1.0)];
         let mut one = on_drives(step("s", figures), &[(0, 1 << 20)]);
         one.elapsed_ns = 1_000_000_000;
         one.cpu.machine_busy_ns = computed_ms * 1_000_000 * u64::from(one.cpu.processors);
-        bed.sample("single/ext4", "dd-4k", 0, vec![one]);
-        let found = bed.analyse().findings.into_iter();
+        fixture.sample("single/ext4", "dd-4k", 0, vec![one]);
+        let found = fixture.analyse().findings.into_iter();
         let names = ["cpu-bound", "waits-by-computing"];
         found
             .filter(|f| names.contains(&f.audit))

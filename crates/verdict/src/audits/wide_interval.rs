@@ -66,14 +66,14 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     #[test]
     fn noise_is_told_with_its_worst_case() {
-        let mut bed = Bed::new("");
-        bed.repeats("single/ext4", "dd-4k", &[1e6, 1.01e6, 1e6]);
-        bed.repeats("single/btrfs", "dd-4k", &[1e6, 1.9e6, 1.2e6]);
-        let found = bed.findings("wide-interval");
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", &[1e6, 1.01e6, 1e6]);
+        fixture.repeats("single/btrfs", "dd-4k", &[1e6, 1.9e6, 1.2e6]);
+        let found = fixture.findings("wide-interval");
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].groups, [1]);
         assert!(found[0].text.starts_with("The intervals of 1 of 2 figures"), "{}", found[0].text);
@@ -82,9 +82,9 @@ mod tests {
 
     #[test]
     fn quiet_figures_and_few_repeats_are_clean() {
-        let mut bed = Bed::new("");
-        bed.repeats("single/ext4", "dd-4k", &[1e6, 1.01e6, 1e6]);
-        bed.repeats("single/btrfs", "dd-4k", &[1e6, 1.9e6]);
-        assert_eq!(bed.findings("wide-interval"), []);
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", &[1e6, 1.01e6, 1e6]);
+        fixture.repeats("single/btrfs", "dd-4k", &[1e6, 1.9e6]);
+        assert_eq!(fixture.findings("wide-interval"), []);
     }
 }

@@ -57,14 +57,14 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     fn found(direction: Direction, written: u64) -> Vec<String> {
-        let mut bed = Bed::new("");
+        let mut fixture = RunFixture::new("");
         let one = figure(direction, 1 << 20, 1.0);
         let traffic = [(1 << 20, written / 2), (1 << 20, written / 2)];
-        bed.sample("raid1/ext4", "dd-4k", 0, vec![on_drives(step("s", vec![one]), &traffic)]);
-        bed.findings(AUDIT.name).into_iter().map(|f| f.text).collect()
+        fixture.sample("raid1/ext4", "dd-4k", 0, vec![on_drives(step("s", vec![one]), &traffic)]);
+        fixture.findings(AUDIT.name).into_iter().map(|f| f.text).collect()
     }
 
     #[test]

@@ -37,21 +37,21 @@ mod tests {
     use disklab_measure::{DriveState, Environment};
 
     use super::*;
-    use crate::testing::Bed;
+    use crate::testing::RunFixture;
 
     fn texts(more: &str, other: &str) -> Vec<String> {
-        let mut bed = Bed::new(more);
+        let mut fixture = RunFixture::new(more);
         let stacks = if more.is_empty() { ["single/ext4", "raid1/ext4"] } else { ["on", "off"] };
         for (stack, cache) in stacks.into_iter().zip(["write back", other]) {
             let drive = DriveState { write_cache: Some(cache.into()), ..DriveState::default() };
-            bed.around(
+            fixture.around(
                 stack,
                 "dd-4k",
                 0,
                 Environment { drives: vec![drive], ..Environment::default() },
             );
         }
-        bed.texts(AUDIT.name)
+        fixture.texts(AUDIT.name)
     }
 
     #[test]

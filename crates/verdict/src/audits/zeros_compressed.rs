@@ -120,25 +120,25 @@ pub(super) fn surely_written(evidence: &Evidence<'_>, group: &Group) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bed, figure, on_drives, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
-    fn bed(stack: &str, workload: &str, direction: Direction, written: u64) -> Bed {
-        let mut bed = Bed::new("");
+    fn fixture(stack: &str, workload: &str, direction: Direction, written: u64) -> RunFixture {
+        let mut fixture = RunFixture::new("");
         for block in 0..3 {
             let one = figure(direction, 1 << 20, 1.0);
-            bed.sample(
+            fixture.sample(
                 stack,
                 workload,
                 block,
                 vec![on_drives(step(workload, vec![one]), &[(0, written)])],
             );
         }
-        bed
+        fixture
     }
 
     #[test]
     fn zeros_on_a_compressing_stack_are_severe() {
-        let found = bed("raid1/btrfs", "dd-4k", Direction::Write, 1 << 15).findings(AUDIT.name);
+        let found = fixture("raid1/btrfs", "dd-4k", Direction::Write, 1 << 15).findings(AUDIT.name);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].severity, Severity::Severe);
         assert!(
@@ -152,11 +152,11 @@ mod tests {
     #[test]
     fn zeros_that_nobody_counted_are_told_where_the_stack_compresses() {
         let of = |stack: &str, workload: &str| {
-            let mut bed = Bed::new("");
-            bed.info.bench = "import".to_owned();
+            let mut fixture = RunFixture::new("");
+            fixture.info.bench = "import".to_owned();
             let one = figure(Direction::Write, 1 << 20, 1.0);
-            bed.sample(stack, workload, 0, vec![step(workload, vec![one])]);
-            bed.findings(AUDIT.name)
+            fixture.sample(stack, workload, 0, vec![step(workload, vec![one])]);
+            fixture.findings(AUDIT.name)
         };
         let found = of("raid1/btrfs", "dd-4k");
         assert_eq!(found[0].severity, Severity::Severe);
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn zeros_leave_journals_and_metadata() {
         let share = |tenths: u64| {
-            bed("single/btrfs", "dd-64k", Direction::Write, (tenths << 20) / 10)
+            fixture("single/btrfs", "dd-64k", Direction::Write, (tenths << 20) / 10)
                 .findings(AUDIT.name)
         };
         assert_eq!(share(8).first().map(|f| f.severity), Some(Severity::Severe));
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn without_a_known_cause_it_is_a_warning() {
-        let found = bed("single/ext4", "dd-4k", Direction::Write, 1 << 15).findings(AUDIT.name);
+        let found = fixture("single/ext4", "dd-4k", Direction::Write, 1 << 15).findings(AUDIT.name);
         assert_eq!(found.iter().map(|f| f.severity).collect::<Vec<_>>(), [Severity::Warning]);
     }
 
@@ -188,10 +188,10 @@ mod tests {
             ("raid1/btrfs", "dd-4k", Direction::Read, 0),
             ("raid1/btrfs", "buffered", Direction::Write, 0),
         ] {
-            assert_eq!(bed(stack, workload, direction, written).findings(AUDIT.name), []);
+            assert_eq!(fixture(stack, workload, direction, written).findings(AUDIT.name), []);
         }
         // Nothing is known where no drive was watched.
-        let mut unwatched = Bed::new("");
+        let mut unwatched = RunFixture::new("");
         let one = figure(Direction::Write, 1 << 20, 1.0);
         unwatched.sample("raid1/btrfs", "dd-4k", 0, vec![step("s", vec![one])]);
         assert_eq!(unwatched.findings(AUDIT.name), []);
@@ -209,8 +209,8 @@ mod tests {
             ("btrfs[compress-force=zstd:3]", true),
             ("btrfs[compress=no]", false),
         ] {
-            let bed = Bed::new(&format!("[stacks]\nx = \"{layers}\""));
-            let stack = bed.study.stacks.last().expect("a stack");
+            let fixture = RunFixture::new(&format!("[stacks]\nx = \"{layers}\""));
+            let stack = fixture.study.stacks.last().expect("a stack");
             assert_eq!(compresses(stack), expected, "{layers}");
         }
     }

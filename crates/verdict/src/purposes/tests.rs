@@ -3,7 +3,7 @@
 use disklab_study::PlannedStack;
 
 use super::*;
-use crate::testing::{Bed, figure, on_drives, step};
+use crate::testing::{RunFixture, figure, on_drives, step};
 
 /// Three stacks; random reads, safe small writes and large reads.
 const WORK: &str = r#"
@@ -16,10 +16,10 @@ id = "safe"
 fio = { rw = "randwrite", bs = "8k", fdatasync = 1 }
 "#;
 
-fn bed() -> Bed {
-    let mut bed = Bed::new(WORK);
+fn fixture() -> RunFixture {
+    let mut fixture = RunFixture::new(WORK);
     let stacks = [("single/ext4", 0), ("single/btrfs", 0), ("raid1/ext4", 1), ("raid1/btrfs", 1)];
-    bed.info.stacks = stacks
+    fixture.info.stacks = stacks
         .map(|(id, tolerates)| PlannedStack {
             id: id.to_owned(),
             layers: String::new(),
@@ -28,10 +28,10 @@ fn bed() -> Bed {
             tolerates,
         })
         .to_vec();
-    bed
+    fixture
 }
 
-fn measured(bed: &mut Bed, stack: &str, workload: &str, rates: [f64; 4]) {
+fn measured(fixture: &mut RunFixture, stack: &str, workload: &str, rates: [f64; 4]) {
     use disklab_measure::Direction;
     let direction = if workload == "safe" { Direction::Write } else { Direction::Read };
     for (block, rate) in rates.into_iter().enumerate() {
@@ -40,13 +40,13 @@ fn measured(bed: &mut Bed, stack: &str, workload: &str, rates: [f64; 4]) {
         figure.operations = Some(bytes / 4096);
         let traffic = if direction == Direction::Read { (bytes, 0) } else { (0, bytes) };
         let step = on_drives(step(workload, vec![figure]), &[traffic]);
-        bed.sample(stack, workload, block as u32, vec![step]);
+        fixture.sample(stack, workload, block as u32, vec![step]);
     }
 }
 
-fn database(bed: &Bed) -> Recommendation {
-    let analysis = bed.analyse();
-    recommend(&bed.study, &bed.info, &analysis)
+fn database(fixture: &RunFixture) -> Recommendation {
+    let analysis = fixture.analyse();
+    recommend(&fixture.study, &fixture.info, &analysis)
         .into_iter()
         .find(|r| r.purpose.word == "database")
         .expect("a purpose")
@@ -58,20 +58,20 @@ fn times(rate: f64, jitter: [f64; 4]) -> [f64; 4] {
     jitter.map(|j| j * rate)
 }
 
-fn all(bed: &mut Bed, stack: &str, safe: f64, random: f64, stream: f64) {
-    measured(bed, stack, "safe", times(safe * 1e6, [1.0, 1.008, 0.997, 1.003]));
-    measured(bed, stack, "fio", times(random * 1e6, CALM));
-    measured(bed, stack, "stream", times(stream * 1e8, CALM));
+fn all(fixture: &mut RunFixture, stack: &str, safe: f64, random: f64, stream: f64) {
+    measured(fixture, stack, "safe", times(safe * 1e6, [1.0, 1.008, 0.997, 1.003]));
+    measured(fixture, stack, "fio", times(random * 1e6, CALM));
+    measured(fixture, stack, "stream", times(stream * 1e8, CALM));
 }
 
 #[test]
 fn the_best_of_each_class_is_named_with_reasons_and_objections() {
-    let mut bed = bed();
-    all(&mut bed, "single/ext4", 4.0, 1.0, 1.0);
-    all(&mut bed, "single/btrfs", 1.0, 1.0, 2.0);
-    all(&mut bed, "raid1/ext4", 3.0, 1.4, 1.0);
-    all(&mut bed, "raid1/btrfs", 1.5, 1.2, 1.0);
-    let got = database(&bed);
+    let mut fixture = fixture();
+    all(&mut fixture, "single/ext4", 4.0, 1.0, 1.0);
+    all(&mut fixture, "single/btrfs", 1.0, 1.0, 2.0);
+    all(&mut fixture, "raid1/ext4", 3.0, 1.4, 1.0);
+    all(&mut fixture, "raid1/btrfs", 1.5, 1.2, 1.0);
+    let got = database(&fixture);
     assert_eq!(got.why_not, None, "{got:?}");
     let classes: Vec<_> = got.classes.iter().map(|c| (c.survives, c.advice.clone())).collect();
     assert_eq!(
@@ -95,46 +95,47 @@ fn the_best_of_each_class_is_named_with_reasons_and_objections() {
 
 #[test]
 fn what_is_level_is_a_tie_and_what_is_open_is_none() {
-    let mut bed = bed();
-    all(&mut bed, "single/ext4", 1.0, 1.0, 1.0);
-    all(&mut bed, "single/btrfs", 1.001, 1.0, 1.0);
+    let mut fixture = fixture();
+    all(&mut fixture, "single/ext4", 1.0, 1.0, 1.0);
+    all(&mut fixture, "single/btrfs", 1.001, 1.0, 1.0);
     for (stack, wild) in
         [("raid1/ext4", [1.0, 1.6, 0.7, 1.1]), ("raid1/btrfs", [0.9, 0.7, 1.5, 1.2])]
     {
-        measured(&mut bed, stack, "safe", times(1e6, wild));
-        measured(&mut bed, stack, "fio", times(1e6, wild));
+        measured(&mut fixture, stack, "safe", times(1e6, wild));
+        measured(&mut fixture, stack, "fio", times(1e6, wild));
     }
-    let got = database(&bed);
+    let got = database(&fixture);
     assert!(matches!(&got.classes[0].advice, Advice::Any(two) if two.len() == 2), "{got:?}");
     let Advice::None(why) = &got.classes[1].advice else { panic!("{got:?}") };
     // Nobody measured its stream.
     assert!(why.contains("0 of 2 stacks were measured"), "{why}");
-    measured(&mut bed, "raid1/ext4", "stream", times(1e8, CALM));
-    measured(&mut bed, "raid1/btrfs", "stream", times(1e8, CALM));
-    let got = database(&bed);
+    measured(&mut fixture, "raid1/ext4", "stream", times(1e8, CALM));
+    measured(&mut fixture, "raid1/btrfs", "stream", times(1e8, CALM));
+    let got = database(&fixture);
     let Advice::None(why) = &got.classes[1].advice else { panic!("{got:?}") };
     assert!(why.contains("is open"), "{why}");
     // And how it could be decided, unless that is what the run was for.
-    let decides =
-        |bed: &Bed, all: &[Recommendation]| Recommendation::what_would_decide(all, &bed.info);
-    bed.info.repeats = 4;
-    let told = decides(&bed, std::slice::from_ref(&got)).expect("a way");
+    let decides = |fixture: &RunFixture, all: &[Recommendation]| {
+        Recommendation::what_would_decide(all, &fixture.info)
+    };
+    fixture.info.repeats = 4;
+    let told = decides(&fixture, std::slice::from_ref(&got)).expect("a way");
     assert!(told.contains("4 repeats do not tell") && told.contains("--goal best"), "{told}");
-    assert_eq!(decides(&bed, &[]), None);
-    bed.info.options.insert("goal".to_owned(), "best".to_owned());
-    assert_eq!(decides(&bed, &[got]), None);
+    assert_eq!(decides(&fixture, &[]), None);
+    fixture.info.options.insert("goal".to_owned(), "best".to_owned());
+    assert_eq!(decides(&fixture, &[got]), None);
 }
 
 #[test]
 fn once_is_no_recommendation() {
-    let mut bed = bed();
+    let mut fixture = fixture();
     for stack in ["single/ext4", "single/btrfs"] {
         for work in ["safe", "fio", "stream"] {
-            measured(&mut bed, stack, work, [1e7; 4]);
+            measured(&mut fixture, stack, work, [1e7; 4]);
         }
     }
-    bed.cells.retain(|(record, _)| record.cell.block == 0);
-    let got = database(&bed);
+    fixture.cells.retain(|(record, _)| record.cell.block == 0);
+    let got = database(&fixture);
     assert!(matches!(&got.classes[0].advice, Advice::None(why) if why.contains("once")), "{got:?}");
     let text = got.classes[0].advice.text();
     assert!(text.starts_with("no recommendation (measured once: "), "{text}");
@@ -142,26 +143,26 @@ fn once_is_no_recommendation() {
 
 #[test]
 fn what_is_lacking_is_named() {
-    let mut bed = bed();
-    measured(&mut bed, "single/ext4", "stream", times(1e8, CALM));
-    measured(&mut bed, "single/btrfs", "stream", times(2e8, CALM));
-    let got = database(&bed);
+    let mut fixture = fixture();
+    measured(&mut fixture, "single/ext4", "stream", times(1e8, CALM));
+    measured(&mut fixture, "single/btrfs", "stream", times(2e8, CALM));
+    let got = database(&fixture);
     assert!(got.classes.is_empty());
     assert_eq!(
         got.why_not.as_deref(),
         Some("the run has no usable figure of small writes made safe")
     );
-    let analysis = bed.analyse();
-    let all = recommend(&bed.study, &bed.info, &analysis);
+    let analysis = fixture.analyse();
+    let all = recommend(&fixture.study, &fixture.info, &analysis);
     assert_eq!(all.len(), PURPOSES.len());
 }
 
 #[test]
 fn a_severe_finding_blocks() {
-    let mut bed = bed();
-    all(&mut bed, "single/ext4", 4.0, 1.0, 1.0);
-    all(&mut bed, "single/btrfs", 1.0, 1.0, 2.0);
-    let mut analysis = bed.analyse();
+    let mut fixture = fixture();
+    all(&mut fixture, "single/ext4", 4.0, 1.0, 1.0);
+    all(&mut fixture, "single/btrfs", 1.0, 1.0, 2.0);
+    let mut analysis = fixture.analyse();
     let safe = analysis.groups.iter().position(|g| g.key.workload == "safe").expect("measured");
     analysis.findings.push(crate::Finding {
         audit: "zeros-compressed",
@@ -170,7 +171,7 @@ fn a_severe_finding_blocks() {
         advice: String::new(),
         groups: vec![safe],
     });
-    let all = recommend(&bed.study, &bed.info, &analysis);
+    let all = recommend(&fixture.study, &fixture.info, &analysis);
     let got = all.iter().find(|r| r.purpose.word == "database").expect("a purpose");
     let why = got.why_not.clone().unwrap_or_default();
     assert!(
@@ -181,14 +182,14 @@ fn a_severe_finding_blocks() {
 
 #[test]
 fn a_run_without_samples_recommends_nothing() {
-    let bed = bed();
-    let all = recommend(&bed.study, &bed.info, &bed.analyse());
+    let fixture = fixture();
+    let all = recommend(&fixture.study, &fixture.info, &fixture.analyse());
     assert!(all.iter().all(|r| r.why_not.is_some() && r.classes.is_empty()));
 }
 
 /// Samples of `safe` whose writes take so long, and commits, where they are recorded, so
 /// long: in nanoseconds.
-fn committed(fixture: &mut Bed, stack: &str, write_ns: u64, commit_ns: Option<u64>) {
+fn committed(fixture: &mut RunFixture, stack: &str, write_ns: u64, commit_ns: Option<u64>) {
     use disklab_measure::{Direction, Latency, LatencyHistogram};
     let latency = |ns: u64| {
         let mut histogram = LatencyHistogram::new();
@@ -207,7 +208,7 @@ fn committed(fixture: &mut Bed, stack: &str, write_ns: u64, commit_ns: Option<u6
 }
 
 /// What a purpose for virtual machines reads of small safe writes.
-fn safe_writes(fixture: &Bed) -> Criterion {
+fn safe_writes(fixture: &RunFixture) -> Criterion {
     let analysis = fixture.analyse();
     let stacks = stacks(&analysis.groups);
     let vm = PURPOSES.iter().find(|purpose| purpose.word == "vm").expect("a purpose");
@@ -219,7 +220,7 @@ fn safe_writes(fixture: &Bed) -> Criterion {
 #[test]
 fn small_safe_writes_are_those_of_write_and_sync() {
     // The write alone is twice as quick, the commit half as quick.
-    let mut fixture = bed();
+    let mut fixture = fixture();
     committed(&mut fixture, "single/ext4", 512, Some(16_000_000));
     committed(&mut fixture, "single/btrfs", 256, Some(50_000_000));
     let criterion = safe_writes(&fixture);
@@ -234,7 +235,7 @@ fn small_safe_writes_are_those_of_write_and_sync() {
 #[test]
 fn a_write_without_its_sync_is_no_wait() {
     // As runs of before have it: their rate is right, their latency is not.
-    let mut fixture = bed();
+    let mut fixture = fixture();
     committed(&mut fixture, "single/ext4", 512, None);
     committed(&mut fixture, "single/btrfs", 256, None);
     assert_eq!(safe_writes(&fixture).measure, Measure::Iops);

@@ -67,19 +67,19 @@ mod tests {
     use disklab_measure::Direction;
     use disklab_study::Measure;
 
-    use crate::testing::{Bed, figure, step};
+    use crate::testing::{RunFixture, figure, step};
     use crate::{Answer, Outcome};
 
     fn answer(counts: &[(&str, &[u64])]) -> Answer {
-        let mut bed = Bed::new("[[questions]]\nask = \"?\"\nworkloads = \"fio\"");
+        let mut fixture = RunFixture::new("[[questions]]\nask = \"?\"\nworkloads = \"fio\"");
         for (stack, counts) in counts {
             for (block, missed) in counts.iter().enumerate() {
                 let mut read = figure(Direction::Read, 1 << 20, 1.0);
                 read.missed = Some(*missed);
-                bed.sample(stack, "fio", block as u32, vec![step("play", vec![read])]);
+                fixture.sample(stack, "fio", block as u32, vec![step("play", vec![read])]);
             }
         }
-        let analysis = bed.analyse();
+        let analysis = fixture.analyse();
         let told = analysis.summary.join(" ");
         assert!(!told.contains("NaN") && !told.contains("inf"), "{told}");
         assert!(!told.contains("fastest"), "{told}");

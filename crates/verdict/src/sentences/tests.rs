@@ -1,17 +1,19 @@
 use disklab_measure::{Direction, Latency, LatencyHistogram, OperationKind};
 use disklab_store::CellState;
 
-use crate::testing::{Bed, figure, on_drives, step};
+use crate::testing::{RunFixture, figure, on_drives, step};
 
 const STACKS: [&str; 3] = ["single/ext4", "single/btrfs", "raid1/ext4"];
 
-fn ask(measure: &str) -> Bed {
-    Bed::new(&format!("[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"\nmeasure = \"{measure}\""))
+fn ask(measure: &str) -> RunFixture {
+    RunFixture::new(&format!(
+        "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"\nmeasure = \"{measure}\""
+    ))
 }
 
 /// The sentences on stacks whose operations take these times in three blocks.
 fn told(measure: &str, seconds: &[[f64; 3]]) -> Vec<String> {
-    let mut bed = ask(measure);
+    let mut fixture = ask(measure);
     for (stack, seconds) in STACKS.iter().zip(seconds) {
         for (block, seconds) in seconds.iter().enumerate() {
             let bytes = 256 * 4096;
@@ -21,10 +23,10 @@ fn told(measure: &str, seconds: &[[f64; 3]]) -> Vec<String> {
             histogram.record((seconds / 256.0 * 1e9) as u64, 256);
             write.latency = Some(Latency::from_histogram(histogram));
             let step = on_drives(step("write", vec![write]), &[(0, bytes)]);
-            bed.sample(stack, "dd-4k", block as u32, vec![step]);
+            fixture.sample(stack, "dd-4k", block as u32, vec![step]);
         }
     }
-    bed.analyse().answers.remove(0).sentences
+    fixture.analyse().answers.remove(0).sentences
 }
 
 const BASE: [f64; 3] = [1.0, 1.01, 1.02];
@@ -145,26 +147,26 @@ fn operations_and_latencies_have_their_names() {
 
 #[test]
 fn what_was_not_measured_is_said() {
-    let mut bed = ask("latency-p99");
-    bed.repeats("single/ext4", "dd-4k", &[1e6, 1e6]);
-    bed.unfinished("single/btrfs", "dd-4k", 0, CellState::Failed);
+    let mut fixture = ask("latency-p99");
+    fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6]);
+    fixture.unfinished("single/btrfs", "dd-4k", 0, CellState::Failed);
     assert_eq!(
-        bed.analyse().answers[0].sentences,
+        fixture.analyse().answers[0].sentences,
         ["Nothing was measured here that has a 99th-percentile latency."]
     );
 }
 
 #[test]
 fn many_differences_are_counted() {
-    let mut bed =
-        Bed::new("[[questions]]\nask = \"?\"\nworkloads = \"*\"\nmeasure = \"throughput\"");
+    let mut fixture =
+        RunFixture::new("[[questions]]\nask = \"?\"\nworkloads = \"*\"\nmeasure = \"throughput\"");
     for workload in ["dd-4k", "dd-64k", "dd-1M", "buffered"] {
         for (factor, stack) in [1.0, 2.0, 4.0].into_iter().zip(STACKS) {
             let rates = [1e6, 1.001e6, 1.002e6].map(|rate| rate * factor);
-            bed.repeats(stack, workload, &rates);
+            fixture.repeats(stack, workload, &rates);
         }
     }
-    let sentences = bed.analyse().answers.remove(0).sentences;
+    let sentences = fixture.analyse().answers.remove(0).sentences;
     let last = sentences.last().expect("a sentence");
     assert_eq!(last, "2 more figures differ surely from the baseline: see the table.");
 }

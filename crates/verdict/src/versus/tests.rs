@@ -3,7 +3,7 @@
 use disklab_store::{CellRecord, CellState};
 
 use super::*;
-use crate::testing::Bed;
+use crate::testing::RunFixture;
 
 const ASK: &str =
     "[[questions]]\nask = \"?\"\nworkloads = [\"dd-4k\", \"dd-1M\"]\nmeasure = \"throughput\"";
@@ -12,27 +12,29 @@ fn terms() -> Terms {
     Terms { level: 0.05, ..Terms::default() }
 }
 
-fn versus(a: &Bed, b: &Bed, terms: &Terms) -> Result<Versus, VersusError> {
+fn versus(a: &RunFixture, b: &RunFixture, terms: &Terms) -> Result<Versus, VersusError> {
     let (of_a, of_b) = (a.analyse(), b.analyse());
-    let cells = |bed: &Bed| bed.cells.iter().map(|(c, _)| c.clone()).collect::<Vec<CellRecord>>();
+    let cells = |fixture: &RunFixture| {
+        fixture.cells.iter().map(|(c, _)| c.clone()).collect::<Vec<CellRecord>>()
+    };
     let (cells_a, cells_b) = (cells(a), cells(b));
     let side_a = Side { info: &a.info, study: &a.study, cells: &cells_a, analysis: &of_a };
     let side_b = Side { info: &b.info, study: &b.study, cells: &cells_b, analysis: &of_b };
     Versus::of(&side_a, &side_b, terms)
 }
 
-fn real(ask: &str) -> Bed {
-    let mut bed = Bed::new(ask);
-    bed.info.bench = "disks".to_owned();
-    bed
+fn real(ask: &str) -> RunFixture {
+    let mut fixture = RunFixture::new(ask);
+    fixture.info.bench = "disks".to_owned();
+    fixture
 }
 
 #[test]
 fn figures_are_matched_by_stack_workload_and_step() {
     let (mut a, mut b) = (real(ASK), real(ASK));
-    for (bed, factor) in [(&mut a, 1.0), (&mut b, 0.7)] {
-        bed.repeats("single/ext4", "dd-4k", &[100e3 * factor, 101e3 * factor, 99e3 * factor]);
-        bed.repeats("raid1/ext4", "dd-4k", &[150e3, 151e3, 149e3]);
+    for (fixture, factor) in [(&mut a, 1.0), (&mut b, 0.7)] {
+        fixture.repeats("single/ext4", "dd-4k", &[100e3 * factor, 101e3 * factor, 99e3 * factor]);
+        fixture.repeats("raid1/ext4", "dd-4k", &[150e3, 151e3, 149e3]);
     }
     a.repeats("raid1/btrfs", "dd-4k", &[1e5; 3]);
     b.repeats("single/ext4", "dd-64k", &[1e5; 3]);
@@ -73,8 +75,8 @@ fn renamed_stacks_are_the_same() {
 #[test]
 fn what_one_run_did_not_finish_is_too_few() {
     let (mut a, mut b) = (real(ASK), real(ASK));
-    for bed in [&mut a, &mut b] {
-        bed.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 99e3]);
+    for fixture in [&mut a, &mut b] {
+        fixture.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 99e3]);
     }
     a.repeats("raid1/ext4", "dd-4k", &[100e3, 101e3, 99e3]);
     b.unfinished("raid1/ext4", "dd-4k", 0, CellState::Failed);
@@ -106,22 +108,22 @@ fn noise_and_small_numbers_are_told_apart() {
 fn doubtful_figures_carry_no_verdict_unless_that_is_accepted() {
     use crate::testing::{figure, on_drives, step};
     use disklab_measure::Direction;
-    let bed = |seconds: f64| {
-        let mut bed = real(ASK);
+    let fixture = |seconds: f64| {
+        let mut fixture = real(ASK);
         for block in 0..3 {
             let write =
                 figure(Direction::Write, 1 << 20, seconds * (1.0 + f64::from(block) / 100.0));
             let step = on_drives(step("dd-4k", vec![write]), &[(0, 1 << 12)]);
-            bed.sample("single/btrfs", "dd-4k", block, vec![step]);
+            fixture.sample("single/btrfs", "dd-4k", block, vec![step]);
         }
-        bed
+        fixture
     };
-    let got = versus(&bed(1.0), &bed(2.0), &terms()).expect("in common");
+    let got = versus(&fixture(1.0), &fixture(2.0), &terms()).expect("in common");
     assert_eq!(got.standing(), Standing::TooNoisy);
     let verdict = got.pairs[0].verdict(0.05);
     assert_eq!(verdict, "unknown: doubtful (zeros-compressed in A, zeros-compressed in B)");
     let accepted = Terms { accepted: vec!["zeros-compressed".to_owned()], ..terms() };
-    let got = versus(&bed(1.0), &bed(2.0), &accepted).expect("in common");
+    let got = versus(&fixture(1.0), &fixture(2.0), &accepted).expect("in common");
     assert_eq!(got.standing(), Standing::Regression);
 }
 
@@ -144,8 +146,9 @@ fn runs_that_measured_nothing_are_not_called_strangers() {
     let (mut a, mut b) = (real(ASK), real(ASK));
     a.repeats("single/ext4", "dd-4k", &[1e5; 3]);
     b.unfinished("single/ext4", "dd-4k", 0, CellState::Failed);
-    let said =
-        |a: &Bed, b: &Bed| versus(a, b, &terms()).map(|v| v.headline()).map_err(|e| e.to_string());
+    let said = |a: &RunFixture, b: &RunFixture| {
+        versus(a, b, &terms()).map(|v| v.headline()).map_err(|e| e.to_string())
+    };
     let text = said(&a, &b).expect("a missing cell");
     assert!(text.starts_with("B against A: no figure was measured in both."), "{text}");
     let error = said(&b, &b).expect_err("nothing");

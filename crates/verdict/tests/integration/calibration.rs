@@ -2,7 +2,7 @@
 //! docs/calibration.md. Bounds are those promised plus what chance adds in so few
 //! campaigns (a binomial deviate of 3).
 
-use crate::bed::Bed;
+use crate::fixture::RunFixture;
 use crate::measures::{Share, adaptive, coverage, false_claims, power, precision};
 use crate::worlds::WORLDS;
 
@@ -21,11 +21,11 @@ fn at_least(share: Share, per_cent: f64) -> bool {
 /// answers claim a difference: only half as many blocks were drawn as were counted.
 #[test]
 fn place_in_a_block_deceives_no_more_than_promised() {
-    let bed = Bed::new(4, 1).expect("a study");
+    let fixture = RunFixture::new(4, 1).expect("a study");
     for name in ["ends", "in step", "slow swings", "drift"] {
         let world = WORLDS.iter().find(|world| world.name == name).expect("a world");
         for blocks in [6, 10] {
-            let got = false_claims(&bed, world, 4, blocks, 200);
+            let got = false_claims(&fixture, world, 4, blocks, 200);
             assert!(at_most(got.answers, 5.0), "{name} {blocks} {got:?}");
         }
     }
@@ -41,14 +41,14 @@ fn every_world_says_what_it_is_like() {
 
 #[test]
 fn campaigns_without_differences_claim_none() {
-    let bed = Bed::new(4, 1).expect("a study");
+    let fixture = RunFixture::new(4, 1).expect("a study");
     for world in &WORLDS {
         for blocks in [3, 6, 10] {
             // There, three blocks agree too often by chance, and t takes that for certainty.
             if world.name == "ends" && blocks == 3 {
                 continue;
             }
-            let got = false_claims(&bed, world, 4, blocks, 100);
+            let got = false_claims(&fixture, world, 4, blocks, 100);
             assert!(at_most(got.answers, 5.0), "{} {blocks} {got:?}", world.name);
             assert_eq!(got.doubted, None, "{} {blocks}", world.name);
         }
@@ -57,19 +57,19 @@ fn campaigns_without_differences_claim_none() {
 
 #[test]
 fn summaries_of_many_questions_claim_none_either() {
-    let bed = Bed::new(4, 10).expect("a study");
+    let fixture = RunFixture::new(4, 10).expect("a study");
     for world in WORLDS.iter().take(4) {
-        let got = false_claims(&bed, world, 4, 5, 60);
+        let got = false_claims(&fixture, world, 4, 5, 60);
         assert!(at_most(got.summaries, 5.0), "{} {got:?}", world.name);
     }
 }
 
 #[test]
 fn intervals_cover_what_they_say() {
-    let bed = Bed::new(4, 1).expect("a study");
+    let fixture = RunFixture::new(4, 1).expect("a study");
     for world in &WORLDS {
         for blocks in [5, 8] {
-            let got = coverage(&bed, world, blocks, 100);
+            let got = coverage(&fixture, world, blocks, 100);
             // Three ratios of a campaign share a baseline, and so are worth fewer cases.
             let ratios = Share { hits: got.ratios.hits / 2, of: got.ratios.of / 2 };
             assert!(at_least(ratios, 93.0), "{} {blocks} {got:?}", world.name);
@@ -83,9 +83,9 @@ fn intervals_cover_what_they_say() {
 
 #[test]
 fn effects_are_found_at_the_planned_size() {
-    let bed = Bed::new(4, 1).expect("a study");
+    let fixture = RunFixture::new(4, 1).expect("a study");
     for world in WORLDS.iter().take(3) {
-        let got = power(&bed, world, 6, 25);
+        let got = power(&fixture, world, 6, 25);
         // A pilot that met a stall of many times has no plan: 1 of 200 in 'stalls'.
         assert!(got.unplanned <= 1 && got.blocks >= 14, "{} {got:?}", world.name);
         assert!(at_least(got.found, 90.0), "{} {got:?}", world.name);
@@ -96,10 +96,10 @@ fn effects_are_found_at_the_planned_size() {
 #[test]
 fn a_figure_that_ends_a_campaign_by_its_precision_is_held_by_its_interval() {
     // Intervals at 95 % held it in 87 to 96 %.
-    let bed = Bed::new(1, 1).expect("a study");
+    let fixture = RunFixture::new(1, 1).expect("a study");
     for world in WORLDS.iter().filter(|world| world.still) {
         for share in [0.02, 0.05, 0.1] {
-            let got = precision(&bed, world, share, 200);
+            let got = precision(&fixture, world, share, 200);
             assert!(at_least(got.covered, 94.0), "{} {share} {got:?}", world.name);
             assert!(share < 0.05 || got.known.per_cent() > 95.0, "{} {got:?}", world.name);
             assert!(got.blocks <= 30 && (share < 0.1 || got.blocks < 8), "{got:?}");
@@ -109,9 +109,9 @@ fn a_figure_that_ends_a_campaign_by_its_precision_is_held_by_its_interval() {
 
 #[test]
 fn adaptive_campaigns_name_the_best_sooner() {
-    let bed = Bed::new(8, 1).expect("a study");
+    let fixture = RunFixture::new(8, 1).expect("a study");
     for world in WORLDS.iter().take(3) {
-        let got = adaptive(&bed, world, 40);
+        let got = adaptive(&fixture, world, 40);
         assert!(
             at_most(got.false_order, 5.0) && at_most(got.false_best, 5.0),
             "{} {got:?}",

@@ -1,9 +1,9 @@
 //! Verdicts on runs whose truth is known.
 
-#[path = "../../examples/calibration/bed.rs"]
-mod bed;
 mod calibration;
 mod docs;
+#[path = "../../examples/calibration/fixture.rs"]
+mod fixture;
 #[path = "../../examples/calibration/measures.rs"]
 mod measures;
 mod run;

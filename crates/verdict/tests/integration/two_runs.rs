@@ -2,7 +2,7 @@
 //! made up, as for campaigns in docs/calibration.md. The two runs of a pair are
 //! independent, each with a machine of its own.
 
-use crate::bed::Bed;
+use crate::fixture::RunFixture;
 use crate::worlds::{WORLDS, World};
 use disklab_store::{CellRecord, CellState};
 use disklab_study::Cell;
@@ -30,16 +30,16 @@ struct Tally {
 /// Compares `cases` pairs of runs of two stacks and `questions` figures each, in which B
 /// is `factor` times as fast as A.
 fn play(world: &World, questions: usize, blocks: u32, cases: u64, factor: f64) -> Tally {
-    let bed = Bed::new(2, questions).expect("a study");
-    let (study, info) = bed.run();
+    let fixture = RunFixture::new(2, questions).expect("a study");
+    let (study, info) = fixture.run();
     let name = world.name.bytes().fold(11_u64, |s, b| s.wrapping_mul(31).wrapping_add(b.into()));
     let mut random = ChaCha8Rng::seed_from_u64(name);
     let mut tally = Tally::default();
     for _ in 0..cases {
-        let a = bed.campaign(world, &[RATE; 2], blocks, &mut random);
-        let b = bed.campaign(world, &[RATE * factor; 2], blocks, &mut random);
+        let a = fixture.campaign(world, &[RATE; 2], blocks, &mut random);
+        let b = fixture.campaign(world, &[RATE * factor; 2], blocks, &mut random);
         let (cells_a, cells_b) = (records(&a), records(&b));
-        let (of_a, of_b) = (bed.analyse(a), bed.analyse(b));
+        let (of_a, of_b) = (fixture.analyse(a), fixture.analyse(b));
         let one = Side { info, study, cells: &cells_a, analysis: &of_a };
         let two = Side { info, study, cells: &cells_b, analysis: &of_b };
         let terms = Terms { level: 0.05, unplanned: true, ..Terms::default() };

@@ -18,7 +18,7 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
         return published::published(args, as_json);
     }
     let [a, b] = args.runs.as_slice() else {
-        return Err(Failure::wrong_use(match args.runs.len() {
+        return Err(Failure::usage_error(match args.runs.len() {
             1 => "compare takes two runs, A and B, or one and --published".to_owned(),
             n => format!("compare takes two runs, A and B, not {n}; --published takes several"),
         }));
@@ -31,7 +31,7 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
     };
     // Called as the user called them.
     let named = |folder: &Path| Ok((folder.display().to_string(), gather(folder)?));
-    let runs = TwoRuns::compare(named(a)?, named(b)?, terms).map_err(Failure::wrong_use)?;
+    let runs = TwoRuns::compare(named(a)?, named(b)?, terms).map_err(Failure::usage_error)?;
     let format = if as_json { VersusFormat::Json } else { args.format.into() };
     let text = runs.render(format);
     write_or_print(args.out.as_deref(), &text)?;
@@ -45,6 +45,6 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
 
 /// The report of the run in `folder`.
 fn gather(folder: &Path) -> Result<Report, Failure> {
-    let run = Run::open(folder).map_err(Failure::wrong_use)?;
+    let run = Run::open(folder).map_err(Failure::usage_error)?;
     Report::gather(&run).map_err(Failure::failed)
 }

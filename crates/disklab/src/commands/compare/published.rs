@@ -17,7 +17,7 @@ pub fn published(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
     for folder in &args.runs {
         let report = super::gather(folder)?;
         let Some(comparison) = report.published else {
-            return Err(Failure::wrong_use(format!(
+            return Err(Failure::usage_error(format!(
                 "nothing was published about '{}', the study of {}; `disklab list studies` shows \
                  the studies, and those whose names end in a year, and btrfs-raid1, were",
                 report.info.study,
@@ -25,7 +25,7 @@ pub fn published(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
             )));
         };
         if comparisons.iter().any(|c| c.study == comparison.study) {
-            return Err(Failure::wrong_use(format!(
+            return Err(Failure::usage_error(format!(
                 "{} is a second run of '{}': its rows would be counted twice; name one run of \
                  each study",
                 folder.display(),

@@ -18,21 +18,21 @@ pub fn settle(jobs: &[Job], words: &Words, context: &mut Site) -> Result<(), Fai
         written_devices(jobs, context).iter().map(|path| path.display().to_string()).collect();
     if names.is_empty() {
         if !words.erase.is_empty() {
-            return Err(Failure::wrong_use("--erase: no job writes to a drive"));
+            return Err(Failure::usage_error("--erase: no job writes to a drive"));
         }
-        return preflight(jobs, context).map_err(Failure::wrong_use);
+        return preflight(jobs, context).map_err(Failure::usage_error);
     }
     let refused = |refusals: Vec<Refusal>| {
         let why: Vec<_> = refusals.iter().map(ToString::to_string).collect();
-        Failure::wrong_use(why.join("\n"))
+        Failure::usage_error(why.join("\n"))
     };
     let executor = Executor::new(context.interrupt.clone());
     let drives = JobDevices::new(&names, &words.erase).map_err(refused)?;
     for line in drives.check(&executor).map_err(refused)? {
         eprintln!("{line}");
     }
-    confirm_erasing(words.yes).map_err(Failure::wrong_use)?;
-    let claims = drives.claim(&executor).map_err(Failure::wrong_use)?;
+    confirm_erasing(words.yes).map_err(Failure::usage_error)?;
+    let claims = drives.claim(&executor).map_err(Failure::usage_error)?;
     let held = claims.iter().filter_map(|claim| claim.hold().file());
     // The same open file: the drive stays held when the claim is gone.
     let held = held.map(|file| file.try_clone().and_then(HeldDevice::new).map(Arc::new));
@@ -40,5 +40,5 @@ pub fn settle(jobs: &[Job], words: &Words, context: &mut Site) -> Result<(), Fai
     context.devices = DeviceAccess::Only(
         held.map_err(|e| Failure::failed(format!("cannot keep hold of a drive: {e}")))?,
     );
-    preflight(jobs, context).map_err(Failure::wrong_use)
+    preflight(jobs, context).map_err(Failure::usage_error)
 }

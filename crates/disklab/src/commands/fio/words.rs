@@ -48,7 +48,7 @@ impl Words {
         while let Some(word) = words.next() {
             let Some(option) = word.strip_prefix("--") else {
                 if word.starts_with('-') {
-                    return Err(Failure::wrong_use(format!(
+                    return Err(Failure::usage_error(format!(
                         "'{word}' is no option; fio's begin with two dashes"
                     )));
                 }
@@ -68,7 +68,7 @@ impl Words {
             }
         }
         if !all.files.is_empty() && !all.text.is_empty() {
-            return Err(Failure::wrong_use(
+            return Err(Failure::usage_error(
                 "a job file and options of a job: give either; put the options into the file",
             ));
         }
@@ -79,7 +79,7 @@ impl Words {
     fn own(&mut self, name: &str, value: Option<&str>) -> Result<bool, Failure> {
         let wanted = |what: &str| {
             let found = value.map_or_else(String::new, |v| format!(", found '{v}'"));
-            Failure::wrong_use(format!("--{name}: expected {what}{found}"))
+            Failure::usage_error(format!("--{name}: expected {what}{found}"))
         };
         let filled = || value.filter(|v| !v.is_empty());
         match name {
@@ -139,10 +139,10 @@ impl Words {
         }
         let read = |path: &PathBuf| {
             let bytes = std::fs::read(path).map_err(|e| {
-                Failure::wrong_use(format!("cannot read the job file {}: {e}", path.display()))
+                Failure::usage_error(format!("cannot read the job file {}: {e}", path.display()))
             })?;
             let source = Source::from_bytes(path.display().to_string(), bytes);
-            source.map(Arc::new).map_err(Failure::wrong_use)
+            source.map(Arc::new).map_err(Failure::usage_error)
         };
         self.files.iter().map(read).collect()
     }
@@ -204,7 +204,7 @@ mod tests {
             ("--erase", "a serial number"),
         ] {
             let error = read(line).expect_err(line);
-            assert_eq!(error.code, crate::exit::WRONG_USE);
+            assert_eq!(error.code, crate::exit::USAGE_ERROR);
             assert!(error.to_string().contains(part), "{error}");
         }
     }

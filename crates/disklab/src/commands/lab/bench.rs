@@ -20,7 +20,7 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     let interrupt = signals::interrupt()?;
     let cores = processors().map_err(Failure::failed)?;
     if let Some(core) = args.core.filter(|core| !cores.contains(core)) {
-        return Err(Failure::wrong_use(format!(
+        return Err(Failure::usage_error(format!(
             "--core {core}: disklab may run on the processors {cores:?}"
         )));
     }
@@ -28,7 +28,7 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     // Kept until all is measured, so that others run elsewhere.
     let seat = Seats::of_user().take(among, 0);
     let core = seat.as_ref().map_or(0, Seat::core);
-    let named = NamedKernel::find(args.kernel.as_deref()).map_err(Failure::wrong_use)?;
+    let named = NamedKernel::find(args.kernel.as_deref()).map_err(Failure::usage_error)?;
     let kernel = match named.map(|n| n.kernel).or_else(|| kernel::find(&kernel::cache_folder())) {
         Some(kernel) => kernel,
         None => build::ensure(&Source::Debian, &interrupt)?,

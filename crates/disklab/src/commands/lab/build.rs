@@ -117,7 +117,7 @@ fn shown<T>(
         Err(e) if e.is_interrupt() => {
             Err(Failure::interrupted("interrupted; nothing was kept of the kernel's build"))
         }
-        Err(e) if e.is_wrong_use() => Err(Failure::wrong_use(e)),
+        Err(e) if e.is_usage_error() => Err(Failure::usage_error(e)),
         Err(e) => Err(Failure::failed(e)),
     }
 }

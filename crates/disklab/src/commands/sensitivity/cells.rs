@@ -58,7 +58,7 @@ impl Claims {
             }
         }
         if claims.is_empty() {
-            return Err(Failure::wrong_use(
+            return Err(Failure::usage_error(
                 "none of the published claims can be measured here: --only and --without leave \
                  no claim's cells",
             ));
@@ -82,7 +82,7 @@ impl Claims {
             .filter(|claim| claim.pairs.len() > 1)
             .collect();
         if claims.is_empty() {
-            return Err(Failure::wrong_use(format!(
+            return Err(Failure::usage_error(format!(
                 "nothing was published about '{}', and no workload is left that two stacks run: \
                  there is nothing to compare",
                 study.id

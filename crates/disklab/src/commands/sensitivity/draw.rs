@@ -42,7 +42,7 @@ pub fn draw(
                 Some(reason) => why = reason,
             }
         }
-        Err(Failure::wrong_use(format!(
+        Err(Failure::usage_error(format!(
             "no drive was found in {TRIES} draws that is possible with all parameters at ends of \
              their ranges: {why}; choose fewer with --field"
         )))

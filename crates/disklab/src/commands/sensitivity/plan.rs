@@ -75,7 +75,7 @@ impl Plan {
         if let Some(name) = drives.iter().find(|name| !models.iter().any(|m| is(m, name))) {
             let mut known: Vec<&str> = models.iter().map(|m| m.id.as_str()).collect();
             known.dedup();
-            return Err(Failure::wrong_use(format!(
+            return Err(Failure::usage_error(format!(
                 "--drive {name}: the study has no drive of this model; it has {}",
                 one_of(known)
             )));
@@ -102,7 +102,7 @@ impl Plan {
             }
         }
         if variations.is_empty() {
-            return Err(Failure::wrong_use(format!(
+            return Err(Failure::usage_error(format!(
                 "no parameter is left to move: the drives {} give no range in a table [plausible], \
                  or --drive, --field and --only leave none",
                 one_of(models.iter().map(|m| m.id.as_str()).collect::<BTreeSet<_>>())
@@ -163,7 +163,7 @@ impl Plan {
     pub fn open(folder: &Path) -> Result<Self, Failure> {
         let path = Self::path(folder);
         let wrong = |why: &dyn std::fmt::Display| {
-            Failure::wrong_use(format!(
+            Failure::usage_error(format!(
                 "{} holds no analysis to go on with: {}: {why}",
                 folder.display(),
                 path.display()

@@ -54,8 +54,8 @@ impl Variation {
 /// The models of the study's drives, by their index, with these values set.
 pub fn models(study: &Study, folder: &Path, set: &[String]) -> Result<Vec<DriveFile>, Failure> {
     let set = set.iter().map(|text| ModelSetting::parse("--set-drive", text));
-    let set = set.collect::<Result<Vec<_>, _>>().map_err(Failure::wrong_use)?;
-    let drives = ModelledDrives::new(study, folder, &set).map_err(Failure::wrong_use)?;
+    let set = set.collect::<Result<Vec<_>, _>>().map_err(Failure::usage_error)?;
+    let drives = ModelledDrives::new(study, folder, &set).map_err(Failure::usage_error)?;
     Ok(drives.models().cloned().collect())
 }
 

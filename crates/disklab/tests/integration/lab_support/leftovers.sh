@@ -5,6 +5,8 @@ THEIRS=11111111-2222-4333-8444-555555555555
 scsi a vda K1AAAAA1 HDN721010ALE604
 scsi b vdb K1BBBBB2 HDN721010ALE604
 scsi c vdc K3CCCCC3 HDN721010ALE604
+# What the layout before has left is unsigned data.
+erase="--erase K1AAAAA1 --erase K1BBBBB2 --erase K3CCCCC3"
 
 # doctor CASE ARGUMENTS...
 doctor() {
@@ -16,7 +18,7 @@ doctor() {
 
 for layout in md lvm crypt integrity; do
     begin killed-$layout
-    $disklab run leftovers.toml --out /run/work/run --yes --on disks:$ID_a,$ID_b,$ID_c \
+    $disklab run leftovers.toml --out /run/work/run --yes $erase --on disks:$ID_a,$ID_b,$ID_c \
         --only "$layout/*" > $case/stdout 2> $case/stderr &
     run=$!
     measuring
@@ -29,7 +31,7 @@ for layout in md lvm crypt integrity; do
     end $code
     mounted=$(grep ' /run/work/run/' /proc/mounts | head -n 1)
     device=${mounted%% *}
-    umount /run/work/run/scratch/*/mnt
+    umount /run/work/run/disklab*/*/mnt
     mkfs.ext4 -q -F -U $THEIRS "$device"
     settle
     doctor left-$layout

@@ -25,7 +25,7 @@ fn kernel_tree() -> tempfile::TempDir {
 fn refusal(folder: &Path) -> String {
     let source = Source::Tree(folder.to_owned());
     let error = source.find(Path::new("/"), &Executor::default()).expect_err("must be refused");
-    assert!(error.is_wrong_use(), "{error}");
+    assert!(error.is_usage_error(), "{error}");
     error.to_string()
 }
 
@@ -126,7 +126,7 @@ fn a_fetched_package_gives_its_tarball() {
 #[test]
 fn without_any_source_the_package_is_named() {
     let error = KernelError::NoSource { tarball: TARBALL.into(), package: PACKAGE };
-    assert!(error.is_wrong_use());
+    assert!(error.is_usage_error());
     assert!(error.to_string().contains("apt-get install linux-source-6.12"), "{error}");
 }
 

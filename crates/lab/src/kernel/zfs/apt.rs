@@ -299,7 +299,7 @@ zfsutils-linux | 2.1.11-1+deb12u1 | http://d/debian bookworm/contrib amd64 Packa
     fn without_an_archive_there_is_none() {
         let root = tempfile::tempdir().expect("temp");
         let error = fetch(root.path(), root.path(), &Executor::default()).expect_err("nothing");
-        assert!(error.is_wrong_use(), "{error}");
+        assert!(error.is_usage_error(), "{error}");
         if find_program("apt-get").is_some() {
             assert!(error.to_string().contains("no archive of Debian"), "{error}");
         }
@@ -321,7 +321,7 @@ zfsutils-linux | 2.1.11-1+deb12u1 | http://d/debian bookworm/contrib amd64 Packa
         let folder = root.path().join("apt");
         let error = fetch(&folder, root.path(), &Executor::default()).expect_err("nothing");
         let text = error.to_string();
-        assert!(error.is_wrong_use(), "{text}");
+        assert!(error.is_usage_error(), "{text}");
         assert!(text.contains("no zfs-dkms 2.3 or later was found"), "{text}");
         assert!(text.contains("apt says:\nE:") || text.contains("apt says:\nW:"), "{text}");
     }

@@ -99,7 +99,7 @@ mod tests {
         apply(&edit, folder.path()).expect("applied");
         assert_eq!(fs::read_to_string(&file).expect("file"), "new, new");
         let error = apply(&edit, folder.path()).expect_err("nothing to change");
-        assert!(error.is_wrong_use());
+        assert!(error.is_usage_error());
         assert!(error.to_string().contains("`old` stands there 0 times"), "{error}");
         assert_eq!(fs::read_to_string(&file).expect("file"), "new, new");
     }

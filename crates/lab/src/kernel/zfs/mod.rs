@@ -155,7 +155,7 @@ mod tests {
         let zfs = ZfsSource::Tree(folder.path().to_owned());
         let refusal = || {
             let error = zfs.identity().expect_err("must be refused");
-            assert!(error.is_wrong_use(), "{error}");
+            assert!(error.is_usage_error(), "{error}");
             error.to_string()
         };
         assert!(refusal().contains("cannot read 'META'"));

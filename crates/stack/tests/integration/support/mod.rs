@@ -49,7 +49,7 @@ pub fn stack(text: &str, drives: usize) -> Stack {
 
 /// Files as drives, in a folder of their own. All goes when it goes, also when
 /// a test fails.
-pub struct Rig {
+pub struct LoopFixture {
     pub folder: TempDir,
     pub state: PathBuf,
     pub executor: Executor,
@@ -61,21 +61,21 @@ pub struct Rig {
 
 static RIGS: AtomicU32 = AtomicU32::new(0);
 
-impl Rig {
+impl LoopFixture {
     /// `count` sparse drives.
     pub fn new(count: usize, size: Bytes) -> Self {
-        let folder = tempfile::Builder::new().prefix("disklab rig").tempdir().expect("temp");
+        let folder = tempfile::Builder::new().prefix("disklab fixture").tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let state = folder.path().join("state");
         let ledger = Ledger::open(&state).expect("ledger");
         let (drives, notes) = (Vec::new(), Vec::new());
         let number = RIGS.fetch_add(1, Ordering::Relaxed);
-        let mut rig = Self { folder, state, executor, ledger, drives, notes, number };
+        let mut fixture = Self { folder, state, executor, ledger, drives, notes, number };
         for number in 1..=count {
-            let drive = rig.attach(&format!("drive{number}"), size);
-            rig.drives.push(drive);
+            let drive = fixture.attach(&format!("drive{number}"), size);
+            fixture.drives.push(drive);
         }
-        rig
+        fixture
     }
 
     /// A sparse file, attached to a loop device.
@@ -132,7 +132,7 @@ impl Rig {
     }
 }
 
-impl Drop for Rig {
+impl Drop for LoopFixture {
     fn drop(&mut self) {
         for error in self.ledger.take_down_to(0, &self.executor) {
             eprintln!("{error}");

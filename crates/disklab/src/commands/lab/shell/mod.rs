@@ -40,14 +40,14 @@ const LARGEST_SCRIPT: u64 = 16 << 20;
 
 /// Gives a prompt, or runs what was given; returns the exit code of the shell.
 pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
-    let drives = drives::drives(&args.drives).map_err(Failure::wrong_use)?;
+    let drives = drives::drives(&args.drives).map_err(Failure::usage_error)?;
     check_memory(args.memory)?;
-    let processor = find_processor(&args.processor, Path::new("")).map_err(Failure::wrong_use)?;
+    let processor = find_processor(&args.processor, Path::new("")).map_err(Failure::usage_error)?;
     let charges = processor.as_ref().map(Processor::kernel_arguments).unwrap_or_default();
     let writable = writable(&args.writable)?;
     let script = script(args)?;
     if script.is_none() && !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
-        return Err(Failure::wrong_use(
+        return Err(Failure::usage_error(
             "a prompt needs a terminal as standard input and output; \
              give -c COMMAND or --script FILE to run something without",
         ));
@@ -109,9 +109,9 @@ fn kernel_and_programs(
     interrupt: &Interrupt,
 ) -> Result<(PathBuf, Option<PathBuf>), Failure> {
     let cache = kernel::cache_folder();
-    let named = NamedKernel::find(args.kernel.as_deref()).map_err(Failure::wrong_use)?;
+    let named = NamedKernel::find(args.kernel.as_deref()).map_err(Failure::usage_error)?;
     if let Some(named) = named {
-        check_zfs(&named, args.zfs).map_err(Failure::wrong_use)?;
+        check_zfs(&named, args.zfs).map_err(Failure::usage_error)?;
         return Ok((named.kernel, named.programs.filter(|_| args.zfs)));
     }
     if args.zfs {
@@ -151,7 +151,7 @@ fn finish(
         }
         (Err(LabError::Interrupted), _) => Err(Failure::interrupted("interrupted")),
         (Err(e @ (LabError::Options(_) | LabError::Kernel { .. })), _) => {
-            Err(Failure::wrong_use(e))
+            Err(Failure::usage_error(e))
         }
         (Err(e), _) => Err(Failure::failed(e)),
     }
@@ -167,7 +167,7 @@ fn check_memory(memory: Bytes) -> Result<(), Failure> {
     if (LEAST_MEMORY..=most).contains(&memory) {
         return Ok(());
     }
-    Err(Failure::wrong_use(format!(
+    Err(Failure::usage_error(format!(
         "--memory {}: a guest takes from {} to what this machine has, {}",
         memory.iec(),
         LEAST_MEMORY.iec(),
@@ -179,7 +179,7 @@ fn check_memory(memory: Bytes) -> Result<(), Failure> {
 fn writable(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let resolve = |folder: &PathBuf| {
         let wrong =
-            |why: String| Failure::wrong_use(format!("--writable {}: {why}", folder.display()));
+            |why: String| Failure::usage_error(format!("--writable {}: {why}", folder.display()));
         let path = folder.canonicalize().map_err(|e| wrong(e.to_string()))?;
         if !path.is_dir() {
             return Err(wrong("it is no folder".to_owned()));
@@ -205,7 +205,7 @@ fn script(args: &ShellArgs) -> Result<Option<Given>, Failure> {
     }
     let Some(path) = &args.script else { return Ok(None) };
     let wrong = |e: std::io::Error| {
-        Failure::wrong_use(format!("cannot read the script '{}': {e}", path.display()))
+        Failure::usage_error(format!("cannot read the script '{}': {e}", path.display()))
     };
     let mut text = Vec::new();
     let from: Box<dyn Read> = if path.as_os_str() == "-" {

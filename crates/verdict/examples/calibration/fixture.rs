@@ -39,14 +39,14 @@ btrfs = "btrfs"
 
 /// A study of some stacks and questions.
 #[derive(Debug)]
-pub struct Bed {
+pub struct RunFixture {
     study: Study,
     info: RunInfo,
     stacks: Vec<String>,
     workloads: Vec<String>,
 }
 
-impl Bed {
+impl RunFixture {
     /// Up to 12 stacks, each question of one workload.
     ///
     /// # Errors
