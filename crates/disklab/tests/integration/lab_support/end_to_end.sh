@@ -34,9 +34,10 @@ try fio-blank -- fio $job=${id}0005 --yes
 try fio-not-blank vde -- fio $job=${id}0005 --yes
 try fio-named -- fio $job=${id}0005 --yes --erase VIRT0005
 try fio-reads vde -- fio --name=x --rw=randread --bs=4k --size=4m --filename=/dev/vde
-# Held as long as the jobs run.
+# Held as long as the jobs run. Direct: writes to memory take no virtual time, and the job
+# would never end.
 begin fio-held
-$disklab fio $job=${id}0005 --yes --erase VIRT0005 --time_based --runtime=30 \
+$disklab fio $job=${id}0005 --yes --erase VIRT0005 --direct=1 --time_based --runtime=30 \
     > $case/stdout 2> $case/stderr &
 sleep 15
 mkfs.ext4 -q -F -E lazy_itable_init=0 /dev/vde 2> /dev/null && say "mkfs got a drive that jobs write to"
