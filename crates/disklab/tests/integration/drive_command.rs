@@ -47,5 +47,5 @@ fn wrong_use_is_told_before_anything_is_written() {
     disklab(&["no-such-drive"]).code(2).stderr(contains("is no drive model"));
     disklab(&[]).code(2).stderr(contains("DRIVE"));
     disklab(&["--svg", "x"]).code(2);
-    disklab(&["hgst-10tb", "--svg", "/proc/no/such"]).code(2).stderr(contains("cannot write"));
+    disklab(&["hgst-10tb", "--svg", "/proc/no/such"]).code(2).stderr(contains("cannot make"));
 }
