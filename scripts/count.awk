@@ -20,6 +20,11 @@ match($0, /skipped: needs .*/) {
     skipped_here = 1
     why = substr($0, RSTART)
     sub(/<\/system-(out|err)>.*/, "", why)
+    gsub(/&apos;/, "'", why)
+    gsub(/&quot;/, "\"", why)
+    gsub(/&lt;/, "<", why)
+    gsub(/&gt;/, ">", why)
+    gsub(/&amp;/, "\\&", why)
     reasons[why]++
 }
 END {

@@ -38,6 +38,10 @@ pub fn start() -> Result<(), InvalidLogFilter> {
 
 fn filter(text: &str) -> Result<Targets, InvalidLogFilter> {
     let text = if text.trim().is_empty() { DEFAULT } else { text };
+    // Spans, which `Targets` would take for the name of a target.
+    if text.contains(['[', '{']) {
+        return Err(InvalidLogFilter { text: text.to_owned(), source: None });
+    }
     text.parse().map_err(|source| InvalidLogFilter { text: text.to_owned(), source: Some(source) })
 }
 

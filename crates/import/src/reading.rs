@@ -93,9 +93,12 @@ pub(crate) fn id_of(text: &str) -> String {
     joined(text, fits)
 }
 
-/// A text as a stack's id: visible ASCII without what patterns and quotes need.
+/// A text as a stack's id: visible ASCII without what patterns and quotes need. Each part of
+/// it is one component of a path.
 pub(crate) fn stack_id_of(text: &str) -> String {
-    joined(text, |c| c.is_ascii_graphic() && !"*?\"'\\:-".contains(c))
+    let id = joined(text, |c| c.is_ascii_graphic() && !"*?\"'\\:-".contains(c));
+    let parts: Vec<&str> = id.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
+    if parts.is_empty() { "unnamed".to_owned() } else { parts.join("/") }
 }
 
 fn joined(text: &str, fits: impl Fn(char) -> bool) -> String {

@@ -3,6 +3,7 @@
 use disklab_study::{Study, load};
 use indexmap::IndexMap;
 
+use crate::reading::one_line;
 use crate::{ImportError, Work};
 
 /// What a made study is about.
@@ -40,7 +41,7 @@ fn text(outline: &Outline<'_>, is_matrix: bool, has_layers: bool) -> Option<Stri
     let mut toml = String::from("# Made by `disklab import`: what other programs measured.\n");
     let mut field = |name: &str, value: String| toml.push_str(&format!("{name} = {value}\n"));
     field("id", quoted(outline.id));
-    field("title", quoted(outline.title));
+    field("title", quoted(&one_line(outline.title)));
     field("about", quoted(outline.about));
     field("repeats", outline.repeats.clamp(1, 1000).to_string());
     if let Some(baseline) = outline.baseline {
@@ -64,7 +65,7 @@ fn text(outline: &Outline<'_>, is_matrix: bool, has_layers: bool) -> Option<Stri
         toml.push_str(&format!(
             "\n[[workloads]]\nid = {}\ntitle = {}\n[workloads.{}]\n",
             quoted(id),
-            quoted(&work.title),
+            quoted(&one_line(&work.title)),
             work.kind
         ));
         for (name, value) in &work.fields {
@@ -143,7 +144,7 @@ mod tests {
         fn any_title_and_field_survive(title in "\\PC{0,40}", value in "(\\PC|\n|\t|\"|\\\\){0,40}") {
             let work = Work { title: title.clone(), ..Work::unknown("w", "", vec![("command", value.clone())]) };
             let study = made(&["ext4"], work).expect("valid");
-            prop_assert_eq!(&study.workloads[0].title, &title.replace('\u{7f}', ""));
+            prop_assert_eq!(&study.workloads[0].title, &one_line(&title));
             let (_, field) = &study.workloads[0].body.entries().expect("a table")[0];
             prop_assert_eq!(field.as_text().expect("text"), value.replace('\u{7f}', ""));
         }

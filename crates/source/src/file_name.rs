@@ -5,6 +5,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::path::Path;
 
+use crate::is_hidden;
+
 /// A name that can be joined to a directory and never leads out of it: one component of a
 /// path, with room for an ending. Whatever a study, a job file, a script or another
 /// program's output names, and disklab makes a file or a directory of, is one.
@@ -20,8 +22,9 @@ pub enum FileNameError {
     Dots,
     /// It contains `/`, so that it names a place elsewhere.
     Slash,
-    /// It contains a control character.
-    Control,
+    /// It contains a character that acts instead of showing, such as a control or
+    /// bidirectional one.
+    Hidden,
     /// It is longer than [`FileName::LONGEST`] bytes.
     TooLong,
 }
@@ -33,7 +36,7 @@ impl fmt::Display for FileNameError {
             Self::Empty => f.write_str("a name cannot be empty"),
             Self::Dots => f.write_str("'.' and '..' are directories, not names"),
             Self::Slash => f.write_str("a name cannot contain '/'"),
-            Self::Control => f.write_str("a name cannot contain control characters"),
+            Self::Hidden => f.write_str("a name cannot contain characters that are not visible"),
             Self::TooLong => write!(f, "a name cannot be longer than {longest} bytes"),
         }
     }
@@ -60,7 +63,7 @@ impl FileName {
             "" => FileNameError::Empty,
             "." | ".." => FileNameError::Dots,
             text if text.contains('/') => FileNameError::Slash,
-            text if text.chars().any(char::is_control) => FileNameError::Control,
+            text if text.chars().any(|c| c.is_control() || is_hidden(c)) => FileNameError::Hidden,
             text if text.len() > Self::LONGEST => FileNameError::TooLong,
             text => return Ok(Self(text.to_owned())),
         };

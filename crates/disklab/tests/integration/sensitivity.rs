@@ -51,12 +51,12 @@ fn wrong_use_is_told_before_anything_is_touched() {
         (&["plan", "--set-drive", "st3500418as:seek.ful=1 ms"][..], "did you mean 'full'"),
         (&["plan", "--set-drive", "seek.full"], "expected MODEL:TABLE.FIELD=VALUE"),
         (&["plan", "--set-drive", "hgst-10tb:seek.full=16 ms"], "no drive of the model"),
-        (&["plan", "--on", "loop", "--set-drive", "a:b=c"], "only the lab has"),
+        (&["plan", "--on", "loop", "--set-drive", "a:b=c"], "applies only to the lab"),
         (&["sensitivity", "--plan", "--on", "loop"], "only the lab has"),
         (&["sensitivity", "--plan", "--drive", "hgst-10tb"], "no drive of this model"),
         (&["sensitivity", "--plan", "--field", "no.such"], "no parameter is left"),
         (&["sensitivity", "--plan", "--drawn", "0"], "0 is not in 1..=1000"),
-        (&["sensitivity", "--plan", "--only", "no:such"], "none of the published claims"),
+        (&["sensitivity", "--plan", "--only", "no:such"], "matches no cell"),
     ] {
         let words: Vec<&str> = [&[words[0], "btrfs-raid1"], &words[1..]].concat();
         let (code, _, error) = disklab(home.path(), &words);

@@ -276,7 +276,8 @@ fn composites_do_their_flowops_with_their_own_variables() {
     );
     let measured = measure(folder.path(), &text, &Options::default());
     assert_eq!((row(&measured, "one").0, row(&measured, "two").0), (3, 1));
-    assert_eq!(row(&measured, "a"), (7, 8 << 10));
+    assert_eq!(row(&measured, "one.a"), (6, 6 << 10));
+    assert_eq!(row(&measured, "two.a"), (1, 2 << 10));
     assert_eq!(sizes(folder.path())["s/00000001/00000001"], 8 << 10);
     // The summary counts what the composites do, not the composites.
     assert_eq!(measured.summary.operations, 8);

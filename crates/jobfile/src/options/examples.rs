@@ -142,7 +142,7 @@ pub(super) const EXAMPLES: &[Example] = &[
         &[
             ("/dev/sda", "names a folder"),
             ("../x", "names a folder"),
-            ("..", "no file's name"),
+            ("..", "are directories, not names"),
             ("-", "no file's name"),
             ("a\\:b", "an escape"),
             ("a:a", "stands twice"),

@@ -31,7 +31,7 @@ fn errors_show_the_place_and_what_was_meant() {
             "`lazy-init`: expected 'skip', 'off' or 'wait', found 'maybe'",
         ),
         ("ext4[block-size=3k]", 1, "`block-size`: expected a power of two"),
-        ("partition[start=1]/ext4", 1, "`start`: expected a multiple of 1 KiB from 17 KiB"),
+        ("partition[start=1]/ext4", 1, "`start`: expected a multiple of 1 KiB from 1 MiB"),
         ("ext4/loop-file[size=5000]/ext4", 1, "`size`: expected a multiple of 4 KiB"),
         ("f2fs[block-size=4K]", 1, "f2fs has no `block-size`"),
         ("xfs[mkfs=\"]", 1, "brackets or quotes do not match"),

@@ -322,15 +322,20 @@ fn composites_of_composites_reach_their_filesets() {
     let filesets: Vec<Option<usize>> = personality
         .flowops()
         .iter()
-        .filter(|flowop| flowop.name == "o4")
+        .filter(|flowop| flowop.name.ends_with(".rw1.o4"))
         .map(|flowop| flowop.action.files().and_then(|files| files.fileset))
         .collect();
     assert_eq!(filesets, [Some(0), Some(1)]);
-    let iters: Vec<Option<u64>> =
-        personality.flowops().iter().filter(|f| f.name == "rw1").map(|f| f.iters.fixed()).collect();
+    let iters: Vec<Option<u64>> = personality
+        .flowops()
+        .iter()
+        .filter(|f| f.name.ends_with(".rw1"))
+        .map(|f| f.iters.fixed())
+        .collect();
     assert_eq!(iters, [Some(5), Some(4)]);
-    // Flowops of one name share a row.
-    assert_eq!(personality.rows.iter().filter(|row| *row == "o4").count(), 1);
+    // Each use of a composite has rows of its own, named after it.
+    let rows: Vec<&String> = personality.rows.iter().filter(|row| row.ends_with("o4")).collect();
+    assert_eq!(rows, ["dowork1.rw1.o4", "dowork2.rw1.o4"]);
 }
 
 #[test]
