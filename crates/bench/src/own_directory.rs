@@ -1,13 +1,12 @@
 //! A directory of a run's own, in a place that the user and other runs use too.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use disklab_exec::owner;
-use disklab_stack::{Ledger, Undo};
+use disklab_stack::Ledger;
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::BenchError;
@@ -25,8 +24,8 @@ impl OwnDirectory {
     /// Creates one in `parent`, which must exist, and enters it in the ledger.
     ///
     /// # Errors
-    /// [`BenchError::Io`] if it cannot be created, also if something has its name already;
-    /// [`BenchError::Stack`] if the ledger cannot be written.
+    /// [`BenchError::Stack`] if it cannot be created, also if something has its name already,
+    /// or entered in the ledger; [`BenchError::Io`] if it cannot be opened.
     pub(crate) fn create(parent: &Path, ledger: &mut Ledger) -> Result<Self, BenchError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -34,22 +33,14 @@ impl OwnDirectory {
     }
 
     fn create_named(path: &Path, ledger: &mut Ledger) -> Result<Self, BenchError> {
-        let refused = |e| BenchError::io("cannot make", path)(e);
-        ledger.enter(Undo::RemoveTree(path.to_owned()))?;
         // Exclusive: whatever has this name, a link included, is another's.
-        if let Err(e) = DirBuilder::new().mode(0o700).create(path) {
-            if e.kind() == ErrorKind::AlreadyExists {
-                ledger.withdraw()?;
-            }
-            return Err(refused(e));
-        }
-        ledger.created(path)?;
+        ledger.create_tree(path)?;
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
         let lock = OpenOptions::new()
             .read(true)
             .custom_flags(flags.bits() as i32)
             .open(path)
-            .map_err(refused)?;
+            .map_err(BenchError::io("cannot open", path))?;
         // Some network file systems have no locks on directories: the name suffices there.
         let _ = flock(&lock, FlockOperation::NonBlockingLockExclusive);
         Ok(Self { path: path.to_owned(), _lock: lock })

@@ -9,9 +9,9 @@
 //! boot of which machine the owner ran.
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use disklab_exec::{Executor, owner};
@@ -111,14 +111,14 @@ impl Ledger {
         }
     }
 
-    /// Enters and creates a directory, which must not exist yet, to be removed with
-    /// all that a run makes in it.
+    /// Enters and creates a directory, which must not exist yet and only its user may look
+    /// into, to be removed with all that a run makes in it.
     ///
     /// # Errors
     /// If it exists, or cannot be created or entered.
     pub fn create_tree(&mut self, path: &Path) -> Result<(), StackError> {
         self.enter(Undo::RemoveTree(path.to_owned()))?;
-        match std::fs::create_dir(path) {
+        match DirBuilder::new().mode(0o700).create(path) {
             Ok(()) => self.created(path),
             Err(e) => {
                 self.withdraw()?;
