@@ -11,6 +11,7 @@
 
 mod notification;
 
+use std::io::Error;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
@@ -21,7 +22,7 @@ use rustix::net::{
     AddressFamily, Shutdown, SocketAddrUnix, SocketFlags, SocketType, connect, shutdown,
     socket_with,
 };
-use rustix::process::{Pid, getpid, getsid};
+use rustix::process::{Pid, getpid};
 
 use super::install;
 use crate::{LabError, Sockets};
@@ -140,7 +141,7 @@ impl Supervisor {
             0 => Ok(Answer::Proceed),
             process if process > 0 => {
                 let process = Pid::from_raw(process).ok_or(Errno::SRCH)?;
-                if getsid(Some(process))? == self.session {
+                if session_of(process)? == self.session.as_raw_pid() {
                     Ok(Answer::Proceed)
                 } else {
                     Err(Errno::PERM)
@@ -148,6 +149,17 @@ impl Supervisor {
             }
             _ => Err(Errno::PERM),
         }
+    }
+}
+
+/// The session of this process: 0 if its leader is outside of this PID namespace, as in a
+/// container, where `rustix::process::getsid` cannot express it.
+#[allow(unsafe_code)]
+fn session_of(process: Pid) -> Result<i32, Errno> {
+    // SAFETY: the call takes a number, and touches no memory.
+    match unsafe { libc::getsid(process.as_raw_pid()) } {
+        -1 => Err(Errno::from_io_error(&Error::last_os_error()).unwrap_or(Errno::IO)),
+        session => Ok(session),
     }
 }
 

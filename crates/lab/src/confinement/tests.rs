@@ -164,6 +164,26 @@ fn a_hostile_process_harms_nothing() {
     }
 }
 
+/// In a container, processes may belong to a session outside of its PID namespace.
+#[test]
+fn a_session_outside_of_the_pid_namespace_is_no_guests() {
+    let inside = |program: &Path| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]).arg(program);
+        command
+    };
+    if !inside(Path::new("true")).status().is_ok_and(|status| status.success()) {
+        eprintln!("skipped: needs user and PID namespaces");
+        return;
+    }
+    let output = inside(&std::env::current_exe().unwrap())
+        .args(["--exact", "confinement::tests::a_hostile_process_harms_nothing", "--nocapture"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{output:?}");
+}
+
 #[test]
 fn without_landlock_only_writing_is_left() {
     let here = Walls::of_this_system();
