@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use disklab_exec::TraceEntry;
-use disklab_measure::{Environment, Sample};
+use disklab_sample::TraceEntry;
+use disklab_sample::{Environment, Sample};
 use disklab_study::Cell;
 use serde::{Deserialize, Serialize};
 

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use disklab_exec::{ExecError, Executor};
 use disklab_measure::{
-    ConditionsWatch, DriveTraits, Note, Sample, SystemRoot, Totals, Watched, cell_environment,
+    ConditionsWatch, DriveTraits, SystemRoot, Totals, Watched, cell_environment,
     close_cell_environment,
 };
+use disklab_sample::{Note, Sample};
 use disklab_stack::{Ledger, Site, Stack, StackError, Undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
 use disklab_workload::{Remount, WorkSite, Workload};

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use disklab_exec::Executor;
-use disklab_measure::{Environment, environment};
+use disklab_measure::environment;
+use disklab_sample::Environment;
 use disklab_stack::{Ledger, Machine};
 use disklab_study::Cell;
 

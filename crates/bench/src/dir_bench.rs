@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use disklab_exec::Executor;
-use disklab_measure::{Environment, Sample, SystemRoot, Totals, Watched, environment, mounts_of};
+use disklab_measure::{SystemRoot, Totals, Watched, environment, mounts_of};
+use disklab_sample::{Environment, Sample};
 use disklab_stack::Ledger;
 use disklab_study::{Cell, LeftOut, PlannedStack};
 use disklab_units::Bytes;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use disklab_exec::Executor;
-use disklab_measure::{BlockDevice, Note, SystemRoot, set_write_cache, write_cache};
+use disklab_measure::{BlockDevice, SystemRoot, set_write_cache, write_cache};
+use disklab_sample::Note;
 use disklab_stack::{Ledger, Need, Undo};
 use disklab_study::Study;
 use disklab_units::Bytes;

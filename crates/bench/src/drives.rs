@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::Executor;
-use disklab_measure::{DriveTraits, Note};
+use disklab_measure::DriveTraits;
+use disklab_sample::Note;
 use disklab_stack::{Ledger, Need};
 use disklab_study::Study;
 use disklab_units::Bytes;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use disklab_exec::{Executor, Invocation};
-use disklab_measure::Note;
+use disklab_sample::Note;
 use disklab_stack::{Ledger, Need, Undo};
 use disklab_study::Study;
 use disklab_units::Bytes;

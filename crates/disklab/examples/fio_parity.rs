@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use disklab_measure::Sample;
+use disklab_sample::Sample;
 use disklab_stats::paired_ratio;
 use disklab_store::Run;
 

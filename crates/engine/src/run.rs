@@ -9,7 +9,7 @@ use std::thread::{Builder, Scope};
 use std::time::Duration;
 
 use disklab_jobfile::Job;
-use disklab_measure::Windows;
+use disklab_sample::Windows;
 
 use crate::error::EngineError;
 use crate::files::{Ends, lay_out_job, preflight};

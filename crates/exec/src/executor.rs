@@ -15,9 +15,8 @@ use rustix::process::{
 };
 
 use crate::wait::{GRACE, Reason, wait};
-use crate::{
-    ExecError, Interrupt, Invocation, OWNER_VARIABLE, Trace, TraceEntry, find_program, owner,
-};
+use crate::{ExecError, Interrupt, Invocation, OWNER_VARIABLE, Trace, find_program, owner};
+use disklab_sample::TraceEntry;
 
 /// No more than this much of a program's output is read back: 256 MiB.
 const OUTPUT_LIMIT: u64 = 256 << 20;

@@ -114,6 +114,6 @@ impl Invocation {
 
     /// The command line as one would type it.
     pub fn command_line(&self) -> String {
-        crate::command_line::join(&self.argv())
+        disklab_sample::command_line(&self.argv())
     }
 }

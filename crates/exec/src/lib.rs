@@ -4,7 +4,6 @@
 //! line lands in the [`Trace`], its processor time is accounted, Ctrl-C stops
 //! it and all that it started, and it dies with disklab. Nothing is ever passed through a shell.
 
-mod command_line;
 mod error;
 mod executor;
 mod family;
@@ -23,6 +22,6 @@ pub use held_folder::HeldFolder;
 pub use interrupt::Interrupt;
 pub use invocation::Invocation;
 pub use owner::{OWNER_VARIABLE, owner};
-pub use trace::{Trace, TraceEntry};
+pub use trace::Trace;
 pub use untrusted::{LeftBehind, UntrustedDirectory};
 pub use which::find_program;

@@ -1,6 +1,6 @@
 //! What a personality's runs gave.
 
-use disklab_measure::Windows;
+use disklab_sample::Windows;
 use disklab_wml::Dialect;
 
 use crate::tally::Counted;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use disklab_measure::{OpenWindow, Windows};
+use disklab_sample::{OpenWindow, Windows};
 
 use crate::report::Series;
 

@@ -1,6 +1,6 @@
 //! What a thread counts: without locks, and merged when it ends.
 
-use disklab_measure::{BINS, LatencyHistogram, bin, middle};
+use disklab_sample::{BINS, LatencyHistogram, bin, middle};
 
 /// Latencies of one row and thread: 18 KiB once something is recorded.
 #[derive(Debug, Clone, Default)]

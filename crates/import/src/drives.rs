@@ -1,7 +1,7 @@
 //! The drives that figures stand on, where whoever imports them says so.
 
 use disklab_drive::{DriveFile, Kind, by_name};
-use disklab_measure::DriveState;
+use disklab_sample::DriveState;
 use disklab_source::{did_you_mean, one_of};
 use disklab_study::Study;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use disklab_measure::{Direction, Sample};
+use disklab_sample::{Direction, Sample};
 use disklab_source::{Place, Source, one_of};
 use disklab_study::{Cell, LeftOut, Study};
 use disklab_units::count;

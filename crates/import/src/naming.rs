@@ -70,18 +70,18 @@ fn is_repeat(part: &str) -> bool {
 
 /// Whether a name says that data were read, or that they were written; none where it
 /// says both or neither.
-pub(crate) fn direction_in(name: &str) -> Option<disklab_measure::Direction> {
+pub(crate) fn direction_in(name: &str) -> Option<disklab_sample::Direction> {
     let name = name.to_lowercase();
     match (name.contains("read"), name.contains("write")) {
-        (true, false) => Some(disklab_measure::Direction::Read),
-        (false, true) => Some(disklab_measure::Direction::Write),
+        (true, false) => Some(disklab_sample::Direction::Read),
+        (false, true) => Some(disklab_sample::Direction::Write),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Direction;
+    use disklab_sample::Direction;
     use proptest::prelude::*;
 
     use super::*;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use disklab_measure::{Figure, Note, Sample};
 use disklab_published::{Catalogue, Kind, Measurement, Row, Target};
+use disklab_sample::{Figure, Note, Sample};
 use disklab_study::{Cell, LeftOut, Study, matches};
 use indexmap::IndexMap;
 
@@ -103,8 +103,8 @@ fn place<'a>(
     Ok(((stack, workload, step, target.direction.clone()), target))
 }
 
-fn direction_of(pattern: &str) -> disklab_measure::Direction {
-    use disklab_measure::Direction as D;
+fn direction_of(pattern: &str) -> disklab_sample::Direction {
+    use disklab_sample::Direction as D;
     let all = [D::Read, D::Write, D::Trim, D::Copy, D::Remove, D::Mixed];
     all.into_iter().find(|d| d.word() == pattern).unwrap_or(D::Copy)
 }

@@ -3,7 +3,7 @@
 //! Each range is wide enough for any machine of the next decades; what is outside was
 //! mistyped, converted wrongly, or made up.
 
-use disklab_measure::Figure;
+use disklab_sample::Figure;
 use disklab_source::SourceError;
 
 use crate::Reading;
@@ -156,7 +156,7 @@ pub(crate) fn check_ranges(reading: &Reading) -> Result<(), SourceError> {
 mod tests {
     use std::sync::Arc;
 
-    use disklab_measure::{Direction, DriveTraffic};
+    use disklab_sample::{Direction, DriveTraffic};
     use disklab_source::{Place, Source};
 
     use super::*;

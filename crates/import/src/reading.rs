@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use disklab_measure::{Direction, Figure, Latency, LatencyHistogram, OperationKind, Step, Tool};
+use disklab_sample::{Direction, Figure, Latency, LatencyHistogram, OperationKind, Step, Tool};
 use disklab_source::{Place, SourceError, is_hidden};
 
 /// What one run of a program gave: one observation of one workload on one stack.

@@ -1,7 +1,7 @@
 //! From what an output tells to a sample.
 
-use disklab_exec::TraceEntry;
-use disklab_measure::{Environment, Note, Sample};
+use disklab_sample::TraceEntry;
+use disklab_sample::{Environment, Note, Sample};
 
 use crate::Reading;
 

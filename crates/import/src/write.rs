@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use disklab_measure::Environment;
+use disklab_sample::Environment;
 use disklab_source::{Place, Source};
 use disklab_store::{Run, RunInfo, Session};
 use jiff::Timestamp;

@@ -6,7 +6,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use disklab_exec::{OWNER_VARIABLE, TraceEntry, owner};
+use disklab_exec::{OWNER_VARIABLE, owner};
+use disklab_sample::TraceEntry;
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{
     Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, getppid, kill_process_group, pidfd_open,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::sample::DriveTraffic;
+use disklab_sample::DriveTraffic;
 
 /// The counters are in sectors of 512 bytes whatever the drive's sectors are
 /// (Documentation/block/stat.rst).

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::block::BlockDevice;
 use crate::facts::chosen;
-use crate::{DriveState, SystemRoot, Watched};
+use crate::{SystemRoot, Watched};
+use disklab_sample::DriveState;
 
 /// How a drive calls itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -9,7 +9,8 @@ use crate::facts::{facts, io_pressure, load_average};
 use crate::mounts::{mount_of, mounts};
 use crate::processors::ProcessorTime;
 use crate::tools::tool_versions;
-use crate::{Environment, SystemRoot, Watched, drive_state, host};
+use crate::{SystemRoot, Watched, drive_state, host};
+use disklab_sample::Environment;
 
 /// The surroundings of a run: kernel, distribution, processor, memory,
 /// hypervisor, versions of all known programs, settings of the kernel.

@@ -1,5 +1,5 @@
-//! What is measured: device counters, processor time, latency histograms, the
-//! environment, SMART. The [`Sample`] is the record that all later stages read.
+//! Asks the machine: device counters, processor time, the environment, SMART. What it
+//! finds goes into the sample of a cell (`disklab-sample`), which all later stages read.
 
 mod block;
 mod conditions;
@@ -15,26 +15,18 @@ mod facts;
 mod file_use;
 mod foreign;
 mod host;
-mod latency;
 mod medium;
 mod meter;
 mod mounts;
-mod operation_kind;
 mod processors;
 mod root;
-mod sample;
 mod smart;
 mod tools;
 mod totals;
-mod windows;
 mod write_cache;
 
 pub use block::{BlockDevice, btrfs_families, devices_under};
-pub use conditions::{
-    ArcActivity, ArrayState, Clock, Conditions, ConditionsWatch, DriveConditions, DriveTraits,
-    FileData, Link, MemoryActivity, OTHER_LAZY_INIT, OWN_LAZY_INIT, Pool, Power, Space,
-    UNKNOWN_LAZY_INIT,
-};
+pub use conditions::{ConditionsWatch, DriveTraits, file_data};
 pub use counters::{Counters, SECTOR_BYTES, parse_diskstats};
 pub use drive_state::{Identity, drive_state, drive_state_with_smart, identity};
 pub use environment::{
@@ -43,19 +35,12 @@ pub use environment::{
 pub use error::MeasureError;
 pub use facts::load_average;
 pub use file_use::{FileUse, FileUses};
-pub use latency::{Latency, LatencyHistogram};
 pub use medium::MEDIUM_FOLDER;
 pub use meter::{Measured, Meter, Watched};
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo, unescape};
-pub use operation_kind::OperationKind;
 pub use processors::ProcessorTime;
 pub use root::SystemRoot;
-pub use sample::{
-    Course, Cpu, Direction, DriveSeries, DriveState, DriveTraffic, Environment, Figure,
-    LabKernelIdentity, NotSteady, Note, Overhead, Sample, Series, Steadiness, Step, Tool,
-};
 pub use smart::smart;
 pub use tools::{tool_version, tool_versions};
 pub use totals::Totals;
-pub use windows::{BINS, OpenWindow, Since, Windows, bin, middle};
 pub use write_cache::{set_write_cache, write_cache};

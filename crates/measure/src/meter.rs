@@ -13,7 +13,7 @@ use crate::counters::Counters;
 use crate::foreign::Foreign;
 use crate::medium::Medium;
 use crate::processors::ProcessorTime;
-use crate::sample::{Cpu, DriveSeries, DriveTraffic, Series};
+use disklab_sample::{Cpu, DriveSeries, DriveTraffic, Series};
 
 /// Shorter intervals are made this long: the counters of times have a grain of
 /// some milliseconds, and reading them must cost nothing that can be measured.

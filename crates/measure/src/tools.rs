@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
 
-use crate::Tool;
+use disklab_sample::Tool;
 
 /// A program that hangs while it tells its version is left alone.
 const LIMIT: Duration = Duration::from_secs(10);

@@ -2,8 +2,8 @@
 
 use crate::block::BlockDevice;
 use crate::counters::Counters;
-use crate::sample::DriveTraffic;
 use crate::{SystemRoot, Watched};
+use disklab_sample::DriveTraffic;
 
 /// The drives' counters at a beginning. Nothing runs beside it, unlike a [`crate::Meter`].
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What a report says besides its figures: surroundings, overhead, notes, commands.
 
-use disklab_exec::TraceEntry;
-use disklab_measure::{DriveState, Note, Tool};
+use disklab_sample::TraceEntry;
+use disklab_sample::{DriveState, Note, Tool};
 use serde::Serialize;
 
 /// What a report says besides its figures, worked out of all samples.

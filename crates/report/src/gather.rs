@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use disklab_measure::{DriveState, Environment, Overhead, Sample, Tool};
+use disklab_sample::{DriveState, Environment, Overhead, Sample, Tool};
 use disklab_store::{CellRecord, Run, RunInfo};
 use disklab_study::Study;
 use disklab_verdict::Analyser;
@@ -47,7 +47,7 @@ impl Report {
 #[derive(Debug, Default)]
 pub struct Collector {
     overheads: IndexMap<String, Vec<Overhead>>,
-    notes: IndexMap<disklab_measure::Note, usize>,
+    notes: IndexMap<disklab_sample::Note, usize>,
     mounts: IndexMap<String, IndexSet<String>>,
     drives: IndexMap<DriveKey, DriveState>,
     tools: IndexSet<(String, String)>,

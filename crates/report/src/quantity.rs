@@ -1,6 +1,6 @@
 //! Units for columns and axes: one unit for figures that stand together.
 
-use disklab_measure::OperationKind;
+use disklab_sample::OperationKind;
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_study::{Measure, Part};
 use disklab_units::significant;

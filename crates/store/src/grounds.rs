@@ -1,6 +1,6 @@
 //! What a run's figures stand on besides drives and study.
 
-use disklab_measure::Environment;
+use disklab_sample::Environment;
 
 use crate::RunInfo;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use disklab_measure::Environment;
+use disklab_sample::Environment;
 use disklab_study::{Cell, LeftOut, PlannedStack};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

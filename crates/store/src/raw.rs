@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_exec::{LeftBehind, TraceEntry, UntrustedDirectory};
+use disklab_exec::{LeftBehind, UntrustedDirectory};
+use disklab_sample::TraceEntry;
 use disklab_study::{Cell, FileName};
 
 use crate::{CellRecord, CellState, StoreError};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use disklab_measure::Sample;
+use disklab_sample::Sample;
 use disklab_study::{Cell, MOST_CELLS};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use disklab_measure::{Direction, Figure, LatencyHistogram, OperationKind, Sample, Step};
+use disklab_sample::{Direction, Figure, LatencyHistogram, OperationKind, Sample, Step};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{Part, Study};
 
@@ -296,7 +296,7 @@ fn seconds(nanoseconds: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Latency;
+    use disklab_sample::Latency;
 
     use super::*;
     use crate::testing::{RunFixture, figure, step};

@@ -1,6 +1,6 @@
 //! What a report is made of.
 
-use disklab_measure::{Direction, LatencyHistogram, OperationKind};
+use disklab_sample::{Direction, LatencyHistogram, OperationKind};
 use disklab_stats::{Estimate, Interval};
 use disklab_study::{Measure, Part, Question};
 

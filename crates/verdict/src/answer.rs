@@ -1,6 +1,6 @@
 //! The answer to a question: points, comparisons, sentences.
 
-use disklab_measure::OperationKind;
+use disklab_sample::OperationKind;
 use disklab_stats::{CONFIDENCE, CONFIDENCE_OF_LOOKS, Interval, Ratio, estimate_at};
 use disklab_store::RunInfo;
 use disklab_study::{Measure, Study};

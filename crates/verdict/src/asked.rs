@@ -1,6 +1,6 @@
 //! The questions: the study's own, or made up where it asks none.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_study::{Chart, Part, Question, Study, WorkloadSpec};
 
 use crate::describe::describe;

@@ -1,6 +1,6 @@
 //! Which measure a question looks at where the study does not say.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_study::{Chart, Measure, Study};
 
 use crate::Group;

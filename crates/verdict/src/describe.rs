@@ -1,6 +1,6 @@
 //! What a figure measures, in a few words: '4 KiB synchronous writes'.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_study::{Part, Study, WorkloadSpec};
 use disklab_units::Bytes;
 

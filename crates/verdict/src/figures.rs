@@ -1,6 +1,6 @@
 //! The figures that a question covers, and what they are called.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_study::{Chart, Study, WorkloadSpec, matches};
 
 use crate::Group;

@@ -1,6 +1,6 @@
 //! Samples as no machine gives them, or only a broken one.
 
-use disklab_measure::{Direction, Latency, LatencyHistogram};
+use disklab_sample::{Direction, Latency, LatencyHistogram};
 use proptest::prelude::*;
 
 use crate::testing::{RunFixture, figure, on_drives, step};

@@ -264,7 +264,7 @@ fn shared(tellers: &[Teller<'_>], findings: &[Finding]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Direction;
+    use disklab_sample::Direction;
 
     use crate::testing::{RunFixture, figure, on_drives, step};
 

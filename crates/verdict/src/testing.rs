@@ -1,6 +1,6 @@
 //! Runs made up for unit tests.
 
-use disklab_measure::{
+use disklab_sample::{
     Conditions, Cpu, Direction, DriveTraffic, Environment, Figure, OperationKind, Sample, Step,
 };
 use disklab_store::{CellRecord, CellState, RunInfo};
@@ -215,8 +215,8 @@ pub(crate) fn on_drives(mut step: Step, traffic: &[(u64, u64)]) -> Step {
 }
 
 /// A program that ran.
-pub(crate) fn trace(argv: &[&str], status: &str) -> disklab_exec::TraceEntry {
-    disklab_exec::TraceEntry {
+pub(crate) fn trace(argv: &[&str], status: &str) -> disklab_sample::TraceEntry {
+    disklab_sample::TraceEntry {
         at_seconds: 0.0,
         argv: argv.iter().map(|word| (*word).to_owned()).collect(),
         cwd: None,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use disklab_measure::NotSteady;
+use disklab_sample::NotSteady;
 
 use crate::describe::figure_id;
 use crate::words::list;
@@ -65,7 +65,7 @@ impl Unsteady {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Course, Direction, Steadiness, Step};
+    use disklab_sample::{Course, Direction, Steadiness, Step};
 
     use crate::testing::{RunFixture, figure, step};
 

@@ -1,6 +1,6 @@
 //! Values, ratios and lists in words.
 
-use disklab_measure::OperationKind;
+use disklab_sample::OperationKind;
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_study::Measure;
 use disklab_units::significant;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use disklab_exec::Interrupt;
-use disklab_measure::{Direction, Figure, OperationKind};
+use disklab_sample::{Direction, Figure, OperationKind};
 use rustix::fs::{Advice, OFlags, fadvise};
 
 use crate::site::nanoseconds;

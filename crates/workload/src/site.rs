@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use disklab_exec::{Executor, Finished};
-use disklab_measure::{Cpu, Figure, FileData, Meter, Note, Steadiness, Step, Watched};
+use disklab_measure::{Meter, Watched};
+use disklab_sample::{Cpu, Figure, Note, Steadiness, Step};
 use disklab_study::Caches;
 
 use crate::WorkloadError;
@@ -169,7 +170,7 @@ impl<'a> WorkSite<'a> {
     /// steps have ended: it touches the files.
     pub fn look_into_files(&mut self) {
         for (name, files) in &self.files_read {
-            let data = FileData::of(files.iter().map(PathBuf::as_path));
+            let data = disklab_measure::file_data(files.iter().map(PathBuf::as_path));
             let steps = self.steps.iter_mut().filter(|step| step.name == *name);
             steps.for_each(|step| step.files_read = Some(data));
         }

@@ -1,6 +1,6 @@
 //! How steady a step was, from what its workload counted.
 
-use disklab_measure::{Course, Steadiness};
+use disklab_sample::{Course, Steadiness};
 use disklab_stats::{snia_steady_from, steadiness};
 
 /// Intervals of this length are looked at, in nanoseconds, where the step lasts long

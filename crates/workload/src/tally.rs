@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use disklab_measure::{Direction, Figure, Latency, LatencyHistogram, OperationKind};
+use disklab_sample::{Direction, Figure, Latency, LatencyHistogram, OperationKind};
 
 use crate::Outcome;
 use crate::reader::thread_time;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disklab_exec::{Executor, Interrupt};
-use disklab_measure::{Note, Step};
+use disklab_sample::{Note, Step};
 use disklab_study::{Caches, Node, Source, StudyError, WorkloadSpec};
 
 use crate::{Context, WorkSite, Workload, WorkloadError, read_workload};

@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use disklab_exec::{TraceEntry, UntrustedDirectory};
-use disklab_measure::Sample;
+use disklab_exec::UntrustedDirectory;
+use disklab_sample::Sample;
+use disklab_sample::TraceEntry;
 use disklab_study::{Cell, Study};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use disklab_bench::{
     Bench, Campaign, CellOutcome, DeviceBench, DirBench, LoopDrives, Medium, Phase, Sink,
 };
 use disklab_exec::{Executor, Interrupt};
-use disklab_measure::Sample;
+use disklab_sample::Sample;
 use disklab_stack::Ledger;
 use disklab_study::{Cell, load, order};
 use disklab_units::Bytes;

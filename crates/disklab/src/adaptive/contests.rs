@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use disklab_campaign::{Contest, Decision, Exactness, FigureOutcome, Goal, Rules, Stop, decide};
-use disklab_measure::OperationKind;
+use disklab_sample::OperationKind;
 use disklab_store::{CellRecord, CellState};
 use disklab_study::{Measure, Study, matches};
 use disklab_verdict::{Analysis, Answer, Group, GroupKey, Point, show_figure};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use disklab_campaign::{Goal, Outcome, Rules, Stop};
-use disklab_measure::{Direction, Environment, Figure, OperationKind, Sample, Step};
+use disklab_sample::{Direction, Environment, Figure, OperationKind, Sample, Step};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{Cell, Study, order};
 use disklab_verdict::Analyser;

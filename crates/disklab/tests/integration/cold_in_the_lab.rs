@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::samples;
-use disklab_measure::{Sample, Step};
+use disklab_sample::{Sample, Step};
 
 /// A folder that is made and listed, on each file system, with caches as they are asked for.
 fn study(stacks: &str) -> String {

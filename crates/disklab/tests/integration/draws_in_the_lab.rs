@@ -1,7 +1,7 @@
 //! What two equal stacks of one run share in the lab, and what repeats do not.
 
 use crate::lab_support::kernel::kernel;
-use disklab_measure::Sample;
+use disklab_sample::Sample;
 use disklab_store::Run;
 
 /// Two stacks that are the same but for their names. Where the journal stands to the file

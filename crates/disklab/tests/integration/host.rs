@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::command_support::disklab;
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::samples;
-use disklab_measure::Sample;
+use disklab_sample::Sample;
 use predicates::prelude::*;
 use predicates::str::contains;
 

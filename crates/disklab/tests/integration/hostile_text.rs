@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::command_support::disklab;
-use disklab_measure::Environment;
+use disklab_sample::Environment;
 use disklab_source::is_hidden;
 use disklab_store::{Run, RunInfo};
 use disklab_study::order;

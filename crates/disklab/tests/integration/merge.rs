@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::command_support::disklab;
 use crate::lab_support::kernel::kernel;
-use disklab_measure::Sample;
+use disklab_sample::Sample;
 use disklab_store::Run;
 use predicates::str::contains;
 

@@ -29,7 +29,7 @@ fn the_length_of_a_path_does_not_count() {
     let first = samples(one.path(), STUDY, &["--seed", "1", "--scratch", "s"]);
     let long = "scratch-with-a-longer-name".repeat(4);
     let second = samples(&deep, STUDY, &["--seed", "1", "--scratch", &long]);
-    let json = |samples: &[(String, disklab_measure::Sample)]| {
+    let json = |samples: &[(String, disklab_sample::Sample)]| {
         serde_json::to_string(&samples[0].1).expect("json")
     };
     assert_eq!(json(&first), json(&second));

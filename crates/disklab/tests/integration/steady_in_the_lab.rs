@@ -2,7 +2,7 @@
 
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::samples;
-use disklab_measure::Course;
+use disklab_sample::Course;
 
 /// Writes that a hard disk's cache takes as fast as its link, until it is full.
 const STUDY: &str = r#"
@@ -40,7 +40,7 @@ fn what_a_full_cache_leaves_is_told_apart() {
     let rate = steady.bytes_per_second.expect("a rate") / 1e6;
     assert!((200.0..260.0).contains(&rate), "{rate}");
     assert!(whole.bytes_per_second.expect("a rate") / 1e6 > 1.2 * rate);
-    let mean = |figure: &disklab_measure::Figure| {
+    let mean = |figure: &disklab_sample::Figure| {
         figure.latency.as_ref().map_or(0.0, |latency| latency.mean_ns)
     };
     // Little's law: 4 are under way.

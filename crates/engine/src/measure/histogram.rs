@@ -1,6 +1,6 @@
 //! A histogram that takes a latency in a few nanoseconds.
 
-use disklab_measure::{Latency, LatencyHistogram};
+use disklab_sample::{Latency, LatencyHistogram};
 
 /// Values below 2^11 have bins of their own; above, each power of two has 1024.
 /// These are the bins of [`LatencyHistogram`], so nothing is lost on the way there.

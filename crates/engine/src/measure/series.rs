@@ -1,6 +1,6 @@
 //! What was done, interval by interval.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 
 /// The finest interval: 1/128 s. Twice as long again and again, it becomes
 /// exactly one second.

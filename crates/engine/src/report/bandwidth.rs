@@ -1,6 +1,6 @@
 //! How even the throughput was.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 
 use crate::measure::{Cell, Series};
 

@@ -1,7 +1,7 @@
 //! fio's JSON (`--output-format=json+`, version 3.33), which fio's own tools and
 //! others' read.
 
-use disklab_measure::{Direction, Latency};
+use disklab_sample::{Direction, Latency};
 use serde_json::{Map, Value, json};
 
 use super::bandwidth::Spread;

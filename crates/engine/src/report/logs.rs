@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 
 use super::{JobReport, Report};
 

@@ -5,7 +5,7 @@ mod json;
 mod logs;
 
 use disklab_jobfile::Reporting;
-use disklab_measure::{Direction, Figure, Latency, OperationKind, Windows};
+use disklab_sample::{Direction, Figure, Latency, OperationKind, Windows};
 
 pub use bandwidth::Spread;
 pub use logs::LogKind;

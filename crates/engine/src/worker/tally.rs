@@ -1,6 +1,6 @@
 //! What one clone has done so far.
 
-use disklab_measure::{OpenWindow, Windows};
+use disklab_sample::{OpenWindow, Windows};
 
 use crate::measure::{Counter, FINEST_NS, Histogram, Series, Usage};
 use crate::report::Done;
@@ -255,11 +255,11 @@ impl Account {
         (self.sides[0].done(self.elapsed_ns), self.sides[1].done(self.elapsed_ns))
     }
 
-    pub(crate) fn sync(&self) -> Option<disklab_measure::Latency> {
+    pub(crate) fn sync(&self) -> Option<disklab_sample::Latency> {
         (self.sync.count() > 0).then(|| self.sync.latency())
     }
 
-    pub(crate) fn commit(&self) -> Option<disklab_measure::Latency> {
+    pub(crate) fn commit(&self) -> Option<disklab_sample::Latency> {
         (self.commit.count() > 0).then(|| self.commit.latency())
     }
 }

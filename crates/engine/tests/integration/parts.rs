@@ -2,7 +2,7 @@
 
 use crate::common::run_text;
 use disklab_engine::Done;
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 
 #[test]
 fn the_part_from_the_start_on_is_the_whole() {

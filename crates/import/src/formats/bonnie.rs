@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use disklab_measure::{Direction, Tool};
+use disklab_sample::{Direction, Tool};
 use disklab_source::{Place, Source, SourceError};
 
 use super::Format;

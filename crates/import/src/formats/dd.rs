@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 

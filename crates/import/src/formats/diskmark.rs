@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use disklab_measure::{Direction, Tool};
+use disklab_sample::{Direction, Tool};
 use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
@@ -167,7 +167,7 @@ fn speed(
     direction: Direction,
     size: Option<Bytes>,
     notes: &mut Vec<String>,
-) -> Result<disklab_measure::Figure, SourceError> {
+) -> Result<disklab_sample::Figure, SourceError> {
     let all = quantities(figures);
     let of =
         |unit: &str| all.iter().find(|(_, u)| u.trim_end_matches('>') == unit).map(|(n, _)| *n);

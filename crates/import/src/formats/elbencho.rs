@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use disklab_measure::{Direction, Tool};
+use disklab_sample::{Direction, Tool};
 use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
@@ -109,7 +109,7 @@ fn reading(row: &Row, columns: &[String]) -> Result<Option<Reading>, SourceError
     figure.bytes = (number("MiB [last]")?.unwrap_or(0.0) * 1_048_576.0) as u64;
     if iops.is_none() {
         figure.operations = number("entries [last]")?.map(|n| n as u64);
-        figure.operation = disklab_measure::OperationKind::File;
+        figure.operation = disklab_sample::OperationKind::File;
     }
     if figure.bytes_per_second.is_none() && figure.operations_per_second.is_none() {
         return Err(row.place.error(format!(

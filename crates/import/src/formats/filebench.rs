@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use disklab_measure::{Direction, Figure};
+use disklab_sample::{Direction, Figure};
 use disklab_source::{Source, SourceError};
 use disklab_wml::output::{ParsedRow, ParsedSummary, parse_row, parse_stop, parse_summary};
 

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_source::{Source, SourceError};
 
 use super::Format;
@@ -82,7 +82,7 @@ fn device_in(line: &str) -> Option<String> {
     plain.then(|| one_line(name))
 }
 
-fn speed<'a>(line: &Line<'a>, rest: &'a str) -> Result<disklab_measure::Figure, SourceError> {
+fn speed<'a>(line: &Line<'a>, rest: &'a str) -> Result<disklab_sample::Figure, SourceError> {
     let all = quantities(rest);
     let [(amount, "MB"), (seconds, "seconds"), (rate, unit)] = all.as_slice() else {
         return Err(line.error(

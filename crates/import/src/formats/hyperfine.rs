@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use disklab_measure::Cpu;
+use disklab_sample::Cpu;
 use disklab_source::{Source, SourceError};
 
 use super::Format;
@@ -101,7 +101,7 @@ fn work(result: &Json, command: &str) -> Work {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Direction;
+    use disklab_sample::Direction;
 
     use super::*;
     use crate::formats::testing::{fails, readings};

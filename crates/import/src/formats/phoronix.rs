@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use disklab_measure::{Direction, Figure, OperationKind, Tool};
+use disklab_sample::{Direction, Figure, OperationKind, Tool};
 use disklab_source::{Place, Source, SourceError};
 use roxmltree::{Document, Node};
 

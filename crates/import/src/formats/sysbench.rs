@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use disklab_measure::{Direction, Figure, Tool};
+use disklab_sample::{Direction, Figure, Tool};
 use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 

@@ -2,22 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
+use disklab_sample::ArrayState;
 
 use crate::block::BlockDevice;
 use crate::mounts::{Mount, mounts};
 use crate::{SystemRoot, Watched, btrfs_families};
-
-/// An array, a Btrfs of several devices, or a pool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ArrayState {
-    /// Its name, such as `md0`, or `btrfs` (whose UUID says nothing to people).
-    pub name: String,
-    /// What it is, such as `raid5`.
-    pub level: Option<String>,
-    /// Members that are missing or failed.
-    pub missing: u32,
-}
 
 /// The arrays that stand on the same drives as the watched ones, md and Btrfs.
 /// (Kernel: Documentation/admin-guide/md.rst, `degraded`;

@@ -2,16 +2,12 @@
 
 use std::path::Path;
 
+use disklab_sample::{OTHER_LAZY_INIT, OWN_LAZY_INIT, UNKNOWN_LAZY_INIT};
+
 use super::inode_tables;
 use crate::SystemRoot;
 use crate::mounts::{mount_of, mounts};
 
-/// ext4's thread writes inode tables of the file system that is measured.
-pub const OWN_LAZY_INIT: &str = "lazy initialisation of ext4";
-/// It runs, and whether for the file system that is measured cannot be read.
-pub const UNKNOWN_LAZY_INIT: &str = "lazy initialisation of some ext4";
-/// It works for another file system, or reads bitmaps ahead.
-pub const OTHER_LAZY_INIT: &str = "lazy initialisation of another ext4, or bitmaps read ahead";
 const LAZY_THREAD: &str = "ext4lazyinit";
 
 /// Programs and kernel threads whose presence is work on some drive, by their names

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-use serde::{Deserialize, Serialize};
+
+use disklab_sample::Clock;
 
 use crate::SystemRoot;
 
@@ -12,27 +13,6 @@ use crate::SystemRoot;
 const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 /// Less is the reading of two clocks one after the other.
 const GRAIN: Duration = Duration::from_millis(1);
-
-/// The clock around a cell.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Clock {
-    /// What the kernel counts with, such as `tsc`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    /// By how much the time of day went further than the steady clock, in
-    /// milliseconds: a step, or slewing by NTP; negative where it was set back.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub stepped_ms: i64,
-    /// How long the machine slept (suspended), in milliseconds.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub slept_ms: i64,
-    /// How long the cell took, its preparation included, in milliseconds.
-    pub elapsed_ms: i64,
-}
-
-fn is_zero(value: &i64) -> bool {
-    *value == 0
-}
 
 /// Readings of the clocks, in nanoseconds.
 #[derive(Debug, Clone, Copy)]

@@ -1,13 +1,13 @@
-//! What of a drive changes results and is not in [`crate::DriveState`]: where its
+//! What of a drive changes results and is not in [`disklab_sample::DriveState`]: where its
 //! partitions begin, its link, its own memory, the room for a file that stands for it.
 
 use std::path::Path;
 use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
-use serde::{Deserialize, Serialize};
+use disklab_sample::{DriveConditions, Link};
 
-use super::link::{Link, link};
+use super::link::link;
 use crate::block::BlockDevice;
 use crate::counters::SECTOR_BYTES;
 use crate::{SystemRoot, Watched};
@@ -23,34 +23,6 @@ pub struct DriveTraits {
     pub staging_bytes: Option<u64>,
     /// Bytes per second that its link carries.
     pub link_bytes_per_second: Option<u64>,
-}
-
-/// One drive.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct DriveConditions {
-    /// Its name in the study, or its device name.
-    pub drive: String,
-    /// Where its partitions begin, in bytes; that of the partition alone where the
-    /// drive is one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub partitions_at: Vec<u64>,
-    /// The size in bytes of the whole drive, where this one is a partition of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub whole_bytes: Option<u64>,
-    /// Its link.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub link: Option<Link>,
-    /// Size of its own memory in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_bytes: Option<u64>,
-    /// Size in bytes of the area that takes writes first: a shingled disk's cache, or
-    /// an SSD's cells with one bit each.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub staging_bytes: Option<u64>,
-    /// Free and all bytes of the file system that holds the file behind a loop device.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub room: Option<(u64, u64)>,
 }
 
 /// hdparm answers at once, but a drive that sleeps wakes first.

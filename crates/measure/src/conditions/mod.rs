@@ -17,72 +17,14 @@ mod space;
 use std::path::Path;
 
 use disklab_exec::Executor;
-use serde::{Deserialize, Serialize};
+use disklab_sample::Conditions;
 
 use crate::{SystemRoot, Watched};
 
-pub use arrays::ArrayState;
-pub use background::{OTHER_LAZY_INIT, OWN_LAZY_INIT, UNKNOWN_LAZY_INIT};
-pub use clock::Clock;
-pub use drives::{DriveConditions, DriveTraits};
-pub use link::Link;
-pub use memory::MemoryActivity;
-pub use pools::{ArcActivity, Pool};
-pub use power::Power;
-pub use space::{FileData, Space};
+pub use drives::DriveTraits;
+pub use space::file_data;
 
 use clock::ClockMark;
-
-/// What held around a cell's workload, its preparation included. What is absent was
-/// not to be had: it says nothing.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Conditions {
-    /// The kernel's release, such as `6.12.1-amd64`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kernel: Option<String>,
-    /// The clock, and whether it was set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub clock: Option<Clock>,
-    /// Swapping.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory: Option<MemoryActivity>,
-    /// Frequency, throttling, battery.
-    #[serde(skip_serializing_if = "Power::is_unknown")]
-    pub power: Power,
-    /// Whether the processor has instructions for AES.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub aes: Option<bool>,
-    /// Limits of disklab's own control group, such as `io.max 8:0 rbps=1048576`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub limits: Vec<String>,
-    /// Upkeep that ran as the workload started or when it had ended, such as
-    /// `resync of md0`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub background: Vec<String>,
-    /// Arrays over the drives.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub arrays: Vec<ArrayState>,
-    /// What lies between the directory and the drives and changes what is measured:
-    /// `encryption`, `snapshot`, `network (nfs4)`, `memory (tmpfs)`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub beneath: Vec<String>,
-    /// The file system's space, and what is in the workload's files.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub space: Option<Space>,
-    /// The version of ZFS's module.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub zfs: Option<String>,
-    /// ZFS pools.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub pools: Vec<Pool>,
-    /// ZFS's cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub arc: Option<ArcActivity>,
-    /// The drives, beyond [`crate::DriveState`].
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub drives: Vec<DriveConditions>,
-}
 
 /// What must be read before a workload, to be told from what is read after it.
 #[derive(Debug)]
@@ -112,7 +54,7 @@ impl ConditionsWatch {
             limits: limits::limits(root),
             background: background::background(root, directory),
             beneath: directory.map(|d| beneath::beneath(root, d)).unwrap_or_default(),
-            space: directory.and_then(Space::before),
+            space: directory.and_then(space::before),
             drives: drives::conditions(root, executor, watched, traits),
             ..Conditions::default()
         };
@@ -138,7 +80,7 @@ impl ConditionsWatch {
         let found = &mut self.conditions;
         found.clock = Some(self.clock.until_now(root));
         found.memory = self.memory.and_then(|before| before.until_now(root));
-        found.power = Power::read(root, self.throttled);
+        found.power = power::power(root, self.throttled);
         for running in background::background(root, directory) {
             if !found.background.contains(&running) {
                 found.background.push(running);
@@ -146,7 +88,7 @@ impl ConditionsWatch {
         }
         found.arrays = arrays::arrays(root, watched);
         if let (Some(space), Some(directory)) = (&mut found.space, directory) {
-            space.close(directory);
+            space::close(space, directory);
         }
         found.zfs = root.value("/sys/module/zfs/version");
         found.pools = pools::pools(root, executor);

@@ -1,33 +1,16 @@
 //! Whether the processors ran as fast as they can: battery, throttling; and whether
 //! they have instructions for AES.
 
-use serde::{Deserialize, Serialize};
+use disklab_sample::Power;
 
 use crate::SystemRoot;
 
-/// How the machine was powered and cooled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Power {
-    /// How often processors were slowed down for their heat meanwhile, all of them
-    /// together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub throttled: Option<u64>,
-    /// Whether it ran on a battery.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on_battery: Option<bool>,
-}
-
-impl Power {
-    pub(super) fn is_unknown(&self) -> bool {
-        *self == Self::default()
-    }
-
-    pub(super) fn read(root: &SystemRoot, throttled_before: Option<u64>) -> Self {
-        let throttled = throttled(root).zip(throttled_before);
-        Self {
-            throttled: throttled.map(|(now, before)| now.saturating_sub(before)),
-            on_battery: on_battery(root),
-        }
+/// Since the counts of throttling were `throttled_before`.
+pub(super) fn power(root: &SystemRoot, throttled_before: Option<u64>) -> Power {
+    let throttled = throttled(root).zip(throttled_before);
+    Power {
+        throttled: throttled.map(|(now, before)| now.saturating_sub(before)),
+        on_battery: on_battery(root),
     }
 }
 
@@ -90,7 +73,7 @@ mod tests {
     #[test]
     fn throttling_is_counted_over_all_processors() {
         let (_folder, tree) = made();
-        assert!(Power::read(&tree.root(), throttled(&tree.root())).is_unknown());
+        assert!(power(&tree.root(), throttled(&tree.root())).is_unknown());
         let count = |cpu: u32, n: u64| {
             let file = format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle");
             tree.file(&format!("{file}/core_throttle_count"), &format!("{n}\n"));
@@ -100,7 +83,7 @@ mod tests {
         let before = throttled(&tree.root());
         assert_eq!(before, Some(7));
         count(1, 9);
-        assert_eq!(Power::read(&tree.root(), before).throttled, Some(5));
+        assert_eq!(power(&tree.root(), before).throttled, Some(5));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use disklab_sample::{FileData, Space};
 use rustix::fs::{SeekFrom, seek, statvfs};
-use serde::{Deserialize, Serialize};
 
 /// So many files are looked at, and so many runs of data in each: the rest is taken
 /// for data.
@@ -14,53 +14,21 @@ const MOST_RUNS: u32 = 1_000;
 /// `st_blocks` counts these (stat(3type)).
 const BLOCK: u64 = 512;
 
-/// The space of a file system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Space {
-    /// All bytes.
-    pub bytes: u64,
-    /// Used bytes before the workload prepared its files.
-    pub used_before: u64,
-    /// Used bytes when it had ended, after its files were written back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub used_after: Option<u64>,
-    /// The files in its directory, when it had ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub files: Option<FileData>,
+/// As it is before the workload.
+pub(super) fn before(directory: &Path) -> Option<Space> {
+    let (bytes, used) = used(directory)?;
+    Some(Space { bytes, used_before: used, used_after: None, files: None })
 }
 
-/// What is in a directory's files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct FileData {
-    /// Files, or the most that are looked at.
-    pub files: u64,
-    /// Their sizes.
-    pub bytes: u64,
-    /// Of these, bytes that are neither hole nor reserved and never written.
-    pub data: u64,
-    /// Bytes of blocks that the file system says it has given to them.
-    pub allocated: u64,
-    /// The largest of their sizes.
-    pub largest: u64,
-}
-
-impl Space {
-    /// As it is now.
-    pub(super) fn before(directory: &Path) -> Option<Self> {
-        let (bytes, used) = used(directory)?;
-        Some(Self { bytes, used_before: used, used_after: None, files: None })
+/// Adds what the workload left.
+pub(super) fn close(space: &mut Space, directory: &Path) {
+    let files = files(directory);
+    // Blocks of what is still in memory are counted late.
+    if let Ok(folder) = File::open(directory) {
+        let _ = rustix::fs::syncfs(&folder);
     }
-
-    /// Adds what the workload left.
-    pub(super) fn close(&mut self, directory: &Path) {
-        let files = files(directory);
-        // Blocks of what is still in memory are counted late.
-        if let Ok(folder) = File::open(directory) {
-            let _ = rustix::fs::syncfs(&folder);
-        }
-        self.files = Some(files);
-        self.used_after = used(directory).map(|(_, used)| used);
-    }
+    space.files = Some(files);
+    space.used_after = used(directory).map(|(_, used)| used);
 }
 
 /// All and used bytes.
@@ -81,32 +49,30 @@ fn files(directory: &Path) -> FileData {
             if kind.is_dir() {
                 folders.push(entry.path());
             } else if kind.is_file() && found.files < MOST_FILES {
-                found.add(&entry.path());
+                add(&mut found, &entry.path());
             }
         }
     }
     found
 }
 
-impl FileData {
-    /// What is in these files; those that are not there count for nothing.
-    pub fn of<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Self {
-        let mut found = Self::default();
-        paths.into_iter().take(MOST_FILES as usize).for_each(|path| found.add(path));
-        found
-    }
+/// What is in these files; those that are not there count for nothing.
+pub fn file_data<'a>(paths: impl IntoIterator<Item = &'a Path>) -> FileData {
+    let mut found = FileData::default();
+    paths.into_iter().take(MOST_FILES as usize).for_each(|path| add(&mut found, path));
+    found
+}
 
-    fn add(&mut self, path: &Path) {
-        let Ok(file) = File::open(path) else { return };
-        let Ok(metadata) = file.metadata() else { return };
-        let size = metadata.len();
-        self.files += 1;
-        self.bytes = self.bytes.saturating_add(size);
-        self.data = self.data.saturating_add(data(&file, size));
-        let allocated = metadata.blocks().saturating_mul(BLOCK);
-        self.allocated = self.allocated.saturating_add(allocated);
-        self.largest = self.largest.max(size);
-    }
+fn add(found: &mut FileData, path: &Path) {
+    let Ok(file) = File::open(path) else { return };
+    let Ok(metadata) = file.metadata() else { return };
+    let size = metadata.len();
+    found.files += 1;
+    found.bytes = found.bytes.saturating_add(size);
+    found.data = found.data.saturating_add(data(&file, size));
+    let allocated = metadata.blocks().saturating_mul(BLOCK);
+    found.allocated = found.allocated.saturating_add(allocated);
+    found.largest = found.largest.max(size);
 }
 
 /// Bytes that are neither hole nor unwritten, by SEEK_DATA and SEEK_HOLE (lseek(2));
@@ -145,8 +111,8 @@ mod tests {
         std::fs::write(folder.path().join("full"), vec![1; 1 << 20]).expect("file");
         std::fs::write(folder.path().join("empty"), "").expect("file");
         std::os::unix::fs::symlink(folder.path(), folder.path().join("cycle")).expect("link");
-        let mut space = Space::before(folder.path()).expect("space");
-        space.close(folder.path());
+        let mut space = before(folder.path()).expect("space");
+        close(&mut space, folder.path());
         let found = space.files.expect("files");
         assert_eq!((found.files, found.bytes), (3, 65 << 20));
         assert_eq!(found.largest, 64 << 20);
@@ -156,13 +122,13 @@ mod tests {
         assert!(space.used_after.is_some_and(|used| used <= space.bytes));
         // One file alone, and one that is gone.
         let [full, gone] = ["full", "gone"].map(|name| folder.path().join(name));
-        let one = FileData::of([full.as_path(), gone.as_path()]);
+        let one = file_data([full.as_path(), gone.as_path()]);
         assert_eq!((one.files, one.bytes, one.data), (1, 1 << 20, 1 << 20));
     }
 
     #[test]
     fn what_is_not_there_has_no_space() {
-        assert_eq!(Space::before(Path::new("/no/such/folder")), None);
+        assert_eq!(before(Path::new("/no/such/folder")), None);
         assert_eq!(files(Path::new("/no/such/folder")), FileData::default());
     }
 }

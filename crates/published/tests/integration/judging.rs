@@ -1,7 +1,7 @@
 //! A made-up study, a made-up run, and what follows.
 
-use disklab_measure::Direction;
 use disklab_published::{Catalogue, CellFate, Comparison, Judged, Measured, Standing, compare};
+use disklab_sample::Direction;
 use disklab_source::Source;
 use disklab_study::{LeftOut, Study, load};
 use disklab_verdict::{Group, GroupKey, Observation};
@@ -104,7 +104,7 @@ fn group(stack: &str, workload: &str, per_second: &[f64]) -> Group {
         direction: Direction::Read,
         part: Default::default(),
     };
-    let operation = disklab_measure::OperationKind::Io;
+    let operation = disklab_sample::OperationKind::Io;
     Group { key, observations: observations.collect(), latency: None, operation, committed: false }
 }
 

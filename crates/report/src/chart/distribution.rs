@@ -1,6 +1,6 @@
 //! Latency distributions as percentile curves.
 
-use disklab_measure::LatencyHistogram;
+use disklab_sample::LatencyHistogram;
 use maud::{Markup, html};
 
 use crate::Report;

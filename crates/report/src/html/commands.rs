@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use disklab_exec::TraceEntry;
+use disklab_sample::TraceEntry;
 use maud::{Markup, html};
 
 use crate::Report;

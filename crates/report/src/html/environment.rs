@@ -1,6 +1,6 @@
 //! The surroundings: machine, tools, drives, mounts.
 
-use disklab_measure::DriveState;
+use disklab_sample::DriveState;
 use disklab_units::{Bytes, significant};
 use maud::{Markup, html};
 

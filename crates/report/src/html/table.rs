@@ -108,7 +108,7 @@ fn value(point: &Point, unit: Unit, binary: bool) -> Markup {
     }
 }
 
-fn quantile_text(histogram: &disklab_measure::LatencyHistogram, quantile: f64) -> String {
+fn quantile_text(histogram: &disklab_sample::LatencyHistogram, quantile: f64) -> String {
     if quantile >= 1.0 {
         return Quantity::Latency.show(histogram.quantile(1.0) as f64);
     }

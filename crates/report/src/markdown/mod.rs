@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use disklab_measure::DriveState;
+use disklab_sample::DriveState;
 use disklab_units::Bytes;
 use disklab_verdict::Severity;
 use indexmap::IndexMap;

@@ -6,7 +6,7 @@
 //! has both ends of an interval and takes figures of which more and figures of which less
 //! is better in one file.
 
-use disklab_measure::OperationKind;
+use disklab_sample::OperationKind;
 use disklab_stats::Interval;
 use disklab_study::Measure;
 use disklab_verdict::Pair;

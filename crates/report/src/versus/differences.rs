@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_measure::DriveState;
+use disklab_sample::DriveState;
 use disklab_store::RunInfo;
 use disklab_study::Caches;
 use disklab_units::Bytes;
@@ -184,7 +184,7 @@ fn tools(all: &mut Vec<Difference>, a: &Report, b: &Report) {
     }
     let names: BTreeSet<&String> = of_a.iter().chain(of_b).map(|t| &t.name).collect();
     for name in names {
-        let version = |of: &[disklab_measure::Tool]| {
+        let version = |of: &[disklab_sample::Tool]| {
             let versions: Vec<&str> =
                 of.iter().filter(|t| t.name == *name).map(|t| t.version.as_str()).collect();
             if versions.is_empty() { "not used".to_owned() } else { versions.join("; ") }

@@ -72,7 +72,7 @@ fn study<'a>(info: &'a RunInfo, sessions: &[Session]) -> &'a str {
 mod tests {
     use std::collections::BTreeMap;
 
-    use disklab_measure::{Environment, LabKernelIdentity};
+    use disklab_sample::{Environment, LabKernelIdentity};
     use jiff::Timestamp;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Percentiles of a latency histogram, and its curve.
 
-use disklab_measure::LatencyHistogram;
+use disklab_sample::LatencyHistogram;
 
 /// The percentiles of tables and of markers on curves.
 pub(crate) const PERCENTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::campaign::is_adaptive;
-use disklab_measure::Tool;
+use disklab_sample::Tool;
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::Draws;
 use disklab_units::{Bytes, count, significant};
@@ -243,7 +243,7 @@ mod tests {
                 created: jiff::Timestamp::UNIX_EPOCH,
                 stacks: Vec::new(),
                 left_out: Vec::new(),
-                environment: disklab_measure::Environment::default(),
+                environment: disklab_sample::Environment::default(),
             })
         };
         assert_eq!(["lab", "lab:x"].map(manner_on), ["simulated"; 2]);

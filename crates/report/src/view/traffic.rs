@@ -1,6 +1,6 @@
 //! What the drives did for what was asked of them.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_study::Part;
 use disklab_verdict::{Analysis, Group};
 use indexmap::IndexMap;

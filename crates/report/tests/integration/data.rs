@@ -43,7 +43,7 @@ fn json_holds_every_observation_exactly() {
             assert_eq!(o["drive_write_bytes"].as_u64(), Some(stored.drive_write));
             assert_eq!(o["drives"].as_array().map(Vec::len), Some(stored.drives.len()));
         }
-        let histogram: disklab_measure::LatencyHistogram =
+        let histogram: disklab_sample::LatencyHistogram =
             serde_json::from_value(group["latency"]["hdr_histogram_v2_deflate_base64"].clone())
                 .expect("a histogram");
         assert_eq!(Some(histogram), stored.latency);

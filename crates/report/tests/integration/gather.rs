@@ -1,10 +1,10 @@
 //! From a run's folder to a report.
 
-use disklab_measure::{
+use disklab_report::{Format, Report, ReportError, render};
+use disklab_sample::{
     Direction, DriveState, DriveTraffic, Environment, Figure, Note, OperationKind, Overhead,
     Sample, Step,
 };
-use disklab_report::{Format, Report, ReportError, render};
 use disklab_store::{CellState, Run, RunInfo};
 use disklab_study::Cell;
 

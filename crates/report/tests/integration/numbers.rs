@@ -78,7 +78,7 @@ fn one_point_is_drawn() {
 fn empty_histograms_and_wrong_indices_do_no_harm() {
     let mut report = with(&[1.0]);
     for group in &mut report.analysis.groups {
-        group.latency = Some(disklab_measure::LatencyHistogram::new());
+        group.latency = Some(disklab_sample::LatencyHistogram::new());
         group.observations.clear();
     }
     for (n, answer) in report.analysis.answers.iter_mut().enumerate() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::support::{cells, raw_folders, sample};
-use disklab_measure::{Environment, LabKernelIdentity, Sample, Tool};
+use disklab_sample::{Environment, LabKernelIdentity, Sample, Tool};
 use disklab_store::{CellState, Run, RunInfo, Session};
 use disklab_study::Cell;
 use proptest::prelude::*;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use disklab_measure::{
+use disklab_sample::{
     Cpu, Direction, DriveTraffic, Environment, Figure, OperationKind, Sample, Step,
 };
 use disklab_store::{CellRecord, CellState, RunInfo};

@@ -50,7 +50,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Clock, Conditions};
+    use disklab_sample::{Clock, Conditions};
 
     use super::*;
     use crate::testing::RunFixture;

@@ -83,7 +83,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Conditions, Environment, FileData, Pool, Space};
+    use disklab_sample::{Conditions, Environment, FileData, Pool, Space};
 
     use super::*;
     use crate::testing::RunFixture;

@@ -39,7 +39,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Conditions;
+    use disklab_sample::Conditions;
 
     use super::*;
     use crate::testing::RunFixture;

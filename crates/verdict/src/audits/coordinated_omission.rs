@@ -60,7 +60,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Direction, Latency, LatencyHistogram};
+    use disklab_sample::{Direction, Latency, LatencyHistogram};
 
     use super::*;
     use crate::testing::{RunFixture, figure, step};

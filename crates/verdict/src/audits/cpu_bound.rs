@@ -108,7 +108,7 @@ pub(super) fn busy(details: &[Detail], group: &Group) -> Option<Busy> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Direction;
+    use disklab_sample::Direction;
 
     use crate::testing::{RunFixture, figure, on_drives, step};
 

@@ -48,7 +48,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{ArrayState, Conditions, Pool};
+    use disklab_sample::{ArrayState, Conditions, Pool};
 
     use super::*;
     use crate::testing::RunFixture;

@@ -71,7 +71,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Conditions, Direction, Environment, Sample};
+    use disklab_sample::{Conditions, Direction, Environment, Sample};
 
     use super::*;
     use crate::testing::{RunFixture, figure, step};

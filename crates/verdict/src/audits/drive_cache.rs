@@ -1,6 +1,6 @@
 //! Work that a drive's own memory can take.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_units::Bytes;
 
 use crate::audits::{Audit, Found, Reproducer};
@@ -60,7 +60,7 @@ fn too_many(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f64>
     let rotating = cells.iter().all(|cell| {
         let drives = &cell.environment.drives;
         // Hypervisors call their disks rotating whatever they are on; the lab knows.
-        let known = |d: &disklab_measure::DriveState| d.model.is_some() || evidence.is_lab();
+        let known = |d: &disklab_sample::DriveState| d.model.is_some() || evidence.is_lab();
         !drives.is_empty() && drives.iter().all(|d| d.rotational == Some(true) && known(d))
     });
     if !random || !rotating || cells.is_empty() {
@@ -116,7 +116,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Conditions, DriveConditions, DriveState, Environment, Sample};
+    use disklab_sample::{Conditions, DriveConditions, DriveState, Environment, Sample};
 
     use super::*;
     use crate::testing::{RunFixture, figure, on_drives, step};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_measure::DriveState;
+use disklab_sample::DriveState;
 use disklab_units::Bytes;
 
 use crate::Severity;
@@ -48,7 +48,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Environment;
+    use disklab_sample::Environment;
 
     use super::*;
     use crate::testing::RunFixture;

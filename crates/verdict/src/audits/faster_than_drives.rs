@@ -1,6 +1,6 @@
 //! Figures that no such drives can give.
 
-use disklab_measure::{Direction, DriveState};
+use disklab_sample::{Direction, DriveState};
 use disklab_study::{Caches, WorkloadSpec};
 use disklab_units::{Bytes, BytesPerSecond, significant};
 
@@ -215,7 +215,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Environment, Sample};
+    use disklab_sample::{Environment, Sample};
 
     use super::*;
     use crate::testing::{RunFixture, figure, step};

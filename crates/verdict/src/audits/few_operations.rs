@@ -59,7 +59,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Direction;
+    use disklab_sample::Direction;
 
     use super::*;
     use crate::testing::{RunFixture, figure, step};

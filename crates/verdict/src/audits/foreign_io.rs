@@ -76,7 +76,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Direction, Environment, Sample};
+    use disklab_sample::{Direction, Environment, Sample};
 
     use crate::testing::{RunFixture, figure, on_drives, step};
 

@@ -1,6 +1,6 @@
 //! Random writes to an SSD that has hardly been written.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
@@ -67,7 +67,7 @@ fn writes_at_random(evidence: &Evidence<'_>, group: &Group) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{DriveState, Environment, Sample};
+    use disklab_sample::{DriveState, Environment, Sample};
 
     use super::*;
     use crate::testing::{RunFixture, figure, on_drives, step};

@@ -1,6 +1,6 @@
 //! Reads of what was never written.
 
-use disklab_measure::{Direction, FileData};
+use disklab_sample::{Direction, FileData};
 use disklab_units::Bytes;
 
 use crate::audits::{Audit, Found, Reproducer};
@@ -71,7 +71,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Conditions, Environment, FileData, Sample, Space};
+    use disklab_sample::{Conditions, Environment, FileData, Sample, Space};
 
     use super::*;
     use crate::testing::{RunFixture, figure, step};

@@ -117,7 +117,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{
+    use disklab_sample::{
         Conditions, Direction, DriveConditions, DriveState, Environment, Note, Sample,
     };
 

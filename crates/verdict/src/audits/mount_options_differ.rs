@@ -75,7 +75,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Environment;
+    use disklab_sample::Environment;
 
     use super::*;
     use crate::testing::RunFixture;

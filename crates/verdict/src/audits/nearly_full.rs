@@ -73,7 +73,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Conditions, Space};
+    use disklab_sample::{Conditions, Space};
 
     use super::*;
     use crate::testing::RunFixture;

@@ -1,6 +1,6 @@
 //! Writes that were called safe though no drive was asked to make them so.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
@@ -56,7 +56,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{DriveState, Environment, Sample};
+    use disklab_sample::{DriveState, Environment, Sample};
 
     use super::*;
     use crate::testing::{RunFixture, figure, on_drives, step};

@@ -5,7 +5,7 @@ use crate::evidence::{Detail, Evidence};
 use crate::nature::{field, fio_option};
 use crate::words::{list, per_cent};
 use crate::{Group, Severity};
-use disklab_measure::{Course, Direction};
+use disklab_sample::{Course, Direction};
 use disklab_study::Part;
 
 pub(super) const AUDIT: Audit = Audit {
@@ -129,7 +129,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{DriveSeries, Series, Steadiness};
+    use disklab_sample::{DriveSeries, Series, Steadiness};
 
     use super::*;
     use crate::testing::{RunFixture, figure, step};

@@ -35,7 +35,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Conditions, Power};
+    use disklab_sample::{Conditions, Power};
 
     use super::*;
     use crate::testing::RunFixture;

@@ -1,6 +1,6 @@
 //! A mirror whose reads came from one drive.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_study::StackSpec;
 
 use crate::audits::{Audit, Found, Reproducer};

@@ -1,6 +1,6 @@
 //! Other programs used the measured drives during a step.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_units::Bytes;
 
 use crate::audits::{Audit, Found, Reproducer};

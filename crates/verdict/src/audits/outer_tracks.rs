@@ -89,7 +89,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Conditions, DriveConditions, DriveState, Environment, Space};
+    use disklab_sample::{Conditions, DriveConditions, DriveState, Environment, Space};
 
     use super::*;
     use crate::testing::RunFixture;

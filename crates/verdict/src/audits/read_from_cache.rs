@@ -1,6 +1,6 @@
 //! Reads that the drives never saw.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_study::Caches;
 
 use crate::audits::{Audit, Found, Reproducer};

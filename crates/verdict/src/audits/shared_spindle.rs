@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_measure::DriveState;
+use disklab_sample::DriveState;
 
 use crate::Severity;
 use crate::audits::support::afflicted;
@@ -84,7 +84,7 @@ fn files_of_one_disk(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Environment;
+    use disklab_sample::Environment;
 
     use super::*;
     use crate::testing::RunFixture;

@@ -1,6 +1,6 @@
 //! A drive on a link that is slower than it must be, or that the workload fills.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_units::BytesPerSecond;
 
 use crate::audits::support::afflicted;
@@ -176,7 +176,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Conditions, DriveConditions, DriveState, Environment, Link, Sample};
+    use disklab_sample::{Conditions, DriveConditions, DriveState, Environment, Link, Sample};
     use serde_json::json;
 
     use super::*;

@@ -7,7 +7,7 @@ use crate::audits::support::afflicted;
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::list;
-use disklab_measure::DriveState;
+use disklab_sample::DriveState;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "smart-trouble",
@@ -86,7 +86,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Environment;
+    use disklab_sample::Environment;
     use serde_json::json;
 
     use super::*;

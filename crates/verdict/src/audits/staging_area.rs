@@ -1,6 +1,6 @@
 //! Writes that fit into the area where a drive keeps them first.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_units::Bytes;
 
 use crate::audits::{Audit, Found, Reproducer};
@@ -102,7 +102,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Conditions, DriveConditions, DriveState, Environment, Sample};
+    use disklab_sample::{Conditions, DriveConditions, DriveState, Environment, Sample};
 
     use super::*;
     use crate::testing::{RunFixture, figure, on_drives, step};

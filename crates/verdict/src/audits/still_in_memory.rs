@@ -1,6 +1,6 @@
 //! Writes that were still in the page cache when the clock stopped.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 
 use crate::Severity;
 use crate::audits::zeros_compressed::surely_written;

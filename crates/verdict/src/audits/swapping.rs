@@ -49,7 +49,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Conditions, MemoryActivity};
+    use disklab_sample::{Conditions, MemoryActivity};
 
     use super::*;
     use crate::testing::RunFixture;

@@ -41,7 +41,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Sample;
+    use disklab_sample::Sample;
 
     use super::*;
     use crate::testing::{RunFixture, trace};

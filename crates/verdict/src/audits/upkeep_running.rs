@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_measure::{OTHER_LAZY_INIT, OWN_LAZY_INIT, UNKNOWN_LAZY_INIT};
+use disklab_sample::{OTHER_LAZY_INIT, OWN_LAZY_INIT, UNKNOWN_LAZY_INIT};
 
 use crate::Severity;
 use crate::audits::support::afflicted;
@@ -83,7 +83,7 @@ fn found(evidence: &Evidence<'_>, severity: Severity) -> Option<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{Conditions, Environment, Pool};
+    use disklab_sample::{Conditions, Environment, Pool};
 
     use super::*;
     use crate::testing::RunFixture;

@@ -50,7 +50,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Direction;
+    use disklab_sample::Direction;
 
     use crate::testing::{RunFixture, figure, on_drives, step};
 

@@ -1,6 +1,6 @@
 //! The drives were written much more than was asked for.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_units::significant;
 
 use crate::Severity;

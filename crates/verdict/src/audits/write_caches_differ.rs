@@ -34,7 +34,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::{DriveState, Environment};
+    use disklab_sample::{DriveState, Environment};
 
     use super::*;
     use crate::testing::RunFixture;

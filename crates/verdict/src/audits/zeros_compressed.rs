@@ -1,6 +1,6 @@
 //! Writes that never reached the drives.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_study::StackSpec;
 
 use crate::audits::{Audit, Found, Reproducer};

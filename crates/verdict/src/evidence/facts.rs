@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use disklab_measure::{
+use disklab_sample::{
     Conditions, DriveSeries, DriveState, DriveTraffic, Environment, FileData, Sample, Series,
     Steadiness, Step,
 };

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use disklab_measure::OperationKind;
+use disklab_sample::OperationKind;
 use disklab_stats::{CONFIDENCE, Ratio, block_ratio, block_ratio_judged};
 use disklab_study::Measure;
 

@@ -196,7 +196,7 @@ fn criteria(
     let (mut criteria, mut doubtful): (Vec<Criterion>, Vec<String>) = (Vec::new(), Vec::new());
     for aspect in purpose.aspects {
         let before = criteria.len();
-        let mut seen: Vec<(&str, &str, disklab_measure::Direction)> = Vec::new();
+        let mut seen: Vec<(&str, &str, disklab_sample::Direction)> = Vec::new();
         for group in groups {
             let key = &group.key;
             let work = (key.workload.as_str(), key.step.as_str(), key.direction);

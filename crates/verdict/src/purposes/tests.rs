@@ -32,7 +32,7 @@ fn fixture() -> RunFixture {
 }
 
 fn measured(fixture: &mut RunFixture, stack: &str, workload: &str, rates: [f64; 4]) {
-    use disklab_measure::Direction;
+    use disklab_sample::Direction;
     let direction = if workload == "safe" { Direction::Write } else { Direction::Read };
     for (block, rate) in rates.into_iter().enumerate() {
         let bytes = (rate * 60.0) as u64;
@@ -190,7 +190,7 @@ fn a_run_without_samples_recommends_nothing() {
 /// Samples of `safe` whose writes take so long, and commits, where they are recorded, so
 /// long: in nanoseconds.
 fn committed(fixture: &mut RunFixture, stack: &str, write_ns: u64, commit_ns: Option<u64>) {
-    use disklab_measure::{Direction, Latency, LatencyHistogram};
+    use disklab_sample::{Direction, Latency, LatencyHistogram};
     let latency = |ns: u64| {
         let mut histogram = LatencyHistogram::new();
         histogram.record(ns, 1000);

@@ -1,6 +1,6 @@
 //! What kind of work a figure shows.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use disklab_study::{Study, WorkloadSpec};
 use disklab_units::Bytes;
 

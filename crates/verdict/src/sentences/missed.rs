@@ -64,7 +64,7 @@ impl Teller<'_> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_measure::Direction;
+    use disklab_sample::Direction;
     use disklab_study::Measure;
 
     use crate::testing::{RunFixture, figure, step};

@@ -1,4 +1,4 @@
-use disklab_measure::{Direction, Latency, LatencyHistogram, OperationKind};
+use disklab_sample::{Direction, Latency, LatencyHistogram, OperationKind};
 use disklab_store::CellState;
 
 use crate::testing::{RunFixture, figure, on_drives, step};

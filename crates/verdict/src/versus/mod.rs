@@ -11,7 +11,7 @@ mod tests;
 mod two_sample;
 mod words;
 
-use disklab_measure::OperationKind;
+use disklab_sample::OperationKind;
 use disklab_stats::{Estimate, Interval, estimate};
 use disklab_store::{CellRecord, RunInfo};
 use disklab_study::{Measure, Study};

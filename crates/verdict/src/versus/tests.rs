@@ -107,7 +107,7 @@ fn noise_and_small_numbers_are_told_apart() {
 #[test]
 fn doubtful_figures_carry_no_verdict_unless_that_is_accepted() {
     use crate::testing::{figure, on_drives, step};
-    use disklab_measure::Direction;
+    use disklab_sample::Direction;
     let fixture = |seconds: f64| {
         let mut fixture = real(ASK);
         for block in 0..3 {

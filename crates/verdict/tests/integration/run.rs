@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use disklab_measure::{
+use disklab_sample::{
     Cpu, Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, OperationKind,
     Sample, Step,
 };

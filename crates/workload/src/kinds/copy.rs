@@ -1,7 +1,7 @@
 //! Copy and remove: one large file, or a tree of small ones, by cp and rm.
 
 use disklab_exec::{Executor, Invocation};
-use disklab_measure::{Direction, Figure, OperationKind};
+use disklab_sample::{Direction, Figure, OperationKind};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 

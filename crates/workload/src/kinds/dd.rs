@@ -1,7 +1,7 @@
 //! dd: one file, written or read in blocks of one size.
 
 use disklab_exec::Invocation;
-use disklab_measure::{Direction, Figure, OperationKind};
+use disklab_sample::{Direction, Figure, OperationKind};
 use disklab_study::{Fields, Node, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 

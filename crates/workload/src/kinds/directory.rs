@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use disklab_exec::Interrupt;
-use disklab_measure::{Direction, OperationKind};
+use disklab_sample::{Direction, OperationKind};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 use rand::SeedableRng;

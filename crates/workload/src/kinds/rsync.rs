@@ -3,7 +3,7 @@
 
 use disklab_content::Share;
 use disklab_exec::Invocation;
-use disklab_measure::{Direction, Figure, OperationKind};
+use disklab_sample::{Direction, Figure, OperationKind};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 

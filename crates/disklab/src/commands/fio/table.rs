@@ -60,7 +60,7 @@ fn line(text: &mut String, word: &str, done: &Done) {
     );
 }
 
-fn latencies(latency: &disklab_measure::Latency) -> String {
+fn latencies(latency: &disklab_sample::Latency) -> String {
     let at = |share: f64| show_nanoseconds(latency.histogram.quantile(share) as f64);
     format!(
         "latency median {}, 99 % {}, 99.9 % {}, longest {}",

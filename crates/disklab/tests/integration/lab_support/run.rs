@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use disklab_lab::kernel::KERNEL_VARIABLE;
-use disklab_measure::Sample;
+use disklab_sample::Sample;
 use disklab_store::Run;
 
 use super::kernel::kernel;

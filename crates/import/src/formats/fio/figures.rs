@@ -4,7 +4,7 @@
 //! all versions; `io_bytes` are KiB before fio 3, which has `io_kbytes` besides;
 //! latencies are microseconds before fio 3, nanoseconds where the name ends in `_ns`.
 
-use disklab_measure::{Direction, Figure, Latency, LatencyHistogram};
+use disklab_sample::{Direction, Figure, Latency, LatencyHistogram};
 use disklab_source::SourceError;
 
 use crate::json::Json;

@@ -9,7 +9,7 @@ mod work;
 
 use std::sync::Arc;
 
-use disklab_measure::{Cpu, DriveTraffic, Tool};
+use disklab_sample::{Cpu, DriveTraffic, Tool};
 use disklab_source::{Place, Source, SourceError};
 
 use super::Format;

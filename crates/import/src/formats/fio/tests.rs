@@ -1,4 +1,4 @@
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 
 use super::FORMAT;
 use crate::formats::testing::{fails, one, readings};

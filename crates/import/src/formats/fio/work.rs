@@ -1,6 +1,6 @@
 //! What fio was told to do: a job file, from the options that it repeats.
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 
 use crate::json::Json;
 use crate::reading::{Work, id_of, one_line};

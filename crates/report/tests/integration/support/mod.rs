@@ -5,8 +5,8 @@ mod run;
 
 use std::fmt::Write as _;
 
-use disklab_measure::{Direction, LatencyHistogram};
 use disklab_report::{Collector, Report};
+use disklab_sample::{Direction, LatencyHistogram};
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_store::{CellState, Session};
 use disklab_study::{Chart, Measure, Question, Study};
@@ -189,7 +189,7 @@ fn group(
         direction,
         part: Default::default(),
     };
-    let operation = disklab_measure::OperationKind::Io;
+    let operation = disklab_sample::OperationKind::Io;
     Group { key, observations, latency: Some(merged), operation, committed: false }
 }
 
@@ -357,7 +357,7 @@ fn answer(study: &Study, groups: &[Group], question: Question, measure: Measure)
     Answer {
         question,
         measure,
-        operation: disklab_measure::OperationKind::Io,
+        operation: disklab_sample::OperationKind::Io,
         committed: false,
         points,
         comparisons,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use disklab_measure::{
+use disklab_sample::{
     Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, OperationKind, Sample,
     Step,
 };

@@ -3,7 +3,7 @@
 use std::fs;
 
 use disklab_exec::{Finished, Invocation};
-use disklab_measure::{Direction, Figure, OperationKind};
+use disklab_sample::{Direction, Figure, OperationKind};
 use disklab_units::{Bytes, significant};
 
 use super::borg::{BASE, REPOSITORY, SEGMENT, Stored, archive, borg, copy_name, stored};

@@ -1,4 +1,4 @@
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 use proptest::prelude::*;
 
 use super::borg::REPOSITORY;

@@ -1,6 +1,6 @@
 use std::fs;
 
-use disklab_measure::Direction;
+use disklab_sample::Direction;
 
 use crate::testing::{read, read_in, run_in};
 

@@ -1,6 +1,6 @@
 //! From the reports of single jobs to the figures of a step.
 
-use disklab_measure::{Direction, Figure, Latency, LatencyHistogram, OperationKind};
+use disklab_sample::{Direction, Figure, Latency, LatencyHistogram, OperationKind};
 
 use super::Part;
 use super::output::{Done, Kind};

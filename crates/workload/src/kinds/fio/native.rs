@@ -3,7 +3,7 @@
 use disklab_engine::{DeviceAccess, EngineError, JobReport, Report, Series, Site};
 use disklab_exec::ExecError;
 use disklab_jobfile::Job;
-use disklab_measure::{Direction, Latency};
+use disklab_sample::{Direction, Latency};
 
 use super::Fio;
 use super::figures::summary;

@@ -4,7 +4,7 @@
 //! versions, and numbers come as integers, floats, or (for the minimum of
 //! nothing) as the largest integer.
 
-use disklab_measure::{Direction, Latency, LatencyHistogram};
+use disklab_sample::{Direction, Latency, LatencyHistogram};
 use serde_json::{Deserializer, Map, Value};
 
 use crate::WorkloadError;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use disklab_exec::{Executor, Interrupt};
-use disklab_measure::{Direction, OperationKind, Step};
+use disklab_sample::{Direction, OperationKind, Step};
 use disklab_study::StudyError;
 use disklab_units::Bytes;
 use proptest::prelude::*;

@@ -9,7 +9,7 @@ mod tests;
 use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
-use disklab_measure::{Direction, Figure, OperationKind};
+use disklab_sample::{Direction, Figure, OperationKind};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use disklab_measure::LatencyHistogram;
+use disklab_sample::LatencyHistogram;
 
 use crate::WorkloadError;
 

@@ -6,7 +6,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::Interrupt;
-use disklab_measure::{Direction, OperationKind};
+use disklab_sample::{Direction, OperationKind};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::Bytes;
 use rand::{Rng, RngCore, SeedableRng};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_exec::Interrupt;
-use disklab_measure::{Direction, Figure, LatencyHistogram};
+use disklab_sample::{Direction, Figure, LatencyHistogram};
 use disklab_study::{Fields, StudyError, WorkloadSpec};
 use disklab_units::{BitsPerSecond, Bytes, show_duration};
 

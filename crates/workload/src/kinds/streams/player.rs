@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use disklab_exec::Interrupt;
-use disklab_measure::LatencyHistogram;
+use disklab_sample::LatencyHistogram;
 use disklab_units::{BitsPerSecond, Bytes};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};

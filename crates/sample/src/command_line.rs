@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Joins words, quoting those that a shell would take apart. `if=/dev/zero`
 /// stays as it is, where stricter quoting would hide the familiar look.
-pub(crate) fn join<S: AsRef<str>>(words: &[S]) -> String {
+pub fn command_line<S: AsRef<str>>(words: &[S]) -> String {
     let quoted: Vec<Cow<'_, str>> = words.iter().map(|word| quote(word.as_ref())).collect();
     quoted.join(" ")
 }
@@ -20,11 +20,11 @@ fn quote(word: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::join;
+    use super::command_line;
 
     #[test]
     fn only_what_needs_quotes_gets_them() {
-        assert_eq!(join(&["dd", "if=/dev/zero", "of=a b"]), "dd if=/dev/zero 'of=a b'");
-        assert_eq!(join(&["echo", "", "$x", "a'b"]), r#"echo '' '$x' 'a'\''b'"#);
+        assert_eq!(command_line(&["dd", "if=/dev/zero", "of=a b"]), "dd if=/dev/zero 'of=a b'");
+        assert_eq!(command_line(&["echo", "", "$x", "a'b"]), r#"echo '' '$x' 'a'\''b'"#);
     }
 }

@@ -1,0 +1,31 @@
+//! The record of a cell: what was measured, and the conditions in which it was.
+//!
+//! Data alone: nothing here asks a machine. What measures writes it, and everything
+//! after that (store, verdict, report, import) reads it.
+
+mod command_line;
+mod conditions;
+mod drive_traffic;
+mod environment;
+mod figure;
+mod latency;
+mod operation_kind;
+mod sample;
+mod step;
+mod trace_entry;
+mod windows;
+
+pub use command_line::command_line;
+pub use conditions::{
+    ArcActivity, ArrayState, Clock, Conditions, DriveConditions, FileData, Link, MemoryActivity,
+    OTHER_LAZY_INIT, OWN_LAZY_INIT, Pool, Power, Space, UNKNOWN_LAZY_INIT,
+};
+pub use drive_traffic::{DriveSeries, DriveTraffic, Series};
+pub use environment::{DriveState, Environment, LabKernelIdentity, Tool};
+pub use figure::{Direction, Figure};
+pub use latency::{Latency, LatencyHistogram};
+pub use operation_kind::OperationKind;
+pub use sample::{Note, Overhead, Sample};
+pub use step::{Course, Cpu, NotSteady, Steadiness, Step};
+pub use trace_entry::TraceEntry;
+pub use windows::{BINS, OpenWindow, Since, Windows, bin, middle};

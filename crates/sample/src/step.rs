@@ -1,0 +1,118 @@
+//! One step of a workload, and how steady it was.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DriveTraffic, Figure, FileData, Series};
+
+/// One step of a workload: one run of one program, with counters around it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Step {
+    /// Its name within the workload, such as `rand-read-4k`, `cp`, `cached`.
+    pub name: String,
+    /// The figures it gave: one per direction, as a rule.
+    pub figures: Vec<Figure>,
+    /// Wall-clock nanoseconds from before the program started until it ended.
+    pub elapsed_ns: u64,
+    /// Processor time.
+    pub cpu: Cpu,
+    /// What each drive really did during the step.
+    pub drives: Vec<DriveTraffic>,
+    /// What each drive did, interval by interval.
+    pub series: Series,
+    /// How steady it was, where the workload counts interval by interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steadiness: Option<Steadiness>,
+    /// The figures of the steady part alone, one per direction, where that part is not
+    /// the whole and its figures are known: see [`Step::steady_figures`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steady: Vec<Figure>,
+    /// What is in the files that it reads, when the workload had ended; absent where the
+    /// workload does not know which they are, and in earlier runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files_read: Option<FileData>,
+}
+
+impl Step {
+    /// The figures of the part in which the work was steady.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn steady_figures(&self) -> Result<&[Figure], NotSteady> {
+        match self.steadiness.map(|steady| steady.course) {
+            None => Err(NotSteady::Unknown),
+            Some(Course::NotSteady) => Err(NotSteady::Never),
+            Some(Course::Flat) => Ok(&self.figures),
+            Some(Course::Warmup | Course::Slowdown) if self.steady.is_empty() => {
+                Err(NotSteady::Unknown)
+            }
+            Some(Course::Warmup | Course::Slowdown) => Ok(&self.steady),
+        }
+    }
+}
+
+/// Why a step has no figures of a steady part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotSteady {
+    /// It did not become steady.
+    Never,
+    /// Its program does not tell what it did when, or it was too short to say.
+    Unknown,
+}
+
+/// How steady a step's work was, from its own counts interval by interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Steadiness {
+    /// Length of an interval in nanoseconds.
+    pub interval_ns: u64,
+    /// How many whole intervals there were.
+    pub intervals: u32,
+    /// Its course, by change points.
+    pub course: Course,
+    /// From when on it was the same until the end, by change points: nanoseconds
+    /// from where counting began. 0 where it does not become steady, too.
+    pub steady_from_ns: u64,
+    /// The same by SNIA's rule, for 25 rounds at most; none where no five of them
+    /// are alike.
+    pub snia_from_ns: Option<u64>,
+    /// From when on [`Step::figures`] count; 0 for all that was counted. Those of the
+    /// steady part are in [`Step::steady`].
+    pub used_from_ns: u64,
+}
+
+impl Steadiness {
+    /// From when on the work was steady, where it was not from the start: nanoseconds
+    /// from where counting began.
+    pub fn later_part(&self) -> Option<u64> {
+        let later = matches!(self.course, Course::Warmup | Course::Slowdown);
+        later.then_some(self.steady_from_ns)
+    }
+}
+
+/// What the course of a step was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Course {
+    /// The same all along.
+    Flat,
+    /// Slower at first.
+    Warmup,
+    /// Faster at first, as where a cache fills.
+    Slowdown,
+    /// It did not become steady.
+    NotSteady,
+}
+
+/// Processor time of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Cpu {
+    /// The program's time in user space, in nanoseconds.
+    pub user_ns: u64,
+    /// The kernel's time on the program's behalf, in nanoseconds.
+    pub system_ns: u64,
+    /// All processors' busy time, kernel threads included, in nanoseconds.
+    pub machine_busy_ns: u64,
+    /// Of that, time stolen by a hypervisor.
+    pub machine_steal_ns: u64,
+    /// How many processors there are.
+    pub processors: u32,
+}
