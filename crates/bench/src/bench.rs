@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use disklab_sample::TraceEntry;
-use disklab_sample::{Environment, Sample};
+use disklab_sample::{Environment, Sample, TraceEntry};
 use disklab_study::Cell;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
 //! A study whose layers and workloads are understood.
 
+use disklab_source::SourceError;
 use disklab_stack::Stack;
-use disklab_study::{Study, StudyError};
+use disklab_study::Study;
 use disklab_workload::{Context, Workload, read_workload};
 
 /// A study together with its stacks and workloads, ready to be surveyed and run.
@@ -22,7 +23,7 @@ impl Campaign {
     ///
     /// # Errors
     /// Where a layer, a program or one of their options is unknown or wrong.
-    pub fn new(study: Study, context: &Context) -> Result<Self, StudyError> {
+    pub fn new(study: Study, context: &Context) -> Result<Self, SourceError> {
         let stacks = study.stacks.iter().map(Stack::parse).collect::<Result<_, _>>()?;
         let workloads = study
             .workloads

@@ -5,7 +5,8 @@ mod setting;
 
 use std::sync::Arc;
 
-use disklab_study::{Fields, FileName, Node, Setting, Source, StudyError};
+use disklab_config::{Fields, Node, Setting};
+use disklab_source::{FileName, Source, SourceError};
 
 use crate::values::choice;
 use crate::{Drive, hdd, smr, ssd};
@@ -57,7 +58,7 @@ impl Kind {
     }
 }
 
-type Reader = fn(&Node, &mut Fields<'_>) -> Result<Kind, StudyError>;
+type Reader = fn(&Node, &mut Fields<'_>) -> Result<Kind, SourceError>;
 
 /// The kinds' words in drive files, and what reads them.
 const KINDS: [(&str, Reader); 3] = [
@@ -170,7 +171,7 @@ impl DriveFile {
 /// # Errors
 /// Where the text is no TOML, a field is missing or unknown, or the numbers
 /// cannot belong to a drive; the error shows the place and what was expected.
-pub fn load(name: &str, text: &str) -> Result<DriveFile, StudyError> {
+pub fn load(name: &str, text: &str) -> Result<DriveFile, SourceError> {
     load_with(name, text, &[])
 }
 
@@ -180,7 +181,7 @@ pub fn load(name: &str, text: &str) -> Result<DriveFile, StudyError> {
 /// # Errors
 /// As for [`load`], and where there is no such field or such a drive cannot be; the
 /// error then shows where it was set.
-pub fn load_with(name: &str, text: &str, set: &[Setting]) -> Result<DriveFile, StudyError> {
+pub fn load_with(name: &str, text: &str, set: &[Setting]) -> Result<DriveFile, SourceError> {
     let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
     let root = Node::parse(&source)?;
     let (own, ranges) = read(&root)?;
@@ -201,7 +202,7 @@ pub fn load_with(name: &str, text: &str, set: &[Setting]) -> Result<DriveFile, S
 }
 
 /// The id, which becomes the name of a page and of a directory of pictures.
-fn id(node: &Node) -> Result<String, StudyError> {
+fn id(node: &Node) -> Result<String, SourceError> {
     let id = node.as_text()?;
     match FileName::new(&id) {
         Ok(id) => Ok(id.into()),
@@ -210,7 +211,7 @@ fn id(node: &Node) -> Result<String, StudyError> {
 }
 
 /// The drive, and the table of what is plausible.
-fn read(root: &Node) -> Result<(DriveFile, Option<&Node>), StudyError> {
+fn read(root: &Node) -> Result<(DriveFile, Option<&Node>), SourceError> {
     let mut fields = Fields::new(root, "the drive")?;
     let id = id(fields.require("id")?)?;
     let aliases = fields.texts("aliases")?.unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Quantities of drive files: numbers with their units.
 
-use disklab_study::{Fields, Node, StudyError, one_of};
+use disklab_config::{Fields, Node};
+use disklab_source::{SourceError, one_of};
 use disklab_units::{Bytes, parse_nanoseconds};
 
 /// The rates of SATA links, as the trade names them, and the payload that each
@@ -12,7 +13,7 @@ pub const SATA_LINKS: [(&str, f64); 3] =
 
 /// A link: the name of a SATA rate such as '3 Gb/s', or a payload such as '275 MB/s',
 /// in B/s of payload.
-pub(crate) fn link(fields: &mut Fields<'_>, name: &str) -> Result<f64, StudyError> {
+pub(crate) fn link(fields: &mut Fields<'_>, name: &str) -> Result<f64, SourceError> {
     let node = fields.require(name)?;
     let text = node.as_text()?;
     // Case tells bits from bytes.
@@ -28,7 +29,7 @@ pub(crate) fn link(fields: &mut Fields<'_>, name: &str) -> Result<f64, StudyErro
 }
 
 /// A time such as '8.5 ms', in ns.
-pub(crate) fn time(fields: &mut Fields<'_>, name: &str) -> Result<u64, StudyError> {
+pub(crate) fn time(fields: &mut Fields<'_>, name: &str) -> Result<u64, SourceError> {
     parse_time(fields.require(name)?, name)
 }
 
@@ -36,11 +37,11 @@ pub(crate) fn time(fields: &mut Fields<'_>, name: &str) -> Result<u64, StudyErro
 pub(crate) fn optional_time(
     fields: &mut Fields<'_>,
     name: &str,
-) -> Result<Option<u64>, StudyError> {
+) -> Result<Option<u64>, SourceError> {
     fields.take(name).map(|node| parse_time(node, name)).transpose()
 }
 
-pub(crate) fn parse_time(node: &Node, name: &str) -> Result<u64, StudyError> {
+pub(crate) fn parse_time(node: &Node, name: &str) -> Result<u64, SourceError> {
     let text = node.as_text()?;
     parse_nanoseconds(&text).ok_or_else(|| {
         node.error(format!("`{name}`: expected a time such as '8.5 ms' or '50 µs', found '{text}'"))
@@ -48,7 +49,7 @@ pub(crate) fn parse_time(node: &Node, name: &str) -> Result<u64, StudyError> {
 }
 
 /// A rate such as '240 MB/s', in B/s.
-pub(crate) fn rate(fields: &mut Fields<'_>, name: &str) -> Result<f64, StudyError> {
+pub(crate) fn rate(fields: &mut Fields<'_>, name: &str) -> Result<f64, SourceError> {
     let node = fields.require(name)?;
     let text = node.as_text()?;
     parse_rate(&text).ok_or_else(|| {
@@ -62,17 +63,17 @@ pub(crate) fn parse_rate(text: &str) -> Option<f64> {
 }
 
 /// A whole number.
-pub(crate) fn whole(fields: &mut Fields<'_>, name: &str) -> Result<u64, StudyError> {
+pub(crate) fn whole(fields: &mut Fields<'_>, name: &str) -> Result<u64, SourceError> {
     needed(fields, name, |fields| fields.integer(name, 0..=u64::MAX))
 }
 
 /// A number with or without a fraction.
-pub(crate) fn number(fields: &mut Fields<'_>, name: &str) -> Result<f64, StudyError> {
+pub(crate) fn number(fields: &mut Fields<'_>, name: &str) -> Result<f64, SourceError> {
     needed(fields, name, |fields| fields.parse(name, "a number"))
 }
 
 /// True or false.
-pub(crate) fn boolean(fields: &mut Fields<'_>, name: &str) -> Result<bool, StudyError> {
+pub(crate) fn boolean(fields: &mut Fields<'_>, name: &str) -> Result<bool, SourceError> {
     needed(fields, name, |fields| fields.boolean(name))
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn choice<T: Copy>(
     fields: &mut Fields<'_>,
     name: &str,
     choices: &[(&str, T)],
-) -> Result<T, StudyError> {
+) -> Result<T, SourceError> {
     needed(fields, name, |fields| fields.choice(name, choices))
 }
 
@@ -91,8 +92,8 @@ pub(crate) fn choice<T: Copy>(
 fn needed<T>(
     fields: &mut Fields<'_>,
     name: &str,
-    take: impl FnOnce(&mut Fields<'_>) -> Result<Option<T>, StudyError>,
-) -> Result<T, StudyError> {
+    take: impl FnOnce(&mut Fields<'_>) -> Result<Option<T>, SourceError>,
+) -> Result<T, SourceError> {
     match take(fields)? {
         Some(value) => Ok(value),
         None => match fields.require(name) {

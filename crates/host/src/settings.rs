@@ -1,6 +1,7 @@
 //! A host, as the table `[lab.host]` of a study describes it.
 
-use disklab_study::{Fields, Node, StudyError, one_of};
+use disklab_config::{Fields, Node};
+use disklab_source::{SourceError, one_of};
 use disklab_units::{Bytes, parse_nanoseconds};
 
 use crate::CacheMode;
@@ -48,7 +49,7 @@ pub struct HostSettings {
 ///
 /// # Errors
 /// Where a field is unknown, missing or impossible; the error shows the place.
-pub fn from_node(node: &Node) -> Result<HostSettings, StudyError> {
+pub fn from_node(node: &Node) -> Result<HostSettings, SourceError> {
     with_cache(node, None)
 }
 
@@ -56,7 +57,7 @@ pub fn from_node(node: &Node) -> Result<HostSettings, StudyError> {
 ///
 /// # Errors
 /// As for [`from_node`].
-pub fn with_cache(node: &Node, other: Option<CacheMode>) -> Result<HostSettings, StudyError> {
+pub fn with_cache(node: &Node, other: Option<CacheMode>) -> Result<HostSettings, SourceError> {
     let mut fields = Fields::new(node, "the host")?;
     let own = fields.choice("cache", &CacheMode::ALL)?;
     let memory = fields.bytes("memory")?;
@@ -150,7 +151,7 @@ impl HostSettings {
     }
 }
 
-fn time(node: &Node) -> Result<u64, StudyError> {
+fn time(node: &Node) -> Result<u64, SourceError> {
     let text = node.as_text()?;
     parse_nanoseconds(&text).filter(|ns| *ns <= 1_000_000_000).ok_or_else(|| {
         node.error(format!(
@@ -159,7 +160,7 @@ fn time(node: &Node) -> Result<u64, StudyError> {
     })
 }
 
-fn rate(node: &Node) -> Result<f64, StudyError> {
+fn rate(node: &Node) -> Result<f64, SourceError> {
     let text = node.as_text()?;
     let size = text.trim().strip_suffix("/s").and_then(|size| size.trim().parse::<Bytes>().ok());
     size.map(|bytes| bytes.0 as f64).filter(|rate| (1e6..=1e13).contains(rate)).ok_or_else(|| {
@@ -173,7 +174,7 @@ fn rate(node: &Node) -> Result<f64, StudyError> {
 mod tests {
     use std::sync::Arc;
 
-    use disklab_study::Source;
+    use disklab_source::Source;
     use proptest::prelude::*;
 
     use super::*;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use disklab_config::{Fields, Node, Value};
 use disklab_source::{Source, SourceError};
-use disklab_study::{Fields, Node, Value, matches};
+use disklab_study::matches;
 
 use crate::{Drives, ImportError};
 

@@ -1,7 +1,6 @@
 //! From what an output tells to a sample.
 
-use disklab_sample::TraceEntry;
-use disklab_sample::{Environment, Note, Sample};
+use disklab_sample::{Environment, Note, Sample, TraceEntry};
 
 use crate::Reading;
 

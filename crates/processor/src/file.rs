@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use disklab_study::{Fields, FileName, Node, Source, StudyError};
+use disklab_config::{Fields, Node};
+use disklab_source::{FileName, Source, SourceError};
 use disklab_units::Bytes;
 
 use crate::cost::{COSTS, Cost, PARAMETERS, Unit};
@@ -34,7 +35,7 @@ pub struct Processor {
 /// # Errors
 /// Where the text is no TOML, a field is unknown, or a figure cannot be that of a
 /// processor; the error shows the place and what was expected.
-pub fn load(name: &str, text: &str) -> Result<Processor, StudyError> {
+pub fn load(name: &str, text: &str) -> Result<Processor, SourceError> {
     let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
     from_node(&Node::parse(&source)?)
 }
@@ -43,7 +44,7 @@ pub fn load(name: &str, text: &str) -> Result<Processor, StudyError> {
 ///
 /// # Errors
 /// As for [`load`].
-pub fn from_node(node: &Node) -> Result<Processor, StudyError> {
+pub fn from_node(node: &Node) -> Result<Processor, SourceError> {
     let mut fields = Fields::new(node, "the processor")?;
     let id_node = fields.require("id")?;
     let id = id_node.as_text()?;
@@ -96,7 +97,7 @@ impl Processor {
 }
 
 /// A time such as '1.5 us', in ns.
-fn time(node: &Node, word: &str) -> Result<u64, StudyError> {
+fn time(node: &Node, word: &str) -> Result<u64, SourceError> {
     let text = node.as_text()?;
     let trimmed = text.trim();
     let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
@@ -116,7 +117,7 @@ fn time(node: &Node, word: &str) -> Result<u64, StudyError> {
 }
 
 /// A rate such as '850 MB/s', in ns for each KiB.
-fn per_kib(node: &Node, word: &str) -> Result<u64, StudyError> {
+fn per_kib(node: &Node, word: &str) -> Result<u64, SourceError> {
     let text = node.as_text()?;
     let rate = text.trim().strip_suffix("/s").and_then(|size| size.trim().parse::<Bytes>().ok());
     rate.map(|bytes| bytes.0 as f64)

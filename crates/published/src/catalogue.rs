@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use disklab_config::Node;
 use disklab_source::{Source, SourceError};
-use disklab_study::Node;
 
 use crate::finding::findings;
 use crate::row::rows;

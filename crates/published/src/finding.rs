@@ -1,7 +1,8 @@
 //! What is known about rows that are missed.
 
+use disklab_config::{Fields, Node};
 use disklab_source::SourceError;
-use disklab_study::{Fields, Node, matches};
+use disklab_study::matches;
 use serde::Serialize;
 
 /// Why rows are missed, and from what that is known.

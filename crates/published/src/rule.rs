@@ -1,7 +1,8 @@
 //! Which figure of ours stands beside a published row.
 
+use disklab_config::{Fields, Node};
 use disklab_source::SourceError;
-use disklab_study::{Fields, Node, matches};
+use disklab_study::matches;
 use serde::Serialize;
 
 /// What of a figure is compared.

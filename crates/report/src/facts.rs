@@ -1,7 +1,6 @@
 //! What a report says besides its figures: surroundings, overhead, notes, commands.
 
-use disklab_sample::TraceEntry;
-use disklab_sample::{DriveState, Note, Tool};
+use disklab_sample::{DriveState, Note, Tool, TraceEntry};
 use serde::Serialize;
 
 /// What a report says besides its figures, worked out of all samples.

@@ -2,10 +2,9 @@
 
 use disklab_campaign::Outcome;
 use disklab_published::Comparison;
-use disklab_source::SourceError;
-use disklab_source::{printable, printable_json};
+use disklab_source::{SourceError, printable, printable_json};
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
-use disklab_study::{Study, StudyError};
+use disklab_study::Study;
 use disklab_verdict::Analysis;
 
 use crate::Facts;
@@ -39,7 +38,7 @@ pub enum ReportError {
     Store(#[from] StoreError),
     /// The study that the run keeps cannot be read.
     #[error("the run's own copy of its study cannot be read: {0}")]
-    Study(StudyError),
+    Study(SourceError),
     /// What was published cannot be read: disklab was built wrong.
     #[error("what was published cannot be read: {0}")]
     Published(SourceError),

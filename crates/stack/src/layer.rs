@@ -4,7 +4,8 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::{ExecError, Executor, Finished, Invocation};
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use crate::{Ledger, Need, Remount, Shape, StackError};
@@ -107,7 +108,7 @@ pub struct LayerKind {
     pub options: &'static [(&'static str, &'static str)],
     /// Understands the options. Without any, it must succeed: `disklab doctor`
     /// asks such a layer for its needs.
-    pub parse: fn(&LayerSpec) -> Result<Box<dyn Layer>, StudyError>,
+    pub parse: fn(&LayerSpec) -> Result<Box<dyn Layer>, SourceError>,
 }
 
 impl LayerKind {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use disklab_exec::{Executor, Invocation, find_program};
-use disklab_study::{LayerSpec, Place, Source};
+use disklab_source::{Place, Source};
+use disklab_study::LayerSpec;
 
 use crate::LAYERS;
 

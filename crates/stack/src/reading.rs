@@ -1,9 +1,8 @@
 //! Reading a layer's options, with errors that say what was expected.
 
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::{SourceError, did_you_mean, one_of};
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
-
-use disklab_study::{did_you_mean, one_of};
 
 /// The options of one layer. [`Reading::finish`] refuses whatever was never
 /// asked for, so that a misspelt option is never silently ignored.
@@ -29,7 +28,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// Where it has a value.
-    pub fn flag(&mut self, name: &'static str) -> Result<bool, StudyError> {
+    pub fn flag(&mut self, name: &'static str) -> Result<bool, SourceError> {
         match self.text(name) {
             None => Ok(false),
             Some("") => Ok(true),
@@ -45,7 +44,7 @@ impl<'a> Reading<'a> {
         &mut self,
         name: &'static str,
         words: &[(&str, T)],
-    ) -> Result<Option<T>, StudyError> {
+    ) -> Result<Option<T>, SourceError> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| Some(*value));
         found.ok_or_else(|| self.expected(name, &one_of(words.iter().map(|(word, _)| *word)), text))
@@ -55,7 +54,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// Where it is none.
-    pub fn size(&mut self, name: &'static str) -> Result<Option<Bytes>, StudyError> {
+    pub fn size(&mut self, name: &'static str) -> Result<Option<Bytes>, SourceError> {
         let Some(text) = self.text(name) else { return Ok(None) };
         match text.parse() {
             Ok(Bytes(0)) => Err(self.expected(name, "a size above 0", text)),
@@ -73,7 +72,7 @@ impl<'a> Reading<'a> {
         name: &'static str,
         low: Bytes,
         high: Bytes,
-    ) -> Result<Option<Bytes>, StudyError> {
+    ) -> Result<Option<Bytes>, SourceError> {
         match self.size(name)? {
             Some(size) if !(size.0.is_power_of_two() && size >= low && size <= high) => {
                 let expected = format!("a power of two from {low} to {high}");
@@ -91,7 +90,7 @@ impl<'a> Reading<'a> {
         &mut self,
         name: &'static str,
         range: std::ops::RangeInclusive<u32>,
-    ) -> Result<Option<u32>, StudyError> {
+    ) -> Result<Option<u32>, SourceError> {
         let Some(text) = self.text(name) else { return Ok(None) };
         text.parse().ok().filter(|n| range.contains(n)).map(Some).ok_or_else(|| {
             let expected = format!("a whole number from {} to {}", range.start(), range.end());
@@ -100,14 +99,14 @@ impl<'a> Reading<'a> {
     }
 
     /// An error about the value of an option.
-    pub fn expected(&self, name: &str, expected: &str, found: &str) -> StudyError {
+    pub fn expected(&self, name: &str, expected: &str, found: &str) -> SourceError {
         let found = if found.is_empty() { "no value".to_owned() } else { format!("'{found}'") };
         self.spec.error(format!("{}: `{name}`: expected {expected}, found {found}", self.spec.name))
     }
 
     /// # Errors
     /// Where an option was never asked for.
-    pub fn finish(self) -> Result<(), StudyError> {
+    pub fn finish(self) -> Result<(), SourceError> {
         let unknown = self.spec.options.iter().find(|(key, _)| !self.asked.contains(&key.as_str()));
         let Some((key, _)) = unknown else { return Ok(()) };
         let known = self.asked.iter().copied();
@@ -124,7 +123,9 @@ impl<'a> Reading<'a> {
 pub(crate) mod tests {
     use std::sync::Arc;
 
-    use disklab_study::{LayerSpec, Node, Place, Source, Value, parse_layers};
+    use disklab_config::{Node, Value};
+    use disklab_source::{Place, Source};
+    use disklab_study::{LayerSpec, parse_layers};
     use proptest::prelude::*;
 
     use super::*;

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use disklab_exec::{ExecError, Invocation};
-use disklab_study::{LayerSpec, StackSpec, StudyError};
+use disklab_source::{SourceError, did_you_mean, one_of};
+use disklab_study::{LayerSpec, StackSpec};
 use disklab_units::Bytes;
 
 use crate::{
     Form, LAYERS, Layer, LayerKind, Need, Remount, Shape, Site, StackError, Volume, find_layer,
 };
-use disklab_study::{did_you_mean, one_of};
 
 /// The size of the drives on which [`Stack::parse`] tries whether the layers
 /// fit together: 1 PiB, too large to be the reason for a refusal.
@@ -39,7 +39,7 @@ impl Stack {
     /// # Errors
     /// Where a layer or an option is unknown, or a layer cannot stand on what
     /// is below it; the error shows the place.
-    pub fn parse(spec: &StackSpec) -> Result<Self, StudyError> {
+    pub fn parse(spec: &StackSpec) -> Result<Self, SourceError> {
         let mut layers = Vec::with_capacity(spec.layers.len());
         for layer in &spec.layers {
             let kind = find_layer(&layer.name).ok_or_else(|| {
@@ -199,7 +199,7 @@ fn wipe(devices: &[PathBuf], site: &Site<'_>) -> Result<(), StackError> {
 
 /// # Errors
 /// Where the kind of layer has no such option.
-fn check_options(kind: &LayerKind, layer: &LayerSpec) -> Result<(), StudyError> {
+fn check_options(kind: &LayerKind, layer: &LayerSpec) -> Result<(), SourceError> {
     if kind.options.iter().any(|(name, _)| *name == LayerKind::ANY_OPTION) {
         return Ok(());
     }

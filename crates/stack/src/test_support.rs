@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use disklab_study::{Node, Place, Source, StackSpec, Value, parse_layers};
+use disklab_config::{Node, Value};
+use disklab_source::{Place, Source};
+use disklab_study::{StackSpec, parse_layers};
 
 use crate::{Layer, find_layer};
 

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::{LeftBehind, UntrustedDirectory};
 use disklab_sample::TraceEntry;
-use disklab_study::{Cell, FileName};
+use disklab_source::FileName;
+use disklab_study::Cell;
 
 use crate::{CellRecord, CellState, StoreError};
 

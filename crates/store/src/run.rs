@@ -4,8 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use disklab_sample::Sample;
-use disklab_sample::TraceEntry;
+use disklab_sample::{Sample, TraceEntry};
 use disklab_study::{Cell, MOST_CELLS};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use rustix::fs::{FlockOperation, OFlags, flock};

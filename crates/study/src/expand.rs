@@ -2,18 +2,15 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use disklab_source::{FileName, did_you_mean, one_of};
+use disklab_source::{FileName, SourceError, did_you_mean, one_of};
 
 use crate::limits::{MOST_EXCLUSIONS, MOST_STACKS, MOST_WORKLOADS};
 use crate::load::check_id;
-use crate::node::Key;
 use crate::parameters::{Filler, combinations, without_parameters};
 use crate::shipped::{CACHES, changed, used};
 use crate::stack_text::parse_options;
-use crate::{
-    DriveSpec, Fields, LayerSpec, Node, StackSpec, StudyError, Value, WorkloadSpec, matches,
-    parse_layers,
-};
+use crate::{DriveSpec, LayerSpec, StackSpec, WorkloadSpec, matches, parse_layers};
+use disklab_config::{Fields, Key, Node, Value};
 
 /// A layout or a whole stack: layers and the drives below them.
 struct Layout {
@@ -34,7 +31,7 @@ struct FileSystem {
 pub(crate) fn stacks(
     fields: &mut Fields<'_>,
     drives: &[DriveSpec],
-) -> Result<Vec<StackSpec>, StudyError> {
+) -> Result<Vec<StackSpec>, SourceError> {
     let layouts = table(fields.take("layouts"))?
         .iter()
         .map(|entry| layout(entry, drives))
@@ -98,7 +95,7 @@ pub(crate) fn stacks(
 }
 
 /// Refuses a study of more stacks than any needs.
-fn check_count(fields: &Fields<'_>, stacks: usize) -> Result<(), StudyError> {
+fn check_count(fields: &Fields<'_>, stacks: usize) -> Result<(), SourceError> {
     if stacks <= MOST_STACKS {
         return Ok(());
     }
@@ -108,11 +105,11 @@ fn check_count(fields: &Fields<'_>, stacks: usize) -> Result<(), StudyError> {
     )))
 }
 
-fn table(node: Option<&Node>) -> Result<&[(Key, Node)], StudyError> {
+fn table(node: Option<&Node>) -> Result<&[(Key, Node)], SourceError> {
     node.map_or(Ok(&[]), Node::entries)
 }
 
-fn layout((key, node): &(Key, Node), drives: &[DriveSpec]) -> Result<Layout, StudyError> {
+fn layout((key, node): &(Key, Node), drives: &[DriveSpec]) -> Result<Layout, SourceError> {
     check_stack_id(key)?;
     let all = || (0..drives.len()).collect();
     if !matches!(node.value, Value::Table(_)) {
@@ -137,7 +134,7 @@ fn layout((key, node): &(Key, Node), drives: &[DriveSpec]) -> Result<Layout, Stu
 
 /// `drives = 2` means the first two; a list of names means those, where a name
 /// also stands for all that came of one entry with a `count`.
-fn choose(node: &Node, drives: &[DriveSpec]) -> Result<Vec<usize>, StudyError> {
+fn choose(node: &Node, drives: &[DriveSpec]) -> Result<Vec<usize>, SourceError> {
     if let Value::Integer(n) = node.value {
         let available = drives.len();
         return usize::try_from(n)
@@ -175,7 +172,7 @@ fn choose(node: &Node, drives: &[DriveSpec]) -> Result<Vec<usize>, StudyError> {
 }
 
 /// A file system, once per entry of its `options`.
-fn file_system((key, node): &(Key, Node)) -> Result<Vec<FileSystem>, StudyError> {
+fn file_system((key, node): &(Key, Node)) -> Result<Vec<FileSystem>, SourceError> {
     check_stack_id(key)?;
     let id = key.name.clone();
     if !matches!(node.value, Value::Table(_)) {
@@ -200,7 +197,7 @@ fn file_system((key, node): &(Key, Node)) -> Result<Vec<FileSystem>, StudyError>
         .collect()
 }
 
-fn check_stack_id(key: &Key) -> Result<(), StudyError> {
+fn check_stack_id(key: &Key) -> Result<(), SourceError> {
     let fits = |c: char| c.is_ascii_graphic() && !"*?\"'\\:".contains(c);
     // Parts of it become parts of file names.
     let parts = || key.name.split('/').all(|part| FileName::new(part).is_ok());
@@ -215,7 +212,7 @@ fn check_stack_id(key: &Key) -> Result<(), StudyError> {
 }
 
 /// `[[workloads]]`, with `each` and `matrix` expanded.
-pub(crate) fn workloads(node: &Node) -> Result<Vec<WorkloadSpec>, StudyError> {
+pub(crate) fn workloads(node: &Node) -> Result<Vec<WorkloadSpec>, SourceError> {
     let mut workloads: Vec<WorkloadSpec> = Vec::new();
     let (mut ids, mut filler) = (HashSet::new(), Filler::new());
     for item in node.items() {
@@ -292,7 +289,7 @@ pub(crate) fn excluded(
     node: Option<&Node>,
     stacks: &[StackSpec],
     workloads: &[WorkloadSpec],
-) -> Result<Vec<(usize, usize)>, StudyError> {
+) -> Result<Vec<(usize, usize)>, SourceError> {
     let items = node.map_or(&[][..], Node::items);
     if let Some(item) = items.get(MOST_EXCLUSIONS) {
         return Err(item.error(format!("expected at most {MOST_EXCLUSIONS} exclusions")));

@@ -2,7 +2,9 @@
 
 use disklab_units::{Bytes, BytesPerSecond};
 
-use crate::{Fields, Node, StackSpec, StudyError};
+use crate::StackSpec;
+use disklab_config::{Fields, Node};
+use disklab_source::SourceError;
 
 /// The slowest bus: drives behind a slower one would wait for minutes, which a kernel
 /// takes for a fault.
@@ -23,7 +25,7 @@ pub(crate) struct Lab {
 ///
 /// # Errors
 /// Where a field is unknown or wrong.
-pub(crate) fn lab(fields: &mut Fields<'_>) -> Result<Lab, StudyError> {
+pub(crate) fn lab(fields: &mut Fields<'_>) -> Result<Lab, SourceError> {
     let Some(node) = fields.take("lab") else { return Ok(Lab::default()) };
     let mut fields = Fields::new(node, "'lab'")?;
     let memory = fields.bytes("memory")?;
@@ -39,7 +41,7 @@ pub(crate) fn lab(fields: &mut Fields<'_>) -> Result<Lab, StudyError> {
 impl Lab {
     /// # Errors
     /// Where a stack has a host's cache mode, and there is no host.
-    pub fn check(&self, stacks: &[StackSpec]) -> Result<(), StudyError> {
+    pub fn check(&self, stacks: &[StackSpec]) -> Result<(), SourceError> {
         match stacks.iter().find(|stack| stack.host_cache.is_some() && self.host.is_none()) {
             None => Ok(()),
             Some(stack) => Err(stack.place.error(format!(
@@ -67,10 +69,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Node;
+    use disklab_config::Node;
 
     fn read(text: &str) -> Result<Lab, String> {
-        let source = crate::Source { name: "s.toml".to_owned(), text: text.to_owned() };
+        let source = disklab_source::Source { name: "s.toml".to_owned(), text: text.to_owned() };
         let root = Node::parse(&std::sync::Arc::new(source)).map_err(|e| e.to_string())?;
         let mut fields = Fields::new(&root, "the study").map_err(|e| e.to_string())?;
         lab(&mut fields).map_err(|e| e.to_string())

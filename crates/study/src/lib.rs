@@ -1,37 +1,29 @@
 //! The study format: what is compared with what, on which drives, by which work.
 //!
-//! Pure: a text comes in, a [`Study`] goes out, or a [`StudyError`] that names
+//! Pure: a text comes in, a [`Study`] goes out, or a [`SourceError`](disklab_source::SourceError) that names
 //! the file, the line and what was expected. [`order`] lays a study's cells out
 //! in randomised complete blocks.
 
 mod expand;
-mod fields;
 mod lab;
 mod limits;
 mod load;
 mod model_sizes;
-mod node;
 mod order;
 mod parameters;
 mod pattern;
 mod plan;
-mod setting;
 mod shipped;
 mod stack_text;
 mod study;
 
-pub use disklab_source::SourceError as StudyError;
-pub use disklab_source::{FileName, FileNameError, Place, Source, did_you_mean, one_of};
-pub use fields::Fields;
 pub use lab::bus;
 pub use limits::{MOST_CELLS, TooManyCells, check_run_size};
 pub use load::load;
 pub use model_sizes::{MODEL_SIZES, model_size};
-pub use node::{Key, Node, Value};
 pub use order::{Cell, cell_seed, order};
 pub use pattern::matches;
 pub use plan::{LeftOut, PlannedStack};
-pub use setting::{ModelSetting, Setting};
 pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use stack_text::{LayerSpec, parse_layers};
 pub use study::{

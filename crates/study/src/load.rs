@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use disklab_source::{FileName, did_you_mean, one_of};
+use disklab_source::{FileName, Source, SourceError, did_you_mean, one_of};
 use disklab_units::Bytes;
 use sha2::{Digest, Sha256};
 
@@ -13,9 +13,9 @@ use crate::limits::{MOST_DRIVES, MOST_PAIRS, MOST_QUESTIONS};
 use crate::model_sizes::model_size;
 use crate::study::Positions;
 use crate::{
-    Chart, Draws, DriveSpec, Fields, Measure, Node, Part, Question, Setting, Source, StackSpec,
-    Study, StudyError, WorkloadSpec, matches,
+    Chart, Draws, DriveSpec, Measure, Part, Question, StackSpec, Study, WorkloadSpec, matches,
 };
+use disklab_config::{Fields, Node, Setting};
 
 /// The words for `draws`.
 const DRAWS: [(&str, Draws); 2] = [("shared", Draws::Shared), ("apart", Draws::Apart)];
@@ -24,7 +24,7 @@ const DRAWS: [(&str, Draws); 2] = [("shared", Draws::Shared), ("apart", Draws::A
 ///
 /// # Errors
 /// Where the text is no TOML or no study; the error shows the place.
-pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
+pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
     let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
     let root = Node::parse(&source)?;
     let mut fields = Fields::new(&root, "the study")?;
@@ -76,7 +76,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, StudyError> {
 }
 
 /// Refuses a study of more pairs than any needs.
-fn check_pairs(node: &Node, stacks: usize, workloads: usize) -> Result<(), StudyError> {
+fn check_pairs(node: &Node, stacks: usize, workloads: usize) -> Result<(), SourceError> {
     if stacks.saturating_mul(workloads) <= MOST_PAIRS {
         return Ok(());
     }
@@ -91,7 +91,7 @@ fn size_of_bench(
     fields: &mut Fields<'_>,
     bench: &str,
     size: &str,
-) -> Result<Option<Bytes>, StudyError> {
+) -> Result<Option<Bytes>, SourceError> {
     let Some(node) = fields.take(bench) else { return Ok(None) };
     let mut fields = Fields::new(node, &format!("'{bench}'"))?;
     let size = fields.bytes(size)?;
@@ -111,7 +111,7 @@ fn digest(source: &Source, workloads: &[WorkloadSpec]) -> String {
 }
 
 /// An id, which becomes part of file names.
-pub(crate) fn check_id(node: &Node) -> Result<FileName, StudyError> {
+pub(crate) fn check_id(node: &Node) -> Result<FileName, SourceError> {
     let id = node.as_text()?;
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.=+".contains(c);
     if id.len() <= 100
@@ -128,7 +128,7 @@ pub(crate) fn check_id(node: &Node) -> Result<FileName, StudyError> {
 
 /// The name of a drive that the study names, or else that of its model. A model may be a
 /// file's path: then it is the file's name without the ending.
-fn drive_name(fields: &mut Fields<'_>, model: &str) -> Result<FileName, StudyError> {
+fn drive_name(fields: &mut Fields<'_>, model: &str) -> Result<FileName, SourceError> {
     if let Some(node) = fields.take("name") {
         let name = node.as_text()?;
         return FileName::new(&name).map_err(|why| {
@@ -142,7 +142,7 @@ fn drive_name(fields: &mut Fields<'_>, model: &str) -> Result<FileName, StudyErr
     }))
 }
 
-fn drives(node: &Node) -> Result<Vec<DriveSpec>, StudyError> {
+fn drives(node: &Node) -> Result<Vec<DriveSpec>, SourceError> {
     let mut drives: Vec<DriveSpec> = Vec::new();
     for item in node.items() {
         let mut fields = Fields::new(item, "a drive")?;
@@ -184,7 +184,7 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, StudyError> {
     Ok(drives)
 }
 
-fn known_stack(node: &Node, stacks: &[StackSpec]) -> Result<String, StudyError> {
+fn known_stack(node: &Node, stacks: &[StackSpec]) -> Result<String, SourceError> {
     let id = node.as_text()?;
     if stacks.iter().any(|s| s.id == id) {
         return Ok(id);
@@ -197,7 +197,7 @@ fn questions(
     node: &Node,
     stacks: &[StackSpec],
     workloads: &[WorkloadSpec],
-) -> Result<Vec<Question>, StudyError> {
+) -> Result<Vec<Question>, SourceError> {
     if let Some(item) = node.items().get(MOST_QUESTIONS) {
         return Err(item.error(format!("expected at most {MOST_QUESTIONS} questions")));
     }

@@ -4,7 +4,8 @@
 use indexmap::IndexMap;
 
 use crate::limits::{BYTES_OF_VALUE, MOST_FILLED, MOST_WORKLOADS};
-use crate::{Fields, Node, StudyError, Value};
+use disklab_config::{Fields, Node, Value};
+use disklab_source::SourceError;
 
 /// The values of one combination, by name.
 pub(crate) type Parameters = IndexMap<String, String>;
@@ -14,7 +15,7 @@ const MOST_COMBINATIONS: usize = MOST_WORKLOADS;
 
 /// All combinations that a workload's `each` and `matrix` make; one empty
 /// combination where it has neither.
-pub(crate) fn combinations(fields: &mut Fields<'_>) -> Result<Vec<Parameters>, StudyError> {
+pub(crate) fn combinations(fields: &mut Fields<'_>) -> Result<Vec<Parameters>, SourceError> {
     let mut rows = vec![Parameters::new()];
     if let Some(each) = fields.take("each") {
         if let Some(row) = each.items().get(MOST_COMBINATIONS) {
@@ -54,7 +55,7 @@ pub(crate) fn without_parameters(node: &Node) -> Node {
     own
 }
 
-fn row(node: &Node) -> Result<Parameters, StudyError> {
+fn row(node: &Node) -> Result<Parameters, SourceError> {
     node.entries()?.iter().map(|(key, value)| Ok((key.name.clone(), value.as_text()?))).collect()
 }
 
@@ -76,7 +77,7 @@ impl Filler {
         &mut self,
         node: &Node,
         parameters: &Parameters,
-    ) -> Result<Node, StudyError> {
+    ) -> Result<Node, SourceError> {
         self.take(node, BYTES_OF_VALUE)?;
         let value = match &node.value {
             Value::Text(text) => Value::Text(self.fill_text(node, text, parameters)?),
@@ -95,7 +96,7 @@ impl Filler {
     }
 
     /// Takes bytes off the room that is left.
-    fn take(&mut self, node: &Node, bytes: usize) -> Result<(), StudyError> {
+    fn take(&mut self, node: &Node, bytes: usize) -> Result<(), SourceError> {
         self.room = self.room.checked_sub(bytes).ok_or_else(|| {
             node.error(format!(
                 "the workloads, with their parameters filled in, are larger than {MOST_FILLED} \
@@ -110,7 +111,7 @@ impl Filler {
         node: &Node,
         text: &str,
         parameters: &Parameters,
-    ) -> Result<String, StudyError> {
+    ) -> Result<String, SourceError> {
         if parameters.is_empty() {
             self.take(node, text.len())?;
             return Ok(text.to_owned());

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use disklab_source::{did_you_mean, one_of};
+use disklab_source::{Source, SourceError, did_you_mean, one_of};
 
-use crate::node::Key;
-use crate::{Caches, Fields, Node, Source, StudyError, Value};
+use crate::Caches;
+use disklab_config::{Fields, Key, Node, Value};
 
 /// The shipped workloads: one line each, which is a file in `workloads/`.
 pub const SHIPPED_WORKLOADS: &[(&str, &str)] = &[
@@ -47,7 +47,7 @@ pub(crate) const CACHES: [(&str, Caches); 3] =
 ///
 /// # Errors
 /// Where it is none; the error names the file.
-pub fn read_shipped(name: &str, text: &str) -> Result<ShippedWorkload, StudyError> {
+pub fn read_shipped(name: &str, text: &str) -> Result<ShippedWorkload, SourceError> {
     let source = Arc::new(Source { name: format!("workloads/{name}.toml"), text: text.to_owned() });
     let root = Node::parse(&source)?;
     let mut fields = Fields::new(&root, "a workload")?;
@@ -65,7 +65,7 @@ pub fn read_shipped(name: &str, text: &str) -> Result<ShippedWorkload, StudyErro
 ///
 /// # Errors
 /// Where there is none.
-pub(crate) fn used(node: &Node) -> Result<ShippedWorkload, StudyError> {
+pub(crate) fn used(node: &Node) -> Result<ShippedWorkload, SourceError> {
     let name = node.as_text()?;
     let names = || SHIPPED_WORKLOADS.iter().map(|(name, _)| *name);
     match SHIPPED_WORKLOADS.iter().find(|(known, _)| *known == name) {
@@ -82,7 +82,7 @@ pub(crate) fn used(node: &Node) -> Result<ShippedWorkload, StudyError> {
 ///
 /// # Errors
 /// Where either is no table.
-pub(crate) fn changed(body: &Node, with: &Node) -> Result<Node, StudyError> {
+pub(crate) fn changed(body: &Node, with: &Node) -> Result<Node, SourceError> {
     let mut entries: Vec<(Key, Node)> = body.entries()?.to_vec();
     for (key, value) in with.entries()? {
         match entries.iter_mut().find(|(known, _)| known.name == key.name) {

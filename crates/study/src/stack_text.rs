@@ -5,9 +5,9 @@
 
 use std::fmt;
 
-use crate::StudyError;
 use crate::limits::LONGEST_LAYERS;
-use crate::{Node, Place};
+use disklab_config::Node;
+use disklab_source::{Place, SourceError};
 
 /// One layer as written: a name and options. What names and options exist is
 /// the stack crate's knowledge.
@@ -32,7 +32,7 @@ impl LayerSpec {
     }
 
     /// An error at this layer.
-    pub fn error(&self, message: impl Into<String>) -> StudyError {
+    pub fn error(&self, message: impl Into<String>) -> SourceError {
         self.place.error(message)
     }
 }
@@ -55,7 +55,7 @@ impl fmt::Display for LayerSpec {
 ///
 /// # Errors
 /// Where brackets do not match or a name is empty or has odd characters.
-pub fn parse_layers(node: &Node) -> Result<Vec<LayerSpec>, StudyError> {
+pub fn parse_layers(node: &Node) -> Result<Vec<LayerSpec>, SourceError> {
     let text = node.as_text()?;
     check_length(node, &text)?;
     let mut layers = Vec::new();
@@ -90,7 +90,7 @@ pub fn parse_layers(node: &Node) -> Result<Vec<LayerSpec>, StudyError> {
 }
 
 /// Refuses layers that no stack has: each stack keeps a copy of them.
-fn check_length(node: &Node, text: &str) -> Result<(), StudyError> {
+fn check_length(node: &Node, text: &str) -> Result<(), SourceError> {
     if text.len() <= LONGEST_LAYERS {
         return Ok(());
     }
@@ -104,7 +104,7 @@ fn check_length(node: &Node, text: &str) -> Result<(), StudyError> {
 pub(crate) fn parse_options(
     node: &Node,
     text: &str,
-) -> Result<Vec<(String, Option<String>)>, StudyError> {
+) -> Result<Vec<(String, Option<String>)>, SourceError> {
     check_length(node, text)?;
     let mut options = Vec::new();
     let parts = split_unquoted(text).ok_or_else(|| {
@@ -216,10 +216,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Source;
+    use disklab_source::Source;
 
     /// Parses it as a study's text.
-    fn layers(text: &str) -> Result<Vec<LayerSpec>, StudyError> {
+    fn layers(text: &str) -> Result<Vec<LayerSpec>, SourceError> {
         // Escapes of what the tests have are the same in Rust and TOML.
         let toml = format!("x = {text:?}");
         let source = Arc::new(Source { name: "x".to_owned(), text: toml });

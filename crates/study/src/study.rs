@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use disklab_source::FileName;
+use disklab_source::{FileName, Place, Source};
 use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
 
 use crate::order::stack_seed;
-use crate::{Cell, LayerSpec, Node, Place, Setting, Source, order};
+use crate::{Cell, LayerSpec, order};
+use disklab_config::{Node, Setting};
 
 /// A study: stacks × workloads, the repeats, the questions.
 #[derive(Debug, Clone)]

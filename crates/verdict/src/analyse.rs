@@ -12,7 +12,7 @@ pub enum AnalyseError {
     Store(#[from] StoreError),
     /// This version of disklab does not understand the study that the run holds.
     #[error("the run's study is not understood by this version of disklab: {0}")]
-    Study(#[from] disklab_study::StudyError),
+    Study(#[from] disklab_source::SourceError),
 }
 
 /// Works out everything that a report says, in one pass over the run's samples.

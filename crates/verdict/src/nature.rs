@@ -3,7 +3,8 @@
 //! The fields are read as written: the workload crate's understanding of them
 //! lies upstream of a run and is not needed to judge its samples.
 
-use disklab_study::{Node, WorkloadSpec};
+use disklab_config::Node;
+use disklab_study::WorkloadSpec;
 
 /// What a study says of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

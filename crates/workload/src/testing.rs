@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use disklab_config::Node;
 use disklab_exec::{Executor, Interrupt};
 use disklab_sample::{Note, Step};
-use disklab_study::{Caches, Node, Source, StudyError, WorkloadSpec};
+use disklab_source::{Source, SourceError};
+use disklab_study::{Caches, WorkloadSpec};
 
 use crate::{Context, WorkSite, Workload, WorkloadError, read_workload};
 
 /// The workload `kind` with these fields, written as TOML lines.
-pub fn read(kind: &str, body: &str, scale: f64) -> Result<Box<dyn Workload>, StudyError> {
+pub fn read(kind: &str, body: &str, scale: f64) -> Result<Box<dyn Workload>, SourceError> {
     read_in(kind, body, scale, Path::new("/nowhere"))
 }
 
@@ -20,7 +22,7 @@ pub fn read_in(
     body: &str,
     scale: f64,
     folder: &Path,
-) -> Result<Box<dyn Workload>, StudyError> {
+) -> Result<Box<dyn Workload>, SourceError> {
     let source = Arc::new(Source { name: "test.toml".to_owned(), text: body.to_owned() });
     let body = Node::parse(&source)?;
     let spec = WorkloadSpec {

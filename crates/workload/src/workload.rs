@@ -3,7 +3,8 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use disklab_study::{StudyError, WorkloadSpec};
+use disklab_source::SourceError;
+use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::{WorkSite, WorkloadError};
@@ -101,4 +102,4 @@ pub struct WorkloadKind {
 }
 
 /// Understands the fields of a workload, or says which is wrong and where.
-pub type ReadWorkload = fn(&WorkloadSpec, &Context) -> Result<Box<dyn Workload>, StudyError>;
+pub type ReadWorkload = fn(&WorkloadSpec, &Context) -> Result<Box<dyn Workload>, SourceError>;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Invocation};
 use disklab_lab::kernel::{ZFS_CONFIGURATION, fingerprint};
 use disklab_lab::{ContentLimits, Seats, Walls};
@@ -10,7 +11,7 @@ use disklab_measure::environment;
 use disklab_processor::Processor;
 use disklab_sample::{Environment, LabKernelIdentity};
 use disklab_stack::{Ledger, Machine, Need};
-use disklab_study::{Cell, ModelSetting};
+use disklab_study::Cell;
 use disklab_units::{Bytes, BytesPerSecond};
 
 use super::crew::Crew;

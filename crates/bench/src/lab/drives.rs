@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_config::ModelSetting;
 use disklab_drive::{Change, DriveFile, Kind, Nanos};
 use disklab_exec::Executor;
 use disklab_host::HostSettings;
 use disklab_lab::DiskOptions;
 use disklab_measure::{DriveTraits, SystemRoot};
 use disklab_sample::Note;
+use disklab_source::one_of;
 use disklab_stack::{Ledger, Need};
-use disklab_study::{ModelSetting, Study, one_of};
+use disklab_study::Study;
 use disklab_units::Bytes;
 
 use super::host::{hosts, virtual_disk};

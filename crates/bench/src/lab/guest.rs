@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab::guest::{LAB_FOLDER, PLACE, mount_shown, set_environment};
 use disklab_stack::Ledger;
-use disklab_study::{Cell, ModelSetting};
+use disklab_study::Cell;
 use disklab_workload::Context;
 
 use super::drives::ModelledDrives;

@@ -2,7 +2,8 @@
 
 use disklab_host::{CacheMode, HostSettings, HostedDrive, with_cache};
 use disklab_lab::DiskOptions;
-use disklab_study::{StackSpec, Study, did_you_mean, one_of};
+use disklab_source::{did_you_mean, one_of};
+use disklab_study::{StackSpec, Study};
 
 /// Requests that QEMU's virtual disk takes (`queue-size` of virtio-blk: 128 until 4.2,
 /// 256 since then; the pool of threads has 64).

@@ -6,8 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use disklab_exec::UntrustedDirectory;
-use disklab_sample::Sample;
-use disklab_sample::TraceEntry;
+use disklab_sample::{Sample, TraceEntry};
 use disklab_study::{Cell, Study};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use disklab_config::{ModelSetting, Setting};
 use disklab_drive::{DriveFile, SHIPPED, by_name, load, load_with};
-use disklab_study::{ModelSetting, Setting, did_you_mean, one_of};
+use disklab_source::{did_you_mean, one_of};
 
 /// A drive file is some kilobytes; one larger than this is none.
 const LARGEST_FILE: u64 = 1 << 20;

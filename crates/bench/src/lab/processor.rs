@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use disklab_config::Value;
 use disklab_processor::{PARAMETERS, Processor, SHIPPED, by_name, from_node, load};
-use disklab_study::{Study, Value, did_you_mean, one_of};
+use disklab_source::{did_you_mean, one_of};
+use disklab_study::Study;
 
 /// The word for no processor, where a study names one.
 const NONE: &str = "none";

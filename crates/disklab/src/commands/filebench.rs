@@ -7,7 +7,7 @@ use std::sync::Arc;
 use disklab_filebench::{
     ContentKind, FilebenchError, Measured, Options, Progress, Report, Session, Site,
 };
-use disklab_study::Source;
+use disklab_source::Source;
 use disklab_wml::{Overrides, PERSONALITIES, Personality, find_personality};
 use serde_json::{Value, json};
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use disklab_engine::{EngineError, LogKind, Progress, ProgressHook, Report, Site, run};
 use disklab_jobfile::{Job, Policy, Runner, jobs, listing, sections};
-use disklab_study::Place;
+use disklab_source::Place;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::words::Words;
@@ -125,7 +125,7 @@ fn read(words: &Words) -> Result<Vec<Job>, Failure> {
     if let Some(missing) = words.sections.iter().find(|section| !names.contains(section)) {
         return Err(Failure::usage_error(format!(
             "--section: there is no section '{missing}'{}",
-            disklab_study::did_you_mean(missing, names.iter().map(String::as_str))
+            disklab_source::did_you_mean(missing, names.iter().map(String::as_str))
         )));
     }
     jobs(&chosen).map_err(Failure::usage_error)

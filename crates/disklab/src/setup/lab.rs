@@ -7,12 +7,13 @@ use disklab_bench::{
     BenchError, Campaign, LabBench, LabKernel, LabSettings, ModelledDrives, find_processor,
     free_space, needs_zfs, study_processor,
 };
+use disklab_config::ModelSetting;
 use disklab_exec::{ExecError, Executor, Interrupt};
 use disklab_lab::kernel::NamedKernel;
 use disklab_lab::speed::processors;
 use disklab_lab::{ContentLimits, kernel};
 use disklab_stack::Ledger;
-use disklab_study::{Cell, ModelSetting};
+use disklab_study::Cell;
 use disklab_units::Bytes;
 
 use super::{Place, existing_ancestor};

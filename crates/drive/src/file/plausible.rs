@@ -1,6 +1,7 @@
 //! Between what an uncertain value may lie.
 
-use disklab_study::{Key, Node, Setting, StudyError, Value};
+use disklab_config::{Key, Node, Setting, Value};
+use disklab_source::SourceError;
 use disklab_units::Bytes;
 
 use super::setting::{apply, value};
@@ -29,11 +30,11 @@ impl Plausible {
 
 /// Reads the table `plausible`: the field exists, its value lies within the range, and
 /// the drive is possible at either end.
-pub(super) fn read(root: &Node, table: &Node) -> Result<Vec<Plausible>, StudyError> {
+pub(super) fn read(root: &Node, table: &Node) -> Result<Vec<Plausible>, SourceError> {
     table.entries()?.iter().map(|(key, range)| one(root, key, range)).collect()
 }
 
-fn one(root: &Node, key: &Key, range: &Node) -> Result<Plausible, StudyError> {
+fn one(root: &Node, key: &Key, range: &Node) -> Result<Plausible, SourceError> {
     let field = &key.name;
     let Value::List(ends) = &range.value else {
         return Err(range.error(expected(field)));

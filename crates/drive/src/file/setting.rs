@@ -1,6 +1,7 @@
 //! Fields with other values than their file has.
 
-use disklab_study::{Key, Node, Setting, StudyError, Value, did_you_mean, one_of};
+use disklab_config::{Key, Node, Setting, Value};
+use disklab_source::{SourceError, did_you_mean, one_of};
 
 use super::DriveFile;
 
@@ -47,7 +48,7 @@ pub(super) fn apply(
     root: &Node,
     changed: &mut Node,
     setting: &Setting,
-) -> Result<Change, StudyError> {
+) -> Result<Change, SourceError> {
     let (table, field) = path(&setting.field);
     let first = if table.is_empty() { field } else { table };
     if NAMES.contains(&first) {
@@ -96,7 +97,12 @@ fn entry<'a>(node: &'a mut Node, name: &str) -> Option<&'a mut Node> {
 
 /// An error about a field that was not set, in a drive that is possible without the
 /// settings: shown where the last of them is.
-pub(super) fn blame(error: StudyError, name: &str, own: &DriveFile, set: &[Setting]) -> StudyError {
+pub(super) fn blame(
+    error: SourceError,
+    name: &str,
+    own: &DriveFile,
+    set: &[Setting],
+) -> SourceError {
     match set.last() {
         Some(last) if error.file == name => {
             let words: Vec<String> = set.iter().map(Setting::words).collect();
@@ -113,7 +119,7 @@ pub(super) fn blame(error: StudyError, name: &str, own: &DriveFile, set: &[Setti
 
 #[cfg(test)]
 mod tests {
-    use disklab_study::ModelSetting;
+    use disklab_config::ModelSetting;
     use proptest::prelude::*;
 
     use crate::{DriveFile, SHIPPED, load, load_with};

@@ -1,6 +1,7 @@
 //! A hard disk's part of a drive file.
 
-use disklab_study::{Fields, Node, StudyError};
+use disklab_config::{Fields, Node};
+use disklab_source::SourceError;
 
 use super::parameters::{Parameters, SectorFormat, SeekTimes};
 use crate::values::{at, boolean, choice, link, number, optional_time, rate, time, whole};
@@ -9,7 +10,7 @@ use crate::values::{at, boolean, choice, link, number, optional_time, rate, time
 ///
 /// # Errors
 /// Where a field is missing or unknown, or the numbers are impossible.
-pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, StudyError> {
+pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, SourceError> {
     let capacity = fields.require_bytes("capacity")?.0;
     let sectors = choice(fields, "sectors", &SectorFormat::WORDS)?;
 

@@ -1,6 +1,7 @@
 //! A shingled drive's part of a drive file.
 
-use disklab_study::{Fields, Node, StudyError};
+use disklab_config::{Fields, Node};
+use disklab_source::SourceError;
 use disklab_units::Bytes;
 
 use super::parameters::{CommitPoint, Parameters};
@@ -11,7 +12,7 @@ use crate::values::{at, parse_time, time, whole};
 ///
 /// # Errors
 /// Where a field is missing or unknown, or the numbers are impossible.
-pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, StudyError> {
+pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, SourceError> {
     let disk = hdd::read(root, fields)?;
     let mut log = Fields::new(fields.require("persistent-cache")?, "'persistent-cache'")?;
     let mut bands = Fields::new(fields.require("bands")?, "'bands'")?;
@@ -39,7 +40,7 @@ pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, S
 }
 
 /// The table of commit times: two lists of the same length.
-fn commit(log: &mut Fields<'_>) -> Result<Vec<CommitPoint>, StudyError> {
+fn commit(log: &mut Fields<'_>) -> Result<Vec<CommitPoint>, SourceError> {
     let (sizes, times) = (log.require("commit-sizes")?, log.require("commit-times")?);
     if sizes.items().len() != times.items().len() {
         return Err(times.error(format!(

@@ -1,6 +1,7 @@
 //! A solid-state drive's part of a drive file.
 
-use disklab_study::{Fields, Node, StudyError};
+use disklab_config::{Fields, Node};
+use disklab_source::SourceError;
 
 use super::parameters::{Buffer, Flash, Interface, Parameters, SlcCache};
 use crate::hdd::SectorFormat;
@@ -10,7 +11,7 @@ use crate::values::{at, boolean, choice, link, number, rate, time, whole};
 ///
 /// # Errors
 /// Where a field is missing or unknown, or the numbers are impossible.
-pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, StudyError> {
+pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, SourceError> {
     let capacity = fields.require_bytes("capacity")?.0;
     let sectors = choice(fields, "sectors", &SectorFormat::WORDS)?;
     let flash = read_flash(fields.require("flash")?)?;
@@ -23,7 +24,7 @@ pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, S
     Ok(parameters)
 }
 
-fn read_flash(node: &Node) -> Result<Flash, StudyError> {
+fn read_flash(node: &Node) -> Result<Flash, SourceError> {
     let mut fields = Fields::new(node, "'flash'")?;
     let flash = Flash {
         channels: whole(&mut fields, "channels")?,
@@ -44,7 +45,7 @@ fn read_flash(node: &Node) -> Result<Flash, StudyError> {
     Ok(flash)
 }
 
-fn read_slc_cache(node: &Node) -> Result<SlcCache, StudyError> {
+fn read_slc_cache(node: &Node) -> Result<SlcCache, SourceError> {
     let mut fields = Fields::new(node, "'slc-cache'")?;
     let cache = SlcCache {
         size: fields.require_bytes("size")?.0,
@@ -57,7 +58,7 @@ fn read_slc_cache(node: &Node) -> Result<SlcCache, StudyError> {
     Ok(cache)
 }
 
-fn read_buffer(node: &Node) -> Result<Buffer, StudyError> {
+fn read_buffer(node: &Node) -> Result<Buffer, SourceError> {
     let mut fields = Fields::new(node, "'buffer'")?;
     let buffer = Buffer {
         size: fields.require_bytes("size")?.0,
@@ -69,7 +70,7 @@ fn read_buffer(node: &Node) -> Result<Buffer, StudyError> {
     Ok(buffer)
 }
 
-fn read_interface(node: &Node) -> Result<Interface, StudyError> {
+fn read_interface(node: &Node) -> Result<Interface, SourceError> {
     let mut fields = Fields::new(node, "'interface'")?;
     let interface = Interface {
         link_rate: link(&mut fields, "link")?,

@@ -13,11 +13,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::{Outcome, run, steady};
+use disklab_config::{Node, Value};
 use disklab_exec::{Executor, Interrupt, Invocation};
 use disklab_lab::kernel::{ZFS_HOST, ZfsKernel, cache_folder, find_zfs};
 use disklab_lab::{DiskOptions, LabOptions};
+use disklab_source::{Place, Source};
 use disklab_stack::{Ledger, Machine, Site, Stack, needs_words};
-use disklab_study::{Node, Place, Source, StackSpec, Value, parse_layers};
+use disklab_study::{StackSpec, parse_layers};
 use disklab_units::Bytes;
 
 /// Tells [`in_the_guest`] where it is, and which stacks to make, parted by spaces.

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use disklab_exec::Invocation;
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use crate::reading::Reading;
@@ -45,11 +46,11 @@ pub(super) const KIND: LayerKind = LayerKind {
 /// cryptsetup 2.6).
 const HEADER: Bytes = Bytes::mib(16);
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     Ok(Box::new(understand(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Crypt, StudyError> {
+fn understand(spec: &LayerSpec) -> Result<Crypt, SourceError> {
     let mut reading = Reading::new(spec);
     let cipher = reading.text("cipher").map(str::to_owned);
     if let Some(cipher) = &cipher {

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use disklab_exec::{Executor, Invocation};
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
@@ -59,7 +60,7 @@ struct Ext4 {
     lazy_init: LazyInit,
 }
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     let lazy_init = Reading::new(spec)
         .word(
             "lazy-init",

@@ -1,7 +1,8 @@
 //! F2FS.
 
 use disklab_exec::Invocation;
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
@@ -26,7 +27,7 @@ struct F2fs {
     options: Options,
 }
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     let options = Options::parse(spec, &[])?;
     if options.block_size.is_some() {
         return Err(spec.error("f2fs has no `block-size`: its blocks are as large as a page"));

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot, identity};
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::mount_options;
@@ -43,7 +44,7 @@ impl Options {
     ///
     /// # Errors
     /// Where a block size or the arguments for mkfs cannot be read.
-    pub(super) fn parse(spec: &LayerSpec, own: &[&str]) -> Result<Self, StudyError> {
+    pub(super) fn parse(spec: &LayerSpec, own: &[&str]) -> Result<Self, SourceError> {
         let mut options = Self::default();
         let mut reading = Reading::new(spec);
         options.block_size = reading.power_of_two("block-size", Bytes(512), Bytes::kib(64))?;

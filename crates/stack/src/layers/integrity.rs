@@ -11,7 +11,8 @@
 use std::path::Path;
 
 use disklab_exec::Invocation;
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use crate::reading::Reading;
@@ -75,11 +76,11 @@ const MOST_JOURNAL: u64 = 131_072;
 /// Sectors of data between two stretches of checksums.
 const INTERLEAVE: u64 = 32_768;
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     Ok(Box::new(understand(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Integrity, StudyError> {
+fn understand(spec: &LayerSpec) -> Result<Integrity, SourceError> {
     let mut reading = Reading::new(spec);
     let algorithm = reading.word("algorithm", &ALGORITHMS)?.unwrap_or(ALGORITHMS[0].1);
     let modes = [("journal", Mode::Journal), ("bitmap", Mode::Bitmap), ("direct", Mode::Direct)];

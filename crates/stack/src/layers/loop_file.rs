@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
@@ -30,7 +31,7 @@ struct LoopFile {
     full: bool,
 }
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     let mut reading = Reading::new(spec);
     let size = reading.size("size")?.unwrap_or(Bytes::gib(10));
     if size.0 % 4096 != 0 || !(1 << 20..=1 << 60).contains(&size.0) {

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use disklab_exec::Invocation;
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
@@ -41,7 +42,7 @@ struct Nilfs2 {
 /// The cleaner, by nilfs_cleanerd.conf(5) of this machine.
 const CLEANER: Need = Need::Program { name: "nilfs_cleanerd", package: "nilfs-tools" };
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     let cleaner = Reading::new(spec).flag("cleaner")?;
     Ok(Box::new(Nilfs2 { options: Options::parse(spec, &["cleaner"])?, cleaner }))
 }

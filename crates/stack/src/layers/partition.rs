@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot};
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::devices;
@@ -84,7 +85,7 @@ impl Start {
     }
 }
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     let mut reading = Reading::new(spec);
     let start = match reading.text("start") {
         None => Start::At(START),

@@ -5,7 +5,8 @@
 //! it that of the volume. A volume has no scheduler, and cuts no writes.
 
 use disklab_measure::{BlockDevice, SystemRoot};
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use crate::reading::Reading;
@@ -40,11 +41,11 @@ struct Queue {
     settings: Vec<(QueueSetting, String)>,
 }
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     Ok(Box::new(understand(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Queue, StudyError> {
+fn understand(spec: &LayerSpec) -> Result<Queue, SourceError> {
     let mut reading = Reading::new(spec);
     let mut settings = Vec::new();
     if let Some(name) = reading.word("scheduler", &SCHEDULERS)? {
@@ -70,7 +71,7 @@ fn pages(
     reading: &mut Reading<'_>,
     name: &'static str,
     least: Bytes,
-) -> Result<Option<Bytes>, StudyError> {
+) -> Result<Option<Bytes>, SourceError> {
     let Some(text) = reading.text(name) else { return Ok(None) };
     match text.parse::<Bytes>() {
         Ok(size) if size >= least && size <= MOST && size.0 % 4096 == 0 => Ok(Some(size)),

@@ -1,7 +1,8 @@
 //! XFS.
 
 use disklab_exec::Invocation;
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
@@ -26,7 +27,7 @@ struct Xfs {
     options: Options,
 }
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     Ok(Box::new(Xfs { options: Options::parse(spec, &[])? }))
 }
 

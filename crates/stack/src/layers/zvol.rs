@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use disklab_exec::Invocation;
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::zfs::ZFS;
@@ -48,11 +49,11 @@ const FILL: f64 = 0.8;
 /// How long ZFS may take to make a block device.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     Ok(Box::new(understand(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Zvol, StudyError> {
+fn understand(spec: &LayerSpec) -> Result<Zvol, SourceError> {
     let mut reading = Reading::new(spec);
     let size = reading.size("size")?;
     let count = reading.integer("count", 1..=64)?.unwrap_or(1);

@@ -1,6 +1,7 @@
 //! Studies that are too large are refused within seconds, and the largest are laid out so.
 
-use disklab_study::{Study, StudyError, load, order};
+use disklab_source::SourceError;
+use disklab_study::{Study, load, order};
 use proptest::prelude::*;
 
 /// Seconds that this thread has had a processor; other tests run beside it.
@@ -10,7 +11,7 @@ fn cpu_seconds() -> f64 {
 }
 
 /// A study of these stacks and workloads.
-fn study(stacks: &str, workloads: &str) -> Result<Study, StudyError> {
+fn study(stacks: &str, workloads: &str) -> Result<Study, SourceError> {
     load(
         "x.toml",
         &format!(

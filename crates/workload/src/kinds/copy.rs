@@ -1,8 +1,10 @@
 //! Copy and remove: one large file, or a tree of small ones, by cp and rm.
 
+use disklab_config::Fields;
 use disklab_exec::{Executor, Invocation};
 use disklab_sample::{Direction, Figure, OperationKind};
-use disklab_study::{Fields, StudyError, WorkloadSpec};
+use disklab_source::SourceError;
+use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::data::{Content, Stream};
@@ -42,7 +44,7 @@ struct Copy {
     scaled: bool,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the copy workload")?;
     let size_node = fields.require("size")?;
     let size: Bytes =

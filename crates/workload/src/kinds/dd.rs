@@ -1,8 +1,10 @@
 //! dd: one file, written or read in blocks of one size.
 
+use disklab_config::{Fields, Node};
 use disklab_exec::Invocation;
 use disklab_sample::{Direction, Figure, OperationKind};
-use disklab_study::{Fields, Node, StudyError, WorkloadSpec};
+use disklab_source::SourceError;
+use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::data::{Content, Stream};
@@ -44,7 +46,7 @@ struct Dd {
     conversions: Vec<String>,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the dd workload")?;
     let direction = fields.require("direction")?;
     let writes = match direction.as_text()?.as_str() {
@@ -91,7 +93,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Stu
 }
 
 /// A comma-separated list of known words.
-fn words(node: Option<&Node>, name: &str, known: &[&str]) -> Result<Vec<String>, StudyError> {
+fn words(node: Option<&Node>, name: &str, known: &[&str]) -> Result<Vec<String>, SourceError> {
     let Some(node) = node else { return Ok(Vec::new()) };
     let text = node.as_text()?;
     let words: Vec<String> =

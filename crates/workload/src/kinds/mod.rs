@@ -15,7 +15,8 @@ mod streams;
 
 pub use fio::real::assume_fio;
 
-use disklab_study::{StudyError, WorkloadSpec};
+use disklab_source::SourceError;
+use disklab_study::WorkloadSpec;
 
 use crate::{Context, Workload, WorkloadKind};
 
@@ -47,7 +48,7 @@ pub fn find_workload(name: &str) -> Option<&'static WorkloadKind> {
 pub fn read_workload(
     spec: &WorkloadSpec,
     context: &Context,
-) -> Result<Box<dyn Workload>, StudyError> {
+) -> Result<Box<dyn Workload>, SourceError> {
     let kind = find_workload(&spec.kind)
         .ok_or_else(|| spec.body.error(format!("unknown program '{}'", spec.kind)))?;
     (kind.read)(spec, context)

@@ -4,9 +4,11 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use disklab_config::Fields;
 use disklab_exec::Interrupt;
 use disklab_sample::{Direction, OperationKind};
-use disklab_study::{Fields, StudyError, WorkloadSpec};
+use disklab_source::SourceError;
+use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::data::{Content, Stream};
@@ -61,7 +63,7 @@ struct Photos {
     sync: Sync,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the photos workload")?;
     let asked = fields.integer("photos", 1..=10_000_000)?.unwrap_or(100);
     let mut size = |name: &str, default: Bytes, least: Bytes| {

@@ -1,10 +1,12 @@
 //! rsync: a tree of files, copied, then again with nothing changed, then with a
 //! share of it changed.
 
+use disklab_config::Fields;
 use disklab_content::Share;
 use disklab_exec::Invocation;
 use disklab_sample::{Direction, Figure, OperationKind};
-use disklab_study::{Fields, StudyError, WorkloadSpec};
+use disklab_source::SourceError;
+use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::corpus::Corpus;
@@ -41,7 +43,7 @@ struct Rsync {
     scaled: bool,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the rsync workload")?;
     let size_node = fields.require("size")?;
     let size: Bytes =

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use disklab_jobfile::{OptionSpec, native_options};
-use disklab_study::Source;
+use disklab_source::Source;
 
 use crate::exit::Failure;
 

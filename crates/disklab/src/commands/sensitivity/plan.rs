@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use disklab_drive::DriveFile;
-use disklab_study::{matches, one_of};
+use disklab_source::one_of;
+use disklab_study::matches;
 use disklab_units::count;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

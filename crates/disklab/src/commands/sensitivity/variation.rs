@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use disklab_bench::ModelledDrives;
+use disklab_config::ModelSetting;
 use disklab_drive::DriveFile;
 use disklab_published::{Comparison, Moved};
-use disklab_study::{FileName, ModelSetting, Study};
+use disklab_source::FileName;
+use disklab_study::Study;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;

@@ -1,7 +1,6 @@
 //! The made-up run: what it is, its cells, and what they measured besides figures.
 
-use disklab_sample::TraceEntry;
-use disklab_sample::{DriveState, Environment, Note, Overhead, Sample, Tool};
+use disklab_sample::{DriveState, Environment, Note, Overhead, Sample, Tool, TraceEntry};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{LeftOut, PlannedStack, Study};
 

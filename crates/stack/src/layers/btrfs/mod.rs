@@ -1,7 +1,8 @@
 //! Btrfs over one or several devices.
 
 use disklab_exec::Invocation;
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
@@ -150,7 +151,7 @@ struct Btrfs {
     node_size: Option<Bytes>,
 }
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     let variant = VARIANTS.iter().find(|v| v.name == spec.name).unwrap_or(&VARIANTS[0]);
     let profiles = Profile::ALL.map(|profile| (profile.name(), profile));
     let mut reading = Reading::new(spec);

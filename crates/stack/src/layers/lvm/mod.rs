@@ -1,6 +1,7 @@
 //! LVM: one volume group over all devices below, and one logical volume in it.
 
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use crate::reading::Reading;
@@ -42,11 +43,11 @@ const DEFAULT_STRIPE: Bytes = Bytes::kib(64);
 /// The programs come in one package.
 pub(super) const LVM: Need = Need::Program { name: "lvm", package: "lvm2" };
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     Ok(Box::new(understand(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Lvm, StudyError> {
+fn understand(spec: &LayerSpec) -> Result<Lvm, SourceError> {
     let mut reading = Reading::new(spec);
     // The most stripes that LVM takes (lvcreate(8)).
     let stripes = reading.integer("stripes", 1..=128)?.unwrap_or(1);

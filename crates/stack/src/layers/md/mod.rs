@@ -1,6 +1,7 @@
 //! Linux md: arrays over all devices below.
 
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use crate::reading::Reading;
@@ -123,11 +124,11 @@ const COPIES_LAYOUTS: [(&str, (&str, u32)); 9] = [
     ("offset4", ("o4", 4)),
 ];
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     Ok(Box::new(understand(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Md, StudyError> {
+fn understand(spec: &LayerSpec) -> Result<Md, SourceError> {
     let found = LEVELS.iter().find(|(name, _)| *name == spec.name);
     let (layer, mut level) = *found.ok_or_else(|| spec.error("no kind of md array"))?;
     let mut reading = Reading::new(spec);
@@ -151,14 +152,14 @@ fn understand(spec: &LayerSpec) -> Result<Md, StudyError> {
 
 /// The option `chunk`: md takes powers of two from a page on
 /// (`drivers/md/raid5.c`, `setup_conf`).
-pub(super) fn chunk(reading: &mut Reading<'_>) -> Result<Option<Bytes>, StudyError> {
+pub(super) fn chunk(reading: &mut Reading<'_>) -> Result<Option<Bytes>, SourceError> {
     reading.power_of_two("chunk", Bytes::kib(4), Bytes::mib(64))
 }
 
 /// The options `bitmap` and `resync`.
 pub(super) fn bitmap_and_resync(
     reading: &mut Reading<'_>,
-) -> Result<(bool, Option<Resync>), StudyError> {
+) -> Result<(bool, Option<Resync>), SourceError> {
     let bitmap = reading.word("bitmap", &[("none", false), ("internal", true)])?.unwrap_or(false);
     let resync = reading.word("resync", &[("skip", Resync::Skip), ("wait", Resync::Wait)])?;
     Ok((bitmap, resync))
@@ -166,7 +167,7 @@ pub(super) fn bitmap_and_resync(
 
 /// The option `stripe-cache`, with the limits of `raid5_set_cache_size` in
 /// `drivers/md/raid5.c`.
-pub(super) fn stripe_cache(reading: &mut Reading<'_>) -> Result<Option<u32>, StudyError> {
+pub(super) fn stripe_cache(reading: &mut Reading<'_>) -> Result<Option<u32>, SourceError> {
     reading.integer("stripe-cache", 17..=32768)
 }
 

@@ -7,7 +7,8 @@
 
 use std::path::PathBuf;
 
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::lvm::{self, Group};
@@ -63,11 +64,11 @@ const FRONT: Bytes = Bytes::mib(1);
 /// specification, 5.3), here rounded up to keep the alignment.
 const BACK: Bytes = Bytes::mib(1);
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     Ok(Box::new(understand(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Shr, StudyError> {
+fn understand(spec: &LayerSpec) -> Result<Shr, SourceError> {
     let (layer, kind) =
         if spec.name == SHR2.name { (SHR2.name, Kind::Shr2) } else { (SHR.name, Kind::Shr) };
     let mut reading = Reading::new(spec);

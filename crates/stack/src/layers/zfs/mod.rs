@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
-use disklab_study::{LayerSpec, StudyError};
+use disklab_source::SourceError;
+use disklab_study::LayerSpec;
 
 use super::partition;
 use crate::redundancy::{devices, members};
@@ -72,11 +73,11 @@ pub(crate) const MARK: &str = "disklab:mark";
 pub(super) const ZPOOL: Need = Need::Program { name: "zpool", package: "zfsutils-linux" };
 pub(super) const ZFS: Need = Need::Program { name: "zfs", package: "zfsutils-linux" };
 
-fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, StudyError> {
+fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     Ok(Box::new(understand(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Zfs, StudyError> {
+fn understand(spec: &LayerSpec) -> Result<Zfs, SourceError> {
     let found = VDEVS.iter().find(|(name, _)| *name == spec.name);
     let (layer, vdev) = *found.ok_or_else(|| spec.error("no kind of ZFS pool"))?;
     let own: &[&str] = if vdev == Vdev::Stripe { &[] } else { &["width"] };

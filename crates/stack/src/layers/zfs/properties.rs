@@ -3,9 +3,8 @@
 
 use disklab_units::Bytes;
 
-use disklab_study::{LayerSpec, StudyError};
-
-use disklab_study::{did_you_mean, one_of};
+use disklab_source::{SourceError, did_you_mean, one_of};
+use disklab_study::LayerSpec;
 
 /// What a property belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +140,7 @@ impl Properties {
     ///
     /// # Errors
     /// Where an option is unknown, set twice, or has an odd value.
-    pub fn parse(spec: &LayerSpec, own: &[&str], owners: &[Owner]) -> Result<Self, StudyError> {
+    pub fn parse(spec: &LayerSpec, own: &[&str], owners: &[Owner]) -> Result<Self, SourceError> {
         let known = || PROPERTIES.iter().filter(|p| owners.contains(&p.owner));
         let mut properties = Self::default();
         for (key, value) in &spec.options {

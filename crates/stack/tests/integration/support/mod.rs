@@ -5,11 +5,13 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use disklab_config::{Node, Value};
 use disklab_exec::{Executor, Interrupt, Invocation};
+use disklab_source::{Place, Source, SourceError};
 use disklab_stack::{
     Ledger, Machine, Made, Need, Site, Stack, StackError, Undo, mounts, needs_words,
 };
-use disklab_study::{Node, Place, Source, StackSpec, StudyError, Value, parse_layers};
+use disklab_study::{StackSpec, parse_layers};
 use disklab_units::Bytes;
 use tempfile::TempDir;
 
@@ -26,7 +28,7 @@ pub fn can(needs: &[Need]) -> bool {
 pub const LOOPS: [Need; 2] = [Need::Root, Need::Loop];
 
 /// A stack on this many drives, as a study would have it.
-pub fn spec(text: &str, drives: usize) -> Result<StackSpec, StudyError> {
+pub fn spec(text: &str, drives: usize) -> Result<StackSpec, SourceError> {
     let source = Arc::new(Source { name: "test.toml".to_owned(), text: text.to_owned() });
     let place = Place { source, span: 0..text.len() };
     let node = Node { value: Value::Text(text.to_owned()), place: place.clone() };

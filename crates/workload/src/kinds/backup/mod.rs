@@ -5,8 +5,10 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+use disklab_config::{Fields, Node};
 use disklab_content::Share;
-use disklab_study::{Fields, Node, StudyError, WorkloadSpec};
+use disklab_source::SourceError;
+use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use self::borg::{BORG, ENCRYPTIONS, is_compression};
@@ -90,7 +92,7 @@ struct Backup {
     sync: bool,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the backup workload")?;
     program(fields.take("program"))?;
     let size_node = fields.require("size")?;
@@ -152,7 +154,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Stu
     }))
 }
 
-fn program(node: Option<&Node>) -> Result<(), StudyError> {
+fn program(node: Option<&Node>) -> Result<(), SourceError> {
     let Some(node) = node else { return Ok(()) };
     match node.as_text()?.as_str() {
         "borg" => Ok(()),
@@ -163,12 +165,12 @@ fn program(node: Option<&Node>) -> Result<(), StudyError> {
     }
 }
 
-fn bytes(name: &str, node: &Node) -> Result<Bytes, StudyError> {
+fn bytes(name: &str, node: &Node) -> Result<Bytes, SourceError> {
     node.as_text()?.parse().map_err(|e| node.error(format!("`{name}`: {e}")))
 }
 
 /// A size that is made from `from`, which it cannot exceed.
-fn less(from: Bytes, name: &str, node: Option<&Node>) -> Result<Bytes, StudyError> {
+fn less(from: Bytes, name: &str, node: Option<&Node>) -> Result<Bytes, SourceError> {
     let Some(node) = node else { return Ok(from) };
     let less = bytes(name, node)?;
     if less > from {

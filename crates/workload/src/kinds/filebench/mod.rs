@@ -9,8 +9,10 @@ mod tests;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use disklab_config::Fields;
 use disklab_filebench::{ContentKind, Options, Session};
-use disklab_study::{Fields, StudyError, WorkloadSpec};
+use disklab_source::SourceError;
+use disklab_study::WorkloadSpec;
 use disklab_wml::Personality;
 
 use crate::{Context, Cost, WorkSite, Workload, WorkloadError, WorkloadKind};
@@ -51,7 +53,7 @@ impl std::fmt::Debug for Filebench {
     }
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the filebench workload")?;
     let script = script::take(&mut fields, context)?;
     let variables = script::variables(fields.take("variables"))?;

@@ -5,7 +5,7 @@ use std::fs;
 use disklab_exec::{ExecError, Interrupt};
 use disklab_filebench::{Counted, FilebenchError, Measured, Progress, Report, Session, Site};
 use disklab_sample::{Direction, Figure, Latency, OperationKind, Since, Steadiness};
-use disklab_study::FileName;
+use disklab_source::FileName;
 
 use super::Filebench;
 use crate::steady::Counts;

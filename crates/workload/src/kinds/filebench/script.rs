@@ -4,7 +4,8 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use disklab_study::{Fields, Node, Source, StudyError, did_you_mean};
+use disklab_config::{Fields, Node};
+use disklab_source::{Source, SourceError, did_you_mean};
 use disklab_units::Bytes;
 use disklab_wml::{Overrides, PERSONALITIES, Personality, Value, find_personality};
 
@@ -14,7 +15,7 @@ use crate::Context;
 const BLOCK: Bytes = Bytes::kib(4);
 
 /// The script that the study names.
-pub(super) fn take(fields: &mut Fields<'_>, context: &Context) -> Result<Arc<Source>, StudyError> {
+pub(super) fn take(fields: &mut Fields<'_>, context: &Context) -> Result<Arc<Source>, SourceError> {
     let (name, file, text) = (fields.take("personality"), fields.take("file"), fields.take("text"));
     match (name, file, text) {
         (Some(node), None, None) => {
@@ -49,7 +50,7 @@ pub(super) fn take(fields: &mut Fields<'_>, context: &Context) -> Result<Arc<Sou
 }
 
 /// The variables that the study sets.
-pub(super) fn variables(node: Option<&Node>) -> Result<Vec<(String, String)>, StudyError> {
+pub(super) fn variables(node: Option<&Node>) -> Result<Vec<(String, String)>, SourceError> {
     let Some(node) = node else { return Ok(Vec::new()) };
     let mut variables = Vec::new();
     for (key, value) in node.entries()? {
@@ -73,7 +74,7 @@ pub(super) fn personality(
     run_time: Option<Duration>,
     scale: f64,
     body: &Node,
-) -> Result<(Personality, Vec<String>), StudyError> {
+) -> Result<(Personality, Vec<String>), SourceError> {
     let mut overrides = Overrides { variables, run_time };
     let read = |overrides: &Overrides| {
         Personality::read(&script, overrides).map_err(|e| body.error(e.to_string()))

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use disklab_study::{Node, Place};
+use disklab_config::Node;
+use disklab_source::Place;
 
 /// Where parts of `text`, the value of `node`, stand in the study: exactly,
 /// where the study has the text as it is; by the line, where parameters were
@@ -43,7 +44,8 @@ pub(super) fn locator(node: &Node, text: &str) -> impl Fn(Range<usize>) -> Place
 mod tests {
     use std::sync::Arc;
 
-    use disklab_study::{Source, Value};
+    use disklab_config::Value;
+    use disklab_source::Source;
     use proptest::prelude::*;
 
     use super::*;

@@ -16,8 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use disklab_config::{Fields, Node, Value};
 use disklab_jobfile::{Job, Policy, Runner, Section, Setting, jobs, sections};
-use disklab_study::{Fields, Node, Place, Source, StudyError, Value, WorkloadSpec};
+use disklab_source::{Place, Source, SourceError};
+use disklab_study::WorkloadSpec;
 
 use self::layout::Prewrite;
 use self::steps::{Step, steps};
@@ -80,7 +82,7 @@ struct Fio {
     checked: AtomicBool,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the fio workload")?;
     let job = fields.take("job");
     let job_file = fields.take("job-file");
@@ -134,7 +136,7 @@ fn direct(
     place: &Place,
     fields: &[(&str, &Place, &Node)],
     policy: Policy,
-) -> Result<Section, StudyError> {
+) -> Result<Section, SourceError> {
     let settings = fields
         .iter()
         .map(|(name, place, node)| {
@@ -150,12 +152,12 @@ fn direct(
     Ok(section)
 }
 
-fn from_text(node: &Node, policy: Policy) -> Result<Vec<Section>, StudyError> {
+fn from_text(node: &Node, policy: Policy) -> Result<Vec<Section>, SourceError> {
     let text = node.as_text()?;
     sections(&text, &node.place, &locate::locator(node, &text), policy)
 }
 
-fn from_file(node: &Node, context: &Context, policy: Policy) -> Result<Vec<Section>, StudyError> {
+fn from_file(node: &Node, context: &Context, policy: Policy) -> Result<Vec<Section>, SourceError> {
     let name = node.as_text()?;
     let path = context.folder.join(&name);
     let bytes = std::fs::read(&path)

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use disklab_exec::{ExecError, Finished, Invocation};
-use disklab_study::FileName;
+use disklab_source::FileName;
 
 use super::Fio;
 use super::figures::summary;

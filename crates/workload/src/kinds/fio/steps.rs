@@ -1,6 +1,7 @@
 //! Which sections run together, and which one after another.
 
-use disklab_study::{Node, StudyError};
+use disklab_config::Node;
+use disklab_source::SourceError;
 
 use super::Part;
 
@@ -28,7 +29,7 @@ impl Step {
 ///
 /// # Errors
 /// Where the study's wish is none, or impossible.
-pub(super) fn steps(parts: &[Part], wish: Option<&Node>) -> Result<Vec<Step>, StudyError> {
+pub(super) fn steps(parts: &[Part], wish: Option<&Node>) -> Result<Vec<Step>, SourceError> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         match groups.last_mut() {

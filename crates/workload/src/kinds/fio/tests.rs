@@ -6,7 +6,7 @@ use std::path::Path;
 
 use disklab_exec::{Executor, Interrupt};
 use disklab_sample::{Direction, OperationKind, Step};
-use disklab_study::StudyError;
+use disklab_source::SourceError;
 use disklab_units::Bytes;
 use proptest::prelude::*;
 
@@ -58,7 +58,7 @@ fn engines() -> impl Iterator<Item = &'static str> {
     std::iter::once("native").chain(fio)
 }
 
-fn read_by(engine: &str, body: &str, scale: f64) -> Result<Box<dyn Workload>, StudyError> {
+fn read_by(engine: &str, body: &str, scale: f64) -> Result<Box<dyn Workload>, SourceError> {
     read("fio", &format!("engine = '{engine}'\n{body}"), scale)
 }
 

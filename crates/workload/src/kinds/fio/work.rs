@@ -1,7 +1,7 @@
 //! What a section will do: its files, its bytes, its time.
 
 use disklab_jobfile::{Filling, Job, RandomMap, Section};
-use disklab_study::StudyError;
+use disklab_source::SourceError;
 use disklab_units::Bytes;
 
 /// More files than this are refused: a study means a tree then, which `copy` has.
@@ -53,7 +53,7 @@ impl Work {
     ///
     /// # Errors
     /// Where it has more files than a study may have.
-    pub fn of(section: &Section, job: &Job) -> Result<Self, StudyError> {
+    pub fn of(section: &Section, job: &Job) -> Result<Self, SourceError> {
         let clones = u64::from(job.process.clones);
         if clones.saturating_mul(job.files.count()) > MOST_FILES {
             return Err(section.place().error(format!(
@@ -161,11 +161,11 @@ mod tests {
     use std::sync::Arc;
 
     use disklab_jobfile::{Policy, jobs, sections};
-    use disklab_study::{Place, Source};
+    use disklab_source::{Place, Source};
 
     use super::*;
 
-    fn work(options: &str) -> Result<Work, StudyError> {
+    fn work(options: &str) -> Result<Work, SourceError> {
         let text = format!("[job]\n{options}");
         let source = Arc::new(Source { name: "t".to_owned(), text: text.clone() });
         let whole = Place { source: source.clone(), span: 0..0 };

@@ -8,9 +8,11 @@ mod tests;
 
 use std::time::Duration;
 
+use disklab_config::Fields;
 use disklab_exec::{Executor, Invocation};
 use disklab_sample::{Direction, Figure, OperationKind};
-use disklab_study::{Fields, StudyError, WorkloadSpec};
+use disklab_source::SourceError;
+use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use self::programs::Programs;
@@ -84,7 +86,7 @@ struct Postgresql {
     synchronous: bool,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the postgresql workload")?;
     let asked = fields.integer("scale", 1..=1_000_000)?.unwrap_or(10);
     let clients = fields.integer("clients", 1..=90)?.unwrap_or(4);

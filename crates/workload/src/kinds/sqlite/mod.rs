@@ -5,9 +5,11 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use disklab_config::Fields;
 use disklab_exec::Interrupt;
 use disklab_sample::{Direction, OperationKind};
-use disklab_study::{Fields, StudyError, WorkloadSpec};
+use disklab_source::SourceError;
+use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -94,7 +96,7 @@ struct Sqlite {
     scale: f64,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, StudyError> {
+fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the sqlite workload")?;
     let journal = fields.choice("journal", &JOURNALS)?.unwrap_or(Journal::Delete);
     let synchronous = fields.choice("synchronous", &SYNCHRONOUS)?.unwrap_or(Synchronous::Full);

@@ -8,9 +8,11 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use disklab_config::Fields;
 use disklab_exec::Interrupt;
 use disklab_sample::{Direction, Figure, LatencyHistogram};
-use disklab_study::{Fields, StudyError, WorkloadSpec};
+use disklab_source::SourceError;
+use disklab_study::WorkloadSpec;
 use disklab_units::{BitsPerSecond, Bytes, show_duration};
 
 use self::player::{Clock, Played, Schedule, Stream as Running, play};
@@ -50,14 +52,14 @@ struct Streams {
     sync: bool,
 }
 
-fn read(spec: &WorkloadSpec, _: &Context) -> Result<Box<dyn Workload>, StudyError> {
+fn read(spec: &WorkloadSpec, _: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the streams workload")?;
     let readers = fields.integer("read", 0..=1000)?.unwrap_or(4);
     let writers = fields.integer("write", 0..=1000)?.unwrap_or(0);
     if readers + writers == 0 {
         return Err(spec.body.error("there are no streams: one of `read` and `write` is above 0"));
     }
-    let mut rate = |name: &str| -> Result<Option<BitsPerSecond>, StudyError> {
+    let mut rate = |name: &str| -> Result<Option<BitsPerSecond>, SourceError> {
         let Some(node) = fields.take(name) else { return Ok(None) };
         node.as_text()?.parse().map(Some).map_err(|e| node.error(format!("`{name}`: {e}")))
     };

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use disklab_source::{Place, Source};
-
-use crate::StudyError;
+use disklab_source::{Place, Source, SourceError};
 
 /// A value and its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +47,7 @@ impl Node {
     ///
     /// # Errors
     /// Where the text is no TOML.
-    pub fn parse(source: &Arc<Source>) -> Result<Self, StudyError> {
+    pub fn parse(source: &Arc<Source>) -> Result<Self, SourceError> {
         let table = DeTable::parse(&source.text).map_err(|e| {
             let place = Place { source: Arc::clone(source), span: e.span().unwrap_or(0..0) };
             let message = e.message().lines().collect::<Vec<_>>().join("; ");
@@ -60,7 +58,7 @@ impl Node {
     }
 
     /// An error at this value.
-    pub fn error(&self, message: impl Into<String>) -> StudyError {
+    pub fn error(&self, message: impl Into<String>) -> SourceError {
         self.place.error(message)
     }
 
@@ -68,7 +66,7 @@ impl Node {
     ///
     /// # Errors
     /// For lists and tables.
-    pub fn as_text(&self) -> Result<String, StudyError> {
+    pub fn as_text(&self) -> Result<String, SourceError> {
         match &self.value {
             Value::Text(text) => Ok(text.clone()),
             Value::Integer(n) => Ok(n.to_string()),
@@ -115,7 +113,7 @@ impl Node {
     ///
     /// # Errors
     /// Where it is none.
-    pub fn entries(&self) -> Result<&[(Key, Self)], StudyError> {
+    pub fn entries(&self) -> Result<&[(Key, Self)], SourceError> {
         match &self.value {
             Value::Table(entries) => Ok(entries),
             _ => Err(self.error(format!("expected a table, found {}", self.kind()))),
@@ -127,7 +125,7 @@ fn from_table(
     source: &Arc<Source>,
     table: DeTable<'_>,
     span: Range<usize>,
-) -> Result<Node, StudyError> {
+) -> Result<Node, SourceError> {
     let mut entries = Vec::with_capacity(table.len());
     for (key, value) in table {
         let place = Place { source: Arc::clone(source), span: key.span() };
@@ -142,7 +140,7 @@ fn from_value(
     source: &Arc<Source>,
     value: DeValue<'_>,
     span: Range<usize>,
-) -> Result<Node, StudyError> {
+) -> Result<Node, SourceError> {
     let place = Place { source: Arc::clone(source), span: span.clone() };
     let value = match value {
         DeValue::String(text) => Value::Text(text.into_owned()),

@@ -2,11 +2,11 @@
 
 use std::str::FromStr;
 
-use disklab_source::{did_you_mean, is_hidden, one_of};
+use disklab_source::{Place, SourceError, did_you_mean, is_hidden, one_of};
 use disklab_units::{Bytes, parse_duration};
 
-use crate::node::Key;
-use crate::{Node, Place, StudyError, Value};
+use crate::Key;
+use crate::{Node, Value};
 
 /// The fields of one table. Each is taken once; [`Fields::finish`] refuses
 /// whatever was not taken, so that a misspelt field is never silently ignored.
@@ -23,7 +23,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Where `node` is no table.
-    pub fn new(node: &'a Node, what: &str) -> Result<Self, StudyError> {
+    pub fn new(node: &'a Node, what: &str) -> Result<Self, SourceError> {
         let entries = node.entries().map_err(|_| {
             node.error(format!("expected {what} as a table, found {}", node.kind()))
         })?;
@@ -36,7 +36,7 @@ impl<'a> Fields<'a> {
     }
 
     /// An error at the table.
-    pub fn error(&self, message: impl Into<String>) -> StudyError {
+    pub fn error(&self, message: impl Into<String>) -> SourceError {
         self.place.error(message)
     }
 
@@ -51,7 +51,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Where it is missing.
-    pub fn require(&mut self, name: &str) -> Result<&'a Node, StudyError> {
+    pub fn require(&mut self, name: &str) -> Result<&'a Node, SourceError> {
         self.take(name)
             .ok_or_else(|| self.place.error(format!("{} needs a field '{name}'", self.what)))
     }
@@ -60,7 +60,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Where it is a list or a table, or has characters that act or hide.
-    pub fn line(&mut self, name: &str) -> Result<Option<String>, StudyError> {
+    pub fn line(&mut self, name: &str) -> Result<Option<String>, SourceError> {
         let Some(node) = self.take(name) else { return Ok(None) };
         let text = node.as_text()?;
         match text.chars().find(|c| c.is_control() || is_hidden(*c)) {
@@ -76,7 +76,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// As [`Fields::line`], and where it is missing.
-    pub fn require_line(&mut self, name: &str) -> Result<String, StudyError> {
+    pub fn require_line(&mut self, name: &str) -> Result<String, SourceError> {
         let missing = self.place.error(format!("{} needs a field '{name}'", self.what));
         self.line(name)?.ok_or(missing)
     }
@@ -85,7 +85,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Where it is a list or a table.
-    pub fn text(&mut self, name: &str) -> Result<Option<String>, StudyError> {
+    pub fn text(&mut self, name: &str) -> Result<Option<String>, SourceError> {
         self.take(name).map(Node::as_text).transpose()
     }
 
@@ -93,7 +93,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Where it is missing, a list or a table.
-    pub fn require_text(&mut self, name: &str) -> Result<String, StudyError> {
+    pub fn require_text(&mut self, name: &str) -> Result<String, SourceError> {
         self.require(name)?.as_text()
     }
 
@@ -101,7 +101,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Where an entry is no text.
-    pub fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, StudyError> {
+    pub fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, SourceError> {
         self.take(name).map(|node| node.items().iter().map(Node::as_text).collect()).transpose()
     }
 
@@ -113,7 +113,7 @@ impl<'a> Fields<'a> {
         &mut self,
         name: &str,
         expected: &str,
-    ) -> Result<Option<T>, StudyError> {
+    ) -> Result<Option<T>, SourceError> {
         self.take(name)
             .map(|node| {
                 let text = node.as_text()?;
@@ -132,7 +132,7 @@ impl<'a> Fields<'a> {
         &mut self,
         name: &str,
         range: std::ops::RangeInclusive<u64>,
-    ) -> Result<Option<u64>, StudyError> {
+    ) -> Result<Option<u64>, SourceError> {
         let Some(node) = self.take(name) else { return Ok(None) };
         let text = node.as_text()?;
         let (low, high) = (range.start(), range.end());
@@ -153,7 +153,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Where it is neither.
-    pub fn boolean(&mut self, name: &str) -> Result<Option<bool>, StudyError> {
+    pub fn boolean(&mut self, name: &str) -> Result<Option<bool>, SourceError> {
         let Some(node) = self.take(name) else { return Ok(None) };
         match node.as_text()?.as_str() {
             "true" | "1" | "on" | "yes" => Ok(Some(true)),
@@ -166,7 +166,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Where it is none.
-    pub fn bytes(&mut self, name: &str) -> Result<Option<Bytes>, StudyError> {
+    pub fn bytes(&mut self, name: &str) -> Result<Option<Bytes>, SourceError> {
         self.take(name).map(|node| bytes_of(node, name)).transpose()
     }
 
@@ -174,7 +174,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Where it is missing or none.
-    pub fn require_bytes(&mut self, name: &str) -> Result<Bytes, StudyError> {
+    pub fn require_bytes(&mut self, name: &str) -> Result<Bytes, SourceError> {
         bytes_of(self.require(name)?, name)
     }
 
@@ -182,7 +182,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Where it is none.
-    pub fn duration(&mut self, name: &str) -> Result<Option<std::time::Duration>, StudyError> {
+    pub fn duration(&mut self, name: &str) -> Result<Option<std::time::Duration>, SourceError> {
         self.take(name)
             .map(|node| {
                 parse_duration(&node.as_text()?).map_err(|e| node.error(format!("`{name}`: {e}")))
@@ -198,7 +198,7 @@ impl<'a> Fields<'a> {
         &mut self,
         name: &str,
         choices: &[(&str, T)],
-    ) -> Result<Option<T>, StudyError> {
+    ) -> Result<Option<T>, SourceError> {
         let Some(node) = self.take(name) else { return Ok(None) };
         let text = node.as_text()?;
         let known = choices.iter().map(|(word, _)| *word);
@@ -223,7 +223,7 @@ impl<'a> Fields<'a> {
 
     /// # Errors
     /// Where a field was never asked for.
-    pub fn finish(self) -> Result<(), StudyError> {
+    pub fn finish(self) -> Result<(), SourceError> {
         let Some((key, _)) = self.left.first() else { return Ok(()) };
         let known = self.asked.iter().map(String::as_str);
         Err(key.place.error(format!(
@@ -236,7 +236,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn bytes_of(node: &Node, name: &str) -> Result<Bytes, StudyError> {
+fn bytes_of(node: &Node, name: &str) -> Result<Bytes, SourceError> {
     if let Value::Integer(n) = node.value {
         return u64::try_from(n)
             .map(Bytes)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use disklab_source::{Place, Source, SourceError};
 
-use crate::{Node, StudyError, Value};
+use crate::{Node, Value};
 
 /// One field of a drive file with another value than the file gives it.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ impl Setting {
     ///
     /// # Errors
     /// Where it is no table, or names a field twice.
-    pub fn read(node: &Node) -> Result<Vec<Self>, StudyError> {
+    pub fn read(node: &Node) -> Result<Vec<Self>, SourceError> {
         let mut settings: Vec<Self> = Vec::new();
         for (key, value) in node.entries()? {
             let own = |field: String, place: &Place, value: &Node| Self {
