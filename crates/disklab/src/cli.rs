@@ -305,6 +305,8 @@ pub enum Format {
     Json,
     /// One line per observation.
     Csv,
+    /// The answers, as a run shows them when it ends; to standard output.
+    Text,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -46,8 +46,21 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
 /// Prints to standard output, with what a terminal would obey made visible; a reader that
 /// has gone away is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_styled(&printable(text))
+}
+
+/// Whether standard output may have colours (https://no-color.org).
+pub fn has_colour() -> bool {
+    use std::io::IsTerminal;
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    std::io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb
+}
+
+/// Prints a text whose styles are our own, and all else of which is printable.
+pub fn print_styled(text: &str) -> Result<(), Failure> {
     use std::io::Write;
-    let result = std::io::stdout().lock().write_all(printable(text).as_bytes());
+    let result = std::io::stdout().lock().write_all(text.as_bytes());
     match result {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure::failed(format!("cannot write to standard output: {e}")))

@@ -37,7 +37,8 @@ pub use analysis::{
 };
 pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};
 pub use purposes::{
-    Advice, Aspect, Class, Kind, PURPOSES, Place, PlaceWord, Purpose, Recommendation, recommend,
+    Advice, Aspect, Class, Confidence, Guess, GuessFigure, Kind, NextBest, PURPOSES, Place,
+    PlaceWord, Purpose, Recommendation, Score, recommend,
 };
 pub use versus::{
     Change, Missing, Pair, Side, Standing, Terms, Unmatched, Versus, VersusError, Why,

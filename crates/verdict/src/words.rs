@@ -46,21 +46,8 @@ const MISSED: Units = &[(0.0, 1.0, "deadlines")];
 /// A figure in its unit, with its interval in the same, or 'once':
 /// `180 kB/s [171, 190]`, `8.33 ms (once)`.
 pub(crate) fn value(measure: Measure, operation: OperationKind, estimate: &Estimate) -> String {
-    let operations = [(0.0, 1.0, operation.rate_unit())];
-    let (units, to_base): (&[_], f64) = match measure {
-        Measure::Throughput => (RATES, 1.0),
-        Measure::Iops => (&operations, 1.0),
-        Measure::Latency(_) => (TIMES, 1.0),
-        Measure::Elapsed => (TIMES, 1e9),
-        Measure::Missed => (MISSED, 1.0),
-    };
-    let centre = estimate.centre * to_base;
-    let (_, divisor, unit) =
-        units.iter().rev().find(|(from, ..)| centre.abs() >= *from).unwrap_or(&units[0]);
-    let shown = |x: f64| match measure {
-        Measure::Missed => count_text(x),
-        _ => significant(x * to_base / divisor, 3),
-    };
+    let (factor, unit) = unit(measure, operation, estimate.centre);
+    let shown = |x: f64| number(measure, x * factor);
     let figure = format!("{} {unit}", shown(estimate.centre));
     match estimate.interval {
         Some(interval)
@@ -71,6 +58,35 @@ pub(crate) fn value(measure: Measure, operation: OperationKind, estimate: &Estim
         _ if estimate.n > 1 => format!("{figure} ({} repeats, no interval)", estimate.n),
         Some(_) => format!("{figure} (no interval)"),
         None => format!("{figure} (once)"),
+    }
+}
+
+/// A figure in its unit, without its interval: `180 kB/s`.
+pub(crate) fn plain_value(measure: Measure, operation: OperationKind, centre: f64) -> String {
+    let (factor, unit) = unit(measure, operation, centre);
+    format!("{} {unit}", number(measure, centre * factor))
+}
+
+/// The unit that suits a figure, and what brings the figure into it.
+fn unit(measure: Measure, operation: OperationKind, centre: f64) -> (f64, &'static str) {
+    let operations = [(0.0, 1.0, operation.rate_unit())];
+    let (units, to_base): (&[_], f64) = match measure {
+        Measure::Throughput => (RATES, 1.0),
+        Measure::Iops => (&operations, 1.0),
+        Measure::Latency(_) => (TIMES, 1.0),
+        Measure::Elapsed => (TIMES, 1e9),
+        Measure::Missed => (MISSED, 1.0),
+    };
+    let size = (centre * to_base).abs();
+    let (_, divisor, unit) =
+        units.iter().rev().find(|(from, ..)| size >= *from).unwrap_or(&units[0]);
+    (to_base / divisor, unit)
+}
+
+fn number(measure: Measure, x: f64) -> String {
+    match measure {
+        Measure::Missed => count_text(x),
+        _ => significant(x, 3),
     }
 }
 

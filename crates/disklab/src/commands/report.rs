@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_report::{Format as Rendered, Report, is_report, render};
+use disklab_report::{Format as Rendered, Report, TextStyle, first_screen, is_report, render};
 use disklab_store::Run;
 
 use super::outputs::{OutputError, write_named, write_own};
@@ -19,6 +19,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
         Format::Md => (Rendered::Markdown, "report.md"),
         Format::Json => (Rendered::Json, "report.json"),
         Format::Csv => (Rendered::Csv, "report.csv"),
+        Format::Text => return text(args, &report),
     };
     let text = render(&report, format);
     match &args.out {
@@ -31,6 +32,18 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
             let path = written.map_err(OutputError::into_usage_error)?;
             super::print(&format!("{}\n", path.display()))?;
         }
+    }
+    Ok(DONE)
+}
+
+/// The answers, with their sentences and intervals.
+fn text(args: &ReportArgs, report: &Report) -> Result<u8, Failure> {
+    let page = args.run.join("report.html");
+    let colour = args.out.is_none() && super::has_colour();
+    let text = first_screen(report, &page.to_string_lossy(), TextStyle { colour, verbose: true });
+    match &args.out {
+        Some(path) => write_or_print(Some(path), &text)?,
+        None => super::print_styled(&text)?,
     }
     Ok(DONE)
 }

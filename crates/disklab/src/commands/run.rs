@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_bench::BenchError;
 use disklab_exec::{ExecError, Interrupt};
-use disklab_report::Report;
+use disklab_report::{Report, TextStyle, first_screen};
 use disklab_store::{CellState, Grounds, LAB_KERNEL, Run, RunInfo, Session};
 use disklab_study::{Cell, load};
 use disklab_units::count;
@@ -13,7 +13,7 @@ use disklab_verdict::Severity;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{plan, print, print_json, report};
+use super::{has_colour, plan, print, print_json, print_styled, report};
 use crate::adaptive;
 use crate::cli::{CampaignArgs, RunArgs};
 use crate::exit::{DONE, FAILED, Failure, INTERRUPTED};
@@ -344,15 +344,11 @@ pub(super) fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Fail
             "campaign": report.campaign,
         }))?;
     } else {
+        let style = TextStyle { colour: has_colour(), verbose: false };
+        print_styled(&first_screen(&report, &page.to_string_lossy(), style))?;
         let mut text = String::new();
         for sentence in report.campaign.iter().flat_map(disklab_report::campaign_sentences) {
             text.push_str(&format!("◦ {sentence}\n"));
-        }
-        for sentence in &report.analysis.summary {
-            text.push_str(&format!("• {sentence}\n"));
-        }
-        for finding in report.analysis.findings.iter().filter(|f| f.severity == Severity::Severe) {
-            text.push_str(&format!("! {}\n", finding.text));
         }
         if failed > 0 {
             let cells = count(failed, "cell");

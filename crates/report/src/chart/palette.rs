@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 #[derive(Debug)]
 pub(crate) struct Palette {
     /// Colours of the page's parts: (CSS variable, colour).
-    pub(crate) page: [(&'static str, &'static str); 10],
+    pub(crate) page: [(&'static str, &'static str); 11],
     /// Colours of series.
     pub(crate) series: [&'static str; SERIES],
 }
@@ -33,6 +33,7 @@ pub(crate) const LIGHT: Palette = Palette {
         ("severe", "#b3261e"),
         ("warning", "#8a5a00"),
         ("whisker", "#1b1f24"),
+        ("depth", "#005e93"),
     ],
     series: [
         "#0072b2", "#c75300", "#00815d", "#b0488a", "#8f7000", "#3a7fa8", "#5b4bb5", "#6b6f76",
@@ -52,6 +53,7 @@ pub(crate) const DARK: Palette = Palette {
         ("severe", "#ff8a80"),
         ("warning", "#f0b85a"),
         ("whisker", "#f4f6f8"),
+        ("depth", "#4aa3df"),
     ],
     series: [
         "#4aa3df", "#e8833a", "#2fb58c", "#dd84b8", "#d3b62e", "#8fd0f5", "#9c8ff0", "#a3a9b1",

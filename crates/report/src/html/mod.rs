@@ -1,10 +1,14 @@
 //! One self-contained page: no script, no fonts, no pictures from elsewhere.
 
+mod answer;
 mod commands;
 mod environment;
 mod findings;
+mod matrix;
 mod method;
+mod next;
 mod overview;
+mod picture;
 mod published;
 mod purposes;
 mod question;
@@ -14,6 +18,7 @@ mod table;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::Report;
+use crate::first_screen::FirstScreen;
 use crate::view::{Colours, all_absences};
 
 pub(crate) use purposes::parts;
@@ -24,15 +29,20 @@ const OPEN_ROWS: usize = 12;
 /// The whole page.
 pub(crate) fn page(report: &Report) -> String {
     let colours = Colours::of(&report.study);
+    let screen = FirstScreen::of(report);
+    let answers = answer::section(report, &screen);
+    let has_answers = !screen.classes.is_empty();
     let main = html! {
         (overview::header(report))
-        (overview::summary(report))
+        (answers)
+        (overview::summary(report, has_answers))
         (crate::campaign::section(report))
-        (purposes::section(report))
+        (next::section(report))
         (overview::contents(report))
         @for (number, answer) in report.analysis.answers.iter().enumerate() {
             (question::section(report, &colours, number, answer))
         }
+        (purposes::section(report))
         (published::section(report))
         (absent(report))
         (findings::section(report))

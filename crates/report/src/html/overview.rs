@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::Report;
 use crate::html::findings;
-use crate::view::{bench_label, machine, manner, measured, progress, scale};
+use crate::view::{bench_label, manner, measured, progress, scale};
 
 /// Title and what was measured on what.
 pub(crate) fn header(report: &Report) -> Markup {
@@ -14,32 +14,40 @@ pub(crate) fn header(report: &Report) -> Markup {
     html! {
         header {
             h1 { (info.title) }
-            p.bench {
+            p.under {
                 span.badge.simulated[simulated] { (manner(info)) }
-                @if info.is_import() { ", " } @else { " on " }
-                strong { (bench_label(&info.bench)) }
-                @if !info.bench_about.is_empty() { ": " (info.bench_about) }
+                " " strong { (bench_label(&info.bench)) } " · " (measured(report)) ". "
+                (progress(report)) " " a href="#method" { "How it was measured" } "."
             }
-            p { (measured(report)) ". " (progress(report)) }
-            @if info.scale != 1.0 { p { (scale(info.scale)) } }
-            @let machine = machine(info);
-            @if !machine.is_empty() { p.muted { (machine.join(" · ")) } }
+            p.under {
+                @if !info.bench_about.is_empty() { (info.bench_about) ". " }
+                @if info.scale != 1.0 { (scale(info.scale)) }
+            }
         }
     }
 }
 
 /// The summary, with what is severe beside it.
-pub(crate) fn summary(report: &Report) -> Markup {
+pub(crate) fn summary(report: &Report, has_answers: bool) -> Markup {
     let analysis = &report.analysis;
+    let sentences =
+        html! { ul.summary { @for sentence in &analysis.summary { li { (sentence) } } } };
     let severe: Vec<_> =
         analysis.findings.iter().filter(|f| f.severity == Severity::Severe).collect();
     html! {
         section id="summary" {
-            h2 { "In short" }
             @if analysis.summary.is_empty() {
+                h2 { "In short" }
                 p.empty { "Nothing was measured yet: see what was left out or failed." }
+            } @else if has_answers {
+                h2.unseen { "In short" }
+                details {
+                    summary { "The strongest differences, in sentences with intervals" }
+                    (sentences)
+                }
             } @else {
-                ul.summary { @for sentence in &analysis.summary { li { (sentence) } } }
+                h2 { "In short" }
+                (sentences)
             }
             @if !severe.is_empty() {
                 div.callout role="note" {

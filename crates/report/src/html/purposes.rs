@@ -1,13 +1,9 @@
-//! Which stack for which purpose: a grid of words, then the reasons.
+//! Why which stack for which purpose.
 
-use disklab_verdict::{Advice, Class, Place, PlaceWord, Recommendation, recommend};
-use indexmap::IndexMap;
+use disklab_verdict::{Advice, Class, Recommendation, recommend};
 use maud::{Markup, html};
 
 use crate::Report;
-
-/// A stack's places, by purpose.
-type Row<'a> = (Option<u32>, Vec<Option<&'a Place>>);
 
 /// The section; empty where a run has only one stack.
 pub(crate) fn section(report: &Report) -> Markup {
@@ -19,17 +15,15 @@ pub(crate) fn section(report: &Report) -> Markup {
     }
     html! {
         section id="purposes" {
-            h2 { "Which one for what?" }
+            h2 { "Why, purpose by purpose" }
             @if judged.is_empty() {
                 p { "This run recommends nothing, for no purpose:" }
             } @else {
                 p.muted {
                     "Stacks are compared with those that survive as many lost drives, by all \
-                     figures that a purpose asks for, weighted; numbers are how good a stack is \
-                     next to the one that leads, with the interval. A stack is named only where it \
+                     figures that a purpose asks for, weighted. A stack is recommended only where it \
                      is surely ahead."
                 }
-                (grid(&judged))
                 @if let Some(sentence) = Recommendation::what_would_decide(&all, &report.info) {
                     p { (sentence) }
                 }
@@ -42,69 +36,6 @@ pub(crate) fn section(report: &Report) -> Markup {
                     }
                 }
             }
-        }
-    }
-}
-
-/// Stacks × purposes, in words.
-fn grid(judged: &[&Recommendation]) -> Markup {
-    let mut rows: IndexMap<&str, Row<'_>> = IndexMap::new();
-    for (column, recommendation) in judged.iter().enumerate() {
-        for class in &recommendation.classes {
-            for place in &class.places {
-                let row = rows
-                    .entry(place.stack.as_str())
-                    .or_insert_with(|| (class.survives, vec![None; judged.len()]));
-                row.1[column] = Some(place);
-            }
-        }
-    }
-    rows.sort_by(|_, a, _, b| a.0.cmp(&b.0));
-    let classes: Vec<Option<u32>> = {
-        let mut classes: Vec<Option<u32>> = rows.values().map(|(class, _)| *class).collect();
-        classes.dedup();
-        classes
-    };
-    html! {
-        div.scroll role="region" tabindex="0" aria-label="Stacks by purpose" {
-            table.purposes {
-                thead {
-                    tr {
-                        th scope="col" { "stack" }
-                        @for r in judged { th scope="col" title=(r.purpose.title) { (r.purpose.word) } }
-                    }
-                }
-                @for class in classes {
-                    tbody {
-                        tr { th.class colspan=(judged.len() + 1) scope="rowgroup" {
-                            (Recommendation::survives(class))
-                        } }
-                        @for (stack, (_, places)) in rows.iter().filter(|(_, (c, _))| *c == class) {
-                            tr {
-                                th scope="row" { (stack) }
-                                @for place in places { (cell(*place)) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn cell(place: Option<&Place>) -> Markup {
-    let Some(place) = place else { return html! { td { "–" } } };
-    let class = match place.standing {
-        PlaceWord::Best => "best",
-        PlaceWord::Level => "level",
-        PlaceWord::Behind => "behind",
-        PlaceWord::Open | PlaceWord::Leads => "open",
-        PlaceWord::Alone | PlaceWord::Unknown => "behind",
-    };
-    html! {
-        td.place.(class) {
-            span { (place.standing.word()) }
-            @if !place.distance.is_empty() { " " small { (place.distance) } }
         }
     }
 }

@@ -11,6 +11,11 @@ pub(crate) fn command_line(report: &Report) -> String {
     command(&report.info, &report.sessions)
 }
 
+/// The study as it is named on the command line.
+pub(crate) fn study_word(report: &Report) -> &str {
+    study(&report.info, &report.sessions)
+}
+
 /// What the command needs besides: the program and, in the lab, the kernel.
 pub(crate) fn prerequisites(info: &RunInfo) -> String {
     let kernel = info.environment.lab_kernel.as_ref();

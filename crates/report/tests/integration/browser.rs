@@ -61,6 +61,8 @@ addEventListener('load', () => {
       .filter(href => href.length < 2 || !document.getElementById(href.slice(1))),
     invisible: all.filter(e => /^(H[1-6]|FIGURE|TABLE)$/.test(e.tagName))
       .filter(e => !e.closest('details:not([open])'))
+      // The answers for another number of drives that may fail.
+      .filter(e => !e.closest('.chosen') || !document.querySelector('.chosen .answer'))
       .filter(e => e.getBoundingClientRect().width * e.getBoundingClientRect().height < 1).map(name),
     light: colour('theme-light'),
     dark: colour('theme-dark'),

@@ -102,18 +102,36 @@ fn a_report_moves_between_threads() {
 }
 
 #[test]
-fn purposes_stand_in_a_grid_of_words_and_not_only_colours() {
+fn the_answers_come_first_with_space_and_how_sure() {
     let page = render(&support::made(2, 2, "loop", 6), Format::Html);
-    let at = page.find("id=\"purposes\"").expect("the section");
-    let section = &page[at..page[at..].find("</section>").map_or(page.len(), |end| at + end)];
-    assert!(section.contains("Which one for what?"), "{section}");
-    assert!(section.contains("class=\"purposes\""), "{section}");
-    for cell in section.split("class=\"place ").skip(1) {
-        let words = ["best", "tied", "behind", "open", "leads", "not known", "the only one"];
-        assert!(words.iter().any(|w| cell.contains(&format!("<span>{w}</span>"))), "{cell}");
+    let at = page.find("id=\"answers\"").expect("the section");
+    assert!(page.find("<h1>").is_some_and(|title| title < at));
+    assert!(page.find("id=\"summary\"").is_some_and(|summary| summary > at));
+    let answers = &page[at..page[at..]
+        .find("Space against")
+        .or(page[at..].find(">Speed<"))
+        .map_or(page.len(), |end| at + end)];
+    let cards: Vec<&str> = answers.split("class=\"answer\"").skip(1).collect();
+    assert!(!cards.is_empty(), "{answers}");
+    for card in cards {
+        assert!(card.contains("30 TB</strong> of 40 TB usable"), "{card}");
+        let sure = ["Sure.", "Equivalent", "Likely", "A guess", "The only"];
+        assert!(sure.iter().any(|word| card.contains(word)), "{card}");
     }
-    assert!(section.contains("no recommendation, "), "{section}");
     // One stack has nothing to be recommended over.
     let alone = render(&support::made(1, 1, "loop", 6), Format::Html);
-    assert!(!alone.contains("id=\"purposes\""));
+    assert!(!alone.contains("id=\"answers\"") && !alone.contains("id=\"purposes\""));
+}
+
+#[test]
+fn stacks_stand_beside_purposes_in_words_and_not_only_colours() {
+    let page = render(&support::made(2, 2, "loop", 6), Format::Html);
+    let at = page.find("class=\"matrix ").expect("the table");
+    let table = &page[at..page[at..].find("</table>").map_or(page.len(), |end| at + end)];
+    let cells: Vec<&str> = table.split("<td class=\"n depth").skip(1).collect();
+    assert!(!cells.is_empty(), "{table}");
+    for cell in cells {
+        let text = cell.split("</").next().and_then(|c| c.rsplit('>').next()).unwrap_or_default();
+        assert!(text.ends_with("best") || text.parse::<f64>().is_ok(), "{cell}");
+    }
 }

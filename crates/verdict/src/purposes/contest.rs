@@ -58,7 +58,7 @@ pub(super) fn contenders(criteria: &[&Criterion], stacks: &[usize]) -> Vec<usize
 }
 
 /// A stack's weighted logarithm in each block in which all criteria were measured.
-fn blocks(criteria: &[&Criterion], stack: usize) -> BTreeMap<u32, f64> {
+pub(super) fn blocks(criteria: &[&Criterion], stack: usize) -> BTreeMap<u32, f64> {
     let Some(first) = criteria.first() else { return BTreeMap::new() };
     let all: f64 = criteria.iter().map(|c| c.weight).sum();
     let of = |block: u32| -> Option<f64> {

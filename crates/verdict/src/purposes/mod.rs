@@ -5,6 +5,7 @@
 //! samples show it to be ahead of all others by all that counts, with an interval.
 
 mod contest;
+mod guess;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use crate::describe::describe;
 use crate::{Analysis, Group};
 use contest::{Criterion, Outcome, Stand, contenders, outcome};
 
+pub use guess::{Confidence, Guess, GuessFigure, NextBest, Score};
 pub use table::{Aspect, PURPOSES, Purpose};
 pub use work::Kind;
 
@@ -38,6 +40,11 @@ pub struct Recommendation {
     pub lacking: Vec<&'static str>,
     /// Aspects of which a severe finding makes a figure doubtful, with the audits.
     pub doubtful: Vec<String>,
+    /// What to take if one must choose now: one per number of lost drives, where anything
+    /// that counts was measured.
+    pub guesses: Vec<Guess>,
+    /// All stacks of the run by what was measured of it, best first.
+    pub scores: Vec<Score>,
 }
 
 /// Stacks that survive as many lost drives.
@@ -131,6 +138,16 @@ pub fn recommend(study: &Study, info: &RunInfo, analysis: &Analysis) -> Vec<Reco
     let number = pairs.max(1) * judged.max(1) * info.looks();
     all.into_iter()
         .map(|(mut recommendation, criteria)| {
+            if !criteria.is_empty() && stacks.len() > 1 {
+                let is_partial = recommendation.why_not.is_some();
+                let guesser =
+                    guess::Guesser { stacks: &stacks, criteria: &criteria, number, is_partial };
+                let of = |(survives, members): (&Option<u32>, &Vec<usize>)| {
+                    guesser.guess(*survives, members)
+                };
+                recommendation.guesses = classes.iter().filter_map(of).collect();
+                recommendation.scores = guesser.scores();
+            }
             if recommendation.why_not.is_none() {
                 let teller = words::Teller { stacks: &stacks, criteria: &criteria, number };
                 recommendation.classes = classes
@@ -167,8 +184,15 @@ fn prepare(
     } else {
         None
     };
-    let recommendation =
-        Recommendation { purpose, classes: Vec::new(), why_not, lacking: names, doubtful };
+    let recommendation = Recommendation {
+        purpose,
+        classes: Vec::new(),
+        why_not,
+        lacking: names,
+        doubtful,
+        guesses: Vec::new(),
+        scores: Vec::new(),
+    };
     (recommendation, criteria)
 }
 

@@ -12,6 +12,8 @@ use super::work::{Kind, Kind::*};
 pub struct Purpose {
     /// For programs: `media`.
     pub word: &'static str,
+    /// In a table: 'Media'.
+    pub short: &'static str,
     /// For people: 'media: films, music, photos'.
     pub title: &'static str,
     /// What it asks for.
@@ -60,6 +62,7 @@ const fn aspect(
 pub const PURPOSES: [Purpose; 5] = [
     Purpose {
         word: "media",
+        short: "Media and films",
         title: "media: films, music, photos",
         aspects: &[
             aspect(
@@ -90,6 +93,7 @@ pub const PURPOSES: [Purpose; 5] = [
     },
     Purpose {
         word: "backup",
+        short: "Backup",
         title: "backup: copies of other machines",
         aspects: &[
             aspect(
@@ -128,6 +132,7 @@ pub const PURPOSES: [Purpose; 5] = [
     },
     Purpose {
         word: "vm",
+        short: "Virtual machines",
         title: "images of virtual machines",
         aspects: &[
             aspect(
@@ -158,6 +163,7 @@ pub const PURPOSES: [Purpose; 5] = [
     },
     Purpose {
         word: "database",
+        short: "Databases",
         title: "databases",
         aspects: &[
             aspect(
@@ -188,6 +194,7 @@ pub const PURPOSES: [Purpose; 5] = [
     },
     Purpose {
         word: "mixed",
+        short: "Mixed use",
         title: "a NAS for everything at home or in an office",
         aspects: &[
             aspect(

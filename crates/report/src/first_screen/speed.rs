@@ -1,0 +1,84 @@
+//! One number of speed for a stack: all purposes alike, or, where the study shows none, all
+//! questions alike.
+
+use std::collections::BTreeMap;
+
+use disklab_verdict::{Answer, Group, Recommendation};
+
+use crate::Report;
+
+/// The speed of each stack that was measured in all that counts, next to the best: 1 is the
+/// best. A purpose counts as much as any other: the mean is geometric, as of all ratios.
+pub(crate) fn speeds(report: &Report, all: &[Recommendation]) -> Vec<(String, f64)> {
+    let judged: Vec<&Recommendation> =
+        all.iter().filter(|r| r.why_not.is_none() && !r.scores.is_empty()).collect();
+    let partial = || all.iter().filter(|r| !r.scores.is_empty()).collect();
+    let of_purposes: Vec<&Recommendation> = if judged.is_empty() { partial() } else { judged };
+    let ratios: Vec<BTreeMap<String, f64>> = if of_purposes.is_empty() {
+        let groups = &report.analysis.groups;
+        let asked = report.analysis.answers.iter().filter(|a| a.by_study);
+        asked.flat_map(|answer| of_answer(groups, answer)).collect()
+    } else {
+        let scores = |r: &&Recommendation| {
+            r.scores.iter().map(|score| (score.stack.clone(), score.share)).collect()
+        };
+        of_purposes.iter().map(scores).collect()
+    };
+    mean(&ratios)
+}
+
+/// Of each figure of an answer, its stacks next to the best.
+fn of_answer(groups: &[Group], answer: &Answer) -> Vec<BTreeMap<String, f64>> {
+    let up = answer.measure.higher_is_better();
+    let figures = answer.points.chunk_by(|a, b| a.figure == b.figure && a.x == b.x);
+    figures
+        .filter_map(|points| {
+            let quality = |centre: f64| if up { centre } else { 1.0 / centre };
+            let all = points.iter().map(|p| (p, quality(p.estimate.centre)));
+            let sound: Vec<_> = all.filter(|(_, q)| q.is_finite() && *q > 0.0).collect();
+            let best = sound.iter().map(|(_, q)| *q).fold(0.0, f64::max);
+            let share = |(p, q): &(&disklab_verdict::Point, f64)| {
+                Some((groups.get(p.group)?.key.stack.clone(), q / best))
+            };
+            (sound.len() > 1).then(|| sound.iter().filter_map(share).collect())
+        })
+        .collect()
+}
+
+/// The geometric mean of those that are in all of them.
+fn mean(ratios: &[BTreeMap<String, f64>]) -> Vec<(String, f64)> {
+    let Some(first) = ratios.first() else { return Vec::new() };
+    let of = |stack: &String| -> Option<f64> {
+        let logarithms: Option<f64> =
+            ratios.iter().map(|r| r.get(stack).map(|ratio| ratio.ln())).sum();
+        Some((logarithms? / ratios.len() as f64).exp())
+    };
+    let all: Vec<(String, f64)> =
+        first.keys().filter_map(|stack| Some((stack.clone(), of(stack)?))).collect();
+    let best = all.iter().map(|(_, speed)| *speed).fold(0.0, f64::max);
+    let sound = |(stack, speed): (String, f64)| (best > 0.0).then(|| (stack, speed / best));
+    all.into_iter().filter_map(sound).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratios(all: &[(&str, f64)]) -> BTreeMap<String, f64> {
+        all.iter().map(|(stack, ratio)| ((*stack).to_owned(), *ratio)).collect()
+    }
+
+    #[test]
+    fn each_purpose_counts_alike_and_the_best_is_one() {
+        let two =
+            [ratios(&[("a", 1.0), ("b", 0.5), ("c", 0.1)]), ratios(&[("a", 0.25), ("b", 1.0)])];
+        let got = mean(&two);
+        // √(1 · 0.25) and √(0.5 · 1); `c` was not measured in both.
+        let expected = [("a".to_owned(), (0.25_f64 / 0.5).sqrt()), ("b".to_owned(), 1.0)];
+        assert_eq!(got.len(), 2);
+        for ((stack, speed), (name, wanted)) in got.iter().zip(&expected) {
+            assert!(stack == name && (speed - wanted).abs() < 1e-12, "{got:?}");
+        }
+        assert!(mean(&[]).is_empty());
+    }
+}

@@ -1,0 +1,339 @@
+//! The first screen on a terminal: some forty lines of eighty columns.
+
+use disklab_source::printable;
+use disklab_verdict::{Confidence, Severity};
+
+use super::{FirstScreen, Pick, StackLine, findings, may_fail, next_steps, space};
+use crate::Report;
+use crate::view::manner;
+
+/// Columns.
+const WIDTH: usize = 80;
+/// Lines of the screen; a class of drives that may fail is left out where there would be more.
+const LINES: usize = 40;
+/// Stacks in the bars.
+const BARS: usize = 14;
+/// Severe findings that are told.
+const SEVERE: usize = 3;
+
+/// How the text may look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TextStyle {
+    /// Whether it may have colours and bold letters.
+    pub colour: bool,
+    /// Whether the sentences with their intervals follow.
+    pub verbose: bool,
+}
+
+impl TextStyle {
+    fn paint(self, codes: &str, text: &str) -> String {
+        if self.colour { format!("\u{1b}[{codes}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn soft(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+}
+
+/// The screen of a run whose page is at `page`. Nothing in it but what `style` asks for acts
+/// on a terminal.
+pub fn first_screen(report: &Report, page: &str, style: TextStyle) -> String {
+    let screen = FirstScreen::of(report);
+    let text =
+        |lines: Vec<Line>| lines.iter().map(|line| line.shown(style) + "\n").collect::<String>();
+    let mut parts = vec![head(report)];
+    let bars = bars(&screen);
+    let mut notes = notes(report);
+    let next = next(report, page);
+    let fixed = parts[0].len() + bars.len() + notes.len() + next.len() + 3;
+    let answers = answers(&screen, LINES.saturating_sub(fixed));
+    if answers.is_empty() || style.verbose {
+        parts.push(sentences(report));
+    }
+    if notes.is_empty() && report.analysis.findings.is_empty() {
+        notes.push(Line::plain("No finding makes a figure doubtful."));
+    }
+    if !answers.is_empty() {
+        parts.insert(1, answers);
+    }
+    parts.extend([bars, notes, next]);
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).map(text).collect();
+    parts.join("\n")
+}
+
+/// A line whose parts may be bold or faint.
+struct Line(Vec<(Face, String)>);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Face {
+    Plain,
+    Bold,
+    Soft,
+    Severe,
+}
+
+impl Line {
+    fn of(parts: Vec<(Face, String)>) -> Self {
+        Self(parts)
+    }
+
+    fn plain(text: &str) -> Self {
+        Self(vec![(Face::Plain, text.to_owned())])
+    }
+
+    fn bold(text: &str) -> Self {
+        Self(vec![(Face::Bold, text.to_owned())])
+    }
+
+    fn shown(&self, style: TextStyle) -> String {
+        let part = |(face, text): &(Face, String)| {
+            let text = printable(text);
+            match face {
+                Face::Plain => text.into_owned(),
+                Face::Bold => style.bold(&text),
+                Face::Soft => style.soft(&text),
+                Face::Severe => style.paint("1;31", &text),
+            }
+        };
+        let line: String = self.0.iter().map(part).collect();
+        line.trim_end().to_owned()
+    }
+}
+
+/// So many columns, cut or filled up.
+fn column(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length > width {
+        if width == 0 {
+            return String::new();
+        }
+        let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+        return format!("{kept}…");
+    }
+    format!("{text}{}", " ".repeat(width - length))
+}
+
+fn right(text: &str, width: usize) -> String {
+    format!("{}{text}", " ".repeat(width.saturating_sub(text.chars().count())))
+}
+
+/// The title, and what it rests on at the right.
+fn head(report: &Report) -> Vec<Line> {
+    let done = report.cells.iter().filter(|c| c.state == disklab_store::CellState::Done).count();
+    let mut rest = format!("{} · {}", manner(&report.info), disklab_units::count(done, "cell"));
+    if report.info.scale != 1.0 {
+        rest.push_str(&format!(" · scale {}", scale(report.info.scale)));
+    }
+    let title = &report.info.title;
+    let length = title.chars().count();
+    let gap = WIDTH.saturating_sub(length + rest.chars().count());
+    if gap < 2 {
+        let mut lines: Vec<Line> = wrapped(title, WIDTH).iter().map(|l| Line::bold(l)).collect();
+        lines.push(Line::of(vec![(Face::Soft, rest)]));
+        return lines;
+    }
+    vec![Line::of(vec![
+        (Face::Bold, title.clone()),
+        (Face::Soft, format!("{}{rest}", " ".repeat(gap))),
+    ])]
+}
+
+fn scale(scale: f64) -> String {
+    let inverse = 1.0 / scale;
+    let is_whole = scale < 1.0 && (inverse - inverse.round()).abs() < 1e-9;
+    if is_whole { format!("1/{inverse:.0}") } else { disklab_units::significant(scale, 3) }
+}
+
+/// The answers: first those for one drive that may fail, then the others while there is room.
+fn answers(screen: &FirstScreen, room: usize) -> Vec<Line> {
+    let first = screen.first_class();
+    let mut classes: Vec<Option<u32>> = first.into_iter().collect();
+    classes.extend(screen.classes.iter().copied().filter(|class| Some(*class) != first));
+    let picks: Vec<(Option<u32>, Vec<Pick<'_>>)> =
+        classes.into_iter().map(|class| (class, screen.picks(class))).collect();
+    let widest = |of: fn(&FirstScreen, &Pick<'_>) -> String, most: usize| {
+        let all = picks.iter().flat_map(|(_, picks)| picks);
+        all.map(|pick| of(screen, pick).chars().count()).max().unwrap_or(0).min(most)
+    };
+    let widths = (widest(|_, pick| purpose(pick), 24), widest(take, 18));
+    let mut lines = Vec::new();
+    for (class, picks) in &picks {
+        if !lines.is_empty() && lines.len() + picks.len() + 2 > room {
+            let others = "Other numbers of drives that may fail: see the page.";
+            lines.push(Line::of(vec![(Face::Soft, others.to_owned())]));
+            break;
+        }
+        if !lines.is_empty() {
+            lines.push(Line::plain(""));
+        }
+        lines.push(Line::of(vec![
+            (Face::Bold, column(&may_fail(*class), widths.0 + 4)),
+            (Face::Soft, format!("{}{}  speed", column("take", widths.1), right("usable", 9))),
+        ]));
+        lines.extend(picks.iter().map(|pick| answer(screen, pick, widths)));
+    }
+    lines
+}
+
+fn purpose(pick: &Pick<'_>) -> String {
+    let sure = match pick.guess.confidence {
+        Confidence::Sure | Confidence::Equivalent | Confidence::Only => "",
+        Confidence::Likely => " (likely)",
+        Confidence::Open | Confidence::Once | Confidence::Partial => " (guess)",
+    };
+    format!("{}{sure}", pick.purpose.short)
+}
+
+fn take(screen: &FirstScreen, pick: &Pick<'_>) -> String {
+    pick.guess.stacks.first().map_or_else(String::new, |id| screen.label(id).to_owned())
+}
+
+fn answer(screen: &FirstScreen, pick: &Pick<'_>, (purposes, takes): (usize, usize)) -> Line {
+    let stack = pick.guess.stacks.first().and_then(|id| screen.stack(id));
+    let others = &pick.guess.stacks[1..];
+    let room = WIDTH.saturating_sub(purposes + takes + 4 + 9 + 2);
+    let mut speed = pick.guess.figure.value.clone();
+    match (others, &pick.guess.next) {
+        ([], Some(next)) if next.times < 1.05 => speed.push_str(", like the next"),
+        ([], Some(next)) => speed.push_str(&format!(", {:.1}x the next", next.times)),
+        ([], None) => speed.push_str(", the only one"),
+        ([one], _) => speed.push_str(&format!(", or {}", screen.label(one))),
+        (more, _) => speed.push_str(&format!(", or {} others", more.len())),
+    }
+    Line::of(vec![
+        (Face::Plain, format!("  {}  ", column(&purpose(pick), purposes))),
+        (Face::Bold, column(&take(screen, pick), takes)),
+        (
+            Face::Plain,
+            format!("{}  {}", right(&space(stack.and_then(|s| s.usable)), 9), column(&speed, room)),
+        ),
+    ])
+}
+
+/// The bars: all stacks by speed, with their space.
+fn bars(screen: &FirstScreen) -> Vec<Line> {
+    let mut stacks: Vec<(&StackLine, f64)> =
+        screen.stacks.iter().filter_map(|stack| Some((stack, stack.speed?))).collect();
+    stacks.sort_by(|a, b| b.1.total_cmp(&a.1));
+    if stacks.len() < 2 {
+        return Vec::new();
+    }
+    let all = if screen.classes.is_empty() { "questions" } else { "purposes" };
+    let shown = stacks.len().min(BARS);
+    let label = stacks[..shown].iter().map(|(s, _)| s.label.chars().count()).max().unwrap_or(0);
+    let label = label.min(24);
+    let width = WIDTH - (2 + label + 9 + 2 + 2 + 4);
+    let mut lines = vec![Line::bold(&format!("Speed, all {all} alike, best = 100 %"))];
+    for (stack, speed) in &stacks[..shown] {
+        let name = column(&stack.label, label);
+        let usable = right(&space(stack.usable), 9);
+        let shown = bar(*speed, width);
+        lines.push(Line::plain(&format!("  {name}{usable}  {shown} {:>4.0}", speed * 100.0)));
+    }
+    if stacks.len() > shown {
+        let rest = stacks.len() - shown;
+        lines.push(Line::of(vec![(Face::Soft, format!("  and {rest} slower ones: see the page"))]));
+    }
+    lines
+}
+
+/// A bar of eighths of a column, filled up with blanks.
+fn bar(share: f64, width: usize) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
+    let text = format!("{}{}", "█".repeat(eighths / 8), PARTS[eighths % 8]);
+    column(&text, width)
+}
+
+/// What is severe, and how many findings there are besides.
+fn notes(report: &Report) -> Vec<Line> {
+    let (severe, others) = findings(report);
+    let mut lines = Vec::new();
+    let all = &report.analysis.findings;
+    for finding in all.iter().filter(|f| f.severity == Severity::Severe).take(SEVERE) {
+        for (n, line) in wrapped(&finding.text, WIDTH - 2).iter().enumerate() {
+            let mark = if n == 0 { "! " } else { "  " };
+            lines
+                .push(Line::of(vec![(Face::Severe, mark.to_owned()), (Face::Plain, line.clone())]));
+        }
+    }
+    if severe > SEVERE {
+        lines.push(Line::plain(&format!("  {} more severe findings.", severe - SEVERE)));
+    }
+    if others > 0 {
+        let besides = if severe > 0 { "besides" } else { "none severe" };
+        let text = format!("{}, {besides}: see the page.", disklab_units::count(others, "finding"));
+        lines.push(Line::plain(&text));
+    }
+    lines
+}
+
+fn next(report: &Report, page: &str) -> Vec<Line> {
+    let steps = next_steps(report, page);
+    let width = steps.iter().map(|step| step.what.chars().count()).max().unwrap_or(0);
+    let line = |step: &super::NextStep| {
+        Line::plain(&format!("  {}  {}", column(step.what, width), step.command))
+    };
+    std::iter::once(Line::bold("Next")).chain(steps.iter().map(line)).collect()
+}
+
+/// The sentences with their intervals, where a screen has no answers or is asked for them.
+fn sentences(report: &Report) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for sentence in &report.analysis.summary {
+        for (n, line) in wrapped(sentence, WIDTH - 2).iter().enumerate() {
+            lines.push(Line::plain(&format!("{} {line}", if n == 0 { "•" } else { " " })));
+        }
+    }
+    lines
+}
+
+/// Lines of no more than so many columns; a word that is longer has a line of its own.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn bars_have_eighths() {
+        assert_eq!(bar(1.0, 4), "████");
+        assert_eq!(bar(0.5, 4), "██  ");
+        assert_eq!(bar(0.28, 4), "█▏  ");
+        assert_eq!(bar(f64::NAN, 2), "  ");
+    }
+
+    proptest! {
+        #[test]
+        fn columns_are_as_wide_as_they_say(text in "\\PC{0,40}", width in 0_usize..30) {
+            prop_assert_eq!(column(&text, width).chars().count(), width);
+        }
+
+        #[test]
+        fn wrapping_loses_no_word(text in "[a-z ]{0,200}", width in 1_usize..40) {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let lines = wrapped(&text, width);
+            let again: Vec<&str> = lines.iter().flat_map(|line| line.split(' ')).collect();
+            prop_assert_eq!(again, words);
+            prop_assert!(lines.iter().all(|l| l.chars().count() <= width || !l.contains(' ')));
+        }
+    }
+}

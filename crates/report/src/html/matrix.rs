@@ -1,0 +1,125 @@
+//! All stacks beside all purposes: how fast each is next to the best, in colours and words.
+
+use disklab_verdict::{Place, Recommendation};
+use maud::{Markup, html};
+
+use crate::first_screen::{FirstScreen, StackLine, may_fail, space};
+
+/// From these shares of the best on, a cell has the next deeper colour.
+const STEPS: [f64; 4] = [0.25, 0.45, 0.7, 0.95];
+/// From here on a cell says that it is as good as the best.
+const AS_GOOD: f64 = 0.975;
+
+/// The table; empty where no purpose was measured.
+pub(crate) fn section(screen: &FirstScreen) -> Markup {
+    let shown: Vec<&Recommendation> =
+        screen.recommendations.iter().filter(|r| !r.scores.is_empty()).collect();
+    if shown.is_empty() {
+        return html! {};
+    }
+    let first = screen.first_class();
+    let measured = screen.stacks.iter().filter(|stack| is_measured(stack, &shown));
+    let mut classes: Vec<Option<u32>> = measured.map(|stack| stack.survives).collect();
+    classes.sort_unstable_by_key(|class| (Some(*class) != first, *class));
+    classes.dedup();
+    html! {
+        section {
+            h2 { "Each stack, each purpose" }
+            div.scroll role="region" tabindex="0" aria-label="Stacks by purpose" {
+                table.matrix.sortable {
+                    caption { "Speed next to the best stack" }
+                    thead {
+                        tr {
+                            th scope="col" { "stack" }
+                            th.n scope="col" { "usable" }
+                            @for r in &shown {
+                                th.n scope="col" title=(r.purpose.title) {
+                                    (r.purpose.word)
+                                    @if r.why_not.is_some() { abbr title=(partial(r)) { "*" } }
+                                }
+                            }
+                        }
+                    }
+                    @for class in &classes {
+                        tbody {
+                            tr.fixed { th.class colspan=(shown.len() + 2) scope="rowgroup" {
+                                (may_fail(*class))
+                            } }
+                            @for stack in rows(screen, *class, &shown) { (row(stack, &shown)) }
+                        }
+                    }
+                }
+            }
+            @if shown.iter().any(|r| r.why_not.is_some()) {
+                p.muted { "* From a part of what this purpose asks for." }
+            }
+        }
+    }
+}
+
+fn partial(recommendation: &Recommendation) -> String {
+    format!("not measured: {}", recommendation.lacking.join(", "))
+}
+
+/// The stacks of a class, fastest first.
+fn rows<'a>(
+    screen: &'a FirstScreen,
+    class: Option<u32>,
+    shown: &[&Recommendation],
+) -> Vec<&'a StackLine> {
+    let is_row = |stack: &&StackLine| stack.survives == class && is_measured(stack, shown);
+    let mut rows: Vec<&StackLine> = screen.stacks.iter().filter(is_row).collect();
+    let speed = |stack: &StackLine| stack.speed.unwrap_or(-1.0);
+    rows.sort_by(|a, b| speed(b).total_cmp(&speed(a)));
+    rows
+}
+
+/// Whether any purpose has it.
+fn is_measured(stack: &StackLine, shown: &[&Recommendation]) -> bool {
+    shown.iter().flat_map(|r| &r.scores).any(|score| score.stack == stack.id)
+}
+
+fn row(stack: &StackLine, shown: &[&Recommendation]) -> Markup {
+    html! {
+        tr {
+            th scope="row" title=(stack.id) { (stack.label) }
+            td.n data-value=(stack.usable.unwrap_or(0)) { (space(stack.usable)) }
+            @for recommendation in shown { (cell(stack, recommendation)) }
+        }
+    }
+}
+
+fn cell(stack: &StackLine, recommendation: &Recommendation) -> Markup {
+    let score = recommendation.scores.iter().find(|score| score.stack == stack.id);
+    let Some(share) = score.map(|score| score.share) else {
+        return html! { td.n data-value="-1" { "–" } };
+    };
+    let depth = STEPS.iter().filter(|from| share >= **from).count();
+    let word = match share {
+        1.0 => "best".to_owned(),
+        share if share >= AS_GOOD => "≈ best".to_owned(),
+        share => format!("{share:.2}"),
+    };
+    let place = recommendation
+        .classes
+        .iter()
+        .filter(|class| class.survives == stack.survives)
+        .flat_map(|class| &class.places)
+        .find(|place| place.stack == stack.id);
+    html! {
+        td.n.depth.{ "d" (depth) } data-value=(format!("{share:.6}")) {
+            @match place.map(tip).filter(|tip| !tip.is_empty()) {
+                Some(tip) => span.tip tabindex="0" data-tip=(tip) { (word) },
+                None => (word),
+            }
+        }
+    }
+}
+
+/// How it stands among those that survive as many lost drives, with the interval.
+fn tip(place: &Place) -> String {
+    if place.distance.is_empty() {
+        return format!("{} of these", place.standing.word());
+    }
+    format!("{}: {} of the first of these", place.standing.word(), place.distance)
+}

@@ -1,0 +1,220 @@
+//! Space against speed: one dot for each stack, those named that no other beats in space,
+//! in drives that may fail and in speed.
+
+use maud::{Markup, html};
+
+use crate::first_screen::{FirstScreen, StackLine, may_fail, space};
+
+/// In per cent of the drawing: its plot.
+const LEFT: f64 = 9.0;
+const RIGHT: f64 = 88.0;
+const TOP: f64 = 8.0;
+const BOTTOM: f64 = 88.0;
+/// The height of a line of text, in per cent of the drawing's.
+const LINE: f64 = 5.5;
+/// Names stand at the left of dots beyond this place, so that they stay in the drawing.
+const TURN: f64 = 62.0;
+
+struct Dot<'a> {
+    stack: &'a StackLine,
+    x: f64,
+    y: f64,
+    named: bool,
+    /// Where its name stands, moved so that no two lie on each other.
+    name_y: f64,
+}
+
+/// The picture, where at least two stacks have a speed.
+pub(crate) fn section(screen: &FirstScreen) -> Option<Markup> {
+    let drawn: Vec<&StackLine> = screen.stacks.iter().filter(|s| s.speed.is_some()).collect();
+    if drawn.len() < 2 {
+        return None;
+    }
+    let mut sizes: Vec<u64> = drawn.iter().filter_map(|s| s.usable).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    // Beside each other, stacks of one size say nothing of space.
+    let differ = match (sizes.first(), sizes.last()) {
+        (Some(first), Some(last)) => *last as f64 > *first as f64 * 1.1,
+        _ => false,
+    };
+    let all = if screen.classes.is_empty() { "questions" } else { "purposes" };
+    Some(html! {
+        section {
+            h2 { @if differ { "Space against speed" } @else { "Speed" } }
+            @if differ && sizes.len() <= drawn.len() {
+                (scatter(screen, &drawn, *sizes.last()?, all))
+            } @else {
+                (bars(&drawn, all))
+            }
+        }
+    })
+}
+
+fn scatter(screen: &FirstScreen, drawn: &[&StackLine], most: u64, all: &str) -> Markup {
+    let most = most as f64 * 1.05;
+    let mut dots: Vec<Dot<'_>> = Vec::new();
+    for stack in drawn {
+        let share = stack.usable.unwrap_or(0) as f64 / most;
+        dots.push(Dot {
+            stack,
+            x: LEFT + (RIGHT - LEFT) * share,
+            y: BOTTOM - (BOTTOM - TOP) * stack.speed.unwrap_or(0.0).clamp(0.0, 1.0),
+            named: screen.is_undominated(stack),
+            name_y: 0.0,
+        });
+    }
+    spread(&mut dots);
+    let names: Vec<&str> =
+        dots.iter().filter(|d| d.named).map(|d| d.stack.label.as_str()).collect();
+    let label = format!("Usable space against speed; not beaten: {}", names.join(", "));
+    html! {
+        figure.picture {
+            svg role="img" aria-label=(label) {
+                @for speed in [0_u32, 25, 50, 75, 100] {
+                    @let y = percent(BOTTOM - (BOTTOM - TOP) * f64::from(speed) / 100.0);
+                    line.grid x1=(percent(LEFT)) x2=(percent(RIGHT)) y1=(y) y2=(y) {}
+                    text.soft x=(percent(LEFT - 1.0)) y=(y) dy=".35em" text-anchor="end" { (speed) }
+                }
+                @for (x, text) in ticks(most) {
+                    text.soft x=(percent(x)) y=(percent(BOTTOM + 6.0)) text-anchor="middle" {
+                        (text)
+                    }
+                }
+                @for dot in &dots { (mark(dot)) }
+                @for dot in dots.iter().filter(|dot| dot.named) { (name(dot)) }
+            }
+            figcaption {
+                "Speed in per cent of the best stack, all " (all) " alike; usable space. Filled: \
+                 no other stack beats it in space, safety and speed. "
+                @for class in survivals(drawn) {
+                    span.key { (shape_word(class)) " " (may_fail(class).to_lowercase()) } " "
+                }
+            }
+        }
+    }
+}
+
+fn survivals(drawn: &[&StackLine]) -> Vec<Option<u32>> {
+    let mut all: Vec<Option<u32>> = drawn.iter().map(|stack| stack.survives).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The sign of a class: circle, square, triangle.
+fn shape_word(class: Option<u32>) -> &'static str {
+    match class {
+        Some(0) => "○",
+        Some(1) => "□",
+        Some(_) => "△",
+        None => "◇",
+    }
+}
+
+fn shape(dot: &Dot<'_>) -> &'static str {
+    match (dot.stack.survives, dot.named) {
+        (Some(0), true) => "●",
+        (Some(1), true) => "■",
+        (Some(_), true) => "▲",
+        (None, true) => "◆",
+        (class, false) => shape_word(class),
+    }
+}
+
+fn mark(dot: &Dot<'_>) -> Markup {
+    let about = format!(
+        "{}: {} usable, {} % of the best",
+        dot.stack.label,
+        space(dot.stack.usable),
+        (dot.stack.speed.unwrap_or(0.0) * 100.0).round()
+    );
+    html! {
+        text.mark.named[dot.named] x=(percent(dot.x)) y=(percent(dot.y)) dy=".35em"
+            text-anchor="middle" { (shape(dot)) title { (about) } }
+    }
+}
+
+fn name(dot: &Dot<'_>) -> Markup {
+    let turned = dot.x > TURN;
+    let (x, anchor) = if turned { (dot.x - 2.5, "end") } else { (dot.x + 2.5, "start") };
+    html! {
+        text.label x=(percent(x)) y=(percent(dot.name_y)) dy=".35em" text-anchor=(anchor) {
+            (dot.stack.label)
+        }
+    }
+}
+
+/// Moves names that would lie on each other apart, downwards, and up again at the bottom.
+fn spread(dots: &mut [Dot<'_>]) {
+    dots.sort_by(|a, b| a.y.total_cmp(&b.y));
+    let near = |a: f64, b: f64| (a - b).abs() < 35.0;
+    let mut taken: Vec<(f64, f64)> = Vec::new();
+    for dot in dots.iter_mut().filter(|dot| dot.named) {
+        let mut y = dot.y;
+        while let Some((_, other)) =
+            taken.iter().find(|(x, other)| near(*x, dot.x) && (y - other).abs() < LINE - 0.01)
+        {
+            y = other + LINE;
+        }
+        dot.name_y = y.clamp(0.0, 100.0);
+        taken.push((dot.x, y));
+    }
+}
+
+/// Up to five round sizes along the axis.
+fn ticks(most: f64) -> Vec<(f64, String)> {
+    if !(most.is_finite() && most >= 1.0) {
+        return Vec::new();
+    }
+    let power = 10_f64.powf((most / 4.0).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+    let step = steps.into_iter().find(|step| most / step <= 5.0).unwrap_or(most);
+    let x = |size: f64| LEFT + (RIGHT - LEFT) * size / most;
+    let number = (most / step).floor() as u32;
+    let tick = |n: u32| {
+        let size = f64::from(n) * step;
+        (x(size), space(Some(size as u64)))
+    };
+    (1..=number).map(tick).collect()
+}
+
+fn percent(x: f64) -> String {
+    format!("{:.2}%", x.clamp(0.0, 100.0))
+}
+
+/// Stacks of one size: their speed as bars.
+fn bars(drawn: &[&StackLine], all: &str) -> Markup {
+    let mut stacks = drawn.to_vec();
+    let speed = |stack: &StackLine| stack.speed.unwrap_or(0.0);
+    stacks.sort_by(|a, b| speed(b).total_cmp(&speed(a)));
+    html! {
+        figure.picture {
+            div.speeds {
+                @for stack in stacks {
+                    @let width = percent(speed(stack) * 100.0);
+                    span { (stack.label) }
+                    svg.track role="img" aria-label=(format!("{:.0} %", speed(stack) * 100.0)) {
+                        rect.fill x="0%" y="0%" width=(width) height="100%" {}
+                    }
+                    span.n { (format!("{:.0}", speed(stack) * 100.0)) }
+                }
+            }
+            figcaption { "Speed in per cent of the best stack, all " (all) " alike." }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round() {
+        let got: Vec<String> = ticks(31.5e12).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(got, ["10 TB", "20 TB", "30 TB"]);
+        let got: Vec<String> = ticks(2.1e9).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(got, ["500 MB", "1 GB", "1.5 GB", "2 GB"]);
+        assert!(ticks(0.0).is_empty() && ticks(f64::NAN).is_empty());
+    }
+}

@@ -1,0 +1,228 @@
+//! What one would take if one had to choose now, however little the samples decide.
+//!
+//! A recommendation names a stack only where it is surely ahead. A person must choose
+//! anyway: the guess is the stack that leads, with how sure that is.
+
+use disklab_stats::estimate;
+
+use super::Purpose;
+use super::contest::{Criterion, Outcome, Stand, blocks, outcome, ratio};
+use crate::words::plain_value;
+
+/// How sure a guess is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confidence {
+    /// Ahead of all others, with the correction for all comparisons.
+    Sure,
+    /// Several are alike within 5 %, and ahead of all others.
+    Equivalent,
+    /// Ahead of each other by the interval of that comparison alone.
+    Likely,
+    /// It leads, and chance may be why.
+    Open,
+    /// Measured once.
+    Once,
+    /// Not all that decides was measured.
+    Partial,
+    /// No other stack survives as many lost drives.
+    Only,
+}
+
+/// The stack to take for a purpose, of those that survive as many lost drives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guess {
+    /// How many drives may fail; none where that is not known.
+    pub survives: Option<u32>,
+    /// The one that leads; behind it those that are alike within 5 %.
+    pub stacks: Vec<String>,
+    /// How sure.
+    pub confidence: Confidence,
+    /// What it does in what counts most.
+    pub figure: GuessFigure,
+    /// The best of those that are not alike.
+    pub next: Option<NextBest>,
+}
+
+/// A figure of the stack that leads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GuessFigure {
+    /// What it is of: 'reading large files'.
+    pub aspect: &'static str,
+    /// The figure with its unit: '394 MB/s'.
+    pub value: String,
+}
+
+/// The next best stack.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NextBest {
+    /// Its id.
+    pub stack: String,
+    /// By how much the first is better in all that counts: 1.8 times.
+    pub times: f64,
+    /// In how many of the repeats that both have the first was better.
+    pub ahead: usize,
+    /// Those repeats.
+    pub repeats: usize,
+}
+
+/// A stack's speed in a purpose, next to the best stack of the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    /// The stack.
+    pub stack: String,
+    /// 1 is the best.
+    pub share: f64,
+}
+
+/// The guesses of one purpose.
+pub(super) struct Guesser<'a> {
+    pub stacks: &'a [&'a str],
+    pub criteria: &'a [Criterion],
+    /// Comparisons that are made, for the correction.
+    pub number: usize,
+    /// Whether something that decides was not measured.
+    pub is_partial: bool,
+}
+
+impl Guesser<'_> {
+    /// The guess of a class; none if nobody has all that was measured.
+    pub fn guess(&self, survives: Option<u32>, members: &[usize]) -> Option<Guess> {
+        let criteria: Vec<&Criterion> = self.criteria.iter().collect();
+        let measured: Vec<usize> =
+            members.iter().copied().filter(|m| !blocks(&criteria, *m).is_empty()).collect();
+        if let [only] = measured.as_slice() {
+            return Some(Guess {
+                survives,
+                stacks: vec![self.stacks[*only].to_owned()],
+                confidence: if self.is_partial { Confidence::Partial } else { Confidence::Only },
+                figure: self.figure(*only)?,
+                next: None,
+            });
+        }
+        let result = outcome(&criteria, members, self.number)?;
+        let alike = result.others.iter().filter(|(.., stand)| *stand == Stand::Level);
+        let stacks = std::iter::once(result.leader).chain(alike.map(|(stack, ..)| *stack));
+        Some(Guess {
+            survives,
+            stacks: stacks.map(|stack| self.stacks[stack].to_owned()).collect(),
+            confidence: self.confidence(&criteria, &result),
+            figure: self.figure(result.leader)?,
+            next: self.next(&criteria, &result),
+        })
+    }
+
+    fn confidence(&self, criteria: &[&Criterion], result: &Outcome) -> Confidence {
+        if self.is_partial {
+            return Confidence::Partial;
+        }
+        let has_interval = |(_, r, _): &(usize, Option<disklab_stats::Ratio>, Stand)| {
+            r.as_ref().is_some_and(|r| r.interval.is_some())
+        };
+        if !result.others.iter().any(has_interval) {
+            return Confidence::Once;
+        }
+        let open: Vec<usize> = result
+            .others
+            .iter()
+            .filter(|(.., stand)| *stand == Stand::Open)
+            .map(|(stack, ..)| *stack)
+            .collect();
+        // Each alone, as one who looked at these two stacks would see it.
+        let alone = |other: &usize| {
+            let ratio = ratio(criteria, result.leader, *other, 1);
+            ratio.and_then(|r| r.interval).is_some_and(|i| i.low > 1.0)
+        };
+        match open.is_empty() {
+            true if result.others.iter().any(|(.., s)| *s == Stand::Level) => {
+                Confidence::Equivalent
+            }
+            true => Confidence::Sure,
+            false if open.iter().all(alone) => Confidence::Likely,
+            false => Confidence::Open,
+        }
+    }
+
+    fn next(&self, criteria: &[&Criterion], result: &Outcome) -> Option<NextBest> {
+        let (other, ..) = result.others.iter().find(|(.., stand)| *stand != Stand::Level)?;
+        let (first, second) = (blocks(criteria, result.leader), blocks(criteria, *other));
+        let mean = |of: &std::collections::BTreeMap<u32, f64>| {
+            of.values().sum::<f64>() / of.len().max(1) as f64
+        };
+        let pairs = first.iter().filter_map(|(block, v)| Some((v, second.get(block)?)));
+        Some(NextBest {
+            stack: self.stacks[*other].to_owned(),
+            times: (mean(&first) - mean(&second)).exp(),
+            ahead: pairs.clone().filter(|(a, b)| a > b).count(),
+            repeats: pairs.count(),
+        })
+    }
+
+    /// What the leader does in what weighs most; of several, the first.
+    fn figure(&self, stack: usize) -> Option<GuessFigure> {
+        let most = self.criteria.iter().map(|c| c.aspect.weight).max()?;
+        let criterion = self.criteria.iter().find(|c| c.aspect.weight == most)?;
+        let values: Vec<f64> = criterion.values[stack].values().copied().collect();
+        let centre = estimate(&values)?.centre;
+        Some(GuessFigure {
+            aspect: criterion.aspect.name,
+            value: plain_value(criterion.measure, criterion.operation, centre),
+        })
+    }
+
+    /// All stacks that have all that was measured, best first.
+    pub fn scores(&self) -> Vec<Score> {
+        let criteria: Vec<&Criterion> = self.criteria.iter().collect();
+        let mut means: Vec<(usize, f64)> = (0..self.stacks.len())
+            .filter_map(|stack| {
+                let blocks = blocks(&criteria, stack);
+                let sum: f64 = blocks.values().sum();
+                (!blocks.is_empty()).then(|| (stack, sum / blocks.len() as f64))
+            })
+            .collect();
+        means.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let best = means.first().map_or(0.0, |(_, mean)| *mean);
+        let share = |(stack, mean): (usize, f64)| Score {
+            stack: self.stacks[stack].to_owned(),
+            share: (mean - best).exp(),
+        };
+        means.into_iter().map(share).collect()
+    }
+}
+
+impl Confidence {
+    /// Whether more samples could make it surer.
+    pub fn is_unsettled(self) -> bool {
+        matches!(self, Self::Likely | Self::Open | Self::Once)
+    }
+}
+
+impl Guess {
+    /// How sure it is and why, in a sentence for people.
+    pub fn how_sure(&self, purpose: &Purpose, lacking: &[&str]) -> String {
+        let next = self.next.as_ref();
+        let against = |word: &str| match next {
+            Some(next) => format!(
+                "{word}: better than the next in {} of {} repeats.",
+                next.ahead, next.repeats
+            ),
+            None => format!("{word}."),
+        };
+        match self.confidence {
+            Confidence::Sure => "Sure.".to_owned(),
+            Confidence::Equivalent => "Equivalent within 5 %: either will do.".to_owned(),
+            Confidence::Likely => against("Likely"),
+            Confidence::Open => against("A guess"),
+            Confidence::Once => "A guess: measured once.".to_owned(),
+            Confidence::Partial => {
+                let decides = |name: &&&str| {
+                    let of = |a: &&super::Aspect| a.name == **name;
+                    purpose.aspects.iter().find(of).is_some_and(|a| a.weight == 3)
+                };
+                let missing: Vec<&str> = lacking.iter().filter(decides).copied().collect();
+                let missing = if missing.is_empty() { lacking } else { &missing };
+                format!("A guess: {} not measured.", missing.join(" and "))
+            }
+            Confidence::Only => "The only such stack.".to_owned(),
+        }
+    }
+}
