@@ -1,4 +1,5 @@
-//! One self-contained page: no script, no fonts, no pictures from elsewhere.
+//! One self-contained page: no fonts, no pictures, no scripts from elsewhere. It says the
+//! same without its own script.
 
 mod answer;
 mod commands;
@@ -12,6 +13,7 @@ mod picture;
 mod published;
 mod purposes;
 mod question;
+mod script;
 mod style;
 mod table;
 
@@ -63,9 +65,7 @@ pub(crate) fn document(title: &str, version: &str, main: &Markup, footer: &Marku
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="generator" content={ "disklab " (version) };
-                // Nothing may be loaded, whatever a name in the run contains.
-                meta http-equiv="Content-Security-Policy"
-                    content="default-src 'none'; style-src 'unsafe-inline'";
+                meta http-equiv="Content-Security-Policy" content=(script::policy());
                 title { (title) }
                 style { (PreEscaped(style::sheet())) }
             }
@@ -73,6 +73,7 @@ pub(crate) fn document(title: &str, version: &str, main: &Markup, footer: &Marku
                 (theme())
                 main { (main) }
                 (footer)
+                script { (PreEscaped(script::SCRIPT)) }
             }
         }
     }

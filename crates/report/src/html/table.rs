@@ -33,7 +33,7 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
     let binary = answer.measure == Measure::Throughput;
     html! {
         div.scroll role="region" tabindex="0" aria-label="Exact figures" {
-            table {
+            table.sortable {
                 thead {
                     tr {
                         th scope="col" { "stack" }

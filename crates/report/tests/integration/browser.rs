@@ -4,10 +4,13 @@
 use std::fs;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use disklab_exec::{Executor, Invocation, find_program};
 use disklab_report::{Format, TwoRuns, VersusFormat, render};
 use disklab_verdict::Terms;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use crate::support;
 
@@ -31,6 +34,10 @@ struct Seen {
     blocked: Vec<String>,
     /// Headings and figures that nobody can see, though nothing hides them.
     invisible: Vec<String>,
+    /// A column of the first table that sorts, after a click on its head.
+    sorted: Vec<String>,
+    /// What saves charts.
+    buttons: usize,
     /// The colour of the text when it is chosen to be light and dark.
     light: String,
     dark: String,
@@ -53,6 +60,15 @@ addEventListener('load', () => {
     document.getElementById(id).click();
     return getComputedStyle(document.body).color;
   };
+  // The last column of the first table that sorts, after a click on its head.
+  const sorted = () => {
+    const table = document.querySelector('table.sortable');
+    if (!table) return [];
+    const column = table.tHead.rows[0].cells.length - 1;
+    table.tHead.rows[0].cells[column].querySelector('button').click();
+    return [...table.tBodies[0].rows].filter(row => row.className != 'fixed')
+      .map(row => row.cells[column].textContent);
+  };
   const seen = {
     window: root.clientWidth,
     page: root.scrollWidth,
@@ -64,6 +80,8 @@ addEventListener('load', () => {
       // The answers for another number of drives that may fail.
       .filter(e => !e.closest('.chosen') || !document.querySelector('.chosen .answer'))
       .filter(e => e.getBoundingClientRect().width * e.getBoundingClientRect().height < 1).map(name),
+    sorted: sorted(),
+    buttons: document.querySelectorAll('.save button').length,
     light: colour('theme-light'),
     dark: colour('theme-dark'),
     blocked,
@@ -80,13 +98,7 @@ fn look(page: &str, width: u32) -> Option<Seen> {
     }
     let folder = tempfile::tempdir().expect("temp");
     let file = |name: &str| folder.path().join(name);
-    let policy = "default-src 'none'; style-src 'unsafe-inline'";
-    assert!(page.contains(policy), "the page has another policy");
-    let open = page.replacen(policy, &format!("{policy}; script-src 'unsafe-inline'"), 1).replacen(
-        "</head>",
-        &format!("{PROBE}</head>"),
-        1,
-    );
+    let open = with_probe(page);
     fs::write(file("page.html"), open).expect("written");
     // A browser's own window cannot be as narrow as a telephone's.
     let frame = format!(
@@ -110,6 +122,16 @@ fn look(page: &str, width: u32) -> Option<Seen> {
     Some(serde_json::from_str(&seen).unwrap_or_else(|e| panic!("{e}: {said}")))
 }
 
+/// The page with the probe, which its policy lets run beside its own script.
+fn with_probe(page: &str) -> String {
+    let (before, rest) = page.split_once("script-src 'sha256-").expect("a policy");
+    let (own, rest) = rest.split_once('\'').expect("a digest");
+    let probe = PROBE.trim_start_matches("<script>").trim_end_matches("</script>");
+    let digest = STANDARD.encode(Sha256::digest(probe));
+    let policy = format!("script-src 'sha256-{own}' 'sha256-{digest}'");
+    format!("{before}{policy}{rest}").replacen("</head>", &format!("{PROBE}</head>"), 1)
+}
+
 fn check(page: &str) {
     for width in WIDTHS {
         let Some(seen) = look(page, width) else { return };
@@ -131,13 +153,27 @@ fn faults_are_seen() {
     assert!(seen.page >= 3000, "{seen:?}");
     assert_eq!(seen.stick_out, ["P  wide"]);
     assert_eq!(seen.dead_links, ["#nowhere"]);
-    assert_eq!(seen.invisible, ["FIGURE  gone"]);
+    assert_eq!(seen.invisible.len(), 1);
+    assert!(seen.invisible[0].starts_with("FIGURE  gone"), "{seen:?}");
     assert_eq!(seen.blocked, ["img-src"]);
 }
 
 #[test]
 fn a_page_fits_a_telephone_and_a_screen() {
     check(&render(&support::made(3, 4, "loop", 2), Format::Html));
+}
+
+#[test]
+fn tables_sort_by_a_click_and_charts_can_be_saved() {
+    let page = render(&support::made(3, 4, "loop", 6), Format::Html);
+    let Some(seen) = look(&page, 1280) else { return };
+    assert!(seen.sorted.len() > 2 && seen.buttons >= 2, "{seen:?}");
+    let number = |text: &String| match text.as_str() {
+        "best" => 1.0,
+        "≈ best" => 0.98,
+        text => text.parse::<f64>().expect("a share"),
+    };
+    assert!(seen.sorted.iter().map(number).is_sorted_by(|a, b| a >= b), "{seen:?}");
 }
 
 #[test]
