@@ -104,7 +104,7 @@ fn group(bars: &Bars<'_>, layout: &str, points: &[&Point]) -> Markup {
     let whole = points.iter().all(|p| p.file_system == p.layout);
     html! {
         div.group.whole[whole] {
-            @if !whole { h4 style={ "--rows:" (points.len()) } { (layout) } }
+            @if !whole { h3 style={ "--rows:" (points.len()) } { (layout) } }
             @for point in points { (bar(bars, point)) }
         }
     }

@@ -66,7 +66,7 @@ impl Plot {
         let name = if self.title.is_empty() { "Curves" } else { &self.title };
         html! {
             div.plot {
-                @if !self.title.is_empty() { h4 { (self.title) } }
+                @if !self.title.is_empty() { h3 { (self.title) } }
                 div.frame {
                     div.y aria-hidden="true" {
                         @for (at, label) in &self.y_ticks {

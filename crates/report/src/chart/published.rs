@@ -49,7 +49,7 @@ pub(super) fn framed<T>(
                 (axis(scale))
                 @for (workload, rows) in groups {
                     div.group {
-                        h4 style={ "--rows:" (rows.len()) } { (workload) }
+                        h3 style={ "--rows:" (rows.len()) } { (workload) }
                         @for row in rows { (line(row)) }
                     }
                 }

@@ -29,7 +29,7 @@ pub(crate) fn list(findings: &[&Finding]) -> Markup {
     html! {
         @for Kind { severity, audit, advice, texts } in kinds(findings.iter().copied()) {
             div.finding.(severity) {
-                h4 { span.badge { (severity) } " " span.audit { (audit) } }
+                h3 { span.badge { (severity) } " " span.audit { (audit) } }
                 (sentences(&texts[..texts.len().min(OPEN)]))
                 @if texts.len() > OPEN {
                     details {

@@ -70,8 +70,7 @@ pub(crate) fn document(title: &str, version: &str, main: &Markup, footer: &Marku
                 style { (PreEscaped(style::sheet())) }
             }
             body {
-                (theme())
-                main { (main) }
+                main { (theme()) (main) }
                 (footer)
                 script { (PreEscaped(script::SCRIPT)) }
             }

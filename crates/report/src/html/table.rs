@@ -32,7 +32,7 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
     let media = traffics.iter().flatten().any(|t| t.medium_ratio.is_some());
     let binary = answer.measure == Measure::Throughput;
     html! {
-        div.scroll role="region" tabindex="0" aria-label="Exact figures" {
+        div.scroll role="region" tabindex="0" aria-label={ "Exact figures " (which(report, answer)) } {
             table.sortable {
                 thead {
                     tr {
@@ -96,6 +96,12 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
     }
 }
 
+/// Which question's, for those who hear the page: two may ask the same.
+fn which(report: &Report, answer: &Answer) -> String {
+    let number = report.analysis.answers.iter().position(|other| std::ptr::eq(other, answer));
+    format!("of question {}: {}", number.map_or(0, |n| n + 1), answer.question.ask)
+}
+
 fn value(point: &Point, unit: Unit, binary: bool) -> Markup {
     let e = &point.estimate;
     html! {
@@ -151,7 +157,7 @@ pub(crate) fn drives(report: &Report, answer: &Answer) -> Markup {
     html! {
         details {
             summary { "What each drive read and wrote, mean of the runs" }
-            div.scroll role="region" tabindex="0" aria-label="Traffic of each drive" {
+            div.scroll role="region" tabindex="0" aria-label={ "Traffic of each drive " (which(report, answer)) } {
                 table {
                     thead {
                         tr {

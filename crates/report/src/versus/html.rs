@@ -39,7 +39,7 @@ fn summary(runs: &TwoRuns) -> Markup {
                     h3 { "Before you rely on these figures" }
                     @for (run, audit, text, n) in severe {
                         div.finding.severe {
-                            h4 { span.badge { "severe in " (run) } " " span.audit { (audit) } }
+                            h3 { span.badge { "severe in " (run) } " " span.audit { (audit) } }
                             p { (text) @if n > 1 { " And " (n - 1) " more like this." } }
                         }
                     }
@@ -99,8 +99,12 @@ fn questions(runs: &TwoRuns) -> Markup {
 
 fn table(runs: &TwoRuns, pairs: &[&Pair], with_question: bool) -> Markup {
     let several = with_question || pairs.iter().any(|p| p.noun != pairs[0].noun);
+    let of = match pairs.first().filter(|_| !with_question) {
+        Some(pair) => &pair.question,
+        None => "the largest changes",
+    };
     html! {
-        div.scroll role="region" tabindex="0" aria-label="Figures of both runs" {
+        div.scroll role="region" tabindex="0" aria-label={ "Figures of both runs: " (of) } {
             table {
                 thead {
                     tr {

@@ -44,7 +44,7 @@ struct Seen {
 }
 
 /// Runs in the page, which allows it in the test only, and tells who framed the page.
-const PROBE: &str = r##"<script>
+const PROBE: &str = r##"
 const blocked = [];
 document.addEventListener('securitypolicyviolation', e => blocked.push(e.violatedDirective));
 addEventListener('load', () => {
@@ -88,18 +88,23 @@ addEventListener('load', () => {
   };
   parent.postMessage(JSON.stringify(seen), '*');
 });
-</script>"##;
+"##;
 
 /// What the browser makes of `page` in a window of this width; none where there is none.
 fn look(page: &str, width: u32) -> Option<Seen> {
+    let said = ask(page, &[PROBE], width)?;
+    Some(serde_json::from_str(&said).unwrap_or_else(|e| panic!("{e}: {said}")))
+}
+
+/// What these scripts, which run in `page`, tell who framed it; none without a browser.
+fn ask(page: &str, scripts: &[&str], width: u32) -> Option<String> {
     if find_program("chromium").is_none() {
         eprintln!("skipped: needs chromium");
         return None;
     }
     let folder = tempfile::tempdir().expect("temp");
     let file = |name: &str| folder.path().join(name);
-    let open = with_probe(page);
-    fs::write(file("page.html"), open).expect("written");
+    fs::write(file("page.html"), with_scripts(page, scripts)).expect("written");
     // A browser's own window cannot be as narrow as a telephone's.
     let frame = format!(
         "<!DOCTYPE html><meta charset=utf-8><script>onmessage = e => \
@@ -112,24 +117,62 @@ fn look(page: &str, width: u32) -> Option<Seen> {
         // Its sandbox refuses root; what it is shown is ours.
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
         .arg(format!("--user-data-dir={}", file("profile").display()))
-        .args(["--window-size=1400,1000", "--virtual-time-budget=10000", "--dump-dom"])
+        .args(["--window-size=1400,1000", "--virtual-time-budget=20000", "--dump-dom"])
         .arg(format!("file://{}", file("frame.html").display()))
         .timeout(LIMIT);
     let said = Executor::default().check(&browser).expect("the browser ran").text();
     let (_, seen) = said.split_once("<pre id=\"seen\">").expect("it has the frame");
     let (seen, _) = seen.split_once("</pre>").expect("all of it");
-    let seen = seen.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    Some(serde_json::from_str(&seen).unwrap_or_else(|e| panic!("{e}: {said}")))
+    Some(seen.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 }
 
-/// The page with the probe, which its policy lets run beside its own script.
-fn with_probe(page: &str) -> String {
+/// The page with these scripts, which its policy lets run beside its own.
+fn with_scripts(page: &str, scripts: &[&str]) -> String {
     let (before, rest) = page.split_once("script-src 'sha256-").expect("a policy");
+    let digest = |script: &&str| format!(" 'sha256-{}'", STANDARD.encode(Sha256::digest(script)));
+    let more: String = scripts.iter().map(digest).collect();
     let (own, rest) = rest.split_once('\'').expect("a digest");
-    let probe = PROBE.trim_start_matches("<script>").trim_end_matches("</script>");
-    let digest = STANDARD.encode(Sha256::digest(probe));
-    let policy = format!("script-src 'sha256-{own}' 'sha256-{digest}'");
-    format!("{before}{policy}{rest}").replacen("</head>", &format!("{PROBE}</head>"), 1)
+    let elements: String =
+        scripts.iter().map(|script| format!("<script>{script}</script>")).collect();
+    format!("{before}script-src 'sha256-{own}'{more}{rest}").replacen(
+        "</head>",
+        &format!("{elements}</head>"),
+        1,
+    )
+}
+
+/// Where `scripts/needs test` puts axe-core, which knows the rules of WCAG.
+const AXE: &str = ".cache/disklab/axe-4.12.1.min.js";
+
+/// Its findings in the page, in light and in dark colours.
+const AXE_RUN: &str = r#"
+addEventListener('load', async () => {
+  const found = [];
+  for (const theme of ['theme-light', 'theme-dark']) {
+    document.getElementById(theme).click();
+    const { violations } = await axe.run(document, { iframes: false });
+    for (const { id, help, nodes } of violations) {
+      found.push(`${theme}: ${id}: ${help}: ${nodes.slice(0, 3).map(n => n.html.slice(0, 120)).join(' | ')}`);
+    }
+  }
+  parent.postMessage(JSON.stringify(found), '*');
+});
+"#;
+
+#[test]
+fn people_with_disabilities_can_use_it() {
+    let home = std::env::var_os("HOME").map(std::path::PathBuf::from).unwrap_or_default();
+    let Ok(axe) = fs::read_to_string(home.join(AXE)) else {
+        eprintln!("skipped: needs axe-core");
+        return;
+    };
+    let page = render(&support::made(3, 4, "lab", 6), Format::Html);
+    let Some(said) = ask(&page, &[&axe, AXE_RUN], 1280) else { return };
+    assert_eq!(said, "[]");
+    let fault = "<main><input type='text'>";
+    let page = render(&support::made(1, 1, "lab", 1), Format::Html).replacen("<main>", fault, 1);
+    let said = ask(&page, &[&axe, AXE_RUN], 1280).expect("a browser");
+    assert!(said.contains("label: Form elements must have labels"), "{said}");
 }
 
 fn check(page: &str) {
