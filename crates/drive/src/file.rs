@@ -1,7 +1,9 @@
 //! Drive files.
 
+mod class;
 mod plausible;
 mod setting;
+mod sibling;
 
 use std::sync::Arc;
 
@@ -11,6 +13,7 @@ use disklab_source::{FileName, Source, SourceError};
 use crate::values::choice;
 use crate::{Drive, hdd, smr, ssd};
 
+pub use class::Class;
 pub use plausible::Plausible;
 pub use setting::Change;
 
@@ -28,6 +31,10 @@ pub struct DriveFile {
     /// What a reader of its figures must know, such as a property that is not
     /// modelled; empty where there is nothing.
     pub note: String,
+    /// What it was made for, by which lists are grouped.
+    pub class: Class,
+    /// The drive that it is like but for what its file says; `None` if its file says all.
+    pub like: Option<String>,
     /// What kind of drive it is, and its data.
     pub kind: Kind,
     /// Fields whose value is not certain, and between what it may lie.
@@ -183,12 +190,19 @@ pub fn load(name: &str, text: &str) -> Result<DriveFile, SourceError> {
 /// error then shows where it was set.
 pub fn load_with(name: &str, text: &str, set: &[Setting]) -> Result<DriveFile, SourceError> {
     let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
-    let root = Node::parse(&source)?;
-    let (own, ranges) = read(&root)?;
-    let plausible =
-        ranges.map_or_else(|| Ok(Vec::new()), |ranges| plausible::read(&root, ranges))?;
+    let (root, like) = sibling::complete(Node::parse(&source)?)?;
+    let whole = || -> Result<DriveFile, StudyError> {
+        let (own, ranges) = read(&root)?;
+        let plausible =
+            ranges.map_or_else(|| Ok(Vec::new()), |ranges| plausible::read(&root, ranges))?;
+        Ok(DriveFile { plausible, like: like.as_ref().map(|like| like.id.clone()), ..own })
+    };
+    let own = whole().map_err(|error| match &like {
+        Some(like) => like.blame(error, name),
+        None => error,
+    })?;
     if set.is_empty() {
-        return Ok(DriveFile { plausible, ..own });
+        return Ok(own);
     }
     let mut changed = root.clone();
     let mut changes: Vec<Change> = Vec::new();
@@ -198,7 +212,8 @@ pub fn load_with(name: &str, text: &str, set: &[Setting]) -> Result<DriveFile, S
         changes.push(change);
     }
     let (file, _) = read(&changed).map_err(|e| setting::blame(e, name, &own, set))?;
-    Ok(DriveFile { plausible, changes, ..file })
+    let DriveFile { plausible, like, .. } = own;
+    Ok(DriveFile { plausible, like, changes, ..file })
 }
 
 /// The id, which becomes the name of a page and of a directory of pictures.
@@ -220,10 +235,13 @@ fn read(root: &Node) -> Result<(DriveFile, Option<&Node>), SourceError> {
     let note = fields.text("note")?.unwrap_or_default().trim().to_owned();
     let read = choice(&mut fields, "kind", &KINDS)?;
     let kind = read(root, &mut fields)?;
+    let class = class::read(&mut fields, &kind)?;
     let ranges = fields.take("plausible");
     fields.finish()?;
     let (plausible, changes) = (Vec::new(), Vec::new());
-    Ok((DriveFile { id, aliases, name, model, note, kind, plausible, changes }, ranges))
+    let like = None;
+    let file = DriveFile { id, aliases, name, model, note, class, like, kind, plausible, changes };
+    Ok((file, ranges))
 }
 
 #[cfg(test)]

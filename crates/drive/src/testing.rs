@@ -1,15 +1,9 @@
 //! What tests share.
 
 use crate::hdd::Parameters;
-use crate::{SHIPPED, load};
+use crate::{SHIPPED, shipped};
 
 /// The mechanics of the shipped drives that have some.
 pub(crate) fn drives() -> Vec<(&'static str, Parameters)> {
-    SHIPPED
-        .iter()
-        .filter_map(|(id, text)| {
-            let file = load(&format!("drives/{id}.toml"), text).unwrap();
-            Some((*id, file.mechanics()?.clone()))
-        })
-        .collect()
+    SHIPPED.iter().filter_map(|(id, _)| Some((*id, shipped(id)?.mechanics()?.clone()))).collect()
 }
