@@ -21,4 +21,4 @@ pub use chart::{Axis, Chart, Curve, Mark, Scale};
 pub use draw::draw;
 pub use gate::{Checked, Expected, Figure, Gate, Outcome};
 pub use gates::{GATES, check};
-pub use sources::{KINDS_OF_SOURCES, Value, values};
+pub use sources::{KINDS_OF_SOURCES, Known, SourceKind, Value, values};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use disklab_drive::DriveFile;
+use disklab_drive::{DriveFile, shipped};
 use disklab_units::{Bytes, significant};
 
 use crate::{Checked, Expected, Figure, Value, draw, values};
@@ -17,7 +17,8 @@ pub struct Document {
 }
 
 /// A drive's page, and its pictures in a folder beside it that is called as the drive
-/// is. `text` is the drive file's.
+/// is. `text` is the drive file's. A drive that is like another has no pictures: its
+/// curves look like those of its sibling, to whose page it leads.
 ///
 /// # Errors
 /// Where a picture cannot be drawn, in words.
@@ -30,6 +31,9 @@ pub fn documents(
         path: format!("{}.md", file.id),
         text: markdown(file, &values(text), checked),
     }];
+    if file.like.is_some() {
+        return Ok(all);
+    }
     for (path, text) in pictures(checked)? {
         all.push(Document { path: format!("{}/{path}", file.id), text });
     }
@@ -55,6 +59,15 @@ fn heading(file: &DriveFile) -> String {
     format!("`{}`{also}: {} of {} ({})", file.id, file.kind.word(), size.si(), size.iec())
 }
 
+/// The sibling whose page has pictures: the one that is like no other.
+fn pictured(file: &DriveFile) -> Option<String> {
+    let mut id = file.like.clone()?;
+    while let Some(further) = shipped(&id).and_then(|sibling| sibling.like) {
+        id = further;
+    }
+    Some(id)
+}
+
 fn markdown(file: &DriveFile, values: &[Value], checked: &[Checked]) -> String {
     let id = &file.id;
     let mut page = format!(
@@ -70,12 +83,22 @@ fn markdown(file: &DriveFile, values: &[Value], checked: &[Checked]) -> String {
         "\nEvery figure below is the model's, beside what follows from the drive's data without the \
          model. Nothing was measured on a drive.\n",
     );
+    if let Some(like) = pictured(file) {
+        let _ = write!(
+            page,
+            "\nWhat each figure is, and pictures of curves of the same shape, are on the page of [its \
+             sibling]({like}.md); `disklab drive {id} --svg DIR` draws this drive's.\n"
+        );
+    }
     for checked in checked {
         let _ = write!(page, "\n## {}\n", checked.title);
-        for chart in &checked.outcome.charts {
+        let charts = checked.outcome.charts.iter().filter(|_| file.like.is_none());
+        for chart in charts {
             let _ = write!(page, "\n![{}]({id}/{}.svg)\n", chart.title, chart.id);
         }
-        let _ = write!(page, "\n{}\n", checked.about);
+        if file.like.is_none() {
+            let _ = write!(page, "\n{}\n", checked.about);
+        }
         if !checked.outcome.figures.is_empty() {
             page.push_str("\n| | model | theory | difference | |\n|---|--:|--:|--:|---|\n");
         }
@@ -84,7 +107,14 @@ fn markdown(file: &DriveFile, values: &[Value], checked: &[Checked]) -> String {
             let _ = writeln!(page, "| {name} | {model} | {theory} | {difference} | {word} |");
         }
     }
-    let _ = write!(page, "\n## Parameters\n\nFrom [drives/{id}.toml](../../drives/{id}.toml).\n");
+    let _ = write!(page, "\n## Parameters\n\nFrom [drives/{id}.toml](../../drives/{id}.toml)");
+    if let Some(like) = &file.like {
+        let _ = write!(
+            page,
+            ", and where it is silent, from [drives/{like}.toml](../../drives/{like}.toml)"
+        );
+    }
+    page.push_str(".\n");
     page.push_str("\n| parameter | value | source |\n|---|---|---|\n");
     for Value { table, name, value, source } in values {
         let dot = if table.is_empty() { "" } else { "." };
@@ -211,6 +241,33 @@ mod tests {
         assert_eq!(usual[4], "unusual");
         let none = row(&Figure::near("nothing", "turns", 0.0, 0.0, 0.01));
         assert_eq!(none[3..], ["0", "met"]);
+    }
+
+    #[test]
+    fn a_drive_that_is_like_another_leads_to_the_page_with_pictures() {
+        let id = "st30000nt011";
+        let file = shipped(id).unwrap();
+        let figure = Figure::near("a", "", 1.0, 1.0, 0.1);
+        let chart = crate::Chart {
+            id: "c",
+            title: "C",
+            x: crate::Axis::linear("x"),
+            y: crate::Axis::linear("y"),
+            curves: Vec::new(),
+        };
+        let outcome = Outcome { figures: vec![figure], charts: vec![chart] };
+        let checked = [Checked { id: "x", title: "X", about: "so", outcome }];
+        let text = format!("like = \"{}\"", file.like.clone().unwrap());
+        let pages = documents(&file, &text, &checked).unwrap();
+        assert_eq!(pages.len(), 1);
+        let page = &pages[0].text;
+        assert!(page.contains("[its sibling](st16000nm001g.md)"), "{page}");
+        assert!(page.contains("## X") && !page.contains("so\n") && !page.contains("!["), "{page}");
+        assert!(page.contains("silent, from [drives/st30000nm004k.toml]"), "{page}");
+        assert!(
+            page.contains("| `geometry.rpm` | 7200 | inferred: as st30000nm004k, there "),
+            "{page}"
+        );
     }
 
     #[test]

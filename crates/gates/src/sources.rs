@@ -1,24 +1,86 @@
 //! The parameters of a drive file with their sources, which stand as comments
 //! behind them.
 
+use disklab_drive::SHIPPED;
 use serde::Serialize;
+
+use SourceKind::{DataSheet, Fitted, Inferred, Paper, Published, Recalled, Seen, Standard, Study};
 
 /// How a source begins, in the drive files that come with disklab: what kind of
 /// knowledge a value is. What follows says more.
-pub const KINDS_OF_SOURCES: [(&str, &str); 9] = [
-    ("data sheet", "the maker's data sheet or specification of this model"),
-    ("published", "measured by somebody who published it"),
-    ("seen", "a listing of such a drive, as by smartctl"),
-    ("study", "the study of that name, in its figures or its listings"),
-    ("standard", "a standard that the drive keeps"),
-    ("paper", "a paper about such drives"),
-    ("fitted", "chosen so that the model gives published figures, which are named"),
-    ("recalled", "from memory of the source named; may be wrong"),
-    ("inferred", "chosen, not measured; the reason follows"),
+pub const KINDS_OF_SOURCES: [(SourceKind, &str, &str); 9] = [
+    (DataSheet, "data sheet", "the maker's data sheet or specification of this model"),
+    (Published, "published", "measured by somebody who published it"),
+    (Seen, "seen", "a listing of such a drive, as by smartctl"),
+    (Study, "study", "the study of that name, in its figures or its listings"),
+    (Standard, "standard", "a standard that the drive keeps"),
+    (Paper, "paper", "a paper about such drives"),
+    (Fitted, "fitted", "chosen so that the model gives published figures, which are named"),
+    (Recalled, "recalled", "from memory of the source named; may be wrong"),
+    (Inferred, "inferred", "chosen, not measured; the reason follows"),
 ];
 
+/// What kind of knowledge a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceKind {
+    /// The maker's data sheet or specification.
+    DataSheet,
+    /// A published measurement.
+    Published,
+    /// A listing of such a drive.
+    Seen,
+    /// A study's figures or listings.
+    Study,
+    /// A standard that the drive keeps.
+    Standard,
+    /// A paper about such drives.
+    Paper,
+    /// Fitted to published figures.
+    Fitted,
+    /// From memory of a source.
+    Recalled,
+    /// Chosen.
+    Inferred,
+}
+
+/// How well a drive is known: how many of its values come from where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Known {
+    /// From a data sheet or a standard.
+    pub stated: usize,
+    /// Measured or listed by somebody, or fitted to what was measured.
+    pub measured: usize,
+    /// From memory of a source, which is mostly a data sheet.
+    pub recalled: usize,
+    /// Chosen, or taken from a sibling.
+    pub inferred: usize,
+}
+
+impl Known {
+    /// The count of these values; one without a source counts as inferred.
+    pub fn new(values: &[Value]) -> Self {
+        let mut known = Self::default();
+        for value in values {
+            match value.kind() {
+                Some(DataSheet | Standard) => known.stated += 1,
+                Some(Published | Seen | Study | Paper | Fitted) => known.measured += 1,
+                Some(Recalled) => known.recalled += 1,
+                Some(Inferred) | None => known.inferred += 1,
+            }
+        }
+        known
+    }
+
+    /// The counts in the order of their fields, as percentages of all values.
+    pub fn percent(&self) -> [usize; 4] {
+        let counts = [self.stated, self.measured, self.recalled, self.inferred];
+        let all = counts.iter().sum::<usize>().max(1);
+        counts.map(|count| (count * 100 + all / 2) / all)
+    }
+}
+
 /// Fields that name a drive; they need no source.
-const NAMES: [&str; 6] = ["id", "aliases", "name", "model", "kind", "note"];
+const NAMES: [&str; 8] = ["id", "aliases", "name", "model", "kind", "class", "like", "note"];
 
 /// A parameter of a drive file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,19 +96,68 @@ pub struct Value {
 }
 
 impl Value {
+    /// Which of [`KINDS_OF_SOURCES`] its source is; `None` if it has none of them.
+    pub fn kind(&self) -> Option<SourceKind> {
+        let found = KINDS_OF_SOURCES.iter().find(|(_, word, _)| {
+            let rest = self.source.strip_prefix(word);
+            rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        });
+        found.map(|(kind, ..)| *kind)
+    }
+
     /// Whether its source is one of [`KINDS_OF_SOURCES`].
     pub fn has_source(&self) -> bool {
-        KINDS_OF_SOURCES.iter().any(|(kind, _)| {
-            let rest = self.source.strip_prefix(kind);
-            rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-        })
+        self.kind().is_some()
     }
 }
 
-/// The parameters of a drive file, in their order, without the drive's names and the
-/// ranges within which uncertain values may lie. The
-/// text need not be a drive file, nor TOML: what cannot be understood is left out.
+/// The parameters of a drive, in their order, without its names and the ranges within
+/// which uncertain values may lie: those of its file, and its sibling's where the file
+/// names one and has none (see [`inherited`]). The text need not be a drive file, nor
+/// TOML: what cannot be understood is left out.
 pub fn values(text: &str) -> Vec<Value> {
+    values_within(text, LONGEST)
+}
+
+/// A drive follows that many others at most; a circle ends.
+const LONGEST: usize = 8;
+
+fn values_within(text: &str, left: usize) -> Vec<Value> {
+    let own = own_values(text);
+    let sibling = sibling(text).and_then(|id| SHIPPED.iter().find(|(known, _)| *known == id));
+    let Some((id, base)) = sibling.filter(|_| left > 0) else { return own };
+    let is = |a: &Value, b: &Value| a.table == b.table && a.name == b.name;
+    let mut all: Vec<Value> =
+        values_within(base, left - 1).into_iter().map(|value| inherited(value, id)).collect();
+    for value in own {
+        match all.iter_mut().find(|known| is(known, &value)) {
+            Some(known) => *known = value,
+            None => all.push(value),
+        }
+    }
+    all
+}
+
+/// A sibling's value: what the sibling is known to have is inferred of this drive. A
+/// standard holds for both, and what is chosen was chosen for both.
+fn inherited(value: Value, id: &str) -> Value {
+    let source = match value.kind() {
+        Some(Standard | Inferred) => value.source,
+        _ => format!("inferred: as {id}, there {}", value.source),
+    };
+    Value { source, ..value }
+}
+
+/// The id of the sibling that a file names, above its tables.
+fn sibling(text: &str) -> Option<&str> {
+    let above = text.lines().take_while(|line| !line.trim_start().starts_with('['));
+    let mut assignments = above.filter_map(|line| split_comment(line).0.split_once('='));
+    let (_, id) = assignments.find(|(name, _)| name.trim() == "like")?;
+    Some(id.trim().trim_matches('"'))
+}
+
+/// The parameters that a file itself gives.
+fn own_values(text: &str) -> Vec<Value> {
     let (mut table, mut values, mut in_text) = (String::new(), Vec::new(), false);
     for line in text.lines() {
         let line = line.trim();
@@ -94,12 +205,11 @@ fn split_comment(line: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use disklab_drive::SHIPPED;
     use proptest::prelude::*;
 
     #[test]
     fn every_parameter_of_a_shipped_drive_has_its_source() {
-        let kinds = KINDS_OF_SOURCES.map(|(kind, _)| kind);
+        let kinds = KINDS_OF_SOURCES.map(|(_, word, _)| word);
         for (id, text) in SHIPPED {
             let values = values(text);
             assert!(values.len() > 10, "{id}");
@@ -129,6 +239,32 @@ mod tests {
         assert_eq!(found.iter().map(Value::has_source).collect::<Vec<_>>(), [true, true, false]);
         let other = Value { source: "inferredly".to_owned(), ..found[0].clone() };
         assert!(!other.has_source());
+    }
+
+    #[test]
+    fn a_siblings_values_are_inferred_unless_they_are_a_standard() {
+        let text = "id = \"x\"\nlike = \"md04aca400\" # so\n[geometry]\nheads = 6 # data sheet\n";
+        let (found, base) = (values(text), values(SHIPPED[5].1));
+        assert_eq!((SHIPPED[5].0, found.len()), ("md04aca400", base.len()));
+        let source = |name: &str| {
+            found.iter().find(|v| v.name == name).map(|v| v.source.as_str()).unwrap_or_default()
+        };
+        assert_eq!(source("heads"), "data sheet");
+        assert_eq!(source("rpm"), "inferred: as md04aca400, there study smr-2015: SMART listing");
+        assert_eq!(source("queue-depth"), "standard: ATA, native command queueing");
+        assert_eq!(source("segments"), "inferred: 16 to 32");
+        let (before, after) = (Known::new(&base), Known::new(&found));
+        assert_eq!((after.measured, after.stated), (0, before.stated + 1));
+        assert_eq!(values("like = \"no-such\"\nrpm = 3 # seen").len(), 1);
+    }
+
+    #[test]
+    fn shares_are_of_all_values() {
+        let known = Known { stated: 1, measured: 2, recalled: 0, inferred: 5 };
+        assert_eq!(known.percent(), [13, 25, 0, 63]);
+        assert_eq!(Known::default().percent(), [0; 4]);
+        let bare = Value { source: String::new(), ..values("rpm = 3")[0].clone() };
+        assert_eq!(Known::new(&[bare]).inferred, 1);
     }
 
     proptest! {

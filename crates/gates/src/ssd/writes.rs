@@ -13,7 +13,8 @@ pub(crate) const GATE: Gate = Gate {
     title: "Writing on and on",
     about: "\
 First: a new drive written in order, 1 MiB at a time, four under way, for 8/5 of its SLC cache (16 \
-GiB where it has none). While the cache of one-bit cells has room, the rate is that at which all \
+GiB where it has none; of a cache above 150 GB, 48 GB are taken for all, and it is emptied at \
+the same rate). While the cache of one-bit cells has room, the rate is that at which all \
 dies together program such cells, or the link's; after that, that of cells with all their bits, less \
 what goes into emptying the cache. Second: a small drive of the same parameters (a four-hundredth of \
 the flash, in shorter blocks, with the same spare part and no SLC cache), written whole and then at \
@@ -25,8 +26,22 @@ random: garbage collection begins, and the rate falls to dies · page / (A·t_pr
 const MIB: u64 = 1 << 20;
 const GIB: f64 = 1_073_741_824.0;
 
+/// A cache larger than this is written in part: each GB takes a tenth of a second to model.
+const LARGE_CACHE: u64 = 150_000_000_000;
+const PART: u64 = 48_000_000_000;
+
+/// The drive, with a part of its SLC cache where that is large.
+fn with_less_cache(p: &Parameters) -> Parameters {
+    let mut p = p.clone();
+    if let Some(cache) = p.slc_cache.as_mut().filter(|cache| cache.size > LARGE_CACHE) {
+        cache.size = PART;
+    }
+    p
+}
+
 fn run(file: &DriveFile) -> Option<Outcome> {
     let Kind::Ssd(p) = &file.kind else { return None };
+    let p = &with_less_cache(p);
     let enough = p.slc_cache.as_ref().map_or(16 << 30, |cache| cache.size / 5 * 8);
     let step = (enough.min(p.visible) / 60 / MIB).max(1) * MIB;
     let points = sequential_write_rates(p, MIB, 4, step, 60 * step);
