@@ -1,7 +1,8 @@
 //! `disklab list`: what disklab knows.
 
+mod models;
+
 use disklab_bench::safety::stable_names;
-use disklab_drive::{SHIPPED as SHIPPED_DRIVES, shipped};
 use disklab_measure::{BlockDevice, SystemRoot, Watched, drive_state};
 use disklab_processor::{SHIPPED as SHIPPED_PROCESSORS, Unit, by_name};
 use disklab_stack::LAYERS;
@@ -31,14 +32,20 @@ pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
             .collect(),
         Listed::Processors => processors(),
         Listed::Audits => audits(),
-        Listed::Drives => models().into_iter().chain(drives()).collect(),
+        Listed::Drives => drives(),
     };
+    let models = if matches!(what, Listed::Drives) { models::models() } else { Vec::new() };
     if as_json {
-        print_json(&rows.iter().map(Row::json).collect::<Vec<_>>())?;
+        let all = models.iter().map(models::Model::json).chain(rows.iter().map(Row::json));
+        print_json(&all.collect::<Vec<_>>())?;
         return Ok(DONE);
     }
     let width = rows.iter().map(|r| r.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
+    if !models.is_empty() {
+        text = models::plain(&models);
+        text.push_str("\nThis machine's drives\n");
+    }
     for row in &rows {
         text.push_str(&format!("{:width$}  {}\n", row.name, row.summary));
         for (name, meaning) in &row.details {
@@ -120,29 +127,6 @@ fn shipped_workloads() -> Result<Vec<Row>, Failure> {
             let about = first.split_whitespace().collect::<Vec<_>>().join(" ");
             let summary = format!("shipped ({}): {}", workload.kind, workload.title);
             Ok(Row::new(name, &summary, vec![("about".to_owned(), about)]))
-        })
-        .collect()
-}
-
-/// The drives that the lab models.
-fn models() -> Vec<Row> {
-    SHIPPED_DRIVES
-        .iter()
-        .filter_map(|(id, _)| shipped(id))
-        .map(|file| {
-            let size = Bytes(file.capacity());
-            let summary = format!("{}, {} ({}), a model", file.name, size.si(), size.iec());
-            let mut details = Vec::new();
-            if !file.aliases.is_empty() {
-                details.push(("also".to_owned(), file.aliases.join(", ")));
-            }
-            if !file.note.is_empty() {
-                details.push((
-                    "note".to_owned(),
-                    file.note.split_whitespace().collect::<Vec<_>>().join(" "),
-                ));
-            }
-            Row::new(&file.id, &summary, details)
         })
         .collect()
 }
