@@ -1,9 +1,10 @@
 # On a fresh Debian 12 or 13. Each installs what is missing first; all but `install` build the
 # quick profile (docs/profiles.md).
-#   make demo       build, run a small study in the lab, print where the report is
+#   make demo       build, show a first answer, run the same small study in the lab, compare
 #   make check      check the format and the lints, run the unit and property tests: minutes, without root
 #   make test       check the format and the lints, run all tests that must pass before anything lands
 #   make test-all   the same with the long tests: calibration, whole studies
+#   make shipped-run  run that study, keep its figures in runs/
 #   make published  run the five published studies in the lab, write docs/published.md
 #   make install    build the optimised program, install it to PREFIX
 
@@ -13,7 +14,7 @@ OUT ?= disklab-runs/demo
 CARGO = ./scripts/cargo
 BINARY = target/debug/disklab
 OPTIMISED = target/release/disklab
-.PHONY: help needs build optimised demo check test test-all published install clean
+.PHONY: help needs build optimised demo shipped-run check test test-all published install clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -27,10 +28,14 @@ build: needs
 optimised: needs
 	$(CARGO) build --release --locked -p disklab
 
-demo: build
-	@rm -rf "$(OUT)"
-	$(BINARY) run first-look --out "$(OUT)" || [ $$? = 1 ]
-	@[ -f "$(OUT)/report.html" ] && echo "Open it: file://$(abspath $(OUT))/report.html"
+demo:
+	@./scripts/demo "$(OUT)"
+
+# What `make demo` shows first; after a change of the study, the lab, or Debian's programs.
+shipped-run: build
+	@rm -rf disklab-runs/shipped-run
+	$(BINARY) run first-look --seed 1 --out disklab-runs/shipped-run || [ $$? = 1 ]
+	$(BINARY) shipped --record disklab-runs/shipped-run --out runs/first-look.jsonl
 
 check:
 	@./scripts/needs check

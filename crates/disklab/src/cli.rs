@@ -13,6 +13,7 @@ mod import;
 mod lab;
 mod merge;
 mod sensitivity;
+mod shipped;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,6 +37,7 @@ pub use import::ImportArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
 pub use merge::MergeArgs;
 pub use sensitivity::SensitivityArgs;
+pub use shipped::ShippedArgs;
 
 const EXIT_CODES: &str = "Exit codes:
   0    done
@@ -69,6 +71,7 @@ pub enum Command {
     Plan(PlanArgs),
     /// Write the report of a run.
     Report(ReportArgs),
+    Shipped(ShippedArgs),
     Compare(CompareArgs),
     Merge(MergeArgs),
     Import(ImportArgs),

@@ -15,6 +15,7 @@ mod plan;
 mod report;
 mod run;
 mod sensitivity;
+mod shipped;
 
 use disklab_source::{printable, printable_json};
 
@@ -28,6 +29,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Run(args) => run::run(args, json),
         Command::Plan(args) => plan::plan(&args, json),
         Command::Report(args) => report::report(&args),
+        Command::Shipped(args) => shipped::shipped(&args, json),
         Command::Compare(args) => compare::compare(&args, json),
         Command::Merge(args) => merge::merge(&args, json),
         Command::Import(args) => import::import(args, json),

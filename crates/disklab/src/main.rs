@@ -16,6 +16,7 @@ mod places;
 mod progress;
 mod recorder;
 mod setup;
+mod shipped;
 mod signals;
 mod studies;
 mod version;

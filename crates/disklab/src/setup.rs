@@ -33,7 +33,7 @@ use crate::on::On;
 use crate::places::state_folder;
 use crate::studies::Found;
 use crate::words::{Skipped, left_out_lines};
-pub use lab::{check_zfs, machine_memory};
+pub use lab::{check_zfs, kernel_parts, machine_memory};
 
 use self::pilot::Pilot;
 use self::scratch::Scratch;

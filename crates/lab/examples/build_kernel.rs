@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use disklab_exec::Executor;
-use disklab_lab::kernel::{self, Progress, Source, ZfsSource};
+use disklab_lab::kernel::{self, Parts, Progress, Source, ZfsSource};
 
 fn main() -> ExitCode {
     let (mut source, mut zfs) = (Source::Debian, None);
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     };
     let (cache, executor) = (kernel::cache_folder(), Executor::default());
     let built = match &zfs {
-        None => kernel::ensure(&source, &cache, &executor, &mut say),
+        None => kernel::ensure(&source, Parts::ALL, &cache, &executor, &mut say),
         Some(zfs) => {
             kernel::ensure_zfs(&source, zfs, &cache, &executor, &mut say).map(|zfs| zfs.kernel)
         }

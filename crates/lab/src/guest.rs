@@ -3,6 +3,8 @@
 //! The kernel starts the first program on the host's file system, read-only, and
 //! nothing else: no `/proc`, no devices, no place to write.
 
+mod fixed_start;
+
 use std::ffi::CStr;
 use std::fs;
 use std::io;
@@ -15,6 +17,8 @@ use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::system::{RebootCommand, reboot, sethostname};
 
 use crate::place;
+
+pub use fixed_start::fixed_start;
 
 /// Where things of the guest's own lie; a file system in its memory.
 pub const PLACE: &str = "/run/disklab";

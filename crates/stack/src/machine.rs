@@ -49,6 +49,11 @@ impl Need {
             _ => None,
         }
     }
+
+    /// The option that a kernel must have for it, such as `CONFIG_EXT4_FS`.
+    pub fn kernel_option(&self) -> Option<String> {
+        configured::option(self)
+    }
 }
 
 impl fmt::Display for Need {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Interrupt};
-use disklab_lab::guest::{LAB_FOLDER, PLACE, mount_shown, set_environment};
+use disklab_lab::guest::{LAB_FOLDER, PLACE, fixed_start, mount_shown, set_environment};
 use disklab_stack::Ledger;
 use disklab_study::Cell;
 use disklab_workload::Context;
@@ -44,7 +44,10 @@ pub fn carry_out_in_guest() -> Result<(), String> {
     let phases = File::options().append(true).create(true).open(lab.join(PHASES));
     let raw = Path::new(PLACE).join(RAW);
     let mut sink = GuestSink { phases: phases.ok(), raw: raw.clone(), answer: None };
-    let result = host(RAW).and_then(|_| cell(&job, &study, &mut sink));
+    let result = host(RAW).and_then(|_| {
+        fixed_start();
+        cell(&job, &study, &mut sink)
+    });
     let answer = match (result, sink.answer) {
         // What could not be taken down may still matter to what was measured.
         (Err(why), answer) => {

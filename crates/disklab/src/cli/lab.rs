@@ -9,8 +9,9 @@ use disklab_units::Bytes;
 
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
-    /// Build the lab's kernel, where it is not built yet, and say where it is.
-    /// Takes some minutes, once; needs no root.
+    /// Build the lab's kernel with all that it can have, if it is not built yet, and say
+    /// where it is. Takes some minutes, once; needs no root. Studies build what they need of
+    /// it on their own.
     Build(BuildArgs),
     /// Give a prompt with modelled drives, in virtual time: an ordinary user tries
     /// RAIDs and file systems on four 10 TB drives, and `sleep 3600` returns at once.
@@ -27,6 +28,9 @@ pub struct BuildArgs {
     /// package linux-source-6.12 if absent.
     #[arg(long, value_name = "DIR")]
     pub source: Option<PathBuf>,
+    /// Build only what this study needs, as its run does.
+    #[arg(long = "for", value_name = "STUDY", conflicts_with = "zfs", add = ArgValueCompleter::new(complete::study))]
+    pub study: Option<String>,
     /// Build the second kernel, with OpenZFS in it; studies with ZFS build it by
     /// themselves. Nothing of it is installed.
     #[arg(long)]

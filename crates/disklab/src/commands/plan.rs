@@ -6,18 +6,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use disklab_bench::Prediction;
-use disklab_lab::kernel;
+use disklab_lab::kernel::{self, Parts};
 use disklab_study::Cell;
 use disklab_units::{Bytes, count, show_duration};
 use serde_json::{Value, json};
 
 use self::extent::Extent;
-use super::lab::build::BUILD_TIME;
+use super::lab::build::{build_time, parts_words};
 use super::{print, print_json};
 use crate::cli::PlanArgs;
 use crate::exit::{DONE, Failure};
 use crate::places::new_run_folder;
-use crate::setup::{Mode, Setup};
+use crate::setup::{Mode, Setup, kernel_parts};
 use crate::words::{Skipped, left_out_lines, scale_words};
 use crate::{signals, studies};
 
@@ -58,7 +58,8 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
     let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<14}{value}\n"));
     line("bench", format!("{}: {}", setup.bench.name(), setup.bench.about()));
     if let Some((zfs, kernel)) = setup.lab_kernel() {
-        line("kernel", kernel_words(zfs, kernel.as_deref()));
+        let parts = kernel_parts(&setup.campaign);
+        line("kernel", kernel_words(zfs, parts, kernel.as_deref()));
     }
     let workloads: std::collections::BTreeSet<_> =
         setup.survey.pairs.iter().map(|(_, w)| w).collect();
@@ -156,17 +157,19 @@ fn unasked(setup: &Setup) -> Vec<&str> {
     unasked.filter(|id| runs(id)).collect()
 }
 
-/// Whether the lab's kernel is there, and what it takes where it is not.
-fn kernel_words(zfs: bool, found: Option<&Path>) -> String {
-    let with = if zfs { ", with ZFS," } else { "" };
-    match found {
-        Some(path) => path.display().to_string(),
-        None => format!(
-            "the lab's{with} is not there yet: the run builds it first, once, in {BUILD_TIME}, \
-             and keeps it in {}",
-            kernel::cache_folder().display()
-        ),
+/// Whether the lab's kernel is there, and what it takes if it is not.
+fn kernel_words(zfs: bool, parts: Parts, found: Option<&Path>) -> String {
+    if let Some(path) = found {
+        return path.display().to_string();
     }
+    let (with, parts) =
+        if zfs { ("ZFS".to_owned(), Parts::ALL) } else { (parts_words(parts), parts) };
+    format!(
+        "one with {with} is not there yet: the run builds it first, once, in {}, and keeps it in \
+         {}",
+        build_time(parts),
+        kernel::cache_folder().display()
+    )
 }
 
 fn cell_line(setup: &Setup, cell: &Cell) -> String {
@@ -192,7 +195,11 @@ fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
         "bench": setup.bench.name(),
         "bench_about": setup.bench.about(),
         "lab_kernel": setup.lab_kernel().map(|(zfs, found)| {
-            json!({ "with_zfs": zfs, "path": found })
+            json!({
+                "with_zfs": zfs,
+                "parts": kernel_parts(&setup.campaign).to_string(),
+                "path": found,
+            })
         }),
         "cells": setup.cells.len(),
         "repeats": setup.repeats,

@@ -9,7 +9,7 @@ use disklab_bench::{
 };
 use disklab_config::ModelSetting;
 use disklab_exec::{ExecError, Executor, Interrupt};
-use disklab_lab::kernel::NamedKernel;
+use disklab_lab::kernel::{NamedKernel, Parts};
 use disklab_lab::speed::processors;
 use disklab_lab::{ContentLimits, kernel};
 use disklab_stack::Ledger;
@@ -81,7 +81,8 @@ pub fn bench(
         set_drive: args.set_drive.clone(),
     };
     let named = place.kernel.cloned();
-    let kernels = Box::new(move |zfs| kernel_for(zfs, named.as_ref(), &interrupt));
+    let parts = kernel_parts(campaign);
+    let kernels = Box::new(move |zfs| kernel_for(zfs, parts, named.as_ref(), &interrupt));
     Ok((LabBench::new(drives, settings, kernels, ledger, executor), memory))
 }
 
@@ -115,6 +116,14 @@ pub fn check_zfs(named: &NamedKernel, zfs: bool) -> Result<(), String> {
     ))
 }
 
+/// The parts of the lab's kernel that a study's stacks need. Those of all its stacks, so that
+/// a run with fewer of them does not cause another build before the next.
+pub fn kernel_parts(campaign: &Campaign) -> Parts {
+    let needs = campaign.stacks.iter().flat_map(|stack| stack.needs());
+    let options: Vec<String> = needs.filter_map(|need| need.kernel_option()).collect();
+    Parts::with_options(options.iter().map(String::as_str))
+}
+
 /// Whether these cells need the kernel with ZFS, and where that, the plain one or the one that
 /// was named is, if it is there.
 pub fn kernel_of(
@@ -127,7 +136,7 @@ pub fn kernel_of(
     let found = match named {
         Some(named) => Some(named.kernel.clone()),
         None if zfs => kernel::find_zfs(&cache).map(|found| found.kernel),
-        None => kernel::find(&cache),
+        None => kernel::find(&cache, kernel_parts(campaign)),
     };
     (zfs, found)
 }
@@ -135,6 +144,7 @@ pub fn kernel_of(
 /// The kernel; it is built where it is not there yet.
 fn kernel_for(
     zfs: bool,
+    parts: Parts,
     named: Option<&NamedKernel>,
     interrupt: &Interrupt,
 ) -> Result<LabKernel, BenchError> {
@@ -154,9 +164,9 @@ fn kernel_for(
         return Ok(with_programs(named.kernel.clone(), named.programs.clone()));
     }
     if !zfs {
-        let program = match kernel::find(&cache) {
+        let program = match kernel::find(&cache, parts) {
             Some(program) => program,
-            None => build::ensure(&source, interrupt).map_err(|e| failed(e, ""))?,
+            None => build::ensure(&source, parts, interrupt).map_err(|e| failed(e, ""))?,
         };
         return Ok(with_programs(program, None));
     }

@@ -2,31 +2,30 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use disklab_exec::{ExecError, Executor, Finished, Invocation};
 
 use super::KernelError;
-use super::cache::{CONFIG, KERNEL, LOG, PROGRAMS, RECIPE};
+use super::cache::{CONFIG, KERNEL, LOG, PROGRAMS, RECIPE, remove};
 use super::options;
 use super::progress::{Compilation, Progress, Step, Tail};
 use super::recipe::{Patch, Recipe};
 use super::source::{self, Origin};
+use super::tree;
 use super::variant::PLAIN;
 use super::zfs::{self, Openzfs, ZfsSource};
 
+/// What `make` is told for the lab, whatever the user's environment says of other builds: an
+/// argument a line. The same source makes the same kernel, whoever builds it and when
+/// (Documentation/kbuild/reproducible-builds.rst).
+pub(super) const ARGUMENTS: &str = include_str!("../../../../kernel/make-arguments");
 /// Half of the source is for other machines and for devices that the guest does
-/// not have. Their Kconfig files are needed, their programs are not.
-const NOT_UNPACKED: [&str; 8] = [
-    "*/Documentation/*.rst",
-    "*/Documentation/*.yaml",
-    "*/arch/*/boot/dts",
-    "*/drivers/gpu/*.[ch]",
-    "*/drivers/media/*.[ch]",
-    "*/drivers/net/*/*.[ch]",
-    "*/drivers/staging/*.[ch]",
-    "*/sound/*.[ch]",
-];
+/// not have. Their Kconfig files are needed, their programs are not. A pattern of tar a line.
+const NOT_UNPACKED: &str = include_str!("../../../../kernel/not-unpacked");
+/// A patched file changes when the kernel is made, as for `make` an object is older than what
+/// is patched anew: 2026-01-01 00:00:00 UTC, in seconds since 1970.
+const PATCHED: u64 = 1_767_225_600;
 /// Lines of the log in an error.
 const TAIL_LINES: usize = 15;
 /// How often the log is read for progress.
@@ -34,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// A build under way.
 pub(super) struct Build<'a> {
-    /// Where it happens; vanishes afterwards.
+    /// Where it happens.
     pub workshop: &'a Path,
     /// The log, which outlives it.
     pub log: &'a Path,
@@ -44,16 +43,15 @@ pub(super) struct Build<'a> {
     pub zfs: Option<&'a ZfsSource>,
     pub executor: &'a Executor,
     pub progress: &'a mut dyn FnMut(Progress),
-    /// How many objects it will probably make.
-    pub expected_objects: u64,
 }
 
 impl Build<'_> {
     /// Does all steps and returns a folder with all that is to be kept.
     pub fn run(&mut self, origin: &Origin) -> Result<PathBuf, KernelError> {
-        let [made, out] = ["made", "out"].map(|name| self.workshop.join(name));
+        let (made, out) = (self.workshop.join("made"), tree::objects(self.workshop));
+        remove(&made).map_err(KernelError::io("cannot remove", &made))?;
         for folder in [&made, &out] {
-            fs::create_dir(folder).map_err(KernelError::io("cannot make", folder))?;
+            fs::create_dir_all(folder).map_err(KernelError::io("cannot make", folder))?;
         }
         // First, because it is what most often cannot be had.
         let openzfs = self.openzfs(&made)?;
@@ -61,7 +59,7 @@ impl Build<'_> {
         if let Some(openzfs) = openzfs {
             self.integrate(&openzfs, &tree, &out)?;
         }
-        self.configure(&tree, &out, self.recipe.variant.fragment)?;
+        self.configure(&tree, &out, &self.recipe.variant.fragment())?;
         self.compile(&tree, &out)?;
         for (from, to) in
             [(out.join("linux"), KERNEL), (out.join(".config"), CONFIG), (self.log.to_owned(), LOG)]
@@ -87,7 +85,7 @@ impl Build<'_> {
 
     /// Puts OpenZFS into the kernel's source.
     fn integrate(&mut self, openzfs: &Openzfs, tree: &Path, out: &Path) -> Result<(), KernelError> {
-        self.configure(tree, out, PLAIN.fragment)?;
+        self.configure(tree, out, &PLAIN.fragment())?;
         (self.progress)(Progress::of(Step::ConfigureZfs));
         let edits = self.recipe.variant.edits;
         zfs::into_kernel(&openzfs.tree, edits, tree, out, &|i| self.step(i))
@@ -104,28 +102,49 @@ impl Build<'_> {
                 source::copy(folder, &tree, &|invocation| self.step(invocation))?;
                 return Ok(tree);
             }
-            Origin::Tarball(tarball) => tarball.clone(),
-            Origin::Package => {
+            Origin::Tarball(tarball) => Some(tarball.clone()),
+            Origin::Package => None,
+        };
+        let (tree, is_there) = tree::source_folder(self.workshop)?;
+        if is_there {
+            return Ok(tree);
+        }
+        let tarball = match tarball {
+            Some(tarball) => tarball,
+            None => {
                 (self.progress)(Progress::of(Step::Fetch));
                 source::fetch(self.workshop, self.executor)?
             }
         };
         (self.progress)(Progress::of(Step::Unpack));
-        let tree = self.workshop.join("source");
-        fs::create_dir(&tree).map_err(KernelError::io("cannot make", &tree))?;
+        self.unpack(&tarball, &tree)?;
+        tree::unpacked(self.workshop)?;
+        Ok(tree)
+    }
+
+    fn unpack(&self, tarball: &Path, tree: &Path) -> Result<(), KernelError> {
         let tar = Invocation::new("tar")
-            .args(NOT_UNPACKED.map(|pattern| format!("--exclude={pattern}")))
+            .args(NOT_UNPACKED.lines().map(|pattern| format!("--exclude={pattern}")))
             .args(["--no-same-owner", "--strip-components=1", "-xJf"])
-            .arg(&tarball)
+            .arg(tarball)
             .arg("-C")
-            .arg(&tree);
+            .arg(tree);
         self.step(tar)?;
         for Patch { name, text } in self.recipe.patches {
             tracing::debug!(name, "patch");
-            let patch = Invocation::new("patch").args(["--batch", "-p1", "-d"]).arg(&tree);
+            let patch = Invocation::new("patch").args(["--batch", "-p1", "-d"]).arg(tree);
             self.step(patch.stdin(*text))?;
         }
-        Ok(tree)
+        for file in self.recipe.patches.iter().flat_map(Patch::files) {
+            let path = tree.join(file);
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(PATCHED);
+            fs::File::options()
+                .write(true)
+                .open(&path)
+                .and_then(|file| file.set_modified(time))
+                .map_err(KernelError::io("cannot write", &path))?;
+        }
+        Ok(())
     }
 
     fn configure(&mut self, tree: &Path, out: &Path, fragment: &str) -> Result<(), KernelError> {
@@ -156,7 +175,10 @@ impl Build<'_> {
         let make = make(tree, out).arg(format!("-j{jobs}")).arg("linux").output_to(self.log);
         let mut log = Tail::open(self.log).map_err(KernelError::io("cannot read", self.log))?;
         log.more();
-        let mut compilation = Compilation::new(self.expected_objects);
+        let variant = self.recipe.variant;
+        let objects_of = |parts| variant.with(parts).objects();
+        let expected = tree::begin(self.workshop, variant.parts, objects_of);
+        let mut compilation = Compilation::new(expected);
         let mut reported = None;
         let progress = &mut *self.progress;
         let finished = watched(self.executor, &make, || {
@@ -194,21 +216,14 @@ fn judge(finished: &Finished, log: &Path) -> Result<(), KernelError> {
 
 /// `make` for the lab, without what the user's environment says of other builds.
 pub(super) fn make(tree: &Path, out: &Path) -> Invocation {
-    let mut make = Invocation::new("make")
+    Invocation::new("make")
         .env("MAKEFLAGS", "")
         .env("KBUILD_OUTPUT", "")
         .env("KCONFIG_CONFIG", ".config")
         .arg("-C")
         .arg(tree)
         .arg(format!("O={}", out.display()))
-        .args(["ARCH=um", "SUBARCH=x86_64", "CC=gcc"]);
-    for unset in ["CROSS_COMPILE", "LLVM", "LOCALVERSION", "KCFLAGS", "KCPPFLAGS", "V"] {
-        make = make.arg(format!("{unset}="));
-    }
-    // The same source makes the same kernel, whoever builds it and when
-    // (Documentation/kbuild/reproducible-builds.rst).
-    make.args(["KBUILD_BUILD_USER=disklab", "KBUILD_BUILD_HOST=lab", "KBUILD_BUILD_VERSION=1"])
-        .arg("KBUILD_BUILD_TIMESTAMP=2026-01-01 00:00:00 UTC")
+        .args(ARGUMENTS.lines())
 }
 
 /// Runs a program and calls `look` again and again while it runs.

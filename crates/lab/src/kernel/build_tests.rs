@@ -6,8 +6,10 @@ use std::process::Command;
 
 use disklab_exec::{Executor, find_program};
 
-use super::super::recipe::{Patch, Recipe};
-use super::super::source::{Found, Origin};
+use super::super::parts::Parts;
+use super::super::recipe::{self, Patch, Recipe};
+use super::super::source::{Found, Origin, Source};
+use super::super::tools;
 use super::super::variant::{PLAIN, Variant, ZFS};
 use super::super::zfs::{EDITS, ZfsSource};
 use super::super::{KernelError, Progress, Step, make};
@@ -25,7 +27,7 @@ prepare modules_prepare:
 \t@test -e $(O)/.config
 linux:
 \t@echo '  CC      a.o'; echo '  LD      vmlinux.o'
-\t@cat $(CURDIR)/compile | sh
+\t@O=$(O) sh $(CURDIR)/compile
 \t@echo $(ARCH) $(CROSS_COMPILE)- $(KBUILD_BUILD_HOST) >$(O)/linux; chmod 755 $(O)/linux
 ";
 
@@ -119,7 +121,7 @@ impl Place {
 }
 
 fn recipe(fragment: &'static str, patches: &'static [Patch]) -> Recipe {
-    let variant = Variant { fragment, ..PLAIN };
+    let variant = Variant { base: fragment, parts: Parts::NONE, ..PLAIN };
     Recipe { variant, patches, source: "test".into(), compiler: "gcc".into(), openzfs: None }
 }
 
@@ -149,7 +151,8 @@ fn a_tarball_becomes_a_kernel() {
     assert!(kept("config").contains("CONFIG_A=y"));
     assert!(kept("build.log").contains("  CC      a.o"));
     assert_eq!(kept("recipe"), recipe.text());
-    assert_eq!(place.names(), [recipe.key(), "lock".to_owned()], "the source is gone");
+    assert_eq!(place.names(), [recipe.key(), "lock".to_owned(), "tree".to_owned()]);
+    assert!(!place.cache().join("tree/source").exists(), "it takes room");
 
     steps.clear();
     fs::remove_file(&tarball).expect("removed");
@@ -163,7 +166,7 @@ fn openzfs_is_built_into_a_copy() {
     let openzfs = place.openzfs();
     let zfs = ZfsSource::Tree(openzfs.clone());
     let fragment = "CONFIG_A=y\nCONFIG_ZFS=y\n";
-    let variant = Variant { fragment, needed_mib: 1, ..ZFS };
+    let variant = Variant { base: fragment, parts: Parts::NONE, needed_mib: 1, ..ZFS };
     let identity = zfs.identity().expect("a source");
     let recipe = Recipe { variant, openzfs: identity, ..recipe(fragment, &[]) };
     let found = Found { identity: "test".into(), origin: Origin::Tree(place.tree()) };
@@ -211,7 +214,7 @@ fn options_that_were_dropped_are_named() {
         error.to_string(),
         "Linux 6.12.0-test as configured lacks what the lab needs: CONFIG_NO_SUCH=y"
     );
-    assert_eq!(place.names(), ["lock"]);
+    assert_eq!(place.names(), ["lock", "tree"]);
 }
 
 #[test]
@@ -225,23 +228,53 @@ fn a_build_that_fails_leaves_its_log() {
     assert!(tail.contains("a.c: no such thing"), "{tail}");
     assert!(!error.is_usage_error() && !error.is_interrupt());
     assert!(fs::read_to_string(log).expect("log").contains(tail));
-    assert_eq!(place.names(), [format!("{}.log", recipe.key()), "lock".to_owned()]);
+    let names = [format!("{}.log", recipe.key()), "lock".to_owned(), "tree".to_owned()];
+    assert_eq!(place.names(), names);
 }
 
 #[test]
-fn an_interrupt_leaves_nothing() {
-    let Some(place) = Place::new("exec sleep 1000\n") else { return };
+fn an_interrupted_build_goes_on_where_it_was() {
+    let compile = "echo x >>objects; [ $(wc -l <objects) = 2 ] || exec sleep 1000\n";
+    let Some(place) = Place::new(&compile.replace("objects", "$O/objects")) else { return };
     let executor = Executor::default();
     let interrupt = executor.interrupt.clone();
+    let recipe = recipe("CONFIG_A=y\n", &[]);
     let error = place
-        .build(Origin::Tree(place.tree()), &recipe("CONFIG_A=y\n", &[]), &executor, |step| {
+        .build(Origin::Tree(place.tree()), &recipe, &executor, |step| {
             if step == Step::Link {
                 interrupt.raise();
             }
         })
         .expect_err("interrupted");
     assert!(error.is_interrupt(), "{error}");
-    assert_eq!(place.names(), ["lock"]);
+    assert_eq!(place.names(), ["lock", "tree"]);
+    let kernel = place
+        .build(Origin::Tree(place.tree()), &recipe, &Executor::default(), |_| {})
+        .expect("it finds what the first has left");
+    assert!(kernel.is_file());
+    // Another compiler's objects would not fit.
+    let other = Recipe { compiler: "gcc 99".into(), ..recipe };
+    let executor = Executor::default();
+    let interrupt = executor.interrupt.clone();
+    let again = place.build(Origin::Tree(place.tree()), &other, &executor, |step| {
+        if step == Step::Link {
+            interrupt.raise();
+        }
+    });
+    assert!(again.expect_err("nothing was left").is_interrupt());
+}
+
+#[test]
+fn objects_that_do_not_compile_are_compiled_again() {
+    let compile = "if [ -e $O/broken ]; then exit 1; fi; touch $O/broken\n";
+    let Some(place) = Place::new(compile) else { return };
+    let small = recipe("CONFIG_A=y\n", &[]);
+    let large = recipe("CONFIG_A=y\nCONFIG_B=y\n", &[]);
+    for recipe in [&small, &large] {
+        let built = place.build(Origin::Tree(place.tree()), recipe, &Executor::default(), |_| {});
+        assert!(built.is_ok(), "{built:?}");
+    }
+    assert_eq!(place.names().len(), 4, "two kernels, one tree: {:?}", place.names());
 }
 
 #[test]
@@ -254,4 +287,30 @@ fn a_path_that_makefiles_split_is_refused_before_anything_is_made() {
         .expect_err("a space");
     assert!(error.is_usage_error() && error.to_string().contains("my tree"), "{error}");
     assert!(!Path::new(&place.cache()).exists());
+}
+
+#[test]
+fn script_that_begins_a_build_makes_what_a_build_goes_on_with() {
+    let executor = Executor::default();
+    let Ok(Found { identity, origin: Origin::Tarball(_) }) =
+        Source::Debian.find(Path::new("/"), &executor)
+    else {
+        eprintln!("skipped: needs linux-source-6.12");
+        return;
+    };
+    let Ok(compiler) = tools::compiler(&executor) else {
+        eprintln!("skipped: needs gcc");
+        return;
+    };
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/kernel");
+    let said = Command::new(script).arg("--identity").output().expect("run");
+    let said = String::from_utf8_lossy(&said.stdout);
+    let recipe = Recipe {
+        variant: PLAIN,
+        patches: recipe::PATCHES,
+        source: identity,
+        compiler,
+        openzfs: None,
+    };
+    assert_eq!(said, recipe.tree_text());
 }

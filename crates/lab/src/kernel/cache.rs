@@ -3,6 +3,7 @@
 //! One folder per [key](super::recipe::Recipe::key), with the files below. It
 //! appears under its name only when it is complete.
 
+use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -14,8 +15,10 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::KernelError;
-use super::progress::{self, Progress, Step};
+use super::parts::Parts;
+use super::progress::{Progress, Step};
 use super::recipe::{self, PATCHES, Recipe};
+use super::tree;
 use super::variant::{PLAIN, Variant, ZFS};
 use super::zfs;
 
@@ -63,42 +66,53 @@ impl ZfsKernel {
     }
 }
 
-/// A kernel that can be used at once: the one that [`KERNEL_VARIABLE`] names, or
-/// else the newest in `cache` that has all that this version of disklab needs.
-pub fn find(cache: &Path) -> Option<PathBuf> {
+/// A kernel with these parts that can be used at once: the one that [`KERNEL_VARIABLE`]
+/// names, or else that of `cache` with all that this version of disklab needs and the
+/// fewest other parts; the newest of several.
+///
+/// Of two kernels that have what a study needs, either gives the same samples
+/// (docs/first-minutes.md). The one with the fewest other parts is the one that the study
+/// builds, if that is there: so a study's next run gets the same kernel as its last.
+pub fn find(cache: &Path, parts: Parts) -> Option<PathBuf> {
     match std::env::var_os(KERNEL_VARIABLE) {
         // A wrong name is better found out than silently replaced.
         Some(path) if !path.is_empty() => Some(PathBuf::from(path)),
-        _ => newest(cache, &PLAIN).map(|folder| folder.join(KERNEL)),
+        _ => found(cache, &PLAIN.with(parts)).map(|folder| folder.join(KERNEL)),
     }
 }
 
 /// A kernel with OpenZFS that can be used at once: the newest in `cache` that has
 /// all that this version of disklab needs.
 pub fn find_zfs(cache: &Path) -> Option<ZfsKernel> {
-    newest(cache, &ZFS).map(|folder| ZfsKernel::in_folder(&folder))
+    found(cache, &ZFS).map(|folder| ZfsKernel::in_folder(&folder))
 }
 
-/// The folder of the newest kernel of a kind, whatever its source.
-fn newest(cache: &Path, variant: &Variant) -> Option<PathBuf> {
+/// The folder of the best kernel of a kind, whatever its source.
+fn found(cache: &Path, variant: &Variant) -> Option<PathBuf> {
     // A kernel without any patch was made from a tree that the user named.
-    newest_that(cache, variant, |recipe| {
-        [PATCHES, &[]].iter().any(|p| recipe::matches(recipe, variant, p))
+    best_that(cache, variant, |recipe| {
+        [PATCHES, &[]].iter().find_map(|p| recipe::parts_of(recipe, variant, p))
     })
 }
 
-/// The folder of the newest kernel that was made by this recipe.
+/// The folder of the best kernel that was made by this recipe, or by the same with more
+/// parts.
 pub(super) fn kept(cache: &Path, recipe: &Recipe) -> Option<PathBuf> {
-    newest_that(cache, &recipe.variant, |text| recipe.covers(text))
+    best_that(cache, &recipe.variant, |text| recipe.parts_covered_by(text))
 }
 
-fn newest_that(cache: &Path, variant: &Variant, fits: impl Fn(&str) -> bool) -> Option<PathBuf> {
+/// The folder of the kernel that has the fewest parts, the newest of several.
+fn best_that(
+    cache: &Path,
+    variant: &Variant,
+    parts: impl Fn(&str) -> Option<Parts>,
+) -> Option<PathBuf> {
     let kernels = entries(cache).filter_map(|folder| {
         let made = usable(&folder, variant)?;
         let recipe = fs::read_to_string(folder.join(RECIPE)).ok()?;
-        fits(&recipe).then_some((made, folder))
+        Some((Reverse(parts(&recipe)?.count()), made, folder))
     });
-    kernels.max().map(|(_, folder)| folder)
+    kernels.max().map(|(_, _, folder)| folder)
 }
 
 /// When the kernel in a folder was made, where all that belongs to it is there.
@@ -108,19 +122,6 @@ fn usable(folder: &Path, variant: &Variant) -> Option<SystemTime> {
         && metadata.permissions().mode() & 0o111 != 0
         && (!variant.programs || zfs::complete(&folder.join(PROGRAMS)));
     complete.then(|| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH))
-}
-
-/// How many objects the latest build of this kind here made, or another one.
-pub(super) fn expected_objects(cache: &Path, variant: &Variant) -> u64 {
-    let logs = entries(cache).filter_map(|folder| {
-        // The folder of the other kind has other parts.
-        if folder.join(PROGRAMS).exists() != variant.programs {
-            return None;
-        }
-        let log = folder.join(LOG);
-        Some((log.metadata().ok()?.modified().ok()?, log))
-    });
-    logs.max().and_then(|(_, log)| progress::objects_in(&log)).unwrap_or(variant.usual_objects)
 }
 
 fn entries(cache: &Path) -> impl Iterator<Item = PathBuf> {
@@ -179,7 +180,15 @@ impl Cache {
     pub fn workshop(&self, key: &str) -> Result<Workshop, KernelError> {
         let folder = self.folder.join(format!("{UNFINISHED}{key}"));
         fs::create_dir(&folder).map_err(KernelError::io("cannot make", &folder))?;
-        Ok(Workshop { folder })
+        Ok(Workshop { folder, is_kept: false })
+    }
+
+    /// The folder of objects that is kept, for recipes that have `text` in common: what
+    /// earlier builds made of them is in it, even what they did not finish. Objects of
+    /// others are removed.
+    pub fn tree(&self, text: &str) -> Result<Workshop, KernelError> {
+        let folder = tree::prepare(&self.folder, text)?;
+        Ok(Workshop { folder, is_kept: true })
     }
 
     /// Puts a complete folder in its place, and says where that is.
@@ -213,17 +222,23 @@ fn sync(folder: &Path) -> Result<(), KernelError> {
 #[derive(Debug)]
 pub(super) struct Workshop {
     pub folder: PathBuf,
+    /// Whether it stays for the next build.
+    pub is_kept: bool,
 }
 
 impl Drop for Workshop {
     fn drop(&mut self) {
+        if self.is_kept {
+            return;
+        }
         if let Err(e) = remove(&self.folder) {
             tracing::warn!("cannot remove '{}': {e}", self.folder.display());
         }
     }
 }
 
-fn remove(folder: &Path) -> io::Result<()> {
+/// Removes a folder, which may be missing.
+pub(super) fn remove(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,

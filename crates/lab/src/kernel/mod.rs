@@ -1,9 +1,10 @@
 //! Building the lab's kernel, and keeping it.
 //!
-//! The kernel is Linux for User-Mode Linux, with the options of
-//! `kernel/lab.config` and no others. [`ensure`] builds it from Debian's source
-//! package or from a folder, once for each source, compiler and configuration.
-//! [`ensure_zfs`] builds a second one, with OpenZFS in it and `kernel/zfs.config`
+//! The kernel is Linux for User-Mode Linux, with the options of `kernel/lab.config`, those
+//! of the [`Parts`] that a study needs, and no others. [`ensure`] builds it from Debian's
+//! source package or from a folder, once for each source, compiler and configuration; its
+//! objects are kept, so that a kernel with more parts compiles only these.
+//! [`ensure_zfs`] builds another one, with OpenZFS in it and `kernel/zfs.config`
 //! besides. They need no root, and change nothing outside their cache folder.
 
 mod build;
@@ -12,15 +13,18 @@ mod error;
 pub mod fingerprint;
 mod named;
 mod options;
+mod parts;
 mod progress;
 mod recipe;
 mod source;
 mod tools;
+mod tree;
 mod variant;
 mod zfs;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use disklab_exec::Executor;
 
@@ -29,7 +33,7 @@ use cache::Cache;
 pub use cache::{KERNEL_VARIABLE, ZfsKernel, cache_folder, find, find_zfs};
 pub use error::KernelError;
 pub use named::NamedKernel;
-pub use options::FRAGMENT as CONFIGURATION;
+pub use parts::{Parts, UnknownPart};
 pub use progress::{Progress, Step};
 use recipe::{PATCHES, Recipe};
 pub use source::Source;
@@ -38,21 +42,22 @@ pub use variant::ZFS_FRAGMENT as ZFS_CONFIGURATION;
 use variant::{PLAIN, Variant, ZFS};
 pub use zfs::{ZFS_HOST, ZfsSource};
 
-/// Has the kernel for `source` in `cache`, building it where it is not there yet,
-/// and returns its path. The first build takes some minutes; `progress` is told
-/// how far it is. It stops within a second when the executor's interrupt is
-/// raised, and then nothing half is left.
+/// Has a kernel for `source` with `parts` in `cache`, and returns its path: one that is
+/// there with these and perhaps more, or else one that is built with these alone. The first
+/// build takes some minutes; `progress` is told how far it is. It stops within a second when
+/// the executor's interrupt is raised, and the next build goes on where it was.
 ///
 /// # Errors
 /// Where something is missing, the source is not fit, the build fails, or the
 /// user asked to stop.
 pub fn ensure(
     source: &Source,
+    parts: Parts,
     cache: &Path,
     executor: &Executor,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<PathBuf, KernelError> {
-    let folder = ensure_variant(PLAIN, source, None, cache, executor, progress)?;
+    let folder = ensure_variant(PLAIN.with(parts), source, None, cache, executor, progress)?;
     Ok(folder.join(cache::KERNEL))
 }
 
@@ -72,6 +77,20 @@ pub fn ensure_zfs(
 ) -> Result<ZfsKernel, KernelError> {
     let folder = ensure_variant(ZFS, source, Some(zfs), cache, executor, progress)?;
     Ok(ZfsKernel::in_folder(&folder))
+}
+
+/// About how long [`ensure`] takes here to build a kernel with `parts`, as far as it is not
+/// compiled already.
+pub fn build_time(parts: Parts, cache: &Path) -> Duration {
+    /// Of one of the two slow processors that docs/first-minutes.md was measured on.
+    const SECONDS_PER_OBJECT: f64 = 0.85;
+    /// To unpack, configure and link, which more processors do not speed up.
+    const BESIDES: f64 = 30.0;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let objects = tree::left(cache, parts, |parts| PLAIN.with(parts).objects());
+    #[expect(clippy::cast_precision_loss, reason = "a kernel has some thousand objects")]
+    let compile = objects as f64 * SECONDS_PER_OBJECT / processors as f64;
+    Duration::from_secs_f64(BESIDES + compile)
 }
 
 /// Whether [`ensure`] could build a kernel here, as far as that can be told without
@@ -134,18 +153,26 @@ fn make(
     // Of OpenZFS the key does not know yet which it will be.
     let key = recipe.key();
     let log = cache.join(format!("{key}.log"));
+    // OpenZFS is copied into the source that it is built with.
+    let workshop =
+        if zfs.is_some() { locked.workshop(&key)? } else { locked.tree(&recipe.tree_text())? };
+    let objects = tree::objects(&workshop.folder);
+    let goes_on = objects.is_dir();
+    let mut build =
+        Build { workshop: &workshop.folder, log: &log, recipe, zfs, executor, progress };
     fs::write(&log, "").map_err(KernelError::io("cannot write", &log))?;
-    let workshop = locked.workshop(&key)?;
-    let mut build = Build {
-        workshop: &workshop.folder,
-        log: &log,
-        expected_objects: cache::expected_objects(cache, &recipe.variant),
-        recipe,
-        zfs,
-        executor,
-        progress,
-    };
-    let made = build.run(&found.origin);
+    let mut made = build.run(&found.origin);
+    if goes_on && matches!(made, Err(KernelError::Failed { .. })) {
+        // A power cut may have left objects that are whole by their names only.
+        tracing::debug!("the objects of earlier builds are removed");
+        cache::remove(&objects).map_err(KernelError::io("cannot remove", &objects))?;
+        fs::write(&log, "").map_err(KernelError::io("cannot write", &log))?;
+        made = build.run(&found.origin);
+    }
+    // An interrupted build goes on with the source; otherwise it only takes room.
+    if !made.as_ref().is_err_and(KernelError::is_interrupt) {
+        tree::without_source(&workshop.folder)?;
+    }
     // Only the log of a failure is worth keeping here. One that stays does no harm.
     if !matches!(made, Err(KernelError::Failed { .. })) {
         let _ = fs::remove_file(&log);

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-/// What the lab needs: `kernel/lab.config`, as Kconfig writes it.
-pub const FRAGMENT: &str = include_str!("../../../../kernel/lab.config");
+/// What every kernel of the lab has: `kernel/lab.config`, as Kconfig writes it.
+pub(super) const FRAGMENT: &str = include_str!("../../../../kernel/lab.config");
 
 /// Where a configuration differs from what was asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) fn compare(fragment: &str, config: &str) -> Differences {
 }
 
 /// Names and values; the value of an option that is off is `n`.
-fn settings(text: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(super) fn settings(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().filter_map(|line| {
         let line = line.trim();
         if let Some(name) = line.strip_prefix("# ").and_then(|l| l.strip_suffix(" is not set")) {
@@ -51,6 +51,7 @@ fn settings(text: &str) -> impl Iterator<Item = (&str, &str)> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::variant::PLAIN;
     use super::*;
 
     #[test]
@@ -64,9 +65,10 @@ mod tests {
     }
 
     #[test]
-    fn the_fragment_names_each_option_once() {
+    fn the_fragments_name_each_option_once() {
         let mut seen = BTreeMap::new();
-        for (name, value) in settings(FRAGMENT) {
+        let all = PLAIN.fragment();
+        for (name, value) in settings(&all) {
             assert!(
                 value == "y" || value == "n",
                 "{name}={value}: the lab has no modules, so an option is on or off"
@@ -80,18 +82,18 @@ mod tests {
 
     #[test]
     fn a_kernel_that_was_built_has_nothing_unwanted() {
-        let kernel = super::super::find(&super::super::cache_folder());
+        let kernel = super::super::find(&super::super::cache_folder(), super::super::Parts::ALL);
         let config = kernel.and_then(|k| std::fs::read_to_string(k.with_file_name("config")).ok());
         let Some(config) = config else {
             eprintln!("skipped: needs the lab's kernel (disklab lab build)");
             return;
         };
-        assert_eq!(compare(FRAGMENT, &config), Differences::default());
+        assert_eq!(compare(&PLAIN.fragment(), &config), Differences::default());
     }
 
     #[test]
     fn every_line_of_the_fragment_means_something() {
-        for line in FRAGMENT.lines().filter(|l| l.contains("CONFIG_")) {
+        for line in PLAIN.fragment().lines().filter(|l| l.contains("CONFIG_")) {
             let comment = line.starts_with("# ") && !line.ends_with(" is not set");
             assert!(comment || settings(line).count() == 1, "'{line}' says nothing");
         }

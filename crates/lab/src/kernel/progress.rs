@@ -50,7 +50,7 @@ pub struct Progress {
     /// What is being done.
     pub step: Step,
     /// How much of this step is done, from 0 to 1, where that can be told. It is
-    /// an estimate from an earlier build.
+    /// an estimate.
     pub fraction: Option<f64>,
 }
 
@@ -106,13 +106,6 @@ fn is_object(line: &str) -> bool {
     ["  CC ", "  AS "].iter().any(|start| line.starts_with(start))
 }
 
-/// How many objects an earlier build made; `None` without its log.
-pub(super) fn objects_in(log: &Path) -> Option<u64> {
-    let text = std::fs::read(log).ok()?;
-    let count = String::from_utf8_lossy(&text).lines().filter(|l| is_object(l)).count();
-    u64::try_from(count).ok().filter(|n| *n > 0)
-}
-
 /// What has been added to a file since the last look.
 #[derive(Debug)]
 pub(super) struct Tail(File);
@@ -150,17 +143,6 @@ mod tests {
         assert_eq!(compilation.progress().fraction, Some(1.0), "an estimate may be too low");
         compilation.take(b"  LD      vmlinux.o\n");
         assert_eq!(compilation.progress(), Progress::of(Step::Link));
-    }
-
-    #[test]
-    fn an_earlier_build_says_how_many() {
-        let folder = tempfile::tempdir().expect("temp");
-        let log = folder.path().join("build.log");
-        assert_eq!(objects_in(&log), None);
-        std::fs::write(&log, "no objects\n").expect("log");
-        assert_eq!(objects_in(&log), None);
-        std::fs::write(&log, "  CC      a.o\n  AS      b.o\n  AR      c.a\n").expect("log");
-        assert_eq!(objects_in(&log), Some(2));
     }
 
     proptest! {

@@ -2,10 +2,17 @@
 
 use sha2::{Digest, Sha256};
 
+use super::build::ARGUMENTS;
+use super::parts::Parts;
 use super::variant::Variant;
 
 /// Changed by hand where this program builds differently from the same inputs.
-const METHOD: &str = "1";
+const METHOD: &str = "2";
+
+/// How the kernel's objects are optimised, instead of with `-O2`: `KCFLAGS` in
+/// `kernel/make-arguments`. It is compiled a fifth faster, and runs as fast
+/// (docs/first-minutes.md).
+const OPTIMISATION: &str = "-O1";
 
 /// A change to Debian's source. A named tree is taken as it is.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +21,13 @@ pub(super) struct Patch {
     pub name: &'static str,
     /// The patch, for `patch -p1`.
     pub text: &'static str,
+}
+
+impl Patch {
+    /// The files that it changes.
+    pub fn files(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.text.lines().filter_map(|line| Some(line.strip_prefix("+++ ")?.split_once('/')?.1))
+    }
 }
 
 /// The patches, in their order.
@@ -50,11 +64,12 @@ impl Recipe {
         short(&Sha256::digest(self.text()))
     }
 
-    /// What stands in the folder's file `recipe`, for people and for [`matches`].
+    /// What stands in the folder's file `recipe`, for people and for [`parts_of`].
     pub fn text(&self) -> String {
         let mut text = format!(
-            "{}\nsource {}\ncompiler {}\n",
+            "{}\n{PARTS}{}\nsource {}\ncompiler {} {OPTIMISATION}\n",
             configuration(&self.variant, self.patches),
+            self.variant.parts,
             self.source,
             self.compiler
         );
@@ -64,23 +79,49 @@ impl Recipe {
         text
     }
 
-    /// Whether a file `recipe` is of this one, and of any OpenZFS where none is
-    /// named here.
-    pub fn covers(&self, text: &str) -> bool {
-        text.starts_with(&self.text())
+    /// The parts of the kernel that was made by a file `recipe`, where that is this one, or
+    /// would be with more parts; of any OpenZFS if none is named here.
+    pub fn parts_covered_by(&self, text: &str) -> Option<Parts> {
+        let parts = parts_in(text).filter(|parts| parts.contain(self.variant.parts))?;
+        let larger = Self { variant: self.variant.with(parts), ..self.clone() };
+        text.starts_with(&larger.text()).then_some(parts)
+    }
+
+    /// All that decides what its objects are, but for the options, on which `make` knows
+    /// what depends: a tree of objects serves all recipes that have this in common.
+    /// `scripts/kernel` writes the same.
+    pub fn tree_text(&self) -> String {
+        let mut patches = Sha256::new();
+        for patch in self.patches {
+            patches.update(patch.text);
+        }
+        let patches = hex(&patches.finalize());
+        let Self { source, compiler, .. } = self;
+        format!("source {source}\ncompiler {compiler} {OPTIMISATION}\npatches {patches}\n")
     }
 }
 
-/// Whether a file `recipe` is of this configuration, whatever the source.
-pub(super) fn matches(text: &str, variant: &Variant, patches: &[Patch]) -> bool {
-    text.lines().next() == Some(&configuration(variant, patches))
+/// What the line with a recipe's parts begins with.
+const PARTS: &str = "parts ";
+
+fn parts_in(text: &str) -> Option<Parts> {
+    text.lines().nth(1)?.strip_prefix(PARTS)?.parse().ok()
+}
+
+/// The parts of the kernel that was made by a file `recipe`, where it has those of the
+/// variant and all that they need, whatever its source.
+pub(super) fn parts_of(text: &str, variant: &Variant, patches: &[Patch]) -> Option<Parts> {
+    let parts = parts_in(text).filter(|parts| parts.contain(variant.parts))?;
+    let same = text.lines().next() == Some(&configuration(&variant.with(parts), patches));
+    same.then_some(parts)
 }
 
 fn configuration(variant: &Variant, patches: &[Patch]) -> String {
     let mut hash = Sha256::new();
-    hash.update(METHOD);
-    hash.update([0]);
-    hash.update(variant.fragment);
+    for part in [METHOD, ARGUMENTS, &variant.fragment()] {
+        hash.update(part);
+        hash.update([0]);
+    }
     for patch in patches {
         hash.update([0]);
         hash.update(patch.name);
@@ -98,7 +139,11 @@ fn configuration(variant: &Variant, patches: &[Patch]) -> String {
 
 /// The first 64 bits in hexadecimal: keys are not secrets, and few.
 pub(super) fn short(digest: &[u8]) -> String {
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(digest.get(..8).unwrap_or(digest))
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -115,7 +160,7 @@ mod tests {
 
     fn plain() -> Recipe {
         Recipe {
-            variant: Variant { fragment: "CONFIG_A=y\n", ..PLAIN },
+            variant: Variant { base: "CONFIG_A=y\n", parts: Parts::NONE, ..PLAIN },
             patches: &[],
             source: "linux-source-6.12 6.12.117-1".into(),
             compiler: "gcc 12".into(),
@@ -124,14 +169,20 @@ mod tests {
     }
 
     #[test]
+    fn scripts_know_the_same_patches_and_arguments() {
+        let series = include_str!("../../../../kernel/patches/series");
+        assert!(series.lines().eq(PATCHES.iter().map(|patch| patch.name)), "{series}");
+        let flags = format!("KCFLAGS={OPTIMISATION}");
+        assert!(ARGUMENTS.lines().any(|argument| argument == flags), "{ARGUMENTS}");
+    }
+
+    #[test]
     fn every_input_changes_the_key() {
         let variant = plain().variant;
         let others = [
             plain(),
-            Recipe {
-                variant: Variant { fragment: "CONFIG_A=y\nCONFIG_B=y\n", ..variant },
-                ..plain()
-            },
+            Recipe { variant: Variant { base: "CONFIG_A=y\nCONFIG_B=y\n", ..variant }, ..plain() },
+            Recipe { variant: variant.with(Parts::ALL), ..plain() },
             Recipe { variant: Variant { edits: EDITED, ..variant }, ..plain() },
             Recipe { patches: PATCHED, ..plain() },
             Recipe { patches: OTHERWISE, ..plain() },
@@ -150,24 +201,45 @@ mod tests {
     fn a_kernel_of_another_source_still_has_the_configuration() {
         let recipe = Recipe { patches: PATCHED, source: "any".into(), ..plain() };
         let variant = recipe.variant;
-        assert!(matches(&recipe.text(), &variant, recipe.patches));
-        assert!(!matches(&recipe.text(), &variant, &[]));
-        let other = Variant { fragment: "CONFIG_A=n\n", ..variant };
-        assert!(!matches(&recipe.text(), &other, recipe.patches));
-        let edited = Variant { edits: EDITED, ..variant };
-        assert!(!matches(&recipe.text(), &edited, recipe.patches));
-        assert!(!matches("", &variant, recipe.patches));
+        let parts = |variant: Variant, patches| parts_of(&recipe.text(), &variant, patches);
+        assert_eq!(parts(variant, recipe.patches), Some(Parts::NONE));
+        assert_eq!(parts(variant, &[]), None);
+        assert_eq!(parts(Variant { base: "CONFIG_A=n\n", ..variant }, recipe.patches), None);
+        assert_eq!(parts(Variant { edits: EDITED, ..variant }, recipe.patches), None);
+        assert_eq!(parts_of("", &variant, recipe.patches), None);
+    }
+
+    #[test]
+    fn kernel_with_more_parts_covers_what_is_needed() {
+        let with = |parts: &str| Recipe {
+            variant: plain().variant.with(parts.parse().expect("parts")),
+            ..plain()
+        };
+        let (small, large) = (with("ext4"), with("ext4 xfs"));
+        assert_eq!(small.parts_covered_by(&large.text()), Some(large.variant.parts));
+        assert_eq!(large.parts_covered_by(&small.text()), None);
+        assert_eq!(with("btrfs").parts_covered_by(&large.text()), None);
+        let parts = parts_of(&large.text(), &small.variant, &[]);
+        assert_eq!(parts, Some(large.variant.parts));
+        // Its options are not those that it says.
+        let lies = large.text().replace("parts ext4 xfs", "parts ext4 xfs btrfs");
+        assert_eq!(parts_of(&lies, &small.variant, &[]), None);
+        assert_eq!(small.tree_text(), large.tree_text());
+        let other = Recipe { compiler: "gcc 14".into(), ..small.clone() };
+        assert_ne!(small.tree_text(), other.tree_text());
+        assert_ne!(small.tree_text(), Recipe { patches: PATCHED, ..small.clone() }.tree_text());
     }
 
     #[test]
     fn any_openzfs_will_do_where_none_is_named() {
         let named = Recipe { openzfs: Some("OpenZFS 2.3.2".into()), ..plain() };
         let other = Recipe { openzfs: Some("OpenZFS 2.3.20".into()), ..plain() };
-        assert!(plain().covers(&named.text()));
-        assert!(named.covers(&named.text()));
-        assert!(!named.covers(&other.text()) && !other.covers(&named.text()));
-        assert!(!named.covers(&plain().text()));
+        let covers = |one: &Recipe, by: &Recipe| one.parts_covered_by(&by.text()).is_some();
+        assert!(covers(&plain(), &named));
+        assert!(covers(&named, &named));
+        assert!(!covers(&named, &other) && !covers(&other, &named));
+        assert!(!covers(&named, &plain()));
         let compiler = Recipe { compiler: "gcc 13".into(), ..plain() };
-        assert!(!compiler.covers(&named.text()));
+        assert!(!covers(&compiler, &named));
     }
 }

@@ -13,6 +13,8 @@ use super::KernelError;
 pub(super) const PACKAGE: &str = "linux-source-6.12";
 /// What the package installs.
 const TARBALL: &str = "usr/src/linux-source-6.12.tar.xz";
+/// The folder that it unpacks to.
+pub(super) const PACKAGED: &str = "usr";
 
 /// Files of which a source that is whole has all: one from each part that the lab's
 /// kernel is made of, so that half a source is told before minutes of building.

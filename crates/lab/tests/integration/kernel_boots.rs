@@ -37,7 +37,7 @@ fn words<'a>(console: &'a str, name: &str) -> Vec<&'a str> {
 
 /// The kernel to test with, or `None`, said on standard error.
 fn kernel() -> Option<PathBuf> {
-    let kernel = kernel::find(&kernel::cache_folder());
+    let kernel = kernel::find(&kernel::cache_folder(), kernel::Parts::ALL);
     if kernel.is_none() {
         eprintln!("skipped: needs the lab's kernel (disklab lab build)");
     }

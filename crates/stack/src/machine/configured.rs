@@ -30,7 +30,7 @@ impl Configured {
 }
 
 /// The option that is needed (`fs/*/Kconfig`, `drivers/md/Kconfig`).
-fn option(need: &Need) -> Option<String> {
+pub(super) fn option(need: &Need) -> Option<String> {
     let upper = |name: &str| name.to_uppercase().replace('-', "_");
     Some(match need {
         Need::FileSystem(name) => format!("CONFIG_{}_FS", upper(name)),

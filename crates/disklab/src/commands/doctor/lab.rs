@@ -4,11 +4,11 @@ use std::path::Path;
 
 use disklab_exec::Executor;
 use disklab_lab::Walls;
-use disklab_lab::kernel::{self, KernelError, Source};
+use disklab_lab::kernel::{self, KernelError, Parts, Source};
 use disklab_units::Bytes;
 
 use super::sections::Row;
-use crate::commands::lab::build::BUILD_TIME;
+use crate::commands::lab::build::build_time;
 
 /// Where a guest's memory lies.
 const MEMORY: &str = "/dev/shm";
@@ -18,12 +18,13 @@ const GUEST_MEMORY: Bytes = Bytes::gib(1);
 /// What there is of the lab, and the Debian packages that its kernel's build lacks.
 pub fn lab() -> (Vec<Row>, Vec<&'static str>) {
     let cache = kernel::cache_folder();
-    let built = kernel::find(&cache);
+    let built = kernel::find(&cache, Parts::NONE);
     let (remedy, packages) = match kernel::check(&Source::Debian, &Executor::default()) {
         Ok(()) => (
             format!(
-                "`disklab lab build` or the first run in the lab builds it, once, in {BUILD_TIME}; \
+                "`disklab lab build` or the first run in the lab builds it, once, in {} at most; \
                  it is kept in {}",
+                build_time(Parts::ALL),
                 cache.display()
             ),
             Vec::new(),

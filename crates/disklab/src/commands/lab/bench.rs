@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use disklab_lab::kernel::{self, NamedKernel, Source};
+use disklab_lab::kernel::{self, NamedKernel, Parts, Source};
 use disklab_lab::speed::{Figure, SpeedOptions, Target, measure, processors};
 use disklab_lab::{Seat, Seats};
 use disklab_units::significant;
@@ -29,9 +29,10 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     let seat = Seats::of_user().take(among, 0);
     let core = seat.as_ref().map_or(0, Seat::core);
     let named = NamedKernel::find(args.kernel.as_deref()).map_err(Failure::usage_error)?;
-    let kernel = match named.map(|n| n.kernel).or_else(|| kernel::find(&kernel::cache_folder())) {
+    let found = || kernel::find(&kernel::cache_folder(), Parts::ALL);
+    let kernel = match named.map(|n| n.kernel).or_else(found) {
         Some(kernel) => kernel,
-        None => build::ensure(&Source::Debian, &interrupt)?,
+        None => build::ensure(&Source::Debian, Parts::ALL, &interrupt)?,
     };
     let program = std::env::current_exe()
         .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))?;

@@ -3,16 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use disklab_bench::Campaign;
 use disklab_exec::{Executor, Interrupt};
-use disklab_lab::kernel::{self, KernelError, Progress, Source, ZfsKernel, ZfsSource};
-use disklab_units::show_duration;
+use disklab_lab::kernel::{self, KernelError, Parts, Progress, Source, ZfsKernel, ZfsSource};
+use disklab_units::{count, show_duration};
+use disklab_workload::Context;
 use serde_json::json;
 
 use super::super::{print, print_json};
 use super::build_progress::BuildProgress;
 use crate::cli::BuildArgs;
 use crate::exit::{DONE, Failure};
+use crate::setup::kernel_parts;
 use crate::signals;
+use crate::studies::{self, Found};
 
 /// Builds the kernel that the arguments ask for, and says where it is.
 pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
@@ -24,7 +28,11 @@ pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
         let (zfs, now) = build_zfs(&source, &zfs, &interrupt)?;
         (zfs.kernel, Some(zfs.programs), now)
     } else {
-        let (kernel, now) = build_plain(&source, &interrupt)?;
+        let parts = match &args.study {
+            Some(study) => study_parts(study)?,
+            None => Parts::ALL,
+        };
+        let (kernel, now) = build_plain(&source, parts, &interrupt)?;
         (kernel, None, now)
     };
     if as_json {
@@ -49,15 +57,23 @@ pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-/// Has the kernel from `source`, building it where it is not there yet, and
+/// What a study needs of the kernel.
+fn study_parts(name: &str) -> Result<Parts, Failure> {
+    let Found { study, folder } = studies::find(name)?;
+    let campaign =
+        Campaign::new(study, &Context { scale: 1.0, folder }).map_err(Failure::usage_error)?;
+    Ok(kernel_parts(&campaign))
+}
+
+/// Has a kernel with `parts` from `source`, building it where it is not there yet, and
 /// returns its path. While it is built, the user sees how far it is: a bar on a
 /// terminal, lines otherwise, on standard error.
 ///
 /// # Errors
 /// Exit code 2 where the user has to install, free or name something first, 130
 /// where `interrupt` was raised, 1 where the build failed.
-pub fn ensure(source: &Source, interrupt: &Interrupt) -> Result<PathBuf, Failure> {
-    Ok(build_plain(source, interrupt)?.0)
+pub fn ensure(source: &Source, parts: Parts, interrupt: &Interrupt) -> Result<PathBuf, Failure> {
+    Ok(build_plain(source, parts, interrupt)?.0)
 }
 
 /// Has the kernel with OpenZFS, and its programs, as [`ensure`] has the plain one.
@@ -73,9 +89,13 @@ pub fn ensure_zfs(
 }
 
 /// The kernel, and whether it was not there before.
-fn build_plain(source: &Source, interrupt: &Interrupt) -> Result<(PathBuf, bool), Failure> {
-    shown(interrupt, |executor, progress| {
-        kernel::ensure(source, &kernel::cache_folder(), executor, progress)
+fn build_plain(
+    source: &Source,
+    parts: Parts,
+    interrupt: &Interrupt,
+) -> Result<(PathBuf, bool), Failure> {
+    shown(parts, interrupt, |executor, progress| {
+        kernel::ensure(source, parts, &kernel::cache_folder(), executor, progress)
     })
 }
 
@@ -84,38 +104,51 @@ fn build_zfs(
     zfs: &ZfsSource,
     interrupt: &Interrupt,
 ) -> Result<(ZfsKernel, bool), Failure> {
-    shown(interrupt, |executor, progress| {
+    shown(Parts::ALL, interrupt, |executor, progress| {
         kernel::ensure_zfs(source, zfs, &kernel::cache_folder(), executor, progress)
     })
 }
 
-/// What a build takes: it is the first thing that somebody sees who wanted something
-/// else.
-pub const BUILD_TIME: &str = "five to ten minutes on two processors";
+/// What a build takes here.
+pub fn build_time(parts: Parts) -> String {
+    let seconds = kernel::build_time(parts, &kernel::cache_folder()).as_secs_f64();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let minutes = (seconds / 60.0).ceil();
+    format!("about {minutes} min on {}", count(processors, "slow processor"))
+}
 
-/// What is said when a build begins, which nobody may have asked for.
-fn begins(cache: &Path) -> String {
+/// What is said when a build begins, which nobody may have asked for: it is the first thing
+/// that somebody sees who wanted something else.
+fn begins(parts: Parts, cache: &Path) -> String {
     format!(
-        "The lab's kernel is not there yet. It is built now, once, which takes {BUILD_TIME}; it \
-         is kept in {}",
+        "The lab's kernel{} is not there yet. It is built now, once, which takes {}; it is kept \
+         in {}",
+        if parts == Parts::ALL { String::new() } else { format!(" with {}", parts_words(parts)) },
+        build_time(parts),
         cache.display()
     )
 }
 
+/// The parts of a kernel for a sentence.
+pub fn parts_words(parts: Parts) -> String {
+    if parts == Parts::NONE { "no file system".to_owned() } else { parts.to_string() }
+}
+
 /// Builds and shows how far it is; says whether there was anything to build.
 fn shown<T>(
+    parts: Parts,
     interrupt: &Interrupt,
     build: impl FnOnce(&Executor, &mut dyn FnMut(Progress)) -> Result<T, KernelError>,
 ) -> Result<(T, bool), Failure> {
     let mut executor = Executor::default();
     executor.interrupt = interrupt.clone();
-    let mut progress = BuildProgress::new(begins(&kernel::cache_folder()));
+    let mut progress = BuildProgress::new(begins(parts, &kernel::cache_folder()));
     let built = build(&executor, &mut |now| progress.take(now));
     progress.finish();
     match built {
         Ok(built) => Ok((built, progress.has_begun())),
         Err(e) if e.is_interrupt() => {
-            Err(Failure::interrupted("interrupted; nothing was kept of the kernel's build"))
+            Err(Failure::interrupted("interrupted; the next build goes on where this one was"))
         }
         Err(e) if e.is_usage_error() => Err(Failure::usage_error(e)),
         Err(e) => Err(Failure::failed(e)),

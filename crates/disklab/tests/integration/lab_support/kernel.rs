@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use disklab_lab::kernel::{cache_folder, find};
+use disklab_lab::kernel::{Parts, cache_folder, find};
 
 /// The lab's kernel, or none, which is said on standard error.
 pub fn kernel() -> Option<PathBuf> {
-    let kernel = find(&cache_folder());
+    let kernel = find(&cache_folder(), Parts::ALL);
     if kernel.is_none() {
         eprintln!("skipped: needs the lab's kernel (disklab lab build)");
     }

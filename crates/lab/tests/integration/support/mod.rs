@@ -11,7 +11,10 @@ use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport, Steady};
 
 /// The kernel to test with, or `None`, said on standard error.
 pub fn kernel() -> Option<PathBuf> {
-    let kernel = disklab_lab::kernel::find(&disklab_lab::kernel::cache_folder());
+    let kernel = disklab_lab::kernel::find(
+        &disklab_lab::kernel::cache_folder(),
+        disklab_lab::kernel::Parts::ALL,
+    );
     if kernel.is_none() {
         eprintln!("skipped: needs the lab's kernel (disklab lab build)");
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_bench::find_processor;
 use disklab_exec::Interrupt;
-use disklab_lab::kernel::{self, NamedKernel, Source, ZfsSource};
+use disklab_lab::kernel::{self, NamedKernel, Parts, Source, ZfsSource};
 use disklab_lab::speed::processors;
 use disklab_lab::{
     Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, Seat, Seats, Walls,
@@ -121,9 +121,9 @@ fn kernel_and_programs(
         };
         return Ok((zfs.kernel, Some(zfs.programs)));
     }
-    let kernel = match kernel::find(&cache) {
+    let kernel = match kernel::find(&cache, Parts::ALL) {
         Some(kernel) => kernel,
-        None => build::ensure(&Source::Debian, interrupt)?,
+        None => build::ensure(&Source::Debian, Parts::ALL, interrupt)?,
     };
     Ok((kernel, None))
 }

@@ -1,0 +1,102 @@
+//! `disklab shipped`: a run that comes with disklab.
+
+use disklab_lab::kernel;
+use disklab_store::Run;
+use serde_json::json;
+
+use super::lab::build::build_time;
+use super::outputs::{OutputError, write_named};
+use super::{print, print_json, run};
+use crate::cli::ShippedArgs;
+use crate::exit::{DONE, FAILED, Failure};
+use crate::places::new_run_folder;
+use crate::setup::kernel_parts;
+use crate::shipped::{Differences, ShippedRun, write};
+
+/// Shows a shipped run, or compares it with one of this machine.
+pub fn shipped(args: &ShippedArgs, as_json: bool) -> Result<u8, Failure> {
+    if let Some(folder) = &args.record {
+        return record(args, folder);
+    }
+    let shipped = ShippedRun::find(&args.study)?;
+    if let Some(folder) = &args.against {
+        let run = Run::open(folder).map_err(Failure::usage_error)?;
+        return tell(&Differences::between(&shipped, &run)?, as_json);
+    }
+    let name = format!("shipped-{}", args.study);
+    let folder = args.out.clone().unwrap_or_else(|| new_run_folder(&name));
+    let restored = shipped.restore(&folder)?;
+    if !as_json {
+        print(&about(&shipped))?;
+    }
+    let code = run::finish(&restored, 0, as_json)?;
+    if !as_json {
+        print(&next(&shipped)?)?;
+    }
+    Ok(code)
+}
+
+/// How the same is measured here, and how long that takes.
+fn next(shipped: &ShippedRun) -> Result<String, Failure> {
+    let ShippedRun { info, samples } = shipped;
+    let parts = kernel_parts(&shipped.campaign()?);
+    let first = match kernel::find(&kernel::cache_folder(), parts) {
+        Some(_) => String::new(),
+        None => format!("building the lab's kernel, {}; then ", build_time(parts)),
+    };
+    Ok(format!(
+        "Next: {first}the same {} measurements on this machine \
+         (`disklab run {} --seed {}`).\n",
+        samples.len(),
+        info.study,
+        info.seed
+    ))
+}
+
+/// What the figures rest on.
+fn about(shipped: &ShippedRun) -> String {
+    let ShippedRun { info, samples } = shipped;
+    let kernel = info.environment.kernel.split(',').next().unwrap_or_default();
+    format!(
+        "{} ({})\n  These {} measurements come with disklab, which made them on {} with {} and seed {}.\n  \
+         They rest on {}.\n",
+        info.title,
+        info.study,
+        samples.len(),
+        info.created.strftime("%Y-%m-%d"),
+        kernel,
+        info.seed,
+        info.bench_about
+    )
+}
+
+fn tell(differences: &Differences, as_json: bool) -> Result<u8, Failure> {
+    if as_json {
+        let causes = differences.causes.iter();
+        print_json(&json!({
+            "cells": differences.cells,
+            "missing": differences.missing,
+            "differing": differences.differing(),
+            "differing_by_stack": differences.by_stack,
+            "largest_share": differences.largest,
+            "same_to_the_digit": differences.none(),
+            "causes": causes
+                .map(|c| json!({ "what": c.what, "shipped": c.one, "here": c.other }))
+                .collect::<Vec<_>>(),
+        }))?;
+    } else {
+        print(&(differences.lines().join("\n") + "\n"))?;
+    }
+    Ok(if differences.unexplained() { FAILED } else { DONE })
+}
+
+/// Writes the file of a run, for `runs/`.
+fn record(args: &ShippedArgs, folder: &std::path::Path) -> Result<u8, Failure> {
+    let run = Run::open(folder).map_err(Failure::usage_error)?;
+    let text = write(&run)?;
+    match &args.out {
+        Some(path) => write_named(path, &text).map_err(OutputError::into_usage_error)?,
+        None => print(&text)?,
+    }
+    Ok(DONE)
+}

@@ -1,0 +1,81 @@
+use super::*;
+use crate::studies;
+
+fn first_look() -> ShippedRun {
+    ShippedRun::find("first-look").unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn shipped_run_is_of_the_study_as_it_is_shipped() {
+    for (id, _) in RUNS {
+        let shipped = ShippedRun::find(id).unwrap_or_else(|e| panic!("{e}"));
+        let study = studies::find(id).unwrap_or_else(|e| panic!("{e}")).study;
+        assert_eq!(shipped.info.study_text, study.source.text, "make shipped-run renews it");
+        assert_eq!(shipped.info.repeats, study.repeats);
+        let cells: Vec<u32> = shipped.samples.iter().map(|(cell, _)| cell.number).collect();
+        assert!(cells.iter().copied().eq(0..cells.len() as u32) && !cells.is_empty());
+        assert!(shipped.info.options.keys().eq(["memory"]), "{:?}", shipped.info.options);
+    }
+}
+
+#[test]
+fn shipped_run_is_written_as_it_is_read() {
+    let folder = tempfile::tempdir().expect("temp");
+    let shipped = first_look();
+    let run = shipped.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+    let text = write(&run).unwrap_or_else(|e| panic!("{e}"));
+    assert!(text == RUNS[0].1, "its text is another one than runs/first-look.jsonl");
+    let differences = Differences::between(&shipped, &run).unwrap_or_else(|e| panic!("{e}"));
+    assert!(differences.none() && differences.causes.is_empty(), "{differences:?}");
+    assert!(differences.lines()[0].contains("same to the digit"), "{:?}", differences.lines());
+}
+
+#[test]
+fn a_figure_that_differs_is_counted_and_its_cause_is_named() {
+    let shipped = first_look();
+    let mut other = shipped.clone();
+    other.samples[3].1.steps[0].figures[0].elapsed_ns += 1;
+    let compare = |other: &ShippedRun| {
+        let folder = tempfile::tempdir().expect("temp");
+        let run = other.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        Differences::between(&shipped, &run)
+    };
+    let found = compare(&other).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(found.differing(), 1);
+    assert_eq!(found.by_stack.keys().next(), Some(&shipped.samples[3].0.stack));
+    assert!(found.unexplained() && found.largest > 0.0);
+    assert!(found.lines()[1].contains("please report it"));
+
+    let tools = &mut other.info.environment.tools;
+    // The one is used by the study, the other is not.
+    for name in ["mkfs.ext4", "smartctl"] {
+        if let Some(tool) = tools.iter_mut().find(|tool| tool.name == name) {
+            tool.version = "9.9".to_owned();
+        }
+    }
+    let found = compare(&other).unwrap_or_else(|e| panic!("{e}"));
+    assert!(!found.unexplained());
+    let causes: Vec<&str> = found.causes.iter().map(|c| c.what.as_str()).collect();
+    assert_eq!(causes, ["mkfs.ext4"]);
+
+    other.info.seed += 1;
+    let error = compare(&other).expect_err("another seed").to_string();
+    assert!(error.contains("another seed"), "{error}");
+}
+
+#[test]
+fn unknown_study_and_broken_lines_are_named() {
+    let error = ShippedRun::find("nas").expect_err("none").to_string();
+    assert!(error.contains("known: first-look"), "{error}");
+    let (info, cells) = RUNS[0].1.split_once('\n').expect("lines");
+    let first = cells.lines().next().expect("a cell");
+    assert_eq!(text::read(&format!("{info}\n{first}\n")).expect("one").samples.len(), 1);
+    for (wrong, expected) in [
+        (String::new(), "line 1: "),
+        (format!("{info}\n{{}}\n"), "line 2: missing field"),
+        (format!("{info}\n{first}\n{}\n", &first[..20]), "line 3: "),
+    ] {
+        let why = text::read(&wrong).expect_err("broken");
+        assert!(why.starts_with(expected), "{why}");
+    }
+}

@@ -1,0 +1,158 @@
+//! The folder in which the plain kernel's objects are kept from one build to the next.
+//!
+//! A build that is interrupted, killed or needs more parts than the last one goes on in it:
+//! `make` compiles what is not there yet, or what depends on an option that has changed. The
+//! source is unpacked for each build, with the same times, and removed after it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::KernelError;
+use super::cache::remove;
+use super::parts::Parts;
+use super::source;
+
+/// The folder's name in the cache.
+const TREE: &str = "tree";
+/// What its objects have in common: [`super::recipe::Recipe::tree_text`].
+const IDENTITY: &str = "identity";
+/// Names the parts that were begun in it.
+const PARTS: &str = "parts";
+/// The source.
+const SOURCE: &str = "source";
+/// Is there when the source is unpacked and patched.
+const UNPACKED: &str = "unpacked";
+/// The objects.
+const OBJECTS: &str = "objects";
+
+/// Has the folder in `cache` for objects that have `identity` in common; removes others.
+pub(super) fn prepare(cache: &Path, identity: &str) -> Result<PathBuf, KernelError> {
+    let folder = cache.join(TREE);
+    let path = folder.join(IDENTITY);
+    if fs::read_to_string(&path).is_ok_and(|text| text == identity) {
+        return Ok(folder);
+    }
+    remove(&folder).map_err(KernelError::io("cannot remove", &folder))?;
+    fs::create_dir(&folder).map_err(KernelError::io("cannot make", &folder))?;
+    fs::write(&path, identity).map_err(KernelError::io("cannot write", &path))?;
+    Ok(folder)
+}
+
+/// The source in a folder, and whether it is there already, unpacked and patched. If not,
+/// its folder is new and empty.
+pub(super) fn source_folder(folder: &Path) -> Result<(PathBuf, bool), KernelError> {
+    let source = folder.join(SOURCE);
+    if folder.join(UNPACKED).is_file() && source.is_dir() {
+        return Ok((source, true));
+    }
+    remove(&source).map_err(KernelError::io("cannot remove", &source))?;
+    fs::create_dir(&source).map_err(KernelError::io("cannot make", &source))?;
+    Ok((source, false))
+}
+
+/// Notes that the source is unpacked and patched.
+pub(super) fn unpacked(folder: &Path) -> Result<(), KernelError> {
+    let path = folder.join(UNPACKED);
+    fs::write(&path, "").map_err(KernelError::io("cannot write", &path))
+}
+
+/// Removes the source after a build: unpacking it again takes seconds, and it is large.
+pub(super) fn without_source(folder: &Path) -> Result<(), KernelError> {
+    let _ = fs::remove_file(folder.join(UNPACKED));
+    for name in [SOURCE, source::PACKAGED] {
+        let path = folder.join(name);
+        remove(&path).map_err(KernelError::io("cannot remove", &path))?;
+    }
+    Ok(())
+}
+
+/// The folder of the objects.
+pub(super) fn objects(folder: &Path) -> PathBuf {
+    folder.join(OBJECTS)
+}
+
+/// How many objects a build of `parts` still has to make in a folder, as `objects_of`
+/// estimates what parts take; notes that they are begun.
+pub(super) fn begin(folder: &Path, parts: Parts, objects_of: impl Fn(Parts) -> u64) -> u64 {
+    let all = parts.union(begun(folder));
+    // Without it, the next estimate is wrong, and nothing else.
+    let _ = fs::write(folder.join(PARTS), all.to_string());
+    objects_of(all).saturating_sub(count(&objects(folder)))
+}
+
+/// The same for a build in `cache` that may begin later.
+pub(super) fn left(cache: &Path, parts: Parts, objects_of: impl Fn(Parts) -> u64) -> u64 {
+    let folder = cache.join(TREE);
+    objects_of(parts.union(begun(&folder))).saturating_sub(count(&objects(&folder)))
+}
+
+fn begun(folder: &Path) -> Parts {
+    let text = fs::read_to_string(folder.join(PARTS)).unwrap_or_default();
+    text.parse().unwrap_or(Parts::NONE)
+}
+
+/// How many objects are below a folder, without those of the build's own programs.
+fn count(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| {
+            let (path, name) = (entry.path(), entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && name != "scripts" => count(&path),
+                Ok(kind) if kind.is_file() => u64::from(path.extension().is_some_and(|e| e == "o")),
+                _ => 0,
+            }
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_stay_for_the_same_source_and_compiler_only() {
+        let cache = tempfile::tempdir().expect("temp");
+        let folder = prepare(cache.path(), "gcc 12\n").expect("made");
+        fs::write(folder.join("x"), "").expect("written");
+        assert_eq!(prepare(cache.path(), "gcc 12\n").expect("kept"), folder);
+        assert!(folder.join("x").exists());
+        prepare(cache.path(), "gcc 13\n").expect("made");
+        assert!(!folder.join("x").exists());
+        // Another program's, or half made.
+        fs::remove_file(folder.join(IDENTITY)).expect("removed");
+        fs::write(folder.join("x"), "").expect("written");
+        prepare(cache.path(), "gcc 13\n").expect("made");
+        assert!(!folder.join("x").exists());
+    }
+
+    #[test]
+    fn source_that_is_half_unpacked_is_unpacked_again() {
+        let folder = tempfile::tempdir().expect("temp");
+        let (path, there) = source_folder(folder.path()).expect("made");
+        assert!(!there);
+        fs::write(path.join("Makefile"), "").expect("written");
+        assert_eq!(source_folder(folder.path()).expect("made"), (path.clone(), false));
+        assert!(!path.join("Makefile").exists());
+        unpacked(folder.path()).expect("noted");
+        assert_eq!(source_folder(folder.path()).expect("kept"), (path.clone(), true));
+        without_source(folder.path()).expect("removed");
+        assert!(!path.exists());
+        assert!(!source_folder(folder.path()).expect("made").1);
+    }
+
+    #[test]
+    fn what_is_compiled_already_is_not_expected_again() {
+        let folder = tempfile::tempdir().expect("temp");
+        let objects_of = |parts: Parts| 10 + u64::from(parts.count());
+        let parts = |text: &str| text.parse::<Parts>().expect("parts");
+        assert_eq!(begin(folder.path(), parts("ext4"), objects_of), 11);
+        for name in ["fs/a.o", "b.o", "scripts/c.o", "fs/a.c"] {
+            let path = objects(folder.path()).join(name);
+            fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+            fs::write(path, "").expect("written");
+        }
+        assert_eq!(begin(folder.path(), parts("ext4"), objects_of), 9);
+        assert_eq!(begin(folder.path(), parts("xfs"), objects_of), 10);
+    }
+}
