@@ -1,9 +1,8 @@
 //! Whether a run gave the figures of a shipped one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use disklab_measure::{Figure, Sample};
-use disklab_stack::Need;
 use disklab_store::{Difference, LAB_KERNEL, Run};
 
 use super::ShippedRun;
@@ -149,14 +148,11 @@ fn figures(sample: &Sample) -> Vec<(&str, &Figure)> {
     steps.flat_map(|step| step.figures.iter().map(|f| (step.name.as_str(), f))).collect()
 }
 
-/// What differs of program, kernel and those tools that the study needs.
+/// What differs of program, kernel and tools.
 fn causes(shipped: &ShippedRun, run: &Run) -> Result<Vec<Difference>, Failure> {
     let info = run.info().map_err(Failure::usage_error)?;
-    let needed = programs(shipped)?;
-    let tools: BTreeSet<&str> =
-        shipped.info.environment.tools.iter().map(|tool| tool.name.as_str()).collect();
+    // A shipped run names only the tools that its study needs.
     let mut found = shipped.info.grounds().differences(&info.grounds());
-    found.retain(|d| !tools.contains(d.what.as_str()) || needed.contains(d.what.as_str()));
     // The recipe says more than the digests.
     let recipe = |info: &disklab_store::RunInfo| {
         info.environment.lab_kernel.as_ref().and_then(|kernel| kernel.recipe.clone())
@@ -169,18 +165,4 @@ fn causes(shipped: &ShippedRun, run: &Run) -> Result<Vec<Difference>, Failure> {
         }
     }
     Ok(found)
-}
-
-/// The programs that the study's stacks and workloads run.
-fn programs(shipped: &ShippedRun) -> Result<BTreeSet<&'static str>, Failure> {
-    let campaign = shipped.campaign()?;
-    let of_stacks = campaign.stacks.iter().flat_map(|stack| stack.needs());
-    let mut names: BTreeSet<&'static str> = of_stacks
-        .filter_map(|need| match need {
-            Need::Program { name, .. } => Some(name),
-            _ => None,
-        })
-        .collect();
-    names.extend(campaign.workloads.iter().flat_map(|w| w.programs()).map(|(name, _)| name));
-    Ok(names)
 }

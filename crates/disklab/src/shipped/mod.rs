@@ -5,10 +5,12 @@ mod delta;
 mod differences;
 mod text;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use disklab_bench::Campaign;
 use disklab_measure::Sample;
+use disklab_stack::Need;
 use disklab_store::{Run, RunInfo};
 use disklab_study::{Cell, load};
 use disklab_workload::Context;
@@ -52,9 +54,7 @@ impl ShippedRun {
     /// # Errors
     /// [`Failure`] if this version of disklab reads the study otherwise.
     pub fn campaign(&self) -> Result<Campaign, Failure> {
-        let study = load(&self.info.study_file, &self.info.study_text).map_err(Failure::failed)?;
-        let context = Context { scale: self.info.scale, folder: ".".into() };
-        Campaign::new(study, &context).map_err(Failure::failed)
+        campaign(&self.info)
     }
 
     /// Makes it a run in a folder.
@@ -68,6 +68,27 @@ impl ShippedRun {
         run.record_all(samples).map_err(Failure::failed)?;
         Ok(run)
     }
+}
+
+/// A run's study, ready to be run.
+fn campaign(info: &RunInfo) -> Result<Campaign, Failure> {
+    let study = load(&info.study_file, &info.study_text).map_err(Failure::failed)?;
+    let context = Context { scale: info.scale, folder: ".".into() };
+    Campaign::new(study, &context).map_err(Failure::failed)
+}
+
+/// The programs that the stacks and workloads of a run's study need.
+fn programs(info: &RunInfo) -> Result<BTreeSet<&'static str>, Failure> {
+    let campaign = campaign(info)?;
+    let of_stacks = campaign.stacks.iter().flat_map(|stack| stack.needs());
+    let mut names: BTreeSet<&'static str> = of_stacks
+        .filter_map(|need| match need {
+            Need::Program { name, .. } => Some(name),
+            _ => None,
+        })
+        .collect();
+    names.extend(campaign.workloads.iter().flat_map(|w| w.programs()).map(|(name, _)| name));
+    Ok(names)
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use disklab_study::Cell;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ShippedRun;
 use super::delta::{Leaves, change, leaves, value};
+use super::{ShippedRun, programs};
 use crate::exit::Failure;
 
 /// A cell's line.
@@ -28,7 +28,9 @@ struct Line {
 /// # Errors
 /// [`Failure`] if the run cannot be read, or a cell has no sample.
 pub fn write(run: &Run) -> Result<String, Failure> {
-    let info = run.info().map_err(Failure::usage_error)?;
+    let mut info = run.info().map_err(Failure::usage_error)?;
+    let needed = programs(&info)?;
+    info.environment.tools.retain(|tool| needed.contains(tool.name.as_str()));
     if run.cells().map_err(Failure::usage_error)?.iter().any(|c| c.state != CellState::Done) {
         return Err(Failure::usage_error("not all cells of this run are done"));
     }

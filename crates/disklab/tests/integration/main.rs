@@ -35,5 +35,6 @@ mod same_anywhere_in_the_lab;
 mod sensitivity;
 mod ssd_in_the_lab;
 mod ssd_wear_in_the_lab;
+mod shipped_in_the_lab;
 mod steady_in_the_lab;
 mod test_programs;

@@ -1,0 +1,58 @@
+//! The run that comes with disklab is measured again, on the kernel with all parts. It was made
+//! on one with those that the study needs: so this also shows that the other parts, and
+//! another machine, do not change a figure.
+
+use crate::command_support::disklab;
+use crate::lab_support::kernel::kernel;
+use disklab_lab::kernel::KERNEL_VARIABLE;
+use serde_json::Value;
+
+/// What a kernel was made from, without its parts and options.
+fn source_and_compiler(recipe: &Value) -> Option<&str> {
+    recipe.as_str()?.split_once("source ").map(|(_, rest)| rest)
+}
+
+/// Whether figures may depend on it: all that differs, but for a kernel of the same source.
+fn matters(cause: &Value) -> bool {
+    let [shipped, here] = ["shipped", "here"].map(|side| source_and_compiler(&cause[side]));
+    cause["what"] != "the lab's kernel" || shipped.is_none() || shipped != here
+}
+
+#[test]
+fn shipped_figures_are_the_same_to_the_digit() {
+    let Some(kernel) = kernel() else { return };
+    let temp = tempfile::tempdir().expect("temp");
+    let home = temp.path();
+    let mut run = disklab(home);
+    run.args(["run", "first-look", "--seed", "1", "--repeats", "1", "--out", "run"]);
+    // Severe findings, about one repeat, give 1.
+    run.env(KERNEL_VARIABLE, kernel).assert().code(vec![0, 1]);
+    let compared = disklab(home).args(["--json", "shipped", "--against", "run"]).output();
+    let compared: Value =
+        serde_json::from_slice(&compared.expect("run").stdout).expect("differences as JSON");
+    let causes = compared["causes"].as_array().expect("causes");
+    if let Some(cause) = causes.iter().find(|cause| matters(cause)) {
+        eprintln!("skipped: needs {} as in the shipped run: {cause}", cause["what"]);
+        return;
+    }
+    assert_eq!(compared["differing"], 0, "{compared:#}");
+    let missing = compared["missing"].as_u64().expect("a number");
+    let cells = compared["cells"].as_u64().expect("a number");
+    assert_eq!(missing * 6, cells * 5, "one block of six is measured: {compared:#}");
+}
+
+#[test]
+fn shipped_run_is_shown_without_a_kernel() {
+    let temp = tempfile::tempdir().expect("temp");
+    let home = temp.path();
+    let shown = disklab(home).args(["shipped", "--out", "shown"]).assert().success();
+    let text = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+    assert!(text.contains("come with disklab") && text.contains("btrfs-raid10"), "{text}");
+    assert!(text.contains("building the lab's kernel, about"), "{text}");
+    assert!(home.join("shown/report.html").is_file());
+    let again = disklab(home).args(["shipped", "--against", "shown"]).assert().success();
+    let text = String::from_utf8_lossy(&again.get_output().stdout).into_owned();
+    assert!(text.starts_with("All ") && text.contains("same to the digit"), "{text}");
+    // Nothing of it is replaced.
+    disklab(home).args(["shipped", "--out", "shown"]).assert().code(2);
+}
