@@ -58,7 +58,7 @@ pub fn write(run: &Run) -> Result<String, Failure> {
 }
 
 /// A sample without what takes most room and no figure is made of: the commands that ran, and
-/// the lab's remarks on the machine that it ran on.
+/// the lab's notes on the machine that it ran on.
 fn shortened(mut sample: Sample) -> Sample {
     sample.trace.clear();
     sample.environment.extra.clear();

@@ -233,7 +233,7 @@ fn a_build_that_fails_leaves_its_log() {
 }
 
 #[test]
-fn an_interrupted_build_goes_on_where_it_was() {
+fn interrupted_build_is_resumed() {
     let compile = "echo x >>objects; [ $(wc -l <objects) = 2 ] || exec sleep 1000\n";
     let Some(place) = Place::new(&compile.replace("objects", "$O/objects")) else { return };
     let executor = Executor::default();
@@ -290,7 +290,7 @@ fn a_path_that_makefiles_split_is_refused_before_anything_is_made() {
 }
 
 #[test]
-fn script_that_begins_a_build_makes_what_a_build_goes_on_with() {
+fn script_that_begins_a_build_knows_its_identity() {
     let executor = Executor::default();
     let Ok(Found { identity, origin: Origin::Tarball(_) }) =
         Source::Debian.find(Path::new("/"), &executor)

@@ -45,7 +45,7 @@ pub use zfs::{ZFS_HOST, ZfsSource};
 /// Has a kernel for `source` with `parts` in `cache`, and returns its path: one that is
 /// there with these and perhaps more, or else one that is built with these alone. The first
 /// build takes some minutes; `progress` is told how far it is. It stops within a second when
-/// the executor's interrupt is raised, and the next build goes on where it was.
+/// the executor's interrupt is raised, and the next build resumes it.
 ///
 /// # Errors
 /// Where something is missing, the source is not fit, the build fails, or the
@@ -157,19 +157,19 @@ fn make(
     let workshop =
         if zfs.is_some() { locked.workshop(&key)? } else { locked.tree(&recipe.tree_text())? };
     let objects = tree::objects(&workshop.folder);
-    let goes_on = objects.is_dir();
+    let is_resumed = objects.is_dir();
     let mut build =
         Build { workshop: &workshop.folder, log: &log, recipe, zfs, executor, progress };
     fs::write(&log, "").map_err(KernelError::io("cannot write", &log))?;
     let mut made = build.run(&found.origin);
-    if goes_on && matches!(made, Err(KernelError::Failed { .. })) {
+    if is_resumed && matches!(made, Err(KernelError::Failed { .. })) {
         // A power cut may have left objects that are whole by their names only.
         tracing::debug!("the objects of earlier builds are removed");
         cache::remove(&objects).map_err(KernelError::io("cannot remove", &objects))?;
         fs::write(&log, "").map_err(KernelError::io("cannot write", &log))?;
         made = build.run(&found.origin);
     }
-    // An interrupted build goes on with the source; otherwise it only takes room.
+    // A build that is resumed needs the source; otherwise it only takes room.
     if !made.as_ref().is_err_and(KernelError::is_interrupt) {
         tree::without_source(&workshop.folder)?;
     }

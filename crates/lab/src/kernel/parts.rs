@@ -18,7 +18,7 @@ struct Part {
     objects: u64,
 }
 
-/// All parts, in the order in which their options and names stand in recipes.
+/// All parts, in the order of their options and names in recipes.
 const PARTS: [Part; 9] = [
     Part {
         name: "ext4",

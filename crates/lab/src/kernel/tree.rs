@@ -1,6 +1,6 @@
 //! The folder in which the plain kernel's objects are kept from one build to the next.
 //!
-//! A build that is interrupted, killed or needs more parts than the last one goes on in it:
+//! A build that is interrupted, killed or needs more parts than the last one is resumed in it:
 //! `make` compiles what is not there yet, or what depends on an option that has changed. The
 //! source is unpacked for each build, with the same times, and removed after it.
 

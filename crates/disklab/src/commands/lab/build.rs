@@ -147,9 +147,9 @@ fn shown<T>(
     progress.finish();
     match built {
         Ok(built) => Ok((built, progress.has_begun())),
-        Err(e) if e.is_interrupt() => {
-            Err(Failure::interrupted("interrupted; the next build goes on where this one was"))
-        }
+        Err(e) if e.is_interrupt() => Err(Failure::interrupted(
+            "interrupted; what is compiled is kept, and the next build resumes there",
+        )),
         Err(e) if e.is_usage_error() => Err(Failure::usage_error(e)),
         Err(e) => Err(Failure::failed(e)),
     }

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 const PARTS: u64 = 1000;
 /// How often a line is written where there is no bar, in hundredths of the step.
 const LINE_EVERY: u32 = 10;
-/// No time is foretold before so much of a step is done: the first objects are
+/// No time is estimated before so much of a step is done: the first objects are
 /// not like the others.
 const ENOUGH: f64 = 0.04;
 
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_left_is_foretold_once_it_can_be() {
+    fn time_left_is_estimated_once_it_can_be() {
         let minute = Duration::from_secs(60);
         assert_eq!(left(minute, 0.0), None);
         assert_eq!(left(minute, 0.01), None);
