@@ -191,7 +191,7 @@ pub fn load(name: &str, text: &str) -> Result<DriveFile, SourceError> {
 pub fn load_with(name: &str, text: &str, set: &[Setting]) -> Result<DriveFile, SourceError> {
     let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
     let (root, like) = sibling::complete(Node::parse(&source)?)?;
-    let whole = || -> Result<DriveFile, StudyError> {
+    let whole = || -> Result<DriveFile, SourceError> {
         let (own, ranges) = read(&root)?;
         let plausible =
             ranges.map_or_else(|| Ok(Vec::new()), |ranges| plausible::read(&root, ranges))?;

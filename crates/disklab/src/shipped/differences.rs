@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use disklab_measure::{Figure, Sample};
+use disklab_sample::{Figure, Sample};
 use disklab_store::{Difference, LAB_KERNEL, Run};
 
 use super::ShippedRun;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use disklab_bench::Campaign;
-use disklab_measure::Sample;
+use disklab_sample::Sample;
 use disklab_stack::Need;
 use disklab_store::{Run, RunInfo};
 use disklab_study::{Cell, load};

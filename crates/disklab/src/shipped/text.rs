@@ -2,7 +2,7 @@
 //! says what changes from the sample before it; samples of the same stack and workload
 //! follow each other.
 
-use disklab_measure::Sample;
+use disklab_sample::Sample;
 use disklab_store::{CellState, Run, RunInfo};
 use disklab_study::Cell;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! What drives are made for: how lists of them are grouped.
 
-use disklab_study::{Fields, StudyError};
+use disklab_config::Fields;
+use disklab_source::SourceError;
 
 use super::Kind;
 
@@ -54,7 +55,7 @@ impl Class {
 
 /// The class that a file gives (`class`: for conventional hard disks alone, whose data do
 /// not tell it), or that follows from what the drive is.
-pub(super) fn read(fields: &mut Fields<'_>, kind: &Kind) -> Result<Class, StudyError> {
+pub(super) fn read(fields: &mut Fields<'_>, kind: &Kind) -> Result<Class, SourceError> {
     const CHOICES: [(&str, Class); 3] =
         [("nas", Class::Nas), ("server", Class::Server), ("desktop", Class::Desktop)];
     match kind {

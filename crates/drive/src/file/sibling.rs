@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use disklab_study::{Key, Node, Source, StudyError, Value, did_you_mean};
+use disklab_config::{Key, Node, Value};
+use disklab_source::{Source, SourceError, did_you_mean};
 
 use crate::SHIPPED;
 
@@ -21,7 +22,7 @@ pub(super) struct Like {
 impl Like {
     /// An error about a value that came from the sibling, shown where the sibling is named:
     /// the reader's own file made it impossible.
-    pub fn blame(&self, error: StudyError, own: &str) -> StudyError {
+    pub fn blame(&self, error: SourceError, own: &str) -> SourceError {
         if error.file == own {
             return error;
         }
@@ -37,11 +38,11 @@ impl Like {
 ///
 /// # Errors
 /// If no shipped drive has that id, or the file gives what its sibling decides.
-pub(super) fn complete(root: Node) -> Result<(Node, Option<Like>), StudyError> {
+pub(super) fn complete(root: Node) -> Result<(Node, Option<Like>), SourceError> {
     complete_within(root, LONGEST)
 }
 
-fn complete_within(root: Node, left: usize) -> Result<(Node, Option<Like>), StudyError> {
+fn complete_within(root: Node, left: usize) -> Result<(Node, Option<Like>), SourceError> {
     let Some(place) = child(&root, "like").cloned() else { return Ok((root, None)) };
     let id = place.as_text()?;
     let Some((_, text)) = SHIPPED.iter().find(|(known, _)| *known == id) else {
@@ -70,7 +71,7 @@ fn child<'a>(node: &'a Node, name: &str) -> Option<&'a Node> {
 }
 
 /// `base` with the values of `own` in place of its own.
-fn merged(base: Node, own: Node) -> Result<Node, StudyError> {
+fn merged(base: Node, own: Node) -> Result<Node, SourceError> {
     let overridden = fields(&own);
     let (Value::Table(mut entries), Value::Table(changes)) = (base.value, own.value) else {
         return Err(own.place.error("expected a drive as a table"));
