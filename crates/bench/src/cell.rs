@@ -13,7 +13,6 @@ use disklab_stack::{Ledger, Site, Stack, StackError, Undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
 use disklab_workload::{Remount, WorkSite, Workload};
 
-use crate::disk_drives::refused;
 use crate::remount::Again;
 use crate::safety::Pin;
 use crate::{BenchError, CellError, CellOutcome, Drives, Phase, Sink};
@@ -104,7 +103,7 @@ impl DeviceCell<'_> {
 /// Makes layers on drives, if these are still the ones that were made ready.
 fn make_on<T>(pins: &[Pin], make: impl FnOnce() -> Result<T, StackError>) -> Result<T, CellError> {
     for pin in pins {
-        pin.check().map_err(|refusal| CellError::Drives(refused(vec![refusal])))?;
+        pin.check().map_err(|refusal| CellError::Drives(BenchError::refused(vec![refusal])))?;
     }
     Ok(make()?)
 }

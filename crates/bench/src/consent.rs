@@ -2,19 +2,22 @@
 
 use std::io::IsTerminal;
 
+use crate::BenchError;
+
 /// Asks for it at a terminal, unless `--yes` has given it.
 ///
 /// # Errors
-/// As text, if it was not given.
-pub fn confirm_erasing(yes: bool) -> Result<(), String> {
+/// [`BenchError::ConsentNeeded`] if there is nobody to ask, [`BenchError::ConsentRefused`] if
+/// it was not given.
+pub fn confirm_erasing(yes: bool) -> Result<(), BenchError> {
     if yes {
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
-        return Err("the drives named above would be erased; say --yes to go on".to_owned());
+        return Err(BenchError::ConsentNeeded);
     }
     eprint!("Everything on these drives will be lost. Type 'erase' to go on: ");
     let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).map_err(|e| e.to_string())?;
-    if answer.trim() == "erase" { Ok(()) } else { Err("nothing was touched".to_owned()) }
+    std::io::stdin().read_line(&mut answer).map_err(BenchError::Answer)?;
+    if answer.trim() == "erase" { Ok(()) } else { Err(BenchError::ConsentRefused) }
 }

@@ -8,10 +8,11 @@ use disklab_sample::Environment;
 use disklab_stack::{Ledger, Machine};
 use disklab_study::Cell;
 
+use crate::bench::{BenchProfile, BenchSteps, CellRunner};
 use crate::cell::{DeviceCell, run_one};
 use crate::own_directory::OwnDirectory;
 use crate::survey::survey_devices;
-use crate::{Bench, BenchError, Campaign, Drives, Medium, Sink, Survey};
+use crate::{Bench, BenchError, Campaign, Drives, Sink, Survey};
 
 /// A bench whose stacks stand on drives.
 #[derive(Debug)]
@@ -47,14 +48,40 @@ impl<D: Drives> DeviceBench<D> {
     fn with(drives: D, ledger: Ledger, executor: Executor, scratch: Scratch) -> Self {
         Self { drives, machine: Machine::here(), ledger, executor, scratch }
     }
+}
 
-    /// What the bench itself lacks, in words; nothing where it can run.
-    pub fn missing(&self) -> Vec<String> {
-        self.machine.missing(&self.drives.needs()).iter().map(ToString::to_string).collect()
+impl<D: Drives + 'static> From<DeviceBench<D>> for Bench {
+    fn from(bench: DeviceBench<D>) -> Self {
+        Self::of(bench)
     }
 }
 
-impl<D: Drives> Bench for DeviceBench<D> {
+impl<D: Drives + 'static> BenchSteps for DeviceBench<D> {
+    fn profile(&self) -> BenchProfile {
+        BenchProfile {
+            name: self.drives.name(),
+            about: self.drives.about(),
+            medium: self.drives.medium(),
+            at_once: 1,
+            is_simulated: false,
+        }
+    }
+
+    fn survey(&self, campaign: &Campaign) -> Survey {
+        survey_devices(campaign, &self.drives, &self.machine)
+    }
+
+    fn missing(&self) -> Vec<String> {
+        self.machine.missing(&self.drives.needs()).iter().map(ToString::to_string).collect()
+    }
+
+    fn check(&mut self, campaign: &Campaign, cells: &[Cell]) -> Result<(), BenchError> {
+        let study = &campaign.study;
+        let stacks = cells.iter().filter_map(|cell| study.stack_index(&cell.stack));
+        let used = stacks.flat_map(|index| study.stacks[index].drives.iter().copied()).collect();
+        self.drives.check(study, &used, &self.executor)
+    }
+
     fn warnings(&self) -> Vec<String> {
         let mut warnings = self.drives.warnings();
         let missing = self.missing();
@@ -64,42 +91,33 @@ impl<D: Drives> Bench for DeviceBench<D> {
         warnings
     }
 
-    fn look(&mut self, campaign: &Campaign, cells: &[Cell]) -> Result<(), String> {
-        let study = &campaign.study;
-        let stacks = cells.iter().filter_map(|cell| study.stack_index(&cell.stack));
-        let used = stacks.flat_map(|index| study.stacks[index].drives.iter().copied()).collect();
-        self.drives.look(study, &used, &self.executor)
+    fn confirm(&self, yes: bool) -> Result<(), BenchError> {
+        self.drives.confirm(yes)
+    }
+
+    fn prepare(
+        self: Box<Self>,
+        _campaign: &Campaign,
+        _cells: &[Cell],
+    ) -> Result<Box<dyn CellRunner>, BenchError> {
+        Ok(self)
+    }
+}
+
+impl<D: Drives> CellRunner for DeviceBench<D> {
+    fn environment(&self) -> Environment {
+        environment(&self.executor)
     }
 
     fn consents_left(&self) -> Vec<String> {
         self.drives.consents_left()
     }
 
-    fn confirm(&self, yes: bool) -> Result<(), String> {
+    fn confirm(&self, yes: bool) -> Result<(), BenchError> {
         self.drives.confirm(yes)
     }
 
-    fn name(&self) -> String {
-        self.drives.name()
-    }
-
-    fn about(&self) -> String {
-        self.drives.about()
-    }
-
-    fn medium(&self) -> Medium {
-        self.drives.medium()
-    }
-
-    fn survey(&self, campaign: &Campaign) -> Survey {
-        survey_devices(campaign, &self.drives, &self.machine)
-    }
-
-    fn environment(&self) -> Environment {
-        environment(&self.executor)
-    }
-
-    fn carry_out(
+    fn run_cells(
         &mut self,
         campaign: &Campaign,
         cells: &[&Cell],
@@ -108,13 +126,13 @@ impl<D: Drives> Bench for DeviceBench<D> {
         let parent = match &self.scratch {
             Scratch::Own(directory) => {
                 let directory = directory.clone();
-                return self.run_cells(campaign, cells, &directory, sink);
+                return self.run_cells_in(campaign, cells, &directory, sink);
             }
             Scratch::Shared(parent) => parent,
         };
         let mark = self.ledger.mark();
         let own = OwnDirectory::create(parent, &mut self.ledger)?;
-        let result = self.run_cells(campaign, cells, own.path(), sink);
+        let result = self.run_cells_in(campaign, cells, own.path(), sink);
         drop(own);
         for complaint in self.ledger.take_down_to(mark, &self.executor) {
             tracing::warn!("{complaint}");
@@ -125,7 +143,7 @@ impl<D: Drives> Bench for DeviceBench<D> {
 
 impl<D: Drives> DeviceBench<D> {
     /// Runs the cells one after the other, each in a directory of its own in `scratch`.
-    fn run_cells(
+    fn run_cells_in(
         &mut self,
         campaign: &Campaign,
         cells: &[&Cell],
@@ -157,9 +175,6 @@ impl<D: Drives> DeviceBench<D> {
 pub(crate) fn indices(campaign: &Campaign, cell: &Cell) -> Result<(usize, usize), BenchError> {
     let study = &campaign.study;
     study.stack_index(&cell.stack).zip(study.workload_index(&cell.workload)).ok_or_else(|| {
-        BenchError::Other(format!(
-            "cell {} ({} on {}) is not of study '{}'",
-            cell.number, cell.workload, cell.stack, study.id
-        ))
+        BenchError::ForeignCell { cell: Box::new(cell.clone()), study: study.id.to_string() }
     })
 }

@@ -10,6 +10,7 @@ use disklab_stack::Ledger;
 use disklab_study::{Cell, LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
+use crate::bench::{BenchProfile, BenchSteps, CellRunner};
 use crate::cell::{Place, measure, run_one};
 use crate::own_directory::OwnDirectory;
 use crate::survey::runnable_workloads;
@@ -83,22 +84,26 @@ impl Here<'_> {
     }
 }
 
-impl Bench for DirBench {
-    fn name(&self) -> String {
-        format!("dir:{}", self.directory.display())
+impl From<DirBench> for Bench {
+    fn from(bench: DirBench) -> Self {
+        Self::of(bench)
     }
+}
 
-    fn about(&self) -> String {
-        match mounts_of(&SystemRoot::here(), &self.directory).first() {
-            Some(mount) => {
-                format!("the directory {}, as it is mounted: {mount}", self.directory.display())
-            }
-            None => format!("the directory {}, as it is", self.directory.display()),
+impl BenchSteps for DirBench {
+    fn profile(&self) -> BenchProfile {
+        let directory = self.directory.display();
+        let about = match mounts_of(&SystemRoot::here(), &self.directory).first() {
+            Some(mount) => format!("the directory {directory}, as it is mounted: {mount}"),
+            None => format!("the directory {directory}, as it is"),
+        };
+        BenchProfile {
+            name: format!("dir:{directory}"),
+            about,
+            medium: self.medium,
+            at_once: 1,
+            is_simulated: false,
         }
-    }
-
-    fn medium(&self) -> Medium {
-        self.medium
     }
 
     fn survey(&self, campaign: &Campaign) -> Survey {
@@ -130,11 +135,21 @@ impl Bench for DirBench {
         survey
     }
 
+    fn prepare(
+        self: Box<Self>,
+        _campaign: &Campaign,
+        _cells: &[Cell],
+    ) -> Result<Box<dyn CellRunner>, BenchError> {
+        Ok(self)
+    }
+}
+
+impl CellRunner for DirBench {
     fn environment(&self) -> Environment {
         environment(&self.executor)
     }
 
-    fn carry_out(
+    fn run_cells(
         &mut self,
         campaign: &Campaign,
         cells: &[&Cell],
@@ -142,7 +157,8 @@ impl Bench for DirBench {
     ) -> Result<(), BenchError> {
         for cell in cells {
             let index = campaign.study.workload_index(&cell.workload).ok_or_else(|| {
-                BenchError::Other(format!("'{}' is no workload of this study", cell.workload))
+                let study = campaign.study.id.to_string();
+                BenchError::ForeignCell { cell: Box::new((*cell).clone()), study }
             })?;
             let here = Here { directory: &self.directory, watched: &self.watched };
             run_one(&mut self.ledger, &self.executor, cell, sink, |ledger, executor, phase| {

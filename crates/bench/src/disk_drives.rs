@@ -12,7 +12,8 @@ use disklab_units::Bytes;
 
 use crate::consent::confirm_erasing;
 use crate::drives::Ready;
-use crate::safety::{KernelProbe, Pin, Refusal, Target, check, claim, losses, reclaim, resolve};
+use crate::error::{Objection, WriteCacheProblem};
+use crate::safety::{KernelProbe, Pin, Target, check, claim, losses, reclaim, resolve};
 use crate::{BenchError, Drives, Medium, ReadyDrive};
 
 /// Drives that the user named by their stable names. The first is the study's
@@ -35,11 +36,11 @@ impl DiskDrives {
     /// those that may be erased although they carry data.
     ///
     /// # Errors
-    /// All that is wrong with the names.
-    pub fn new(names: &[String], erase: &[String]) -> Result<Self, Vec<Refusal>> {
+    /// [`BenchError::Refused`] with all that is wrong with the names.
+    pub fn new(names: &[String], erase: &[String]) -> Result<Self, BenchError> {
         let root = SystemRoot::here();
         Ok(Self {
-            targets: resolve(&root, names)?,
+            targets: resolve(&root, names).map_err(BenchError::refused)?,
             erase: erase.to_vec(),
             free: BTreeSet::new(),
             erased: BTreeSet::new(),
@@ -60,7 +61,7 @@ impl DiskDrives {
             .targets
             .get(index)
             .filter(|_| self.free.contains(&index))
-            .ok_or_else(|| BenchError::Other("nobody has looked at that drive".to_owned()))?;
+            .ok_or(BenchError::Unchecked(index))?;
         let probe = KernelProbe::new(executor);
         let claim = if self.erased.contains(&index) {
             // What is on it now is this run's own.
@@ -68,17 +69,11 @@ impl DiskDrives {
         } else {
             claim(&self.root, &probe, target, &self.erase)
         };
-        let claim = claim.map_err(refused)?;
+        let claim = claim.map_err(BenchError::refused)?;
         self.erased.insert(index);
         claim.erase(executor)?;
-        claim.into_pin(&self.root).map_err(|refusal| refused(vec![refusal]))
+        claim.into_pin(&self.root).map_err(|refusal| BenchError::refused(vec![refusal]))
     }
-}
-
-/// Refusals as one error.
-pub(crate) fn refused(refusals: Vec<Refusal>) -> BenchError {
-    let why: Vec<_> = refusals.iter().map(ToString::to_string).collect();
-    BenchError::Other(why.join("\n"))
 }
 
 /// A drive for the plan: by model and serial number.
@@ -96,19 +91,12 @@ pub(crate) fn described(target: &Target) -> String {
     )
 }
 
-/// A name more than the study has drives is a mistake, and the drive that it leads
-/// to perhaps not meant to be erased.
-fn too_many(targets: &[Target], study: &Study) -> Option<String> {
-    let more = targets.get(study.drives.len()..).filter(|more| !more.is_empty())?;
-    let names: Vec<_> = more.iter().map(|target| target.name.display().to_string()).collect();
-    Some(format!(
-        "the study '{}' has {} {}, and --on names {}; leave out what it has no use for: {}",
-        study.id,
-        study.drives.len(),
-        if study.drives.len() == 1 { "drive" } else { "drives" },
-        targets.len(),
-        names.join(", ")
-    ))
+/// The objection that more drives are named than the study has.
+fn too_many(targets: &[Target], study: &Study) -> Option<Objection> {
+    let has = study.drives.len();
+    let unused = targets.get(has..).filter(|unused| !unused.is_empty())?;
+    let unused = unused.iter().map(|target| target.name.clone()).collect();
+    Some(Objection::TooMany { study: study.id.to_string(), has, named: targets.len(), unused })
 }
 
 impl Drives for DiskDrives {
@@ -145,29 +133,29 @@ impl Drives for DiskDrives {
             .collect()
     }
 
-    fn look(
+    fn check(
         &mut self,
         study: &Study,
         indices: &BTreeSet<usize>,
         executor: &Executor,
-    ) -> Result<(), String> {
+    ) -> Result<(), BenchError> {
         self.free.clear();
         self.warnings.clear();
         let probe = KernelProbe::new(executor);
-        let mut against: Vec<String> = too_many(&self.targets, study).into_iter().collect();
+        let mut against: Vec<Objection> = too_many(&self.targets, study).into_iter().collect();
         for (index, target) in self.targets.iter().enumerate() {
             if !indices.contains(&index) {
                 self.warnings.push(format!("not touched: {}", described(target)));
                 continue;
             }
             let inspection = check(&self.root, &probe, target, &self.erase);
-            against.extend(inspection.refusals.iter().map(ToString::to_string));
+            against.extend(inspection.refusals.into_iter().map(Objection::Drive));
             self.warnings.push(format!("WILL BE ERASED: {}", described(target)));
             let remarks = inspection.warnings.iter();
             self.warnings.extend(remarks.map(|w| format!("{}: {w}", target.name.display())));
         }
         if !against.is_empty() {
-            return Err(against.join("\n"));
+            return Err(BenchError::Refused(against));
         }
         self.free.extend(indices);
         Ok(())
@@ -187,7 +175,7 @@ impl Drives for DiskDrives {
         self.warnings.clone()
     }
 
-    fn confirm(&self, yes: bool) -> Result<(), String> {
+    fn confirm(&self, yes: bool) -> Result<(), BenchError> {
         confirm_erasing(yes)
     }
 
@@ -223,7 +211,7 @@ impl Drives for DiskDrives {
         for index in indices {
             let node = match self.targets.get(*index) {
                 Some(target) => target.node(),
-                None => return Err(BenchError::Other("the bench has no such drive".to_owned())),
+                None => return Err(BenchError::NoSuchDrive(*index)),
             };
             ready.pins.push(self.make_empty(*index, executor)?);
             if let Some(on) = wanted_cache {
@@ -245,7 +233,7 @@ impl Drives for DiskDrives {
         if lost.is_empty() {
             return Ok(());
         }
-        Err(BenchError::Other(format!("{} while it was measured", lost.join("; "))))
+        Err(BenchError::DrivesLost { lost })
     }
 }
 
@@ -269,17 +257,13 @@ fn switch_cache(
     executor: &Executor,
 ) -> Result<(), BenchError> {
     let node = target.node();
-    let cannot = |why: &str| {
-        BenchError::Other(format!("the write cache of {}: {why}", target.name.display()))
-    };
-    let before = write_cache(executor, &node)
-        .ok_or_else(|| cannot("hdparm -W does not tell its state, so it cannot be switched"))?;
+    let cannot = |why| BenchError::WriteCache { drive: target.name.clone(), why };
+    let before = write_cache(executor, &node).ok_or_else(|| cannot(WriteCacheProblem::Unknown))?;
     if before != on {
-        let serial = target.fingerprint.serial.clone().ok_or_else(|| {
-            cannot("the drive has no serial number, so it could not be switched back safely")
-        })?;
+        let serial = target.fingerprint.serial.clone();
+        let serial = serial.ok_or_else(|| cannot(WriteCacheProblem::NoSerial))?;
         ledger.enter(Undo::WriteCache { device: node.clone(), serial, on: before })?;
-        set_write_cache(executor, &node, on).map_err(|e| cannot(&e.to_string()))?;
+        set_write_cache(executor, &node, on).map_err(|e| cannot(WriteCacheProblem::Failed(e)))?;
     }
     Ok(())
 }
@@ -342,7 +326,7 @@ mod tests {
         let mut drives = named(&tree, &["A"], &[]);
         for index in [0, 1] {
             let refused = drives.make_empty(index, &Executor::default()).expect_err("refused");
-            assert!(refused.to_string().contains("nobody has looked"), "{refused}");
+            assert!(matches!(refused, BenchError::Unchecked(i) if i == index), "{refused}");
         }
     }
 }

@@ -41,18 +41,18 @@ pub trait Drives {
     /// writing to them.
     ///
     /// # Errors
-    /// All that speaks against using them; in words.
-    fn look(
+    /// [`BenchError::Refused`] with all that speaks against using them.
+    fn check(
         &mut self,
         study: &Study,
         indices: &BTreeSet<usize>,
         executor: &Executor,
-    ) -> Result<(), String> {
+    ) -> Result<(), BenchError> {
         let _ = (study, indices, executor);
         Ok(())
     }
 
-    /// As [`crate::Bench::consents_left`].
+    /// As [`crate::ReadyBench::consents_left`].
     fn consents_left(&self) -> Vec<String> {
         Vec::new()
     }
@@ -65,8 +65,8 @@ pub trait Drives {
     /// Asks for consent where data would be destroyed.
     ///
     /// # Errors
-    /// Where it was not given; in words.
-    fn confirm(&self, yes: bool) -> Result<(), String> {
+    /// As [`crate::CheckedBench::confirm`].
+    fn confirm(&self, yes: bool) -> Result<(), BenchError> {
         let _ = yes;
         Ok(())
     }

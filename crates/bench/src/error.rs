@@ -4,8 +4,14 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::ExecError;
 use disklab_lab::LabError;
+use disklab_lab::kernel::KernelError;
+use disklab_measure::MeasureError;
 use disklab_stack::StackError;
+use disklab_study::Cell;
 use disklab_workload::WorkloadError;
+
+use crate::SinkError;
+use crate::safety::Refusal;
 
 /// Why a bench cannot go on at all.
 #[derive(Debug, thiserror::Error)]
@@ -40,15 +46,144 @@ pub enum BenchError {
          (--showconfig); name one that `disklab lab build` made, with --kernel", .0.display()
     )]
     NotALabKernel(PathBuf),
+    /// The lab's kernel is not there and could not be built.
+    #[error(
+        "the lab's kernel{}: {source}",
+        if *zfs { " with ZFS, which --without 'zfs*:*' leaves out" } else { "" }
+    )]
+    Kernel {
+        /// Whether it is the one with ZFS.
+        zfs: bool,
+        /// Why.
+        source: KernelError,
+    },
+    /// The kernel that the user named has no OpenZFS, and stacks need it.
+    #[error(
+        "'{}' has no programs of OpenZFS beside it, which stacks with ZFS need: name the kernel \
+         that `disklab lab build --zfs` makes, where that put it, or leave these stacks out with \
+         --without 'zfs*:*'", .0.display()
+    )]
+    KernelLacksZfs(PathBuf),
+    /// Drives that must not be used, and why.
+    #[error("{}", lines(.0))]
+    Refused(Vec<Objection>),
+    /// Nobody consented to what the run destroys.
+    #[error("the drives named above would be erased; say --yes to go on")]
+    ConsentNeeded,
+    /// The user was asked, and did not consent.
+    #[error("nothing was touched")]
+    ConsentRefused,
+    /// The user's answer could not be read.
+    #[error("cannot read the answer: {0}; say --yes to go on")]
+    Answer(std::io::Error),
+    /// A drive that was not checked, which is never touched.
+    #[error("nobody has looked at drive {} of the bench, so it is not touched", .0 + 1)]
+    Unchecked(usize),
+    /// The study needs a drive that the bench does not have.
+    #[error("the bench has no drive {}", .0 + 1)]
+    NoSuchDrive(usize),
+    /// Drives were lost.
+    #[error("{} while it was measured", lost.join("; "))]
+    DrivesLost {
+        /// What was lost, each in a phrase.
+        lost: Vec<String>,
+    },
+    /// A drive's write cache cannot be switched.
+    #[error("the write cache of {}: {why}", drive.display())]
+    WriteCache {
+        /// The drive.
+        drive: PathBuf,
+        /// Why.
+        why: WriteCacheProblem,
+    },
+    /// A cell names a stack or a workload that the study does not have.
+    #[error("cell {} ({} on {}) is not of study '{study}'", cell.number, cell.workload, cell.stack)]
+    ForeignCell {
+        /// The cell.
+        cell: Box<Cell>,
+        /// The study.
+        study: String,
+    },
+    /// losetup attached a file and did not say where.
+    #[error("`{command}` named no device")]
+    NoLoopDevice {
+        /// The command line.
+        command: String,
+    },
+    /// No processor is left for a guest.
+    #[error("the lab has no processor that it may run on; let disklab run on one (taskset)")]
+    NoProcessor,
+    /// The guest lacks a disk that the host gave it.
+    #[error("the guest has no disk '{serial}'")]
+    NoGuestDisk {
+        /// Its serial number.
+        serial: String,
+    },
     /// The receiver of the samples could not take one.
     #[error("{0}")]
-    Sink(String),
-    /// Anything else, in words for the user.
+    Sink(#[source] SinkError),
+}
+
+/// Why a write cache cannot be switched.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteCacheProblem {
+    /// Its state is not known.
+    #[error("hdparm -W does not tell its state, so it cannot be switched")]
+    Unknown,
+    /// Nobody could tell later which drive it was.
+    #[error("the drive has no serial number, so it could not be switched back safely")]
+    NoSerial,
+    /// The drive, or the program, refused.
+    #[error(transparent)]
+    Failed(MeasureError),
+}
+
+/// Something that speaks against using the drives that were named.
+#[derive(Debug, thiserror::Error)]
+pub enum Objection {
+    /// A drive is refused.
     #[error("{0}")]
-    Other(String),
+    Drive(Refusal),
+    /// A name more than the study has drives is a mistake, and the drive that it leads to
+    /// perhaps not meant to be erased.
+    #[error(
+        "the study '{study}' has {has} {}, and --on names {named}; leave out what it has no use \
+         for: {}",
+        if *has == 1 { "drive" } else { "drives" },
+        unused.iter().map(|name| name.display().to_string()).collect::<Vec<_>>().join(", ")
+    )]
+    TooMany {
+        /// The study.
+        study: String,
+        /// How many drives it has.
+        has: usize,
+        /// How many were named.
+        named: usize,
+        /// Those that it has no use for.
+        unused: Vec<PathBuf>,
+    },
+}
+
+fn lines(objections: &[Objection]) -> String {
+    objections.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 impl BenchError {
+    /// Drives that are refused.
+    pub fn refused(refusals: Vec<Refusal>) -> Self {
+        Self::Refused(refusals.into_iter().map(Objection::Drive).collect())
+    }
+
+    /// Whether it is only that the user asked to stop.
+    pub fn is_interrupt(&self) -> bool {
+        match self {
+            Self::Program(ExecError::Interrupted) => true,
+            Self::Kernel { source, .. } => source.is_interrupt(),
+            Self::Stack(error) => error.is_interrupt(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn io(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let (what, path) = (what.to_owned(), path.to_owned());
         move |source| Self::Io { what, path, source }
@@ -79,9 +214,9 @@ impl CellError {
     /// Whether it is only that the user asked to stop.
     pub fn is_interrupt(&self) -> bool {
         match self {
-            Self::Drives(BenchError::Program(ExecError::Interrupted)) => true,
-            Self::Drives(BenchError::Stack(e)) | Self::Stack(e) => e.is_interrupt(),
-            Self::Drives(_) | Self::Guest(_) => false,
+            Self::Drives(e) => e.is_interrupt(),
+            Self::Stack(e) => e.is_interrupt(),
+            Self::Guest(_) => false,
             Self::Lab(e) => matches!(e, LabError::Interrupted),
             Self::Workload(e) => e.is_interrupt(),
         }

@@ -5,7 +5,7 @@ use disklab_exec::Executor;
 use disklab_measure::SystemRoot;
 
 use crate::BenchError;
-use crate::disk_drives::{described, refused};
+use crate::disk_drives::described;
 use crate::safety::{Claim, KernelProbe, Refusal, Target, Warning, check, claim, resolve};
 
 /// Drives that jobs write to, named by their stable names.
@@ -57,7 +57,8 @@ impl JobDevices {
         let probe = KernelProbe::new(executor);
         let mut claims = Vec::new();
         for target in &self.targets {
-            claims.push(claim(&self.root, &probe, target, &self.erase).map_err(refused)?);
+            claims
+                .push(claim(&self.root, &probe, target, &self.erase).map_err(BenchError::refused)?);
         }
         for claim in &claims {
             let signed =

@@ -1,7 +1,7 @@
 //! Where a study runs.
 //!
-//! A [`Bench`] surveys a campaign (what can run here, what cannot and why) and
-//! carries out cells. `loop`, `dir` and `disks` do it on this machine; the lab boots
+//! A [`Bench`] surveys a campaign (what can run here, what cannot and why); through its stages
+//! it becomes a [`ReadyBench`], which runs cells. `loop`, `dir` and `disks` do it on this machine; the lab boots
 //! guests in which the same code does it.
 
 mod bench;
@@ -23,18 +23,22 @@ mod remount;
 pub mod safety;
 mod survey;
 
-pub use bench::{Bench, CellOutcome, Phase, Sink, Standing};
+pub use bench::{
+    Bench, BenchProfile, CellOutcome, CheckedBench, ConfirmedBench, Phase, PreparedBench,
+    ReadyBench, Sink, SinkError, Standing,
+};
 pub use campaign::Campaign;
 pub use consent::confirm_erasing;
 pub use device_bench::DeviceBench;
 pub use dir_bench::{DirBench, free_space};
 pub use disk_drives::DiskDrives;
 pub use drives::{Drives, Ready, ReadyDrive};
-pub use error::{BenchError, CellError};
+pub use error::{BenchError, CellError, Objection, WriteCacheProblem};
 pub use job_devices::JobDevices;
 pub use lab::{
-    CELL_JOB, KernelSource, LabBench, LabKernel, LabSettings, ModelledDrives, SerialNumbers,
-    carry_out_in_guest, check_charges, find_model, find_processor, needs_zfs, study_processor,
+    CELL_JOB, DrivesError, KernelSource, LabBench, LabKernel, LabSettings, ModelError,
+    ModelledDrives, NotCharged, SerialNumbers, UnavailableSize, carry_out_in_guest, check_charges,
+    find_model, find_processor, needs_zfs, study_processor,
 };
 pub use layout_cost::LayoutCost;
 pub use loop_drives::LoopDrives;

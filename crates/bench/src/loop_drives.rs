@@ -122,7 +122,7 @@ fn attach(executor: &Executor, path: &Path) -> Result<(PathBuf, bool), BenchErro
     };
     let device = PathBuf::from(finished.text().trim());
     if device.as_os_str().is_empty() {
-        return Err(BenchError::Other(format!("`{}` named no device", finished.command)));
+        return Err(BenchError::NoLoopDevice { command: finished.command });
     }
     // A loop device keeps `blockdev --setro` from an earlier use.
     executor.check(&Invocation::new("blockdev").arg("--setrw").arg(&device))?;

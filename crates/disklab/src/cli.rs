@@ -1,7 +1,7 @@
 //! The command line: one definition for the parser, the help, the man pages and
 //! the shell completions.
 
-mod bus;
+mod bench;
 mod compare;
 pub mod complete;
 mod doctor;
@@ -16,17 +16,12 @@ mod sensitivity;
 mod shipped;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
-use disklab_store::RunInfo;
-use disklab_units::Bytes;
+use disklab_runner::{BenchKind, RunOptions};
 
-use crate::exit::Failure;
-use crate::on::On;
-
-pub use bus::Bus;
+pub use bench::{DiskArgs, LabArgs, LoopArgs};
 pub use compare::CompareArgs;
 pub use doctor::DoctorArgs;
 pub use drive::DriveArgs;
@@ -54,7 +49,7 @@ Environment:
 /// work? disklab measures it: a study is run on modelled drives in virtual time, on
 /// loop files, in a directory or on real disks, and ends in a report with intervals.
 #[derive(Debug, Parser)]
-#[command(name = "disklab", version = crate::version::VERSION, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "disklab", version = disklab_runner::VERSION, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -106,141 +101,66 @@ pub enum Command {
 /// What a campaign is, for `run`, `plan` and `sensitivity` alike.
 #[derive(Debug, Clone, Args)]
 pub struct CampaignArgs {
+    /// Run only cells whose STACK:WORKLOAD matches, such as 'raid5/*:dd-*'; without a
+    /// ':', whose stack or workload matches. Repeatable.
+    #[arg(long, value_name = "PATTERN", help_heading = "What")]
+    pub only: Vec<String>,
+    /// Skip cells that match, as for --only. Repeatable.
+    #[arg(long, value_name = "PATTERN", help_heading = "What")]
+    pub without: Vec<String>,
+    /// Scale all file sizes by this: 1/16, 0.25, 2. [default: 1]
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        value_parser = parse_scale,
+        allow_hyphen_values = true,
+        help_heading = "What"
+    )]
+    pub scale: Option<f64>,
     /// Where to run: lab (modelled drives under a real kernel, in virtual time; no
     /// root), loop (files of this machine as disks), dir:PATH (a mounted directory;
     /// only files are made), disks:/dev/disk/by-id/…,… (real disks, erased).
     /// [default: lab]
-    #[arg(long, value_name = "BENCH")]
-    pub on: Option<On>,
-    /// How often each cell runs; the study says if absent.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub repeats: Option<u32>,
-    /// Seed of everything random, the order included; drawn if absent.
-    #[arg(long, value_name = "SEED")]
-    pub seed: Option<u64>,
-    /// Scale all file sizes by this: 1/16, 0.25, 2. [default: 1]
-    #[arg(long, value_name = "FACTOR", value_parser = parse_scale, allow_hyphen_values = true)]
-    pub scale: Option<f64>,
-    /// Run only cells whose STACK:WORKLOAD matches, such as 'raid5/*:dd-*'; without a
-    /// ':', whose stack or workload matches. Repeatable.
-    #[arg(long, value_name = "PATTERN")]
-    pub only: Vec<String>,
-    /// Skip cells that match, as for --only. Repeatable.
-    #[arg(long, value_name = "PATTERN")]
-    pub without: Vec<String>,
-    /// Size of a drive on the loop bench.
-    #[arg(long, value_name = "SIZE")]
-    pub drive_size: Option<Bytes>,
-    /// In the lab: a guest's memory, the page cache included. [default: the study's, or
-    /// 1 GiB]
-    #[arg(long, value_name = "SIZE")]
-    pub memory: Option<Bytes>,
-    /// In the lab: charge for the processor's work as on this one: a shipped one, such
-    /// as atom-d2700 (see `disklab list processors`), or a processor file; 'none' for
-    /// free. [default: the study's, or none]
-    #[arg(long, value_name = "PROCESSOR", add = ArgValueCompleter::new(complete::processor))]
-    pub processor: Option<String>,
-    /// In the lab: have all drives share a bus of this rate, such as '415 MB/s', as
-    /// behind a port multiplier, a dock or a slow chipset; 'none' for one each.
-    /// [default: the study's, or none]
-    #[arg(long, value_name = "RATE")]
-    pub bus: Option<Bus>,
-    /// In the lab: give a field of a drive model another value than its file has, such
-    /// as 'hgst-10tb:cache.dirty-limit=32 MiB'; may be given several times. The run and
-    /// its report say so.
-    #[arg(long, value_name = "MODEL:TABLE.FIELD=VALUE")]
-    pub set_drive: Vec<String>,
-    /// In the lab: a kernel to use instead of the one that `disklab lab build` makes; its
-    /// digest is recorded. Goes before DISKLAB_LAB_KERNEL.
-    #[arg(long, value_name = "PATH")]
-    pub kernel: Option<PathBuf>,
-    /// In the lab: how many cells run side by side; one on each processor if
-    /// absent. Results do not depend on it.
-    #[arg(long, value_name = "N")]
-    pub at_once: Option<usize>,
-    /// In the lab: virtual time after which a cell's guest is stopped, and the cell
-    /// has failed. [default: 30 d]
-    #[arg(long, value_name = "TIME", value_parser = disklab_units::parse_duration)]
-    pub cell_limit: Option<Duration>,
+    #[arg(long, value_name = "BENCH", help_heading = "Where")]
+    pub on: Option<BenchKind>,
     /// Directory below which the run creates one of its own, for large files and mount
     /// points. [default: the run's directory]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Where")]
     pub scratch: Option<PathBuf>,
-    /// On disks: erase the drive with this serial number although it carries
-    /// data; may be given several times.
-    #[arg(long, value_name = "SERIAL")]
-    pub erase: Vec<String>,
+    /// How often each cell runs. [default: the study's]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1000),
+        help_heading = "How often"
+    )]
+    pub repeats: Option<u32>,
+    /// Seed of everything random, the order included. [default: drawn]
+    #[arg(long, value_name = "SEED", help_heading = "How often")]
+    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub lab: LabArgs,
+    #[command(flatten)]
+    pub loop_devices: LoopArgs,
+    #[command(flatten)]
+    pub disks: DiskArgs,
 }
 
 impl CampaignArgs {
-    /// The same as when a run was begun: what is left out now is taken from
-    /// then, and what is given must be the same.
-    pub fn as_begun(&self, info: &RunInfo) -> Result<Self, Failure> {
-        let differs = |flag: &str, now: &dyn std::fmt::Display, then: &dyn std::fmt::Display| {
-            Failure::usage_error(format!(
-                "{flag} is {now}, but this run was begun with {then}; leave {flag} out to go on \
-                 with it, or start a new run"
-            ))
-        };
-        let on: On = info.bench.parse().map_err(Failure::usage_error)?;
-        if self.on.as_ref().is_some_and(|now| *now != on) {
-            return Err(differs("--on", &self.on(), &on));
+    /// The same without the command line.
+    pub fn options(&self) -> RunOptions {
+        RunOptions {
+            bench: self.on.clone(),
+            repeats: self.repeats,
+            seed: self.seed,
+            scale: self.scale,
+            only: self.only.clone(),
+            without: self.without.clone(),
+            scratch: self.scratch.clone(),
+            lab: self.lab.options(),
+            drive_size: self.loop_devices.drive_size,
+            erase: self.disks.erase.clone(),
         }
-        if self.scale.is_some_and(|now| now != info.scale) {
-            return Err(differs("--scale", &self.scale(), &info.scale));
-        }
-        if let Some(now) = self.seed.filter(|now| *now != info.seed) {
-            return Err(differs("--seed", &now, &info.seed));
-        }
-        if let Some(now) = self.repeats.filter(|now| *now != info.repeats) {
-            return Err(differs("--repeats", &now, &info.repeats));
-        }
-        if !self.only.is_empty() || !self.without.is_empty() {
-            return Err(Failure::usage_error(
-                "--only and --without cannot be given with --resume: the cells were fixed when the run began",
-            ));
-        }
-        let then = |name: &str| info.options.get(name);
-        Ok(Self {
-            on: Some(on),
-            repeats: Some(info.repeats),
-            seed: Some(info.seed),
-            scale: Some(info.scale),
-            only: Vec::new(),
-            without: Vec::new(),
-            drive_size: then("drive-size").and_then(|text| text.parse().ok()),
-            memory: then("memory").and_then(|text| text.parse().ok()),
-            // That it is the same is seen by the bench's description.
-            processor: self.processor.clone().or_else(|| then("processor").cloned()),
-            bus: match self.bus {
-                Some(bus) => Some(bus),
-                None => then("bus").and_then(|text| text.parse().ok()),
-            },
-            set_drive: if self.set_drive.is_empty() {
-                let words = then("set-drive").map(|text| shell_words::split(text));
-                words.transpose().map_err(Failure::usage_error)?.unwrap_or_default()
-            } else {
-                self.set_drive.clone()
-            },
-            // That it is the same is seen by its digest.
-            kernel: self.kernel.clone().or_else(|| then(RunInfo::KERNEL).map(PathBuf::from)),
-            at_once: self.at_once,
-            cell_limit: self.cell_limit.or_else(|| {
-                then(RunInfo::CELL_LIMIT).and_then(|text| disklab_units::parse_duration(text).ok())
-            }),
-            scratch: then("scratch").map(PathBuf::from),
-            erase: self.erase.clone(),
-        })
-    }
-
-    /// The bench.
-    pub fn on(&self) -> On {
-        self.on.clone().unwrap_or(On::Lab)
-    }
-
-    /// By how much sizes are scaled.
-    pub fn scale(&self) -> f64 {
-        self.scale.unwrap_or(1.0)
     }
 }
 
@@ -254,18 +174,18 @@ pub struct RunArgs {
     pub campaign: CampaignArgs,
     #[command(flatten)]
     pub how_long: HowLongArgs,
+    /// Do not ask before erasing.
+    #[arg(long, help_heading = "Disks")]
+    pub yes: bool,
     /// The run's directory, new or empty. [default: named after the study and the time]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Go on with the run in the folder given by --out.
-    #[arg(long, requires = "out")]
+    /// Resume the run in the directory given by --out.
+    #[arg(long, requires = "out", help_heading = "Output")]
     pub resume: bool,
     /// With --resume: run the failed cells again.
-    #[arg(long, requires = "resume")]
+    #[arg(long, requires = "resume", help_heading = "Output")]
     pub retry_failed: bool,
-    /// On disks: do not ask before erasing.
-    #[arg(long)]
-    pub yes: bool,
 }
 
 #[derive(Debug, Args)]
@@ -279,10 +199,10 @@ pub struct PlanArgs {
     pub how_long: HowLongArgs,
     /// Predict from what the cells of this run took, begun or finished, of the same study
     /// at the same scale on the same bench: after a first block, time and bytes are known.
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", help_heading = "Output")]
     pub from: Option<PathBuf>,
     /// Show every cell in its order.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub cells: bool,
 }
 
@@ -365,6 +285,36 @@ mod tests {
     #[test]
     fn the_definitions_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn run_help_is_grouped() {
+        let mut command = command();
+        let run = command.find_subcommand_mut("run").expect("run");
+        let help = run.render_long_help().to_string();
+        let headings: Vec<&str> = help
+            .lines()
+            .filter_map(|line| line.strip_suffix(':'))
+            .filter(|line| !line.starts_with(' '))
+            .collect();
+        let expected = [
+            "Arguments",
+            "Options",
+            "What",
+            "Where",
+            "How often",
+            "Lab",
+            "Loop devices",
+            "Disks",
+            "Output",
+        ];
+        assert_eq!(headings, expected, "{help}");
+        // An option belongs to a group; only those of every command do not.
+        for argument in run.get_arguments().filter(|argument| !argument.is_positional()) {
+            let name = argument.get_id().as_str();
+            let is_common = ["json", "help"].contains(&name);
+            assert_eq!(argument.get_help_heading().is_none(), is_common, "--{name}");
+        }
     }
 
     #[test]

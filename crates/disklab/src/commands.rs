@@ -17,10 +17,12 @@ mod run;
 mod sensitivity;
 mod shipped;
 
+use disklab_runner::{Caller, KernelBuilder, state_folder};
 use disklab_source::{printable, printable_json};
 
 use crate::cli::{Cli, Command};
 use crate::exit::Failure;
+use crate::signals;
 
 /// Carries out the command and returns the exit code.
 pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
@@ -43,6 +45,12 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Completions { shell } => generate::completions(&shell),
         Command::Man { folder } => generate::man_pages(&folder),
     }
+}
+
+/// What this program gives to all runs.
+fn caller() -> Result<Caller, Failure> {
+    let kernels = KernelBuilder { plain: lab::build::ensure, zfs: lab::build::ensure_zfs };
+    Ok(Caller { interrupt: signals::interrupt()?, state: state_folder(), kernels })
 }
 
 /// Prints to standard output, with what a terminal would obey made visible; a reader that

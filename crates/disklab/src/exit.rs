@@ -2,6 +2,12 @@
 
 use std::fmt;
 
+use disklab_lab::kernel::KernelError;
+use disklab_runner::sensitivity::SensitivityError;
+use disklab_runner::{LeftoversError, PlanError, RunnerError, StudyError};
+
+use crate::words::{Skipped, left_out_lines};
+
 /// Done.
 pub const DONE: u8 = 0;
 /// A cell failed, or a finding is severe.
@@ -48,8 +54,135 @@ impl Failure {
     }
 }
 
+impl From<RunnerError> for Failure {
+    fn from(error: RunnerError) -> Self {
+        Self { code: runner_code(&error), message: runner_message(&error) }
+    }
+}
+
+impl From<LeftoversError> for Failure {
+    fn from(error: LeftoversError) -> Self {
+        RunnerError::from(error).into()
+    }
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
+        RunnerError::from(error).into()
+    }
+}
+
+impl From<KernelError> for Failure {
+    fn from(error: KernelError) -> Self {
+        if error.is_interrupt() {
+            return Self::interrupted("interrupted; nothing was kept of the kernel's build");
+        }
+        let code = if error.is_usage_error() { USAGE_ERROR } else { FAILED };
+        Self { code, message: error.to_string() }
+    }
+}
+
+/// The exit code of what the runner reports: one place, each variant once.
+fn runner_code(error: &RunnerError) -> u8 {
+    match error {
+        RunnerError::Interrupted => INTERRUPTED,
+        RunnerError::Record(_)
+        | RunnerError::Analyse(_)
+        | RunnerError::Outcome(_)
+        | RunnerError::Bench(_)
+        | RunnerError::OwnProgram(_)
+        | RunnerError::Processors(_)
+        | RunnerError::Seed(_)
+        | RunnerError::Sensitivity(SensitivityError::Catalogue(_))
+        | RunnerError::Leftovers(LeftoversError::Failed { .. } | LeftoversError::Undecided(_)) => {
+            FAILED
+        }
+        RunnerError::Options(_)
+        | RunnerError::Study(_)
+        | RunnerError::Source(_)
+        | RunnerError::Selection(_)
+        | RunnerError::Plan(_)
+        | RunnerError::Pilot(_)
+        | RunnerError::Leftovers(LeftoversError::Refused(_))
+        | RunnerError::Sensitivity(_)
+        | RunnerError::Kernel(_)
+        | RunnerError::Drives(_)
+        | RunnerError::Processor(_)
+        | RunnerError::Ledger(_)
+        | RunnerError::Directory { .. }
+        | RunnerError::Path { .. }
+        | RunnerError::BenchLacks { .. }
+        | RunnerError::CreateScratch { .. }
+        | RunnerError::NoRoom { .. }
+        | RunnerError::BudgetTooShort { .. }
+        | RunnerError::Prepare(_)
+        | RunnerError::Open(_)
+        | RunnerError::Occupied(_)
+        | RunnerError::OtherStudy { .. }
+        | RunnerError::OtherMachine { .. } => USAGE_ERROR,
+    }
+}
+
+/// Its text; what cannot run, and what to install for it, is told as in a plan.
+fn runner_message(error: &RunnerError) -> String {
+    let RunnerError::Plan(PlanError::NoCells { left_out }) = error else {
+        return error.to_string();
+    };
+    let mut text = format!("{error}:");
+    for line in left_out_lines(left_out) {
+        text.push_str(&format!("\n  {line}"));
+    }
+    if left_out.is_empty() {
+        text.push_str("\n  no cell matches both --only and --without");
+    }
+    if let Some(remedy) = Skipped::new(left_out, 0).remedy() {
+        text.push_str(&format!("\n  {remedy}"));
+    }
+    text
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_bench::BenchError;
+    use disklab_runner::OptionsError;
+    use disklab_store::StoreError;
+
+    use super::*;
+
+    #[test]
+    fn exit_code_follows_from_the_variant() {
+        let store = || StoreError::Other("broken".to_owned());
+        let bench = || BenchError::ConsentNeeded;
+        for (error, code) in [
+            (RunnerError::Interrupted, INTERRUPTED),
+            (RunnerError::Options(OptionsError::ZeroBudget), USAGE_ERROR),
+            // Before a run nothing was touched; in it, what was measured is kept.
+            (RunnerError::Open(store()), USAGE_ERROR),
+            (RunnerError::Record(store()), FAILED),
+            (RunnerError::Prepare(bench()), USAGE_ERROR),
+            (RunnerError::Bench(bench()), FAILED),
+            (RunnerError::Plan(PlanError::NothingToCompare), USAGE_ERROR),
+        ] {
+            let text = error.to_string();
+            assert_eq!(Failure::from(error).code, code, "{text}");
+        }
+    }
+
+    #[test]
+    fn plan_without_cells_says_why() {
+        let left_out = vec![disklab_study::LeftOut::stack("md", "needs mdadm").lacking(["mdadm"])];
+        let error = RunnerError::Plan(PlanError::NoCells { left_out });
+        let text = Failure::from(error).to_string();
+        assert!(text.contains("\n  md: needs mdadm"), "{text}");
+        assert!(text.ends_with("apt-get install mdadm"), "{text}");
+        let none = RunnerError::Plan(PlanError::NoCells { left_out: Vec::new() });
+        let text = Failure::from(none).to_string();
+        assert!(text.ends_with("no cell matches both --only and --without"), "{text}");
     }
 }

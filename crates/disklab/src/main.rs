@@ -4,22 +4,15 @@
 #[macro_use]
 mod said;
 
-mod adaptive;
 mod cli;
 mod commands;
 mod exit;
 mod guest;
-mod leftovers;
 mod log;
-mod on;
-mod places;
 mod progress;
-mod recorder;
-mod setup;
 mod shipped;
 mod signals;
-mod studies;
-mod version;
+mod watcher;
 mod words;
 
 use std::process::ExitCode;

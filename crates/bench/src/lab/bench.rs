@@ -16,6 +16,7 @@ use disklab_units::{Bytes, BytesPerSecond};
 
 use super::crew::Crew;
 use super::drives::ModelledDrives;
+use crate::bench::{BenchProfile, BenchSteps, CellRunner};
 use crate::own_directory::OwnDirectory;
 use crate::survey::survey_devices;
 use crate::{Bench, BenchError, Campaign, Drives, Medium, Sink, Survey};
@@ -36,8 +37,7 @@ pub struct LabKernel {
 /// have met the kernel's killer, those with 60 % have not.
 const FOR_GUESTS_PERCENT: u64 = 75;
 
-/// Gives the kernel, with ZFS in it where that is asked for; builds it where it is
-/// not there yet. An error is in words for the user.
+/// Gives the kernel, with ZFS in it if that is asked for; builds it if it is not there yet.
 pub type KernelSource = Box<dyn FnMut(bool) -> Result<LabKernel, BenchError>>;
 
 /// What all labs of a bench have in common.
@@ -91,8 +91,6 @@ pub struct LabBench {
     drives: ModelledDrives,
     settings: LabSettings,
     kernels: KernelSource,
-    kernel: Option<LabKernel>,
-    identity: Option<LabKernelIdentity>,
     machine: Machine,
     ledger: Ledger,
     executor: Executor,
@@ -108,7 +106,7 @@ impl LabBench {
         executor: Executor,
     ) -> Self {
         let machine = Machine::configured(ZFS_CONFIGURATION, &["zpool", "zfs"]);
-        Self { drives, settings, kernels, kernel: None, identity: None, machine, ledger, executor }
+        Self { drives, settings, kernels, machine, ledger, executor }
     }
 
     fn short_of_memory(&self) -> Option<String> {
@@ -118,12 +116,21 @@ impl LabBench {
     }
 }
 
-impl Bench for LabBench {
-    fn name(&self) -> String {
-        "lab".to_owned()
-    }
+/// The lab with the kernel that its guests boot.
+struct PreparedLab {
+    lab: LabBench,
+    kernel: LabKernel,
+    identity: LabKernelIdentity,
+}
 
-    fn about(&self) -> String {
+impl From<LabBench> for Bench {
+    fn from(bench: LabBench) -> Self {
+        Self::of(bench)
+    }
+}
+
+impl BenchSteps for LabBench {
+    fn profile(&self) -> BenchProfile {
         let work = match &self.settings.processor {
             None => "the processor's work takes no time".to_owned(),
             Some(processor) => {
@@ -131,20 +138,19 @@ impl Bench for LabBench {
             }
         };
         let bus = self.settings.bus.map(|rate| format!(" on one bus of {}", rate.si()));
-        format!(
+        let about = format!(
             "{}{}, under a Linux kernel in virtual time with {} of memory; {work}",
             self.drives.about(),
             bus.unwrap_or_default(),
             self.settings.memory.iec()
-        )
-    }
-
-    fn medium(&self) -> Medium {
-        Medium::LAB
-    }
-
-    fn at_once(&self) -> usize {
-        self.settings.at_once
+        );
+        BenchProfile {
+            name: "lab".to_owned(),
+            about,
+            medium: Medium::LAB,
+            at_once: self.settings.at_once,
+            is_simulated: true,
+        }
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -158,62 +164,58 @@ impl Bench for LabBench {
         survey_devices(campaign, &self.drives, &self.machine)
     }
 
-    fn get_ready(&mut self, campaign: &Campaign, cells: &[Cell]) -> Result<(), BenchError> {
+    fn prepare(
+        mut self: Box<Self>,
+        campaign: &Campaign,
+        cells: &[Cell],
+    ) -> Result<Box<dyn CellRunner>, BenchError> {
         let kernel = (self.kernels)(needs_zfs(campaign, cells))?;
-        self.identity = Some(identity(&kernel.program, &self.executor)?);
-        self.kernel = Some(kernel);
-        Ok(())
+        let identity = identity(&kernel.program, &self.executor)?;
+        Ok(Box::new(PreparedLab { lab: *self, kernel, identity }))
     }
+}
 
+impl CellRunner for PreparedLab {
     fn environment(&self) -> Environment {
-        let here = environment(&self.executor);
-        let kernel = self.kernel.as_ref().map_or_else(String::new, |kernel| {
-            let version = Invocation::new(kernel.program.display().to_string()).arg("--version");
-            let release = self.executor.check(&version).map(|done| done.text());
-            format!("Linux {}", release.unwrap_or_default().trim())
-        });
+        let LabBench { settings, executor, .. } = &self.lab;
+        let here = environment(executor);
+        let version = Invocation::new(self.kernel.program.display().to_string()).arg("--version");
+        let release = executor.check(&version).map(|done| done.text()).unwrap_or_default();
         Environment {
-            kernel: format!("{kernel} User-Mode Linux, time travel").trim().to_owned(),
+            kernel: format!("Linux {} User-Mode Linux, time travel", release.trim()),
             // A guest has one, and what it is does not matter: its time is free, or
             // what the work would take on another is charged.
-            processor: Some(match &self.settings.processor {
+            processor: Some(match &settings.processor {
                 None => "simulated, infinitely fast".to_owned(),
                 Some(processor) => format!("simulated: {}", processor.about()),
             }),
             processors: 1,
-            memory_bytes: self.settings.memory.0,
+            memory_bytes: settings.memory.0,
             virtual_machine: None,
             distribution: here.distribution,
             tools: here.tools,
-            lab_kernel: self.identity.clone(),
+            lab_kernel: Some(self.identity.clone()),
             ..Environment::default()
         }
     }
 
-    fn carry_out(
+    fn run_cells(
         &mut self,
         campaign: &Campaign,
         cells: &[&Cell],
         sink: &mut dyn Sink,
     ) -> Result<(), BenchError> {
-        let kernel = self.kernel.clone().ok_or_else(|| {
-            BenchError::Other("the lab has no kernel yet: it was not made ready".to_owned())
-        })?;
-        let mark = self.ledger.mark();
-        let own = OwnDirectory::create(&self.settings.scratch, &mut self.ledger)?;
+        let LabBench { drives, settings, ledger, executor, .. } = &mut self.lab;
+        let (drives, settings, executor) = (&*drives, &*settings, &*executor);
+        let mark = ledger.mark();
+        let own = OwnDirectory::create(&settings.scratch, ledger)?;
         let labs = cells.iter().map(|cell| lab_name(cell)).collect();
-        self.ledger.expect(own.path(), labs)?;
-        let crew = Crew {
-            campaign,
-            drives: &self.drives,
-            settings: &self.settings,
-            kernel: &kernel,
-            folder: own.path(),
-            executor: &self.executor,
-        };
+        ledger.expect(own.path(), labs)?;
+        let crew =
+            Crew { campaign, drives, settings, kernel: &self.kernel, folder: own.path(), executor };
         let result = crew.carry_out(cells, sink);
         drop(own);
-        let complaints = self.ledger.take_down_to(mark, &self.executor);
+        let complaints = ledger.take_down_to(mark, executor);
         for complaint in complaints {
             tracing::warn!("{complaint}");
         }

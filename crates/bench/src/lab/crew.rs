@@ -157,9 +157,7 @@ impl<'s, 'a> Shift<'s, 'a> {
         let fixed = crew.campaign.workloads[workload].cost().fixed_seconds;
         let planned = Duration::try_from_secs_f64(fixed).ok().filter(|time| !time.is_zero());
         let seat = self.seats.take(&crew.settings.cores, crew.settings.memory.0);
-        let seat = seat.ok_or_else(|| {
-            BenchError::Other("the lab has no processor that it may run on".to_owned())
-        })?;
+        let seat = seat.ok_or(BenchError::NoProcessor)?;
         let one = OneCell {
             drives: crew.drives,
             settings: crew.settings,

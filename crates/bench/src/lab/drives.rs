@@ -9,13 +9,14 @@ use disklab_host::HostSettings;
 use disklab_lab::DiskOptions;
 use disklab_measure::{DriveTraits, SystemRoot};
 use disklab_sample::Note;
-use disklab_source::one_of;
+use disklab_source::{SourceError, one_of};
 use disklab_stack::{Ledger, Need};
 use disklab_study::Study;
 use disklab_units::Bytes;
 
 use super::host::{hosts, virtual_disk};
 use super::model::find_model_with;
+use super::model_error::ModelError;
 use super::serial::SerialNumbers;
 use crate::drives::Ready;
 use crate::{BenchError, Drives, Medium, ReadyDrive};
@@ -23,6 +24,44 @@ use crate::{BenchError, Drives, Medium, ReadyDrive};
 /// A study's `10 TB` is the model's 10,000,831,348,736 bytes: sizes on labels are
 /// rounded, by less than this.
 const LABEL_ROUNDING: f64 = 0.01;
+
+/// Why the lab cannot have a study's drives.
+#[derive(Debug, thiserror::Error)]
+pub enum DrivesError {
+    /// A drive has no model.
+    #[error("drive '{drive}' of the study: {source}")]
+    Model {
+        /// The drive.
+        drive: String,
+        /// Why.
+        source: Box<ModelError>,
+    },
+    /// A drive has another size than its model can have.
+    #[error("drive '{drive}' of the study: {source}")]
+    Size {
+        /// The drive.
+        drive: String,
+        /// Why.
+        source: UnavailableSize,
+    },
+    /// A setting, or the host that the study describes, is wrong.
+    #[error(transparent)]
+    Invalid(#[from] SourceError),
+}
+
+/// A model does not come in a size.
+#[derive(Debug, thiserror::Error)]
+#[error("{} is not to be had of the model '{model}' of {}: {why}", size.si(), capacity.si())]
+pub struct UnavailableSize {
+    /// The size.
+    pub size: Bytes,
+    /// The model.
+    pub model: String,
+    /// Its own size.
+    pub capacity: Bytes,
+    /// Why.
+    pub why: String,
+}
 
 /// A drive of the study, and the model that stands for it.
 #[derive(Debug, Clone)]
@@ -48,24 +87,28 @@ impl ModelledDrives {
     /// that.
     ///
     /// # Errors
-    /// Where there is no such model, a drive file or a setting is wrong, a setting is
-    /// for no drive of the study, the study wants a drive larger than its model, or
-    /// describes a host that cannot be; in words.
-    pub fn new(study: &Study, folder: &Path, over: &[ModelSetting]) -> Result<Self, String> {
+    /// [`DrivesError`] if there is no such model, a drive file or a setting is wrong, a setting
+    /// is for no drive of the study, or the study needs a drive larger than its model or a host
+    /// that cannot be.
+    pub fn new(study: &Study, folder: &Path, over: &[ModelSetting]) -> Result<Self, DrivesError> {
         let mut serials = SerialNumbers::default();
         let mut used = vec![false; over.len()];
         let drives = study
             .drives
             .iter()
             .map(|spec| {
-                let (file, meant) = find_model_with(&spec.model, folder, &spec.set, over)
-                    .and_then(|(file, meant)| Ok((sized(file, spec.size)?, meant)))
-                    .map_err(|why| format!("drive '{}' of the study: {why}", spec.name))?;
+                let drive = || spec.name.to_string();
+                let (file, meant) =
+                    find_model_with(&spec.model, folder, &spec.set, over).map_err(|source| {
+                        DrivesError::Model { drive: drive(), source: Box::new(source) }
+                    })?;
+                let file = sized(file, spec.size)
+                    .map_err(|source| DrivesError::Size { drive: drive(), source })?;
                 used.iter_mut().zip(meant).for_each(|(used, meant)| *used |= meant);
                 let serial = serials.next(&file.id);
                 Ok(Modelled { name: spec.name.to_string(), file, serial })
             })
-            .collect::<Result<Vec<_>, String>>()?;
+            .collect::<Result<Vec<_>, DrivesError>>()?;
         if let Some((set, _)) = over.iter().zip(used).find(|(_, used)| !used) {
             let mut models: Vec<&str> = study.drives.iter().map(|d| d.model.as_str()).collect();
             models.dedup();
@@ -74,7 +117,7 @@ impl ModelledDrives {
                 set.model,
                 one_of(models.iter().copied())
             ));
-            return Err(error.to_string());
+            return Err(error.into());
         }
         Ok(Self { drives, hosts: hosts(study)? })
     }
@@ -199,19 +242,17 @@ fn traits_of(kind: &Kind) -> DriveTraits {
 }
 
 /// The model with the study's size: the same drive, of which less is seen.
-fn sized(file: DriveFile, size: Bytes) -> Result<DriveFile, String> {
+fn sized(file: DriveFile, size: Bytes) -> Result<DriveFile, UnavailableSize> {
     let capacity = file.capacity() as f64;
     if (size.0 as f64 / capacity - 1.0).abs() < LABEL_ROUNDING {
         return Ok(file);
     }
     let (_, physical) = file.sector_sizes();
-    file.limited_to(size.0 - size.0 % physical.max(1)).map_err(|why| {
-        format!(
-            "{} is not to be had of the model '{}' of {}: {why}",
-            size.si(),
-            file.id,
-            Bytes(file.capacity()).si()
-        )
+    file.limited_to(size.0 - size.0 % physical.max(1)).map_err(|why| UnavailableSize {
+        size,
+        model: file.id.clone(),
+        capacity: Bytes(file.capacity()),
+        why: why.to_string(),
     })
 }
 
@@ -265,13 +306,9 @@ impl Drives for ModelledDrives {
         let mut ready = Ready { are_zero: true, ..Ready::default() };
         let root = SystemRoot::here();
         for index in indices {
-            let drive = self
-                .drives
-                .get(*index)
-                .ok_or_else(|| BenchError::Other("the lab has no such drive".to_owned()))?;
-            let device = device_with(&root, &drive.serial).ok_or_else(|| {
-                BenchError::Other(format!("the guest has no disk '{}'", drive.serial))
-            })?;
+            let drive = self.drives.get(*index).ok_or(BenchError::NoSuchDrive(*index))?;
+            let device = device_with(&root, &drive.serial)
+                .ok_or_else(|| BenchError::NoGuestDisk { serial: drive.serial.clone() })?;
             ready.drives.push(ReadyDrive { name: drive.name.clone(), device });
         }
         if let Some(on) = write_cache {

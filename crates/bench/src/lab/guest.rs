@@ -14,7 +14,8 @@ use disklab_workload::Context;
 use super::drives::ModelledDrives;
 use super::job::{ANSWER, Answer, JOB, Job, PHASES, PROGRAMS, RAW, STUDY, read, write};
 use super::processor::check_charges;
-use crate::{Bench, Campaign, CellOutcome, DeviceBench, Phase, Sink};
+use crate::bench::CellRunner;
+use crate::{Campaign, CellOutcome, DeviceBench, Phase, Sink, SinkError};
 
 /// Carries out the cell that the host left a job for, and leaves the answer. The
 /// caller is the guest's first program and has begun.
@@ -32,7 +33,7 @@ pub fn carry_out_in_guest() -> Result<(), String> {
         mount_shown(name, &place).map(|()| place).map_err(|e| e.to_string())
     };
     if let Err(why) = check_charges(&job.charges) {
-        let answer = Answer { result: Err(why), trace: Vec::new() };
+        let answer = Answer { result: Err(why.to_string()), trace: Vec::new() };
         return write(lab, ANSWER, &answer).map_err(|e| format!("cannot write the answer: {e}"));
     }
     let programs = job.programs.then(|| host(PROGRAMS)).transpose()?;
@@ -65,12 +66,12 @@ fn cell(job: &Job, folder: &Path, sink: &mut GuestSink) -> Result<(), String> {
     let campaign = Campaign::new(study, &context).map_err(|e| e.to_string())?;
     let over = job.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));
     let over = over.collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
-    let drives = ModelledDrives::new(&campaign.study, folder, &over)?;
+    let drives = ModelledDrives::new(&campaign.study, folder, &over).map_err(|e| e.to_string())?;
     let place = Path::new(PLACE);
     let ledger = Ledger::open(&place.join("ledger")).map_err(|e| e.to_string())?;
     let executor = Executor::new(Interrupt::new());
     let mut bench = DeviceBench::in_guest(drives, ledger, executor, &place.join("scratch"));
-    bench.carry_out(&campaign, &[&job.cell], sink).map_err(|e| e.to_string())
+    bench.run_cells(&campaign, &[&job.cell], sink).map_err(|e| e.to_string())
 }
 
 /// Tells the host how far the cell is, and keeps its outcome.
@@ -81,7 +82,7 @@ struct GuestSink {
 }
 
 impl Sink for GuestSink {
-    fn begin(&mut self, _cell: &Cell) -> Result<PathBuf, String> {
+    fn begin(&mut self, _cell: &Cell) -> Result<PathBuf, SinkError> {
         Ok(self.raw.clone())
     }
 
@@ -92,7 +93,7 @@ impl Sink for GuestSink {
         }
     }
 
-    fn end(&mut self, _cell: &Cell, outcome: CellOutcome) -> Result<(), String> {
+    fn end(&mut self, _cell: &Cell, outcome: CellOutcome) -> Result<(), SinkError> {
         let result = outcome.result.map_err(|e| e.to_string());
         self.answer = Some(Answer { result, trace: outcome.trace });
         Ok(())

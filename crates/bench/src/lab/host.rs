@@ -2,7 +2,7 @@
 
 use disklab_host::{CacheMode, HostSettings, HostedDrive, with_cache};
 use disklab_lab::DiskOptions;
-use disklab_source::{did_you_mean, one_of};
+use disklab_source::{SourceError, did_you_mean, one_of};
 use disklab_study::{StackSpec, Study};
 
 /// Requests that QEMU's virtual disk takes (`queue-size` of virtio-blk: 128 until 4.2,
@@ -14,28 +14,28 @@ const DEPTH: u64 = 32;
 /// The host of each of the study's stacks; none where the study has none.
 ///
 /// # Errors
-/// Where one is described wrongly; in words.
-pub(super) fn hosts(study: &Study) -> Result<Vec<Option<HostSettings>>, String> {
+/// If one is described wrongly.
+pub(super) fn hosts(study: &Study) -> Result<Vec<Option<HostSettings>>, SourceError> {
     let Some(node) = &study.lab_host else { return Ok(vec![None; study.stacks.len()]) };
     study
         .stacks
         .iter()
         .map(|stack| {
             let cache = own_cache(stack)?;
-            with_cache(node, cache).map(Some).map_err(|e| e.to_string())
+            with_cache(node, cache).map(Some)
         })
         .collect()
 }
 
 /// The cache mode that a stack has instead of the host's own.
-fn own_cache(stack: &StackSpec) -> Result<Option<CacheMode>, String> {
+fn own_cache(stack: &StackSpec) -> Result<Option<CacheMode>, SourceError> {
     let Some(word) = &stack.host_cache else { return Ok(None) };
     let known = || CacheMode::ALL.iter().map(|(word, _)| *word);
     CacheMode::by_word(word).map(Some).ok_or_else(|| {
         let hint = did_you_mean(word, known());
         let expected = one_of(known());
         let why = format!("`host-cache`: expected {expected}, found '{word}'{hint}");
-        stack.place.error(why).to_string()
+        stack.place.error(why)
     })
 }
 
@@ -60,13 +60,13 @@ mod tests {
 
     use super::*;
 
-    fn read(host: &str, layout: &str) -> Result<Vec<Option<HostSettings>>, String> {
+    fn read(host: &str, layout: &str) -> Result<Vec<Option<HostSettings>>, SourceError> {
         let text = format!(
             "id = 's'\ntitle = 's'\n{host}\n[stacks]\na = {{ layers = 'ext4', drives = 1 }}\n\
              b = {{ layers = 'ext4', drives = 1{layout} }}\n[[drives]]\nmodel = 'hgst-10tb'\n\
              size = '10 TB'\n[[workloads]]\nid = 'w'\nhdparm = {{ device = true }}\n"
         );
-        hosts(&load("s.toml", &text).map_err(|e| e.to_string())?)
+        hosts(&load("s.toml", &text)?)
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
             ("[lab.host]\ncache = 'none'", ", host-cache = 'writeback'", "'memory'"),
             ("[lab.host]\ncaches = 'none'", "", "did you mean 'cache'"),
         ] {
-            let error = read(host, layout).unwrap_err();
+            let error = read(host, layout).unwrap_err().to_string();
             assert!(error.contains(expected) && error.starts_with("s.toml:"), "{error}");
         }
     }

@@ -9,15 +9,17 @@ mod guest;
 mod host;
 mod job;
 mod model;
+mod model_error;
 mod one_cell;
 mod processor;
 mod serial;
 
 pub use bench::{KernelSource, LabBench, LabKernel, LabSettings, needs_zfs};
-pub use drives::ModelledDrives;
+pub use drives::{DrivesError, ModelledDrives, UnavailableSize};
 pub use guest::carry_out_in_guest;
 pub use model::find_model;
-pub use processor::{check_charges, find_processor, study_processor};
+pub use model_error::ModelError;
+pub use processor::{NotCharged, check_charges, find_processor, study_processor};
 pub use serial::SerialNumbers;
 
 /// The job by which the guest's first program knows that it is to carry out a

@@ -4,17 +4,15 @@ use std::path::Path;
 
 use disklab_config::{ModelSetting, Setting};
 use disklab_drive::{DriveFile, SHIPPED, by_name, load, load_with};
-use disklab_source::{did_you_mean, one_of};
 
-/// A drive file is some kilobytes; one larger than this is none.
-const LARGEST_FILE: u64 = 1 << 20;
+use super::model_error::{ModelError, read_model_file};
 
 /// The shipped model with this id or nick name, or that of a drive file, which is
 /// looked for against `folder`.
 ///
 /// # Errors
-/// Where there is none, or its file is wrong; in words.
-pub fn find_model(name: &str, folder: &Path) -> Result<DriveFile, String> {
+/// [`ModelError`] if there is none, or its file is wrong.
+pub fn find_model(name: &str, folder: &Path) -> Result<DriveFile, ModelError> {
     find(name, folder).map(|found| found.file)
 }
 
@@ -23,13 +21,13 @@ pub fn find_model(name: &str, folder: &Path) -> Result<DriveFile, String> {
 /// or by another of its names.
 ///
 /// # Errors
-/// As for [`find_model`], and where something cannot be set; in words.
+/// As for [`find_model`], and if something cannot be set.
 pub(super) fn find_model_with(
     name: &str,
     folder: &Path,
     own: &[Setting],
     over: &[ModelSetting],
-) -> Result<(DriveFile, Vec<bool>), String> {
+) -> Result<(DriveFile, Vec<bool>), ModelError> {
     let Found { file, path, text } = find(name, folder)?;
     let is_meant = |model: &str| {
         let names = file.aliases.iter().chain([&file.id]);
@@ -38,7 +36,7 @@ pub(super) fn find_model_with(
     let meant: Vec<bool> = over.iter().map(|set| is_meant(&set.model)).collect();
     let further = over.iter().zip(&meant).filter(|(_, meant)| **meant).map(|(set, _)| &set.setting);
     let set: Vec<Setting> = own.iter().chain(further).cloned().collect();
-    let file = load_with(&path, &text, &set).map_err(|e| e.to_string())?;
+    let file = load_with(&path, &text, &set)?;
     Ok((file, meant))
 }
 
@@ -49,7 +47,7 @@ struct Found {
     text: String,
 }
 
-fn find(name: &str, folder: &Path) -> Result<Found, String> {
+fn find(name: &str, folder: &Path) -> Result<Found, ModelError> {
     if let Some(file) = by_name(name) {
         let text = SHIPPED.iter().find(|(id, _)| *id == file.id).map(|(_, text)| *text);
         let path = format!("drives/{}.toml", file.id);
@@ -61,22 +59,13 @@ fn find(name: &str, folder: &Path) -> Result<Found, String> {
     let shipped = SHIPPED.iter().filter_map(|(id, _)| by_name(id));
     let names: Vec<String> = shipped.flat_map(|f| f.aliases.into_iter().chain([f.id])).collect();
     let known = || names.iter().map(String::as_str);
-    Err(format!(
-        "'{name}' is no drive model{}; known: {}; or give a drive file, such as './{name}.toml'",
-        did_you_mean(name, known()),
-        one_of(known())
-    ))
+    Err(ModelError::unknown("drive model", "drive", name, known))
 }
 
-fn read(path: &Path) -> Result<Found, String> {
-    let cannot =
-        |e: std::io::Error| format!("cannot read the drive file '{}': {e}", path.display());
-    if path.metadata().map_err(cannot)?.len() > LARGEST_FILE {
-        return Err(format!("'{}' is too large for a drive file", path.display()));
-    }
-    let text = std::fs::read_to_string(path).map_err(cannot)?;
+fn read(path: &Path) -> Result<Found, ModelError> {
+    let text = read_model_file("drive", path)?;
     let path = path.display().to_string();
-    let file = load(&path, &text).map_err(|e| e.to_string())?;
+    let file = load(&path, &text)?;
     Ok(Found { file, path, text })
 }
 
@@ -99,7 +88,7 @@ mod tests {
             ("/dev/null", "/dev/null"),
         ] {
             let error = find_model(name, folder.path()).unwrap_err();
-            assert!(error.contains(expected), "{name}: {error}");
+            assert!(error.to_string().contains(expected), "{name}: {error}");
         }
     }
 }

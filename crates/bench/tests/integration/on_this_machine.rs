@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use disklab_bench::{
-    Bench, Campaign, CellOutcome, DeviceBench, DirBench, LoopDrives, Medium, Phase, Sink,
+    Bench, Campaign, CellOutcome, DeviceBench, DirBench, LoopDrives, Medium, Phase, ReadyBench,
+    Sink, SinkError,
 };
 use disklab_exec::{Executor, Interrupt};
 use disklab_sample::Sample;
@@ -57,7 +58,7 @@ impl Collector {
 }
 
 impl Sink for Collector {
-    fn begin(&mut self, cell: &Cell) -> Result<PathBuf, String> {
+    fn begin(&mut self, cell: &Cell) -> Result<PathBuf, SinkError> {
         Ok(self.raw.join(cell.number.to_string()))
     }
 
@@ -70,7 +71,7 @@ impl Sink for Collector {
         }
     }
 
-    fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), String> {
+    fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), SinkError> {
         self.ended.push((cell.stack.clone(), outcome));
         Ok(())
     }
@@ -82,20 +83,23 @@ fn campaign() -> Campaign {
 }
 
 /// The loop bench in `folder`, or a line on what the machine lacks.
-fn loop_bench(
-    folder: &Path,
-    state: &Path,
-    interrupt: &Interrupt,
-) -> Option<DeviceBench<LoopDrives>> {
+fn loop_bench(folder: &Path, state: &Path, interrupt: &Interrupt) -> Option<Bench> {
     let drives = LoopDrives::new(folder, Bytes::mib(400), Medium::SOLID_STATE);
     let ledger = Ledger::open(state).expect("ledger");
-    let bench = DeviceBench::new(drives, ledger, Executor::new(interrupt.clone()), folder);
+    let bench =
+        Bench::from(DeviceBench::new(drives, ledger, Executor::new(interrupt.clone()), folder));
     let missing = bench.missing();
     if missing.is_empty() {
         return Some(bench);
     }
     eprintln!("skipped: needs {}", missing.join(", "));
     None
+}
+
+/// A bench on which these cells run.
+fn ready(bench: Bench, campaign: &Campaign, cells: &[Cell]) -> ReadyBench {
+    let checked = bench.check(campaign, cells).expect("checked");
+    checked.confirm(true).and_then(|bench| bench.prepare(campaign, cells)).expect("ready")
 }
 
 fn nothing_is_left(folder: &Path) {
@@ -118,8 +122,7 @@ fn nothing_is_left(folder: &Path) {
 #[test]
 fn the_loop_bench_makes_measures_and_takes_down() {
     let temp = tempfile::tempdir().expect("temp");
-    let Some(mut bench) = loop_bench(temp.path(), &temp.path().join("state"), &Interrupt::new())
-    else {
+    let Some(bench) = loop_bench(temp.path(), &temp.path().join("state"), &Interrupt::new()) else {
         return;
     };
     let campaign = campaign();
@@ -137,8 +140,9 @@ fn the_loop_bench_makes_measures_and_takes_down() {
     let cells = order(&survey.pairs, 1, 1);
     assert!(cells.iter().any(|c| c.stack == "btrfs-raid1"));
     let mut sink = Collector::new(temp.path());
+    let mut bench = ready(bench, &campaign, &cells);
     for cell in &cells {
-        bench.carry_out(&campaign, &[cell], &mut sink).expect("carry out");
+        bench.run_cells(&campaign, &[cell], &mut sink).expect("carry out");
     }
     nothing_is_left(temp.path());
     let bytes = 64 * 64 * 1024;
@@ -171,25 +175,21 @@ fn scratch_of_the_user_is_left_as_it_is() {
     for name in ["d-2.img", "drive-0.img"] {
         symlink(&photos, scratch.join(name)).expect("link");
     }
-    let Some(bench) = loop_bench(&scratch, &temp.path().join("state"), &Interrupt::new()) else {
-        return;
-    };
-    let Some(other) = loop_bench(&scratch, &temp.path().join("other"), &Interrupt::new()) else {
-        return;
-    };
     // Two runs at once do not meet.
     std::thread::scope(|scope| {
-        for (number, mut bench) in [bench, other].into_iter().enumerate() {
+        for (number, state) in ["state", "other"].into_iter().enumerate() {
+            let (scratch, state) = (&scratch, temp.path().join(state));
             let raw = temp.path().join(format!("raw-{number}"));
             scope.spawn(move || {
+                let Some(bench) = loop_bench(scratch, &state, &Interrupt::new()) else { return };
                 let campaign = campaign();
                 let mut pairs = bench.survey(&campaign).pairs;
                 pairs.retain(|(stack, _)| stack == "md/ext4" || stack == "btrfs-raid1");
                 pairs.push(("single/ext4".to_owned(), "write".to_owned()));
                 let cells = order(&pairs, 2, 1);
                 let mut sink = Collector::new(&raw);
-                bench
-                    .carry_out(&campaign, &cells.iter().collect::<Vec<_>>(), &mut sink)
+                ready(bench, &campaign, &cells)
+                    .run_cells(&campaign, &cells.iter().collect::<Vec<_>>(), &mut sink)
                     .expect("run");
                 assert_eq!(sink.ended.len(), cells.len());
                 for (stack, outcome) in &sink.ended {
@@ -213,16 +213,16 @@ fn an_interrupted_cell_is_taken_down_and_not_handed_over() {
     for at in 0..4 {
         let temp = tempfile::tempdir().expect("temp");
         let interrupt = Interrupt::new();
-        let Some(mut bench) = loop_bench(temp.path(), &temp.path().join("state"), &interrupt)
-        else {
+        let Some(bench) = loop_bench(temp.path(), &temp.path().join("state"), &interrupt) else {
             return;
         };
         let campaign = campaign();
         let cells = order(&[("single/ext4".into(), "write".into())], 1, 1);
         let mut sink = Collector::new(temp.path());
         sink.interrupt_at = Some((at, interrupt));
-        let error = bench.carry_out(&campaign, &[&cells[0]], &mut sink).expect_err("interrupted");
-        assert_eq!(error.to_string(), "interrupted");
+        let mut bench = ready(bench, &campaign, &cells);
+        let error = bench.run_cells(&campaign, &[&cells[0]], &mut sink).expect_err("interrupted");
+        assert!(error.is_interrupt(), "{error}");
         assert!(sink.ended.is_empty());
         nothing_is_left(temp.path());
     }
@@ -231,15 +231,16 @@ fn an_interrupted_cell_is_taken_down_and_not_handed_over() {
 #[test]
 fn a_cell_that_fails_is_taken_down_and_told() {
     let temp = tempfile::tempdir().expect("temp");
-    let Some(mut bench) = loop_bench(temp.path(), &temp.path().join("state"), &Interrupt::new())
-    else {
+    let Some(bench) = loop_bench(temp.path(), &temp.path().join("state"), &Interrupt::new()) else {
         return;
     };
     // 400 MiB of drive, and the largest workload does not fit: never surveyed,
     // but carried out all the same.
     let cells = order(&[("single/ext4".into(), "too-large".into())], 1, 1);
     let mut sink = Collector::new(temp.path());
-    bench.carry_out(&campaign(), &[&cells[0]], &mut sink).expect("goes on");
+    let campaign = campaign();
+    let mut bench = ready(bench, &campaign, &cells);
+    bench.run_cells(&campaign, &[&cells[0]], &mut sink).expect("continues");
     let error = sink.ended[0].1.result.as_ref().expect_err("no space").to_string();
     assert!(error.to_lowercase().contains("no space"), "{error}");
     nothing_is_left(temp.path());
@@ -253,13 +254,15 @@ fn a_directory_is_measured_as_it_is() {
     std::fs::write(directory.join("precious"), "data").expect("write");
     let ledger = Ledger::open(&temp.path().join("state")).expect("ledger");
     let executor = Executor::new(Interrupt::new());
-    let mut bench = DirBench::new(&directory, Vec::new(), Medium::SOLID_STATE, ledger, executor);
+    let bench = DirBench::new(&directory, Vec::new(), Medium::SOLID_STATE, ledger, executor);
+    let bench = Bench::from(bench);
     let campaign = campaign();
     let survey = bench.survey(&campaign);
     assert!(survey.pairs.contains(&("as-it-is".to_owned(), "write".to_owned())), "{survey:?}");
     let cells = order(&[("as-it-is".into(), "write".into())], 1, 1);
     let mut sink = Collector::new(temp.path());
-    bench.carry_out(&campaign, &[&cells[0]], &mut sink).expect("carry out");
+    let mut bench = ready(bench, &campaign, &cells);
+    bench.run_cells(&campaign, &[&cells[0]], &mut sink).expect("carry out");
     assert_eq!(sink.sample("as-it-is").steps[0].figures[0].bytes, 64 * 64 * 1024);
     let left: Vec<_> = std::fs::read_dir(&directory).expect("dir").flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");

@@ -10,7 +10,6 @@ use clap_complete::env::{CompleteEnv, Shells};
 
 use super::Cli;
 use crate::exit::Failure;
-use crate::studies;
 
 /// The variable by which a shell's script asks.
 const ASKED_BY: &str = "DISKLAB_COMPLETE";
@@ -45,7 +44,7 @@ pub fn script(shell: &str) -> Result<String, Failure> {
 
 /// Shipped studies, and files.
 pub fn study(current: &OsStr) -> Vec<CompletionCandidate> {
-    let names = studies::SHIPPED.iter().map(|(id, _)| (*id).to_owned());
+    let names = disklab_runner::SHIPPED_STUDIES.iter().map(|(id, _)| (*id).to_owned());
     or_files(current, names)
 }
 

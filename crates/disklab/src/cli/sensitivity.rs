@@ -28,25 +28,26 @@ pub struct SensitivityArgs {
         long,
         value_name = "MODEL",
         conflicts_with = "resume",
+        help_heading = "What",
         add = ArgValueCompleter::new(complete::drive)
     )]
     pub drive: Vec<String>,
     /// Only parameters that match, such as 'seek.*'; may be given several times.
-    #[arg(long, value_name = "PATTERN", conflicts_with = "resume")]
+    #[arg(long, value_name = "PATTERN", conflicts_with = "resume", help_heading = "What")]
     pub field: Vec<String>,
     /// Instead of one parameter at a time: this many other drives, of which each parameter
     /// stands at one of the ends of its range, drawn, all at once. Says which claims hold
     /// whatever the values are, and at a fraction of the time.
-    #[arg(long, value_name = "N", conflicts_with = "resume",
+    #[arg(long, value_name = "N", conflicts_with = "resume", help_heading = "What",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub drawn: Option<u32>,
     /// Say which runs there would be and how long they would take, and stop.
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with = "resume", help_heading = "Output")]
     pub plan: bool,
     /// The folder for the runs and the page; named after the study and the time if absent.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// Go on in the folder given by --out.
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out", help_heading = "Output")]
     pub resume: bool,
 }

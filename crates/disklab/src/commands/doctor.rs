@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use disklab_exec::{Interrupt, find_program};
 use disklab_lab::kernel::ZFS_CONFIGURATION;
+use disklab_runner::{decide_leftover, leftover_lines, state_folder, tear_down_leftovers};
 use disklab_stack::{Decision, Machine, Need, Recovery};
 use serde_json::{Value, json};
 
@@ -14,7 +15,6 @@ use self::sections::{Row, Section};
 use super::{print, print_json};
 use crate::cli::DoctorArgs;
 use crate::exit::{DONE, Failure};
-use crate::leftovers::{decide_leftover, lines, tear_down_leftovers};
 
 /// Programs that no layer names but that runs are better with.
 const OTHER_PROGRAMS: &[(&str, &str)] =
@@ -27,20 +27,26 @@ const ZFS_PACKAGES: &str = "install OpenZFS (Debian: zfs-dkms and zfsutils-linux
 
 /// Tears down leftovers, then says what there is.
 pub fn doctor(args: &DoctorArgs, as_json: bool) -> Result<u8, Failure> {
+    let state = state_folder();
     let decided = match (&args.discard, &args.keep) {
-        (Some(id), _) => Some(decide_leftover(id, Decision::Discard)?),
-        (None, Some(id)) => Some(decide_leftover(id, Decision::Keep)?),
+        (Some(id), _) => Some(decide_leftover(&state, id, Decision::Discard)?),
+        (None, Some(id)) => Some(decide_leftover(&state, id, Decision::Keep)?),
         (None, None) => None,
     };
     if let Some(recovery) = decided {
         if as_json {
             print_json(&leftovers(&recovery))?;
         } else {
-            print(&lines(&recovery).iter().map(|line| format!("{line}\n")).collect::<String>())?;
+            print(
+                &leftover_lines(&recovery)
+                    .iter()
+                    .map(|line| format!("{line}\n"))
+                    .collect::<String>(),
+            )?;
         }
         return Ok(DONE);
     }
-    let recovery = tear_down_leftovers(&Interrupt::new())?;
+    let recovery = tear_down_leftovers(&state, &Interrupt::new())?;
     let (lab_rows, lab_packages) = lab::lab();
     let needs = needs();
     let sections = [
@@ -58,7 +64,7 @@ pub fn doctor(args: &DoctorArgs, as_json: bool) -> Result<u8, Failure> {
         return Ok(DONE);
     }
     let mut text = String::new();
-    for line in lines(&recovery) {
+    for line in leftover_lines(&recovery) {
         text.push_str(&format!("{line}\n"));
     }
     let shown: Vec<String> = sections.iter().map(Section::to_string).collect();

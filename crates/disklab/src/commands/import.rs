@@ -2,12 +2,11 @@
 
 use disklab_import::{Import, ImportError, Request, Target};
 use disklab_published::Catalogue;
+use disklab_runner::{StudyError, check_outputs, find_study, is_study, session};
 
-use super::run::{finish, session};
+use super::run::finish;
 use crate::cli::ImportArgs;
 use crate::exit::Failure;
-use crate::places::check_outputs;
-use crate::studies;
 
 /// Reads the files, makes a run of them, and writes its report.
 pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
@@ -36,15 +35,15 @@ pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
 }
 
 fn read(args: ImportArgs) -> Result<Import, ImportError> {
-    let other = |error: Failure| ImportError::Other(error.to_string());
+    let other = |error: StudyError| ImportError::Other(error.to_string());
     if let Some(name) = &args.published {
         let catalogue = Catalogue::shipped()?;
-        return Import::published(&catalogue, studies::find(name).map_err(other)?.study);
+        return Import::published(&catalogue, find_study(name).map_err(other)?.study);
     }
     let target = match args.study {
         None => Target::default(),
-        Some(name) if studies::is_study(&name) => {
-            Target::Existing(Box::new(studies::find(&name).map_err(other)?.study))
+        Some(name) if is_study(&name) => {
+            Target::Existing(Box::new(find_study(&name).map_err(other)?.study))
         }
         Some(id) => Target::Made(id),
     };

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{print, print_json};
 use crate::cli::Listed;
 use crate::exit::{DONE, Failure};
-use crate::studies::{SHIPPED, find};
+use disklab_runner::{SHIPPED_STUDIES, find_study};
 
 /// Lists one kind of thing.
 pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
@@ -102,10 +102,10 @@ fn options(table: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn studies() -> Result<Vec<Row>, Failure> {
-    SHIPPED
+    SHIPPED_STUDIES
         .iter()
         .map(|(id, _)| {
-            let study = find(id)?.study;
+            let study = find_study(id)?.study;
             let size = format!(
                 "{} stacks × {} workloads × {} repeats",
                 study.stacks.len(),

@@ -1,5 +1,6 @@
 //! `disklab merge`: one run of several parts.
 
+use disklab_runner::RunnerError;
 use disklab_store::{CellState, Run};
 use disklab_units::count;
 
@@ -12,10 +13,10 @@ pub fn merge(args: &MergeArgs, as_json: bool) -> Result<u8, Failure> {
     let parts: Vec<Run> = args
         .parts
         .iter()
-        .map(|folder| Run::open(folder).map_err(Failure::usage_error))
+        .map(|folder| Run::open(folder).map_err(RunnerError::Open))
         .collect::<Result<_, _>>()?;
-    let run = Run::merge(&parts, &args.to).map_err(Failure::usage_error)?;
-    let records = run.cells().map_err(Failure::failed)?;
+    let run = Run::merge(&parts, &args.to).map_err(RunnerError::Open)?;
+    let records = run.cells().map_err(RunnerError::Record)?;
     let in_state = |state| records.iter().filter(|record| record.state == state).count();
     let waiting = in_state(CellState::Waiting);
     if waiting > 0 && !as_json {

@@ -5,8 +5,10 @@ mod extent;
 use std::path::Path;
 use std::time::Duration;
 
-use disklab_bench::Prediction;
 use disklab_lab::kernel::{self, Parts};
+use disklab_runner::{
+    CheckedRun, Estimate, Pilot, PlannedRun, RunnerError, find_study, kernel_parts, new_run_folder,
+};
 use disklab_study::Cell;
 use disklab_units::{Bytes, count, show_duration};
 use serde_json::{Value, json};
@@ -16,72 +18,71 @@ use super::lab::build::{build_time, parts_words};
 use super::{print, print_json};
 use crate::cli::PlanArgs;
 use crate::exit::{DONE, Failure};
-use crate::places::new_run_folder;
-use crate::setup::{Mode, Setup, kernel_parts};
+use crate::signals;
 use crate::words::{Skipped, left_out_lines, scale_words};
-use crate::{signals, studies};
 
 /// Prints the plan.
 pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
-    let interrupt = signals::interrupt()?;
-    let _planning = signals::planning(&interrupt)?;
-    let found = studies::find(&args.study)?;
+    let caller = super::caller()?;
+    let _planning = signals::planning(&caller.interrupt)?;
+    let found = find_study(&args.study)?;
     let folder = new_run_folder(&found.study.id);
-    let mut setup = Setup::new(found, &args.campaign, &folder, Mode::Look, &interrupt)?;
-    if let Some(how_long) = args.how_long.understood(&args.campaign)? {
-        setup.adapt(&how_long)?;
-    }
-    setup.check_cells()?;
-    if let Some(folder) = &args.from {
-        setup.learn_from(folder)?;
-    }
-    setup.look()?;
-    let prediction = setup.predict(&setup.cells);
+    let mut planned = PlannedRun::new(found, &args.campaign.options(), &folder, &caller)?;
+    planned.stop_by(&args.how_long.options(), args.campaign.repeats)?;
+    let run = planned.check_for_plan()?;
+    let pilot = args.from.as_deref().map(|folder| Pilot::read(folder, &run.plan)).transpose();
+    let pilot = pilot.map_err(RunnerError::from)?;
+    let estimate = match &pilot {
+        None => Estimate::new(&run.plan),
+        Some(pilot) => Estimate::from_pilot(&run.plan, pilot),
+    };
     if as_json {
-        print_json(&describe(&setup, &prediction, args.cells))?;
+        print_json(&describe(&run, &estimate, args.cells))?;
     } else {
-        print(&words(&setup, &prediction, args.cells))?;
+        print(&words(&run, &estimate, args.cells))?;
     }
-    setup.check_room()?;
-    setup.check_budget()?;
+    estimate.check_room(run.room.as_ref())?;
+    estimate.check_budget()?;
     Ok(DONE)
 }
 
 /// The plan in words, also shown when a run begins.
-pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String {
-    let study = &setup.campaign.study;
+pub fn words(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> String {
+    let plan = &run.plan;
+    let prediction = estimate.total();
+    let study = &plan.campaign.study;
     let mut text = format!("{} ({})\n", study.title, study.id);
-    let skipped = Skipped::new(&setup.survey.left_out, setup.survey.stacks.len());
+    let skipped = Skipped::new(&plan.survey.left_out, plan.survey.stacks.len());
     if let Some(warning) = skipped.warning() {
         text.push_str(&format!("  WARNING       {warning}\n"));
     }
     let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<14}{value}\n"));
-    line("bench", format!("{}: {}", setup.bench.name(), setup.bench.about()));
-    if let Some((zfs, kernel)) = setup.lab_kernel() {
-        let parts = kernel_parts(&setup.campaign);
+    line("bench", format!("{}: {}", plan.bench.name, plan.bench.about));
+    if let Some((zfs, kernel)) = run.lab_kernel() {
+        let parts = kernel_parts(&plan.campaign);
         line("kernel", kernel_words(zfs, parts, kernel.as_deref()));
     }
     let workloads: std::collections::BTreeSet<_> =
-        setup.survey.pairs.iter().map(|(_, w)| w).collect();
-    let stacks: std::collections::BTreeSet<_> = setup.survey.pairs.iter().map(|(s, _)| s).collect();
+        plan.survey.pairs.iter().map(|(_, w)| w).collect();
+    let stacks: std::collections::BTreeSet<_> = plan.survey.pairs.iter().map(|(s, _)| s).collect();
     let each = format!("{} × {}", count(stacks.len(), "stack"), count(workloads.len(), "workload"));
-    match &setup.how_long {
+    match &plan.stop {
         None => line(
             "cells",
             format!(
                 "{}: {each}, {} in randomised complete blocks, seed {}",
-                setup.cells.len(),
-                count(setup.repeats as usize, "repeat"),
-                setup.seed
+                plan.cells.len(),
+                count(plan.repeats as usize, "repeat"),
+                plan.seed
             ),
         ),
         Some(how_long) => {
-            let block = setup.survey.pairs.len();
-            line("cells", format!("{block} a block: {each}, seed {}", setup.seed));
+            let block = plan.survey.pairs.len();
+            line("cells", format!("{block} a block: {each}, seed {}", plan.seed));
             line("until", how_long.words());
         }
     }
-    let unasked = unasked(setup);
+    let unasked = plan.unasked();
     if !unasked.is_empty() {
         let names = unasked.join(", ");
         line(
@@ -89,34 +90,31 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
             format!("no question asks about {names}: the report shows their figures at its end"),
         );
     }
-    if setup.campaign.scale != 1.0 {
-        line(
-            "scale",
-            format!("file sizes are {} × the study's", scale_words(setup.campaign.scale)),
-        );
+    if plan.campaign.scale != 1.0 {
+        line("scale", format!("file sizes are {} × the study's", scale_words(plan.campaign.scale)));
     }
-    let extent = Extent::of(setup, prediction);
+    let extent = Extent::new(plan, estimate, &prediction);
     for (at, time) in extent.times().into_iter().enumerate() {
         line(if at == 0 { "time" } else { "" }, time);
     }
-    if let Some(seconds) = setup.virtual_seconds(&setup.cells) {
+    if let Some(seconds) = estimate.virtual_seconds(&plan.cells) {
         let shown = show_duration(Duration::from_secs_f64(seconds));
         line("", format!("about {shown} of the drives' own, virtual time"));
     }
     // Nobody's drive wears out in the lab.
-    let kind = if setup.is_lab() { "simulated " } else { "" };
-    for (drive, written) in setup.drive_names().iter().zip(&prediction.drive_writes) {
+    let kind = if plan.bench.is_simulated { "simulated " } else { "" };
+    for (drive, written) in plan.drive_names().iter().zip(&prediction.drive_writes) {
         if *written > Bytes::ZERO {
             line("written to", format!("{kind}{drive}: {}", extent.bytes(*written)));
         }
     }
-    let largest = match setup.bench.at_once() {
+    let largest = match plan.bench.at_once {
         1 => "cell".to_owned(),
         n => format!("cells, {n} at once"),
     };
     line(
         "space",
-        match &setup.room {
+        match &run.room {
             Some(room) => format!(
                 "{} for the largest {largest}; {} is free in {}",
                 prediction.space.iec(),
@@ -129,32 +127,25 @@ pub fn words(setup: &Setup, prediction: &Prediction, with_cells: bool) -> String
             ),
         },
     );
-    for warning in setup.bench.warnings() {
+    for warning in run.warnings() {
         text.push_str(&format!("  {warning}\n"));
     }
-    if !setup.survey.left_out.is_empty() {
+    if !plan.survey.left_out.is_empty() {
         text.push_str("  left out:\n");
-        for line in left_out_lines(&setup.survey.left_out) {
+        for line in left_out_lines(&plan.survey.left_out) {
             text.push_str(&format!("    {line}\n"));
         }
     }
     if with_cells {
         text.push_str("  order:\n");
-        for cell in &setup.cells {
-            text.push_str(&format!("    {}\n", cell_line(setup, cell)));
+        for cell in &plan.cells {
+            text.push_str(&format!("    {}\n", cell_line(estimate, cell)));
         }
     }
     if let Some(remedy) = skipped.remedy() {
         text.push_str(&format!("  {remedy}\n"));
     }
     text
-}
-
-/// Workloads that will run and that no question of the study covers.
-fn unasked(setup: &Setup) -> Vec<&str> {
-    let runs = |id: &str| setup.survey.pairs.iter().any(|(_, workload)| workload == id);
-    let unasked = setup.campaign.study.unasked_workloads().map(|w| w.id.as_str());
-    unasked.filter(|id| runs(id)).collect()
 }
 
 /// Whether the lab's kernel is there, and what it takes if it is not.
@@ -172,55 +163,57 @@ fn kernel_words(zfs: bool, parts: Parts, found: Option<&Path>) -> String {
     )
 }
 
-fn cell_line(setup: &Setup, cell: &Cell) -> String {
+fn cell_line(estimate: &Estimate<'_>, cell: &Cell) -> String {
     format!(
         "{:>5}  block {}  {} · {}  about {}",
         cell.number + 1,
         cell.block + 1,
         cell.stack,
         cell.workload,
-        show_duration(Duration::from_secs_f64(setup.seconds(cell)))
+        show_duration(Duration::from_secs_f64(estimate.seconds(cell)))
     )
 }
 
-fn describe(setup: &Setup, prediction: &Prediction, with_cells: bool) -> Value {
-    let written: serde_json::Map<String, Value> = setup
+fn describe(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> Value {
+    let plan = &run.plan;
+    let prediction = estimate.total();
+    let written: serde_json::Map<String, Value> = plan
         .drive_names()
         .into_iter()
         .zip(prediction.drive_writes.iter().map(|w| json!(w.0)))
         .collect();
-    let extent = Extent::of(setup, prediction);
+    let extent = Extent::new(plan, estimate, &prediction);
     let mut value = json!({
-        "study": setup.campaign.study.id.as_str(),
-        "bench": setup.bench.name(),
-        "bench_about": setup.bench.about(),
-        "lab_kernel": setup.lab_kernel().map(|(zfs, found)| {
+        "study": plan.campaign.study.id.as_str(),
+        "bench": plan.bench.name,
+        "bench_about": plan.bench.about,
+        "lab_kernel": run.lab_kernel().map(|(zfs, found)| {
             json!({
                 "with_zfs": zfs,
-                "parts": kernel_parts(&setup.campaign).to_string(),
+                "parts": kernel_parts(&plan.campaign).to_string(),
                 "path": found,
             })
         }),
-        "cells": setup.cells.len(),
-        "repeats": setup.repeats,
-        "seed": setup.seed,
-        "scale": setup.campaign.scale,
+        "cells": plan.cells.len(),
+        "repeats": plan.repeats,
+        "seed": plan.seed,
+        "scale": plan.campaign.scale,
         "predicted_seconds": prediction.seconds,
         "prediction_rests_on": extent.rests_on(),
-        "predicted_virtual_seconds": setup.virtual_seconds(&setup.cells),
+        "predicted_virtual_seconds": estimate.virtual_seconds(&plan.cells),
         "campaign": extent.describe(),
         "predicted_drive_write_bytes": written,
-        "drives_are_simulated": setup.is_lab(),
+        "drives_are_simulated": plan.bench.is_simulated,
         "space_bytes": prediction.space.0,
-        "space_in": setup.room.as_ref().map_or("the drives".into(), |r| r.folder.to_string_lossy()),
-        "free_bytes": setup.room.as_ref().map(|room| room.free.0),
-        "warnings": setup.bench.warnings(),
-        "stacks": setup.survey.stacks,
-        "left_out": setup.survey.left_out,
-        "not_asked": unasked(setup),
+        "space_in": run.room.as_ref().map_or("the drives".into(), |r| r.folder.to_string_lossy()),
+        "free_bytes": run.room.as_ref().map(|room| room.free.0),
+        "warnings": run.warnings(),
+        "stacks": plan.survey.stacks,
+        "left_out": plan.survey.left_out,
+        "not_asked": plan.unasked(),
     });
     if with_cells {
-        value["order"] = json!(setup.cells);
+        value["order"] = json!(plan.cells);
     }
     value
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use disklab_report::{Format as Rendered, Report, TextStyle, first_screen, is_report, render};
+use disklab_runner::RunnerError;
 use disklab_store::Run;
 
 use super::outputs::{OutputError, write_named, write_own};
@@ -12,7 +13,7 @@ use crate::exit::{DONE, Failure};
 
 /// Writes the report.
 pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
-    let run = Run::open(&args.run).map_err(Failure::usage_error)?;
+    let run = Run::open(&args.run).map_err(RunnerError::Open)?;
     let report = Report::gather(&run).map_err(Failure::failed)?;
     let (format, name) = match args.format {
         Format::Html => (Rendered::Html, "report.html"),

@@ -9,9 +9,8 @@ use super::outputs::{OutputError, write_named};
 use super::{print, print_json, run};
 use crate::cli::ShippedArgs;
 use crate::exit::{DONE, FAILED, Failure};
-use crate::places::new_run_folder;
-use crate::setup::kernel_parts;
 use crate::shipped::{Differences, ShippedRun, write};
+use disklab_runner::{kernel_parts, new_run_folder};
 
 /// Shows a shipped run, or compares it with one of this machine.
 pub fn shipped(args: &ShippedArgs, as_json: bool) -> Result<u8, Failure> {

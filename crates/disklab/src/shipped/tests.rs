@@ -1,5 +1,5 @@
 use super::*;
-use crate::studies;
+use disklab_runner::find_study;
 
 fn first_look() -> ShippedRun {
     ShippedRun::find("first-look").unwrap_or_else(|e| panic!("{e}"))
@@ -9,7 +9,7 @@ fn first_look() -> ShippedRun {
 fn shipped_run_is_of_the_study_as_it_is_shipped() {
     for (id, _) in RUNS {
         let shipped = ShippedRun::find(id).unwrap_or_else(|e| panic!("{e}"));
-        let study = studies::find(id).unwrap_or_else(|e| panic!("{e}")).study;
+        let study = find_study(id).unwrap_or_else(|e| panic!("{e}")).study;
         assert_eq!(shipped.info.study_text, study.source.text, "make shipped-run renews it");
         assert_eq!(shipped.info.repeats, study.repeats);
         let cells: Vec<u32> = shipped.samples.iter().map(|(cell, _)| cell.number).collect();

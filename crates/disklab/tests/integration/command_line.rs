@@ -46,7 +46,7 @@ fn usage_error_ends_with_2_and_touches_nothing() {
         (&["run", "."], "cannot read the study"),
         (&["run", "tiny.toml", "--on", "floppy"], "expected lab, loop, dir:PATH or disks:"),
         (&["run", "tiny.toml", "--on", "dir:/no/such/place"], "/no/such/place"),
-        (&["run", "tiny.toml", "--on", "dir:tiny.toml"], "is no directory"),
+        (&["run", "tiny.toml", "--on", "dir:tiny.toml"], "it is not a directory"),
         (&["run", "tiny.toml", "--on", "disks:/dev/sda"], "/dev/sda"),
         (&["run", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "matches no cell"),
         (&["plan", "tiny.toml", "--on", "dir:.", "--only", "nothing"], "matches no cell"),

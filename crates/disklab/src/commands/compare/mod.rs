@@ -5,6 +5,7 @@ mod published;
 use std::path::Path;
 
 use disklab_report::{Report, TwoRuns, VersusFormat};
+use disklab_runner::RunnerError;
 use disklab_store::Run;
 use disklab_verdict::{Standing, Terms};
 
@@ -30,7 +31,7 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
         ..Terms::default()
     };
     // Called as the user called them.
-    let named = |folder: &Path| Ok((folder.display().to_string(), gather(folder)?));
+    let named = |folder: &Path| Ok::<_, Failure>((folder.display().to_string(), gather(folder)?));
     let runs = TwoRuns::compare(named(a)?, named(b)?, terms).map_err(Failure::usage_error)?;
     let format = if as_json { VersusFormat::Json } else { args.format.into() };
     let text = runs.render(format);
@@ -45,6 +46,6 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
 
 /// The report of the run in `folder`.
 fn gather(folder: &Path) -> Result<Report, Failure> {
-    let run = Run::open(folder).map_err(Failure::usage_error)?;
+    let run = Run::open(folder).map_err(RunnerError::Open)?;
     Report::gather(&run).map_err(Failure::failed)
 }

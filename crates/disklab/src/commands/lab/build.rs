@@ -14,9 +14,8 @@ use super::super::{print, print_json};
 use super::build_progress::BuildProgress;
 use crate::cli::BuildArgs;
 use crate::exit::{DONE, Failure};
-use crate::setup::kernel_parts;
 use crate::signals;
-use crate::studies::{self, Found};
+use disklab_runner::{FoundStudy, find_study, kernel_parts};
 
 /// Builds the kernel that the arguments ask for, and says where it is.
 pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
@@ -59,7 +58,7 @@ pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
 
 /// What a study needs of the kernel.
 fn study_parts(name: &str) -> Result<Parts, Failure> {
-    let Found { study, folder } = studies::find(name)?;
+    let FoundStudy { study, folder } = find_study(name).map_err(Failure::usage_error)?;
     let campaign =
         Campaign::new(study, &Context { scale: 1.0, folder }).map_err(Failure::usage_error)?;
     Ok(kernel_parts(&campaign))
@@ -70,9 +69,13 @@ fn study_parts(name: &str) -> Result<Parts, Failure> {
 /// terminal, lines otherwise, on standard error.
 ///
 /// # Errors
-/// Exit code 2 where the user has to install, free or name something first, 130
-/// where `interrupt` was raised, 1 where the build failed.
-pub fn ensure(source: &Source, parts: Parts, interrupt: &Interrupt) -> Result<PathBuf, Failure> {
+/// [`KernelError`] if the user has to install, free or name something first, if `interrupt`
+/// was raised, or if the build failed.
+pub fn ensure(
+    source: &Source,
+    parts: Parts,
+    interrupt: &Interrupt,
+) -> Result<PathBuf, KernelError> {
     Ok(build_plain(source, parts, interrupt)?.0)
 }
 
@@ -84,7 +87,7 @@ pub fn ensure_zfs(
     source: &Source,
     zfs: &ZfsSource,
     interrupt: &Interrupt,
-) -> Result<ZfsKernel, Failure> {
+) -> Result<ZfsKernel, KernelError> {
     Ok(build_zfs(source, zfs, interrupt)?.0)
 }
 
@@ -93,7 +96,7 @@ fn build_plain(
     source: &Source,
     parts: Parts,
     interrupt: &Interrupt,
-) -> Result<(PathBuf, bool), Failure> {
+) -> Result<(PathBuf, bool), KernelError> {
     shown(parts, interrupt, |executor, progress| {
         kernel::ensure(source, parts, &kernel::cache_folder(), executor, progress)
     })
@@ -103,7 +106,7 @@ fn build_zfs(
     source: &Source,
     zfs: &ZfsSource,
     interrupt: &Interrupt,
-) -> Result<(ZfsKernel, bool), Failure> {
+) -> Result<(ZfsKernel, bool), KernelError> {
     shown(Parts::ALL, interrupt, |executor, progress| {
         kernel::ensure_zfs(source, zfs, &kernel::cache_folder(), executor, progress)
     })
@@ -139,18 +142,11 @@ fn shown<T>(
     parts: Parts,
     interrupt: &Interrupt,
     build: impl FnOnce(&Executor, &mut dyn FnMut(Progress)) -> Result<T, KernelError>,
-) -> Result<(T, bool), Failure> {
+) -> Result<(T, bool), KernelError> {
     let mut executor = Executor::default();
     executor.interrupt = interrupt.clone();
     let mut progress = BuildProgress::new(begins(parts, &kernel::cache_folder()));
     let built = build(&executor, &mut |now| progress.take(now));
     progress.finish();
-    match built {
-        Ok(built) => Ok((built, progress.has_begun())),
-        Err(e) if e.is_interrupt() => Err(Failure::interrupted(
-            "interrupted; what is compiled is kept, and the next build resumes there",
-        )),
-        Err(e) if e.is_usage_error() => Err(Failure::usage_error(e)),
-        Err(e) => Err(Failure::failed(e)),
-    }
+    built.map(|built| (built, progress.has_begun()))
 }

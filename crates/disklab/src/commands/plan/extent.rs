@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use disklab_bench::Prediction;
+use disklab_runner::{Estimate, Plan};
 use disklab_units::{Bytes, show_duration};
 use serde_json::{Value, json};
-
-use crate::setup::Setup;
 
 /// The blocks of a run: of a fixed one, all that it has.
 pub struct Extent {
@@ -25,22 +24,22 @@ pub struct Extent {
 
 impl Extent {
     /// Of a run of which this is predicted for the cells that it has at least.
-    pub fn of(setup: &Setup, prediction: &Prediction) -> Self {
+    pub fn new(plan: &Plan, estimate: &Estimate<'_>, prediction: &Prediction) -> Self {
         let mut extent = Self {
             seconds: prediction.seconds,
             times_at_most: 1.0,
             budget: None,
             first_look: 0,
             has_looks: false,
-            is_simulated: setup.bench.name() == "lab",
-            is_learnt: setup.is_learnt(),
+            is_simulated: plan.bench.is_simulated,
+            is_learnt: estimate.is_learnt(),
         };
-        let Some(how_long) = &setup.how_long else { return extent };
+        let Some(how_long) = &plan.stop else { return extent };
         extent.has_looks = how_long.rules.is_some();
         extent.first_look = how_long.first_look();
         let mut most = how_long.most_blocks();
         if let Some(budget) = how_long.budget {
-            let block = setup.block_seconds();
+            let block = estimate.block_seconds();
             let fit = (budget.as_secs_f64() / block.max(1e-3)) as u32;
             most = most.min(fit);
             extent.budget = Some((budget.as_secs_f64(), block, most));

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use disklab_published::{Drawn, DrawnRow, may_fail};
+use disklab_runner::Pairs;
 use disklab_units::count;
 
 use super::outcome::Conditions;
 use super::page::{claim, code, figure, standing, table};
-use crate::commands::run::Pairs;
 
 /// What stands before [`command`].
 pub const WHICH: &str = "Which parameter it is, one at a time tells:";

@@ -2,10 +2,9 @@
 
 use disklab_published::{Comparison, Judged, MovedRow, Sensitivity, drawn, sensitivity};
 use disklab_report::{MovedClaim, moved_page};
+use disklab_runner::sensitivity::{Claims, SensitivityPlan};
 use serde_json::{Value, json};
 
-use super::cells::Claims;
-use super::plan::Plan;
 use super::{drawn_page, page};
 
 /// The version of the JSON's schema: raised when a field changes its meaning or goes.
@@ -40,7 +39,7 @@ pub struct Outcome {
 impl Outcome {
     /// Of runs in which one parameter was moved each.
     pub fn one_at_a_time(
-        plan: &Plan,
+        plan: &SensitivityPlan,
         conditions: &Conditions,
         shipped: &Comparison,
         moved: Vec<Comparison>,
@@ -61,7 +60,7 @@ impl Outcome {
 
     /// Of runs in which all were moved.
     pub fn all_at_once(
-        plan: &Plan,
+        plan: &SensitivityPlan,
         conditions: &Conditions,
         shipped: &Comparison,
         moved: &[Comparison],

@@ -33,7 +33,7 @@ pub fn shell(_arguments: &[String]) -> Result<(), String> {
 }
 
 fn run(session: &Session, line: &mut Line) -> Result<u8, String> {
-    check_charges(&session.charges)?;
+    check_charges(&session.charges).map_err(|error| error.to_string())?;
     place::prepare(session, |complaint| {
         line.say(&Frame::Error(format!("disklab: {complaint}\r\n").into_bytes()));
     });

@@ -53,7 +53,7 @@ fn parse(text: &str) -> Result<(DriveFile, usize), String> {
     if parts.next().is_some() {
         return Err(wrong("expected MODEL, MODEL:COUNT or MODEL:COUNT:SIZE".to_owned()));
     }
-    let file = find_model(name, Path::new("")).map_err(wrong)?;
+    let file = find_model(name, Path::new("")).map_err(|e| wrong(e.to_string()))?;
     let count = match count {
         None => 1,
         Some(count) => {

@@ -1,0 +1,72 @@
+//! Why a model of a drive or a processor is not found by its name.
+
+use std::path::{Path, PathBuf};
+
+use disklab_source::{SourceError, did_you_mean, one_of};
+
+/// Such a file is some kilobytes; one larger than this is none.
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// Why a name leads to no drive model, and to no processor.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// Nothing that is shipped has this name, and it is no file's.
+    #[error(
+        "'{name}' is no {what}{hint}; known: {known}; or give a {file} file, such as \
+         './{name}.toml'"
+    )]
+    Unknown {
+        /// `drive model`, `processor`.
+        what: &'static str,
+        /// What its file is called.
+        file: &'static str,
+        /// The name.
+        name: String,
+        /// What may have been meant, or nothing.
+        hint: String,
+        /// Names that are known, in a list.
+        known: String,
+    },
+    /// Its file cannot be read.
+    #[error("cannot read the {file} file '{}': {source}", path.display())]
+    Unreadable {
+        /// What the file is called.
+        file: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// Its file is none.
+    #[error("'{}' is too large for a {file} file", path.display())]
+    TooLarge {
+        /// What the file is called.
+        file: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+    /// Its file, or what a study says of it, is wrong.
+    #[error(transparent)]
+    Invalid(#[from] SourceError),
+}
+
+impl ModelError {
+    pub(super) fn unknown<'a, N: Iterator<Item = &'a str>>(
+        what: &'static str,
+        file: &'static str,
+        name: &str,
+        known: impl Fn() -> N,
+    ) -> Self {
+        let hint = did_you_mean(name, known());
+        Self::Unknown { what, file, name: name.to_owned(), hint, known: one_of(known()) }
+    }
+}
+
+/// The text of a model's file.
+pub(super) fn read_model_file(file: &'static str, path: &Path) -> Result<String, ModelError> {
+    let unreadable = |source| ModelError::Unreadable { file, path: path.to_owned(), source };
+    if path.metadata().map_err(unreadable)?.len() > LARGEST_FILE {
+        return Err(ModelError::TooLarge { file, path: path.to_owned() });
+    }
+    std::fs::read_to_string(path).map_err(unreadable)
+}

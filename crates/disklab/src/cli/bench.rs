@@ -1,0 +1,74 @@
+//! What applies to one bench alone: one struct each. `disklab_runner` refuses what another
+//! bench would ignore.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use clap_complete::ArgValueCompleter;
+use disklab_runner::{Bus, LabOptions};
+use disklab_units::{Bytes, parse_duration};
+
+use super::complete;
+
+/// For the lab.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Lab")]
+pub struct LabArgs {
+    /// A guest's memory, the page cache included. [default: the study's, or 1 GiB]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Bytes>,
+    /// Charge for the processor's work as on this one: a shipped one, such as atom-d2700
+    /// (see `disklab list processors`), or a processor file; 'none' for free. [default:
+    /// the study's, or none]
+    #[arg(long, value_name = "PROCESSOR", add = ArgValueCompleter::new(complete::processor))]
+    pub processor: Option<String>,
+    /// Have all drives share a bus of this rate, such as '415 MB/s', as behind a port
+    /// multiplier, a dock or a slow chipset; 'none' for one each. [default: the study's,
+    /// or none]
+    #[arg(long, value_name = "RATE")]
+    pub bus: Option<Bus>,
+    /// Give a field of a drive model another value than its file has, such as
+    /// 'hgst-10tb:cache.dirty-limit=32 MiB'. The run and its report say so. Repeatable.
+    #[arg(long, value_name = "MODEL:TABLE.FIELD=VALUE")]
+    pub set_drive: Vec<String>,
+    /// A kernel to use instead of the one that `disklab lab build` makes; its digest is
+    /// recorded. Goes before DISKLAB_LAB_KERNEL.
+    #[arg(long, value_name = "PATH")]
+    pub kernel: Option<PathBuf>,
+    /// How many cells run side by side. Results do not depend on it. [default: one on
+    /// each processor]
+    #[arg(long, value_name = "N")]
+    pub at_once: Option<usize>,
+    /// Virtual time after which a cell's guest is stopped, and the cell has failed.
+    /// [default: 30 d]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub cell_limit: Option<Duration>,
+}
+
+impl LabArgs {
+    /// The same without the command line.
+    pub fn options(&self) -> LabOptions {
+        let Self { memory, processor, bus, set_drive, kernel, at_once, cell_limit } = self.clone();
+        LabOptions { memory, processor, bus, set_drive, kernel, at_once, cell_limit }
+    }
+}
+
+/// For loop devices.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Loop devices")]
+pub struct LoopArgs {
+    /// Size of a drive, which is a file of this machine. [default: twice the largest
+    /// workload, or what the study asks for]
+    #[arg(long, value_name = "SIZE")]
+    pub drive_size: Option<Bytes>,
+}
+
+/// For disks.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Disks")]
+pub struct DiskArgs {
+    /// Erase the drive with this serial number although it carries data. Repeatable.
+    #[arg(long, value_name = "SERIAL")]
+    pub erase: Vec<String>,
+}

@@ -1,0 +1,84 @@
+//! Campaigns that decide as they go how long to run.
+//!
+//! The samples so far say which cells the next blocks need ([`contests`], pure), the order
+//! drawn at the beginning says how they stand in them ([`blocks`], pure), and [`go`] carries
+//! them out. All of it follows from what the run keeps, so that a run that was killed goes
+//! on as if it had not been.
+
+mod blocks;
+mod contests;
+mod go;
+#[cfg(test)]
+mod tests;
+mod time;
+
+use std::time::Duration;
+
+use disklab_campaign::{Goal, Rules};
+use disklab_units::{share_words, show_duration};
+
+pub(crate) use blocks::{next_cells, upper_bound};
+pub(crate) use contests::{Known, look};
+pub(crate) use go::go;
+pub(crate) use time::{block_seconds, used_seconds};
+
+/// A campaign with a budget alone is no longer than this.
+const MOST_BLOCKS: u32 = 200;
+
+/// When a campaign stops whose samples or clock decide that.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StopRule {
+    /// By which rules its samples are looked at; none where only the time counts.
+    pub rules: Option<Rules>,
+    /// Real time in which every block must end.
+    pub budget: Option<Duration>,
+}
+
+impl StopRule {
+    /// No cell runs in more blocks.
+    pub fn most_blocks(&self) -> u32 {
+        self.rules.as_ref().map_or(MOST_BLOCKS, |rules| rules.most_blocks as u32)
+    }
+
+    /// The blocks before the first look; 1 where there is none.
+    pub fn first_look(&self) -> u32 {
+        let first = self.rules.as_ref().and_then(|rules| rules.looks().first().copied());
+        first.unwrap_or(1) as u32
+    }
+
+    /// What is asked for, in words.
+    pub fn goal(&self) -> String {
+        let Some(rules) = &self.rules else {
+            return "as many blocks as fit into the budget".to_owned();
+        };
+        let ties = share_words(rules.tie);
+        match rules.goal {
+            Goal::Best => format!("the best stack of each question, ties within {ties}"),
+            Goal::Rank => format!("all stacks of each question in order, ties within {ties}"),
+            Goal::Precision(share) => {
+                let share = share_words(share);
+                format!(
+                    "each ratio to the baseline, and the figure of a stack alone, within ±{share}"
+                )
+            }
+        }
+    }
+
+    /// The same with its limits.
+    pub fn words(&self) -> String {
+        let mut text = format!("{}; ", self.goal());
+        text.push_str(&match &self.rules {
+            Some(rules) => format!(
+                "{} to {} randomised blocks, looked at after {}",
+                self.first_look(),
+                self.most_blocks(),
+                rules.looks().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+            ),
+            None => format!("{} at most", self.most_blocks()),
+        });
+        if let Some(budget) = self.budget {
+            text.push_str(&format!("; {} of real time", show_duration(budget)));
+        }
+        text
+    }
+}

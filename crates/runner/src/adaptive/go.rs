@@ -1,0 +1,131 @@
+//! Carries a campaign out, block by block.
+
+use std::time::Instant;
+
+use disklab_bench::ReadyBench;
+use disklab_campaign::{Outcome, Stop};
+use disklab_store::{CellRecord, CellState, Run};
+use disklab_study::Cell;
+use disklab_verdict::analyse;
+
+use super::blocks::Targets;
+use super::{Known, StopRule, block_seconds, look, next_cells, upper_bound, used_seconds};
+use crate::observer::{CampaignProgress, CellForecast, Observer, UpcomingCells};
+use crate::recorder::run_recorded;
+use crate::{Estimate, Plan, RunnerError};
+
+/// Runs until nothing more is needed or permitted, and keeps what came of it. Returns how
+/// many cells failed.
+///
+/// # Errors
+/// As [`ReadyBench::run_cells`], and if the run cannot be read or written.
+pub(crate) fn go(
+    plan: &Plan,
+    rule: &StopRule,
+    bench: &mut ReadyBench,
+    run: &mut Run,
+    observer: &mut dyn Observer,
+) -> Result<usize, RunnerError> {
+    let began = Instant::now();
+    let records = run.cells().map_err(RunnerError::Record)?;
+    let before = used_seconds(&run.sessions().map_err(RunnerError::Record)?, &records);
+    let estimate = Estimate::new(plan);
+    let forecast = |cell: &Cell| CellForecast {
+        workload: cell.workload.clone(),
+        seconds: estimate.seconds(cell),
+    };
+    let at_once = plan.bench.at_once;
+    let all = plan.order(rule.most_blocks());
+    let mut failed = 0;
+    let (known, stopped_by) = loop {
+        let records = run.cells().map_err(RunnerError::Record)?;
+        let (known, targets) = needed(plan, run, rule, &records)?;
+        let (cells, is_new) = next(&targets, &all, &records, rule);
+        if cells.is_empty() {
+            break (known, Stop::MostBlocks);
+        }
+        let used = before + began.elapsed().as_secs_f64();
+        if let (Some(budget), true) = (rule.budget, is_new) {
+            let block = block_seconds(&cells, &records, |cell| estimate.seconds(cell), at_once);
+            if used + block > budget.as_secs_f64() {
+                break (known, Stop::Budget);
+            }
+        }
+        if is_new {
+            run.append(&cells).map_err(RunnerError::Record)?;
+        }
+        let later = upper_bound(&all, &records, &cells);
+        let upcoming = UpcomingCells {
+            next: &cells.iter().map(forecast).collect::<Vec<_>>(),
+            at_once,
+            campaign: Some(CampaignProgress {
+                later: &later.into_iter().map(forecast).collect::<Vec<_>>(),
+                recorded: &records,
+                limit: rule.budget.map(|budget| budget.as_secs_f64() - used),
+            }),
+        };
+        failed += run_recorded(plan, &cells, bench, run, &upcoming, observer)?;
+    };
+    keep(plan, run, rule, &known, stopped_by)?;
+    Ok(failed)
+}
+
+/// The cells that come next, and whether the run does not have them yet.
+fn next(
+    targets: &Targets,
+    all: &[Cell],
+    records: &[CellRecord],
+    rule: &StopRule,
+) -> (Vec<Cell>, bool) {
+    let waiting = records.iter().filter(|r| r.state == CellState::Waiting);
+    let waiting: Vec<Cell> = waiting.map(|r| r.cell.clone()).collect();
+    // What was begun is ended, also by another start of the program.
+    if waiting.is_empty() {
+        (next_cells(targets, all, records, rule.budget.is_none()), true)
+    } else {
+        (waiting, false)
+    }
+}
+
+/// What each figure's samples say, and what is needed next.
+fn needed(
+    plan: &Plan,
+    run: &Run,
+    rule: &StopRule,
+    records: &[CellRecord],
+) -> Result<(Vec<Known>, Targets), RunnerError> {
+    let pairs = &plan.survey.pairs;
+    let Some(rules) = &rule.rules else {
+        let most = rule.most_blocks();
+        return Ok((Vec::new(), pairs.iter().map(|pair| (pair.clone(), most)).collect()));
+    };
+    let analysis = analyse(run)?;
+    Ok(look(&plan.campaign.study, pairs, rules, records, &analysis))
+}
+
+/// Keeps what came of the campaign with the run.
+fn keep(
+    plan: &Plan,
+    run: &Run,
+    rule: &StopRule,
+    known: &[Known],
+    stopped_by: Stop,
+) -> Result<(), RunnerError> {
+    let records = run.cells().map_err(RunnerError::Record)?;
+    let figures: Vec<_> = known.iter().map(|known| known.outcome(stopped_by)).collect();
+    let is_open = figures.iter().any(|figure| figure.open > 0);
+    let stopped = match stopped_by {
+        Stop::MostBlocks if !is_open && rule.rules.is_some() => Stop::Decided,
+        stop => stop,
+    };
+    let outcome = Outcome {
+        goal: rule.goal(),
+        stopped,
+        cells: records.iter().filter(|r| r.state != CellState::Waiting).count(),
+        most_cells: plan.survey.pairs.len() * rule.most_blocks() as usize,
+        blocks: records.iter().map(|r| r.cell.block as usize + 1).max().unwrap_or(0),
+        figures,
+    };
+    let json = serde_json::to_string(&outcome).map_err(RunnerError::Outcome)?;
+    run.keep_outcome(&json).map_err(RunnerError::Record)
+}

@@ -1,0 +1,226 @@
+//! Why a run cannot be planned, begun or carried out.
+
+use std::path::PathBuf;
+
+use disklab_bench::{BenchError, DrivesError, ModelError};
+use disklab_lab::LabError;
+use disklab_lab::kernel::KernelError;
+use disklab_source::SourceError;
+use disklab_stack::StackError;
+use disklab_store::StoreError;
+use disklab_units::{Bytes, show_duration};
+use disklab_verdict::AnalyseError;
+
+use crate::leftovers::LeftoversError;
+use crate::options::OptionsError;
+use crate::pilot::PilotError;
+use crate::plan::PlanError;
+use crate::selection::SelectionError;
+use crate::sensitivity::SensitivityError;
+use crate::studies::StudyError;
+
+/// Why there is no run, or no end of one.
+#[derive(Debug, thiserror::Error)]
+pub enum RunnerError {
+    /// The user asked to stop.
+    #[error("interrupted; everything that was made has been taken down")]
+    Interrupted,
+    /// Options contradict each other, the bench or the run.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+    /// There is no such study.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// The study, a drive file or a setting is wrong.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The patterns select no cell.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// The plan cannot be a run.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The other run says nothing about this one.
+    #[error(transparent)]
+    Pilot(#[from] PilotError),
+    /// What a killed run left is in the way.
+    #[error(transparent)]
+    Leftovers(#[from] LeftoversError),
+    /// An analysis cannot be made of this.
+    #[error(transparent)]
+    Sensitivity(#[from] SensitivityError),
+    /// The kernel that the user named cannot be used.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// The lab cannot have the study's drives.
+    #[error(transparent)]
+    Drives(#[from] DrivesError),
+    /// There is no such processor.
+    #[error(transparent)]
+    Processor(#[from] ModelError),
+    /// The ledger of what is made cannot be kept.
+    #[error(transparent)]
+    Ledger(#[from] StackError),
+    /// A directory cannot be used.
+    #[error("{flag}{}: {why}; name a directory that can be written to", path.display())]
+    Directory {
+        /// The option that names it, with what stands between both.
+        flag: &'static str,
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: DirectoryProblem,
+    },
+    /// A path cannot be resolved.
+    #[error("cannot find {}: {source}", path.display())]
+    Path {
+        /// The path.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The bench lacks programs or rights.
+    #[error(
+        "the bench '{bench}' needs {}; `disklab doctor` says more, and --on dir:PATH works without",
+        missing.join(", ")
+    )]
+    BenchLacks {
+        /// The bench.
+        bench: String,
+        /// What it lacks.
+        missing: Vec<String>,
+    },
+    /// The directory for large files cannot be created.
+    #[error("cannot make {}: {source}; name another with --scratch", path.display())]
+    CreateScratch {
+        /// The directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A folder is too small.
+    #[error(
+        "the largest {} {} in {}, and {} is free there; make the files smaller with --scale, or \
+         {remedy}",
+        if *side_by_side { "cells that run side by side take" } else { "cell takes" },
+        needed.iec(),
+        folder.display(),
+        free.iec()
+    )]
+    NoRoom {
+        /// Whether several cells are in it at once.
+        side_by_side: bool,
+        /// What they take.
+        needed: Bytes,
+        /// The folder.
+        folder: PathBuf,
+        /// What is free.
+        free: Bytes,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// Not even one block would end in the budget.
+    #[error(
+        "--budget {}: one block of {cells} cells would take about {}; give it more, fewer cells \
+         with --only, or smaller files with --scale",
+        show_duration(*budget),
+        show_duration(*block)
+    )]
+    BudgetTooShort {
+        /// The budget.
+        budget: std::time::Duration,
+        /// Cells of a block.
+        cells: usize,
+        /// What they take.
+        block: std::time::Duration,
+    },
+    /// The bench is not ready: its devices are refused, the user did not consent, or what
+    /// every run needs, such as the lab's kernel, is not available.
+    #[error(transparent)]
+    Prepare(BenchError),
+    /// The run cannot be created, opened or resumed.
+    #[error(transparent)]
+    Open(StoreError),
+    /// A directory holds a run.
+    #[error(
+        "{} holds a run already; choose another folder with --out, or go on with it by --resume",
+        .0.display()
+    )]
+    Occupied(PathBuf),
+    /// The study's name leads to another study than the run's.
+    #[error(
+        "the run in {} was begun with another '{name}' than there is now; leave the study's name \
+         out to go on with the one it was begun with",
+        folder.display()
+    )]
+    OtherStudy {
+        /// The run.
+        folder: PathBuf,
+        /// The study as it was named.
+        name: String,
+    },
+    /// The run began on another machine, kernel or version.
+    #[error(
+        "this run cannot be resumed here, because it would mix two machines: {}; {}start a new run",
+        differences.join("; "),
+        if *is_kernel { "name the run's own kernel with --kernel, or " } else { "" }
+    )]
+    OtherMachine {
+        /// What differs.
+        differences: Vec<String>,
+        /// Whether the lab's kernel does.
+        is_kernel: bool,
+    },
+    /// The run cannot be read or written.
+    #[error(transparent)]
+    Record(StoreError),
+    /// The run's samples cannot be analysed.
+    #[error(transparent)]
+    Analyse(#[from] AnalyseError),
+    /// What came of a campaign cannot be written.
+    #[error("cannot write what came of the campaign: {0}")]
+    Outcome(serde_json::Error),
+    /// The bench cannot go on.
+    #[error(transparent)]
+    Bench(BenchError),
+    /// disklab's own program cannot be found, which guests run.
+    #[error("cannot find disklab's own program: {0}")]
+    OwnProgram(std::io::Error),
+    /// The processors that this process may use are not known.
+    #[error(transparent)]
+    Processors(LabError),
+    /// No seed can be drawn.
+    #[error("cannot draw a seed from /dev/urandom: {0}; give one with --seed")]
+    Seed(std::io::Error),
+}
+
+/// What is wrong with a directory.
+#[derive(Debug, thiserror::Error)]
+pub enum DirectoryProblem {
+    /// It is something else.
+    #[error("it is not a directory")]
+    NotADirectory,
+    /// It, or what it would be created in, cannot be written to.
+    #[error("cannot write into {}: {source}", parent.display())]
+    NotWritable {
+        /// The nearest directory that exists.
+        parent: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// It cannot be looked at.
+    #[error("{0}")]
+    Unreadable(std::io::Error),
+}
+
+impl RunnerError {
+    /// Why a bench stopped.
+    pub(crate) fn bench(error: BenchError) -> Self {
+        if error.is_interrupt() { Self::Interrupted } else { Self::Bench(error) }
+    }
+
+    /// Why a bench did not become ready.
+    pub(crate) fn prepare(error: BenchError) -> Self {
+        if error.is_interrupt() { Self::Interrupted } else { Self::Prepare(error) }
+    }
+}

@@ -1,0 +1,238 @@
+//! What cells will cost: by what is known of workloads and benches, or by what a run's cells
+//! took.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use disklab_bench::{LayoutCost, Prediction, cell_seconds, predict};
+use disklab_study::Cell;
+use disklab_units::Bytes;
+use disklab_workload::Cost;
+
+use crate::RunnerError;
+use crate::adaptive::block_seconds;
+use crate::making::{making, making_writes};
+use crate::pilot::Pilot;
+use crate::plan::Plan;
+use crate::setup::Room;
+
+/// What a plan's cells will cost. Pure: it rests on the plan and, if there is one, on what the
+/// cells of another run took.
+#[derive(Debug, Clone, Copy)]
+pub struct Estimate<'a> {
+    plan: &'a Plan,
+    pilot: Option<&'a Pilot>,
+}
+
+impl<'a> Estimate<'a> {
+    /// By what is known of workloads and benches.
+    pub fn new(plan: &'a Plan) -> Self {
+        Self { plan, pilot: None }
+    }
+
+    /// By what the cells of a run took.
+    pub fn from_pilot(plan: &'a Plan, pilot: &'a Pilot) -> Self {
+        Self { plan, pilot: Some(pilot) }
+    }
+
+    /// What a block of all cells will take, in real seconds.
+    pub fn block_seconds(&self) -> f64 {
+        let block = self.plan.order(1);
+        block_seconds(&block, &[], |cell| self.seconds(cell), self.plan.bench.at_once)
+    }
+
+    /// Refuses a budget in which not even one block would end.
+    ///
+    /// # Errors
+    /// [`RunnerError::BudgetTooShort`].
+    pub fn check_budget(&self) -> Result<(), RunnerError> {
+        let Some(budget) = self.plan.stop.as_ref().and_then(|rule| rule.budget) else {
+            return Ok(());
+        };
+        let block = self.block_seconds();
+        if block <= budget.as_secs_f64() {
+            return Ok(());
+        }
+        let (cells, block) = (self.plan.survey.pairs.len(), Duration::from_secs_f64(block));
+        Err(RunnerError::BudgetTooShort { budget, cells, block })
+    }
+
+    /// Refuses a run that has no room; the drives themselves have it.
+    ///
+    /// # Errors
+    /// [`RunnerError::NoRoom`].
+    pub fn check_room(&self, room: Option<&Room>) -> Result<(), RunnerError> {
+        let Some(room) = room else { return Ok(()) };
+        let needed = self.total().space;
+        if needed <= room.free {
+            return Ok(());
+        }
+        let bench = &self.plan.bench;
+        Err(RunnerError::NoRoom {
+            side_by_side: bench.is_simulated && bench.at_once > 1,
+            needed,
+            folder: room.folder.clone(),
+            free: room.free,
+            remedy: room.remedy,
+        })
+    }
+
+    /// What all cells of the plan will cost.
+    pub fn total(&self) -> Prediction {
+        self.predict(&self.plan.cells)
+    }
+
+    /// What a cell will cost.
+    pub fn cost(&self, cell: &Cell) -> Cost {
+        self.plan
+            .campaign
+            .study
+            .workload_index(&cell.workload)
+            .map_or_else(Cost::default, |index| self.plan.campaign.workloads[index].cost())
+    }
+
+    /// What a cell will take, in seconds.
+    pub fn seconds(&self, cell: &Cell) -> f64 {
+        let layout = self.layout(cell);
+        let formula = cell_seconds(&self.cost(cell), &layout, self.plan.bench.medium);
+        self.pilot.map_or(formula, |pilot| pilot.seconds(cell, formula))
+    }
+
+    /// What a cell's stack makes of its workload's I/O.
+    fn layout(&self, cell: &Cell) -> LayoutCost {
+        let Some(stack) = self.plan.survey.stacks.iter().position(|s| s.id == cell.stack) else {
+            return LayoutCost::SINGLE;
+        };
+        let (planned, shares) =
+            (&self.plan.survey.stacks[stack], &self.plan.survey.drive_writes[stack]);
+        let made = making(&planned.layers, planned.capacity, shares);
+        let writes = making_writes(&planned.layers, planned.capacity);
+        LayoutCost::new(shares, planned.tolerates, &made, writes)
+    }
+
+    /// Whether it rests on what the cells of a run took.
+    pub fn is_learnt(&self) -> bool {
+        self.pilot.is_some()
+    }
+
+    /// Virtual seconds of these cells, where a run in the lab has told them.
+    pub fn virtual_seconds(&self, cells: &[Cell]) -> Option<f64> {
+        self.pilot.filter(|_| self.plan.bench.is_simulated)?.clock_seconds(cells)
+    }
+
+    /// What these cells will cost together.
+    pub fn predict<'c>(&self, cells: impl IntoIterator<Item = &'c Cell>) -> Prediction {
+        let cells: Vec<&Cell> = cells.into_iter().collect();
+        let places = self.planned_stacks();
+        let mut prediction = self.formula(&cells, &places);
+        if let Some(pilot) = self.pilot {
+            let seconds: f64 = cells.iter().map(|cell| self.seconds(cell)).sum();
+            prediction.seconds = seconds / self.plan.bench.at_once as f64;
+            let one = |cell: &Cell| self.formula(&[cell], &places);
+            prediction.drive_writes = pilot.written(&cells, &self.plan.drive_names(), one);
+        }
+        prediction
+    }
+
+    /// Bytes written to each of the study's drives for one byte of a cell's data, by stack
+    /// and workload; none where nothing is known of the drives' sizes.
+    fn shares_of_first<'c>(&self, cells: &[&'c Cell]) -> HashMap<(&'c str, &'c str), Vec<f64>> {
+        let mut all = HashMap::new();
+        for cell in cells {
+            let pair = (cell.stack.as_str(), cell.workload.as_str());
+            if all.contains_key(&pair) {
+                continue;
+            }
+            let Some(index) = self.plan.campaign.study.stack_index(&cell.stack) else { continue };
+            let drives = &self.plan.campaign.study.stacks[index].drives;
+            let size = |drive: &usize| self.plan.survey.sizes.get(*drive).copied().flatten();
+            let Some(sizes) = drives.iter().map(size).collect::<Option<Vec<Bytes>>>() else {
+                continue;
+            };
+            let data = self.cost(cell).space;
+            let Ok(volume) = self.plan.campaign.stacks[index].shape_of_first(&sizes, data) else {
+                continue;
+            };
+            let mut shares = vec![0.0; self.plan.survey.sizes.len()];
+            for (drive, share) in drives.iter().zip(volume.drive_writes) {
+                shares[*drive] = share;
+            }
+            all.insert(pair, shares);
+        }
+        all
+    }
+
+    /// Where each stack is in the survey, by its id.
+    fn planned_stacks(&self) -> HashMap<&'a str, usize> {
+        self.plan
+            .survey
+            .stacks
+            .iter()
+            .enumerate()
+            .map(|(at, stack)| (stack.id.as_str(), at))
+            .collect()
+    }
+
+    /// What these cells will cost by what is known of the workloads and the bench.
+    fn formula(&self, cells: &[&Cell], places: &HashMap<&str, usize>) -> Prediction {
+        let stack = |cell: &Cell| places.get(cell.stack.as_str()).copied();
+        let shares = self.shares_of_first(cells);
+        let writes = |cell: &Cell| {
+            let own = shares.get(&(cell.stack.as_str(), cell.workload.as_str())).cloned();
+            own.or_else(|| stack(cell).map(|i| self.plan.survey.drive_writes[i].clone()))
+        };
+        let costed = |writes: &dyn Fn(&Cell) -> Option<Vec<f64>>| {
+            let one = |cell: &&Cell| {
+                (self.cost(cell), self.layout(cell), writes(cell).unwrap_or_default())
+            };
+            let all: Vec<(Cost, LayoutCost, Vec<f64>)> = cells.iter().map(one).collect();
+            let all = all.iter().map(|(cost, layout, writes)| (*cost, *layout, writes.as_slice()));
+            predict(all, self.plan.bench.medium)
+        };
+        let mut prediction = costed(&writes);
+        for stack in cells.iter().filter_map(|cell| stack(cell)) {
+            let planned = &self.plan.survey.stacks[stack];
+            let shares = &self.plan.survey.drive_writes[stack];
+            let made = making(&planned.layers, planned.capacity, shares);
+            for (sum, bytes) in prediction.drive_writes.iter_mut().zip(made) {
+                *sum += Bytes(bytes as u64);
+            }
+        }
+        let at_once = self.plan.bench.at_once;
+        prediction.seconds /= at_once as f64;
+        if self.plan.bench.is_simulated {
+            // The lab keeps equal blocks once, and so all copies of a mirror.
+            let kept = |cell: &Cell| {
+                let mut writes = writes(cell)?;
+                let sum: f64 = writes.iter().sum();
+                if stack(cell).is_some_and(|i| is_mirror(&self.plan.survey.stacks[i].layers)) {
+                    writes.iter_mut().for_each(|share| *share /= sum.max(1.0));
+                }
+                Some(writes)
+            };
+            prediction.space = costed(&kept).content.saturating_mul(at_once as u64);
+        }
+        prediction
+    }
+}
+
+/// Whether a stack of these layers keeps copies and no parity.
+fn is_mirror(layers: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| layers.contains(word));
+    has(&["raid1", "mirror"]) && !has(&["raid5", "raid6", "raidz", "shr"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_mirror;
+
+    #[test]
+    fn copies_are_told_from_parity() {
+        for layers in ["md-raid1/ext4", "partition/md-raid10/xfs", "btrfs-raid1c3", "zfs-mirror"] {
+            assert!(is_mirror(layers), "{layers}");
+        }
+        for layers in ["partition/ext4", "md-raid5/ext4", "shr/btrfs", "zfs-raidz1", "md-raid0"] {
+            assert!(!is_mirror(layers), "{layers}");
+        }
+    }
+}

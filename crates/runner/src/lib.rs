@@ -1,0 +1,50 @@
+//! Plans a study's run, carries it out, records it and resumes it.
+//!
+//! A [`Plan`] says what would be run, on what and in which order; an [`Estimate`] what that
+//! costs. Both are pure. A run goes through stages, each of which consumes the one before:
+//! [`PlannedRun`] has a bench and touched nothing, [`CheckedRun`] has looked at the devices,
+//! [`OpenRun`] has the user's consent, a directory and a bench that is ready.
+//!
+//! It knows no command line and no exit code: a caller passes [`RunOptions`], watches through
+//! an [`Observer`], and gets a [`RunnerError`].
+
+mod adaptive;
+mod bench_kind;
+mod bus;
+mod error;
+mod estimate;
+mod leftovers;
+mod making;
+mod observer;
+mod options;
+mod pilot;
+mod places;
+mod plan;
+mod recorder;
+mod run;
+mod selection;
+pub mod sensitivity;
+mod setup;
+mod stop_options;
+mod studies;
+mod version;
+
+pub use adaptive::StopRule;
+pub use bench_kind::{BenchKind, UnknownBench};
+pub use bus::Bus;
+pub use error::{DirectoryProblem, RunnerError};
+pub use estimate::Estimate;
+pub use leftovers::{LeftoversError, decide_leftover, leftover_lines, tear_down_leftovers};
+pub use observer::{CampaignProgress, CellForecast, Observer, UpcomingCells};
+pub use options::{LabOptions, OptionsError, RunOptions};
+pub use pilot::{Pilot, PilotError};
+pub use places::{check_outputs, check_vacant, claim_outputs, new_run_folder, state_folder};
+pub use plan::{Pairs, Plan, PlanError};
+pub use run::{OpenRun, ResumeRequest, Resumed, RunRequest, resume, run_until_done, session};
+pub use selection::SelectionError;
+pub use setup::{
+    Caller, CheckedRun, KernelBuilder, PlannedRun, Room, check_zfs, kernel_parts, machine_memory,
+};
+pub use stop_options::{GoalChoice, StopOptions, parse_precision};
+pub use studies::{FoundStudy, SHIPPED_STUDIES, StudyError, find_study, is_shipped, is_study};
+pub use version::VERSION;

@@ -1,0 +1,60 @@
+//! Who watches a run.
+
+use disklab_bench::{Phase, Standing};
+use disklab_store::CellRecord;
+use disklab_study::Cell;
+
+/// Is told what happens while a run is carried out, to show it.
+pub trait Observer {
+    /// Something that the user should know, in a line.
+    fn note(&mut self, line: &str);
+
+    /// These cells begin; [`Observer::cells_end`] follows.
+    fn cells_begin(&mut self, cells: &UpcomingCells<'_>);
+
+    /// A cell begins.
+    fn cell_begins(&mut self, cell: &Cell);
+
+    /// A cell enters a phase.
+    fn phase(&mut self, cell: &Cell, phase: Phase);
+
+    /// A cell is so far; a few times a second.
+    fn cell_stands(&mut self, cell: &Cell, standing: Standing);
+
+    /// A cell ended after so many seconds, with an error if it failed.
+    fn cell_ends(&mut self, cell: &Cell, seconds: f64, error: Option<&str>);
+
+    /// No cell runs any more: all ended, or the run stopped.
+    fn cells_end(&mut self);
+}
+
+/// A cell that will run, for predictions of the time left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellForecast {
+    /// The workload's id.
+    pub workload: String,
+    /// Real seconds that it will take.
+    pub seconds: f64,
+}
+
+/// Cells that are about to run.
+#[derive(Debug)]
+pub struct UpcomingCells<'a> {
+    /// In their order.
+    pub next: &'a [CellForecast],
+    /// How many run side by side.
+    pub at_once: usize,
+    /// How far the campaign is, if the samples or the clock decide how long it runs.
+    pub campaign: Option<CampaignProgress<'a>>,
+}
+
+/// How far a campaign is that decides as it goes.
+#[derive(Debug)]
+pub struct CampaignProgress<'a> {
+    /// Cells that may follow the next ones, at most.
+    pub later: &'a [CellForecast],
+    /// Cells that the run has.
+    pub recorded: &'a [CellRecord],
+    /// Seconds that are left at most.
+    pub limit: Option<f64>,
+}

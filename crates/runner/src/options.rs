@@ -1,0 +1,380 @@
+//! What a run is asked for, and which of it applies to which bench: elsewhere it would be
+//! ignored, and the run be another one than was asked for.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use disklab_store::RunInfo;
+use disklab_units::{Bytes, parse_duration};
+
+use crate::{BenchKind, Bus};
+
+/// What a run is asked for. What is `None` or empty is the study's, the bench's, or drawn.
+#[derive(Debug, Clone, Default)]
+pub struct RunOptions {
+    /// Where to run; in the lab if `None`.
+    pub bench: Option<BenchKind>,
+    /// How often each cell runs.
+    pub repeats: Option<u32>,
+    /// Seed of everything random.
+    pub seed: Option<u64>,
+    /// By how much sizes are scaled; 1 if `None`.
+    pub scale: Option<f64>,
+    /// Only cells that match one of these patterns run.
+    pub only: Vec<String>,
+    /// No cell runs that matches one of these.
+    pub without: Vec<String>,
+    /// Directory below which the run creates one of its own; the run's if `None`.
+    pub scratch: Option<PathBuf>,
+    /// For the lab alone.
+    pub lab: LabOptions,
+    /// For loop devices alone: the size of a drive.
+    pub drive_size: Option<Bytes>,
+    /// For disks alone: serial numbers of those that may be erased although they carry data.
+    pub erase: Vec<String>,
+}
+
+/// What applies to the lab alone.
+#[derive(Debug, Clone, Default)]
+pub struct LabOptions {
+    /// A guest's memory.
+    pub memory: Option<Bytes>,
+    /// Whose CPU time is charged for: a name, a file, or `none`.
+    pub processor: Option<String>,
+    /// The bus that all drives share.
+    pub bus: Option<Bus>,
+    /// Fields of drive models, as `MODEL:TABLE.FIELD=VALUE`.
+    pub set_drive: Vec<String>,
+    /// A kernel instead of the lab's own.
+    pub kernel: Option<PathBuf>,
+    /// How many cells run side by side.
+    pub at_once: Option<usize>,
+    /// Virtual time after which a cell's guest is stopped.
+    pub cell_limit: Option<Duration>,
+}
+
+/// Options contradict each other, the bench, or the run that is resumed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OptionsError {
+    /// The bench would ignore an option.
+    #[error("{flag} applies only to {}; the bench is '{bench}'", applies.as_str())]
+    WrongBench {
+        /// The option.
+        flag: &'static str,
+        /// Where it applies.
+        applies: Applies,
+        /// The bench.
+        bench: BenchKind,
+    },
+    /// A kernel is named for a bench that runs on this machine's own.
+    #[error("--kernel is for the lab's guests; the bench '{0}' runs on this machine's own kernel")]
+    KernelElsewhere(BenchKind),
+    /// An option differs from that of the run that is resumed.
+    #[error(
+        "{flag} is {now}, but this run was begun with {then}; leave {flag} out to go on with it, \
+         or start a new run"
+    )]
+    Differs {
+        /// The option.
+        flag: &'static str,
+        /// As given now.
+        now: String,
+        /// As given when the run began.
+        then: String,
+    },
+    /// Cells are selected for a run that has its cells.
+    #[error(
+        "--only and --without cannot be given with --resume: the cells were fixed when the run \
+         began"
+    )]
+    SelectionFixed,
+    /// The run recorded a value that this version cannot read.
+    #[error(
+        "the run's own '{name}' is '{text}', which cannot be read: {why}; start a new run, or \
+         resume it with the disklab that began it"
+    )]
+    Recorded {
+        /// The setting.
+        name: &'static str,
+        /// As it was recorded.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The number of repeats and a rule that decides it.
+    #[error(
+        "--repeats fixes how often each cell runs, and {} lets the samples or the clock decide: \
+         give one or the other",
+        given.join(" and ")
+    )]
+    RepeatsAndRule {
+        /// The options of the rule.
+        given: Vec<&'static str>,
+    },
+    /// No time at all.
+    #[error("--budget 0: nothing can be run in no time")]
+    ZeroBudget,
+    /// A guest's memory is too little, or more than there is.
+    #[error(
+        "a guest's memory of {} (--memory, or the study's `lab.memory`): it takes from {} to what \
+         this machine has, {}",
+        memory.iec(),
+        least.iec(),
+        most.iec()
+    )]
+    Memory {
+        /// What was asked for.
+        memory: Bytes,
+        /// The least.
+        least: Bytes,
+        /// This machine's.
+        most: Bytes,
+    },
+    /// More guests than processors, or none.
+    #[error(
+        "--at-once {wanted}: this process may use {processors} processors, and each lab needs one"
+    )]
+    AtOnce {
+        /// What was asked for.
+        wanted: usize,
+        /// What there are.
+        processors: usize,
+    },
+}
+
+/// The bench that an option applies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Applies {
+    /// The lab.
+    Lab,
+    /// Loop devices.
+    Loop,
+    /// Real disks.
+    Disks,
+}
+
+impl Applies {
+    fn to(self, bench: &BenchKind) -> bool {
+        matches!(
+            (self, bench),
+            (Self::Lab, BenchKind::Lab)
+                | (Self::Loop, BenchKind::Loop)
+                | (Self::Disks, BenchKind::Disks(_))
+        )
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Lab => "the lab, which models drives",
+            Self::Loop => "--on loop, whose drives are files",
+            Self::Disks => "--on disks:…, which erases drives",
+        }
+    }
+}
+
+impl RunOptions {
+    /// The bench.
+    pub fn bench(&self) -> BenchKind {
+        self.bench.clone().unwrap_or_default()
+    }
+
+    /// By how much sizes are scaled.
+    pub fn scale(&self) -> f64 {
+        self.scale.unwrap_or(1.0)
+    }
+
+    /// Refuses options that the bench would ignore.
+    ///
+    /// # Errors
+    /// [`OptionsError::WrongBench`] with the first of them.
+    pub fn check(&self) -> Result<(), OptionsError> {
+        let lab = &self.lab;
+        let given = [
+            ("--drive-size", Applies::Loop, self.drive_size.is_some()),
+            ("--memory", Applies::Lab, lab.memory.is_some()),
+            ("--processor", Applies::Lab, lab.processor.is_some()),
+            ("--bus", Applies::Lab, lab.bus.is_some()),
+            ("--set-drive", Applies::Lab, !lab.set_drive.is_empty()),
+            ("--at-once", Applies::Lab, lab.at_once.is_some()),
+            ("--cell-limit", Applies::Lab, lab.cell_limit.is_some()),
+            ("--erase", Applies::Disks, !self.erase.is_empty()),
+        ];
+        let bench = self.bench();
+        match given.into_iter().find(|(_, applies, given)| *given && !applies.to(&bench)) {
+            None => Ok(()),
+            Some((flag, applies, _)) => Err(OptionsError::WrongBench { flag, applies, bench }),
+        }
+    }
+
+    /// The same as when a run was begun: what is left out now is taken from then, and what
+    /// is given must be the same.
+    ///
+    /// # Errors
+    /// [`OptionsError::Differs`] and [`OptionsError::SelectionFixed`] for what is given, and
+    /// [`OptionsError::Recorded`] if the run's own cannot be read.
+    pub fn as_begun(&self, info: &RunInfo) -> Result<Self, OptionsError> {
+        let bench: BenchKind = read("bench", &info.bench, BenchKind::from_str)?;
+        differs("--on", self.bench.as_ref(), &bench)?;
+        differs("--scale", self.scale.as_ref(), &info.scale)?;
+        differs("--seed", self.seed.as_ref(), &info.seed)?;
+        differs("--repeats", self.repeats.as_ref(), &info.repeats)?;
+        if !self.only.is_empty() || !self.without.is_empty() {
+            return Err(OptionsError::SelectionFixed);
+        }
+        Ok(Self {
+            bench: Some(bench),
+            repeats: Some(info.repeats),
+            seed: Some(info.seed),
+            scale: Some(info.scale),
+            only: Vec::new(),
+            without: Vec::new(),
+            scratch: info.options.get("scratch").map(PathBuf::from),
+            lab: self.lab.as_begun(info)?,
+            drive_size: recorded(info, "drive-size", Bytes::from_str)?,
+            erase: self.erase.clone(),
+        })
+    }
+
+    /// The patterns that a run was begun with: only those that match, and not these.
+    pub(crate) fn recorded_patterns(info: &RunInfo) -> (Vec<String>, Vec<String>) {
+        let patterns = |name: &str| -> Vec<String> {
+            let text = info.options.get(name);
+            text.map(|t| t.split_whitespace().map(str::to_owned).collect()).unwrap_or_default()
+        };
+        (patterns("only"), patterns("without"))
+    }
+}
+
+impl LabOptions {
+    fn as_begun(&self, info: &RunInfo) -> Result<Self, OptionsError> {
+        let then = |name: &str| info.options.get(name);
+        let set_drive = match self.set_drive.is_empty() {
+            true => recorded(info, "set-drive", shell_words::split)?.unwrap_or_default(),
+            false => self.set_drive.clone(),
+        };
+        Ok(Self {
+            memory: recorded(info, "memory", Bytes::from_str)?,
+            // That it is the same is seen by the bench's description.
+            processor: self.processor.clone().or_else(|| then(RunInfo::PROCESSOR).cloned()),
+            bus: match self.bus {
+                Some(bus) => Some(bus),
+                None => recorded(info, "bus", Bus::from_str)?,
+            },
+            set_drive,
+            // That it is the same is seen by its digest.
+            kernel: self.kernel.clone().or_else(|| then(RunInfo::KERNEL).map(PathBuf::from)),
+            at_once: self.at_once,
+            cell_limit: match self.cell_limit {
+                Some(limit) => Some(limit),
+                None => recorded(info, RunInfo::CELL_LIMIT, parse_duration)?,
+            },
+        })
+    }
+}
+
+/// Refuses an option that is given now and was another one then.
+pub(crate) fn differs<T: Display + PartialEq>(
+    flag: &'static str,
+    now: Option<&T>,
+    then: &T,
+) -> Result<(), OptionsError> {
+    match now {
+        Some(now) if now != then => {
+            Err(OptionsError::Differs { flag, now: now.to_string(), then: then.to_string() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A setting that a run recorded; `None` if it has none of this name.
+pub(crate) fn recorded<T, E: Display>(
+    info: &RunInfo,
+    name: &'static str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<Option<T>, OptionsError> {
+    info.options.get(name).map(|text| read(name, text, parse)).transpose()
+}
+
+fn read<T, E: Display>(
+    name: &'static str,
+    text: &str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<T, OptionsError> {
+    parse(text).map_err(|why| OptionsError::Recorded {
+        name,
+        text: text.to_owned(),
+        why: why.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_sample::Environment;
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn info(options: &[(&str, &str)]) -> RunInfo {
+        RunInfo {
+            disklab: String::new(),
+            study: "s".to_owned(),
+            title: String::new(),
+            study_file: "s.toml".to_owned(),
+            study_text: String::new(),
+            bench: "lab".to_owned(),
+            bench_about: String::new(),
+            options: options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+            scale: 0.5,
+            repeats: 3,
+            seed: 7,
+            created: Timestamp::UNIX_EPOCH,
+            stacks: Vec::new(),
+            left_out: Vec::new(),
+            environment: Environment::default(),
+        }
+    }
+
+    #[test]
+    fn option_of_another_bench_is_refused() {
+        let lab = LabOptions { at_once: Some(2), ..LabOptions::default() };
+        let on_loop = RunOptions { bench: Some(BenchKind::Loop), lab, ..RunOptions::default() };
+        let error = on_loop.check().expect_err("refused");
+        let expected = OptionsError::WrongBench {
+            flag: "--at-once",
+            applies: Applies::Lab,
+            bench: BenchKind::Loop,
+        };
+        assert_eq!(error, expected);
+        let in_lab = RunOptions { bench: None, ..on_loop };
+        assert_eq!(in_lab.check(), Ok(()));
+        let sized = RunOptions { drive_size: Some(Bytes::gib(1)), ..RunOptions::default() };
+        assert!(matches!(
+            sized.check(),
+            Err(OptionsError::WrongBench { flag: "--drive-size", .. })
+        ));
+    }
+
+    #[test]
+    fn resumed_options_are_those_of_the_run() {
+        let info = info(&[("memory", "2GiB"), ("bus", "415000000 B/s"), ("cell-limit", "60 s")]);
+        let begun = RunOptions::default().as_begun(&info).expect("begun");
+        assert_eq!((begun.seed, begun.repeats, begun.scale), (Some(7), Some(3), Some(0.5)));
+        assert_eq!(begun.lab.memory, Some(Bytes::gib(2)));
+        assert_eq!(begun.lab.cell_limit, Some(Duration::from_secs(60)));
+        let other = RunOptions { seed: Some(8), ..RunOptions::default() };
+        let error = other.as_begun(&info).expect_err("differs");
+        assert!(matches!(error, OptionsError::Differs { flag: "--seed", .. }), "{error}");
+        let only = RunOptions { only: vec!["a".to_owned()], ..RunOptions::default() };
+        assert_eq!(only.as_begun(&info).err(), Some(OptionsError::SelectionFixed));
+    }
+
+    #[test]
+    fn recorded_setting_that_cannot_be_read_is_an_error() {
+        for (name, text) in [("memory", "many"), ("bus", "fast"), ("cell-limit", "soon")] {
+            let error = RunOptions::default().as_begun(&info(&[(name, text)])).err();
+            assert!(matches!(&error, Some(OptionsError::Recorded { name: n, .. }) if *n == name));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What would be run, on what, and in which order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use disklab_bench::{BenchProfile, Campaign, Survey};
+use disklab_campaign::Goal;
+use disklab_study::{Cell, LeftOut, TooManyCells, check_run_size};
+
+use crate::StopRule;
+
+/// Pairs of a stack and a workload, by their ids.
+pub type Pairs = BTreeSet<(String, String)>;
+
+/// What would be run, on what, and in which order. It follows from the study, the bench and
+/// the options alone; nothing is asked of a device or a clock.
+#[derive(Debug)]
+pub struct Plan {
+    /// The study, understood.
+    pub campaign: Campaign,
+    /// The bench.
+    pub bench: BenchProfile,
+    /// What of the study can run there, and is selected.
+    pub survey: Survey,
+    /// The cells, in their order. With a rule, those that run at least.
+    pub cells: Vec<Cell>,
+    /// Seed of everything random, the order included.
+    pub seed: u64,
+    /// Blocks; with a rule, at most so many.
+    pub repeats: u32,
+    /// The rule that decides how long it runs; `None` for the fixed number of repeats.
+    pub stop: Option<StopRule>,
+    /// The options that a run records, by their names.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// A plan cannot be a run.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// It has more cells than a run has.
+    #[error(transparent)]
+    TooManyCells(#[from] TooManyCells),
+    /// The best of one is no question.
+    #[error(
+        "--goal compares stacks, and no workload runs on two of them here, so that there is \
+         nothing to be best of; --precision 5% alone runs until each figure is known within 5 %, \
+         or take --repeats or --budget"
+    )]
+    NothingToCompare,
+    /// No cell is left.
+    #[error("nothing of this study can run here")]
+    NoCells {
+        /// What cannot run, and why.
+        left_out: Vec<LeftOut>,
+    },
+}
+
+impl Plan {
+    /// The plan for all that `survey` says can run, `repeats` times.
+    ///
+    /// # Errors
+    /// [`PlanError::TooManyCells`].
+    pub fn new(
+        campaign: Campaign,
+        bench: BenchProfile,
+        survey: Survey,
+        repeats: u32,
+        seed: u64,
+    ) -> Result<Self, PlanError> {
+        check_run_size(survey.pairs.len(), repeats)?;
+        let cells = campaign.study.order(&survey.pairs, repeats, seed);
+        let (stop, settings) = (None, BTreeMap::new());
+        Ok(Self { campaign, bench, survey, cells, seed, repeats, stop, settings })
+    }
+
+    /// All cells of so many blocks.
+    pub fn order(&self, blocks: u32) -> Vec<Cell> {
+        self.campaign.study.order(&self.survey.pairs, blocks, self.seed)
+    }
+
+    /// Leaves out all cells but those of these pairs.
+    pub fn keep(&mut self, pairs: &Pairs) {
+        self.survey.pairs.retain(|pair| pairs.contains(pair));
+        self.cells = self.order(self.repeats);
+    }
+
+    /// Has the samples or the clock decide how long it runs.
+    ///
+    /// # Errors
+    /// [`PlanError::NothingToCompare`] and [`PlanError::TooManyCells`].
+    pub fn stop_by(&mut self, rule: StopRule) -> Result<(), PlanError> {
+        let mut stacks: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, workload) in &self.survey.pairs {
+            *stacks.entry(workload).or_default() += 1;
+        }
+        let compares = rule.rules.as_ref().is_some_and(|r| !matches!(r.goal, Goal::Precision(_)));
+        if compares && !stacks.is_empty() && stacks.values().all(|n| *n < 2) {
+            return Err(PlanError::NothingToCompare);
+        }
+        check_run_size(self.survey.pairs.len(), rule.most_blocks())?;
+        self.repeats = rule.most_blocks();
+        self.cells = self.order(rule.first_look());
+        self.stop = Some(rule);
+        Ok(())
+    }
+
+    /// Refuses a plan that has nothing to run.
+    ///
+    /// # Errors
+    /// [`PlanError::NoCells`].
+    pub fn check_cells(&self) -> Result<(), PlanError> {
+        if !self.cells.is_empty() {
+            return Ok(());
+        }
+        Err(PlanError::NoCells { left_out: self.survey.left_out.clone() })
+    }
+
+    /// Workloads that will run and that no question of the study covers.
+    pub fn unasked(&self) -> Vec<&str> {
+        let runs = |id: &str| self.survey.pairs.iter().any(|(_, workload)| workload == id);
+        let unasked = self.campaign.study.unasked_workloads().map(|w| w.id.as_str());
+        unasked.filter(|id| runs(id)).collect()
+    }
+
+    /// The drives that are written to, by their names.
+    pub fn drive_names(&self) -> Vec<String> {
+        // A directory has drives of its own, the other benches have the study's.
+        match self.survey.stacks.first() {
+            Some(stack) if self.bench.name.starts_with("dir:") => stack.drives.clone(),
+            _ => self.campaign.study.drives.iter().map(|d| d.name.to_string()).collect(),
+        }
+    }
+}

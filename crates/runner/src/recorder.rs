@@ -1,0 +1,65 @@
+//! Takes what cells give, writes it into the run, and tells who watches.
+
+use std::path::PathBuf;
+
+use disklab_bench::{CellOutcome, Phase, ReadyBench, Sink, SinkError, Standing};
+use disklab_store::Run;
+use disklab_study::Cell;
+
+use crate::observer::{Observer, UpcomingCells};
+use crate::{Plan, RunnerError};
+
+/// Runs cells and records them. Returns how many failed.
+pub(crate) fn run_recorded(
+    plan: &Plan,
+    cells: &[Cell],
+    bench: &mut ReadyBench,
+    run: &mut Run,
+    upcoming: &UpcomingCells<'_>,
+    observer: &mut dyn Observer,
+) -> Result<usize, RunnerError> {
+    observer.cells_begin(upcoming);
+    let mut recorder = Recorder { run, observer, failed: 0 };
+    let cells: Vec<&Cell> = cells.iter().collect();
+    let result = bench.run_cells(&plan.campaign, &cells, &mut recorder);
+    let failed = recorder.failed;
+    recorder.observer.cells_end();
+    result.map(|()| failed).map_err(RunnerError::bench)
+}
+
+/// The sink of a run.
+struct Recorder<'a> {
+    run: &'a mut Run,
+    observer: &'a mut dyn Observer,
+    /// Cells that failed in this session.
+    failed: usize,
+}
+
+impl Sink for Recorder<'_> {
+    fn begin(&mut self, cell: &Cell) -> Result<PathBuf, SinkError> {
+        self.observer.cell_begins(cell);
+        Ok(self.run.begin_cell(cell)?)
+    }
+
+    fn phase(&mut self, cell: &Cell, phase: Phase) {
+        self.observer.phase(cell, phase);
+    }
+
+    fn stands(&mut self, cell: &Cell, standing: Standing) {
+        self.observer.cell_stands(cell, standing);
+    }
+
+    fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), SinkError> {
+        let CellOutcome { result, trace, seconds } = outcome;
+        let error = result.as_ref().err().map(ToString::to_string);
+        match (&result, &error) {
+            (Ok(sample), _) => self.run.record(cell, sample, seconds)?,
+            (Err(_), error) => {
+                self.failed += 1;
+                self.run.fail(cell, error.as_deref().unwrap_or_default(), &trace, seconds)?;
+            }
+        }
+        self.observer.cell_ends(cell, seconds, error.as_deref());
+        Ok(())
+    }
+}

@@ -1,0 +1,327 @@
+//! A run: created or resumed, carried out, recorded.
+
+use std::path::PathBuf;
+
+use disklab_bench::ReadyBench;
+use disklab_store::{CellState, Grounds, LAB_KERNEL, Run, RunInfo, Session};
+use disklab_study::{Cell, load};
+use jiff::Timestamp;
+
+use crate::adaptive;
+use crate::observer::{CellForecast, Observer, UpcomingCells};
+use crate::places::{check_vacant, claim_outputs, holds_run};
+use crate::plan::{Pairs, Plan};
+use crate::recorder::run_recorded;
+use crate::setup::{Caller, CheckedRun, PlannedRun};
+use crate::studies::study_folder;
+use crate::{
+    Estimate, FoundStudy, RunOptions, RunnerError, StopOptions, VERSION, leftover_lines,
+    tear_down_leftovers,
+};
+
+/// A run with a directory, the user's consent, and a bench that is ready.
+pub struct OpenRun {
+    /// What is run.
+    pub plan: Plan,
+    /// Where it is recorded.
+    pub run: Run,
+    bench: ReadyBench,
+    /// The cells that are left, if their number is fixed.
+    cells: Vec<Cell>,
+}
+
+impl CheckedRun {
+    /// Creates the run in `out`: asks for consent, has the bench prepared, and records what
+    /// the run is. `yes` says that consent was given.
+    ///
+    /// # Errors
+    /// [`RunnerError`]; the directory is then as it was.
+    pub fn begin(self, out: &std::path::Path, yes: bool) -> Result<OpenRun, RunnerError> {
+        let Self { plan, bench, scratch, .. } = self;
+        let bench = bench.confirm(yes).map_err(RunnerError::prepare)?;
+        let claim = claim_outputs(out)?;
+        let bench = bench.prepare(&plan.campaign, &plan.cells).map_err(RunnerError::prepare)?;
+        scratch.make()?;
+        let study = &plan.campaign.study;
+        let info = RunInfo {
+            disklab: VERSION.to_owned(),
+            study: study.id.to_string(),
+            title: study.title.clone(),
+            study_file: study.source.name.clone(),
+            study_text: study.source.text.clone(),
+            bench: plan.bench.name.clone(),
+            bench_about: plan.bench.about.clone(),
+            options: plan.settings.clone(),
+            scale: plan.campaign.scale,
+            repeats: plan.repeats,
+            seed: plan.seed,
+            created: Timestamp::now(),
+            stacks: plan.survey.stacks.clone(),
+            left_out: plan.survey.left_out.clone(),
+            environment: bench.environment(),
+        };
+        // A campaign that decides as it goes adds its cells block by block.
+        let first: &[Cell] = if plan.stop.is_some() { &[] } else { &plan.cells };
+        let run = Run::create(out, &info, first).map_err(RunnerError::Open)?;
+        claim.keep();
+        let cells = plan.cells.clone();
+        Ok(OpenRun { plan, run, bench, cells })
+    }
+}
+
+impl OpenRun {
+    /// Runs the cells that are left. Returns how many failed.
+    ///
+    /// # Errors
+    /// [`RunnerError::Interrupted`], [`RunnerError::Bench`] if the bench cannot go on, and
+    /// [`RunnerError::Record`] if the run cannot be written. What was recorded is kept.
+    pub fn carry_out(&mut self, observer: &mut dyn Observer) -> Result<usize, RunnerError> {
+        let Self { plan, run, bench, cells } = self;
+        run.begin_session(&session()).map_err(RunnerError::Record)?;
+        if let Some(rule) = &plan.stop {
+            return adaptive::go(plan, rule, bench, run, observer);
+        }
+        let estimate = Estimate::new(plan);
+        let forecast = |cell: &Cell| CellForecast {
+            workload: cell.workload.clone(),
+            seconds: estimate.seconds(cell),
+        };
+        let upcoming = UpcomingCells {
+            next: &cells.iter().map(forecast).collect::<Vec<_>>(),
+            at_once: plan.bench.at_once,
+            campaign: None,
+        };
+        run_recorded(plan, cells, bench, run, &upcoming, observer)
+    }
+
+    /// How many cells are left; `None` if the samples or the clock decide that.
+    ///
+    /// # Errors
+    /// [`RunnerError::Record`] if the run cannot be read.
+    pub fn cells_left(&self) -> Result<Option<usize>, RunnerError> {
+        if self.plan.stop.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(waiting(&self.run)?.len()))
+    }
+
+    /// Arguments that resuming it needs besides those that it remembers: consents that are
+    /// not used up yet.
+    pub fn consents_left(&self) -> Vec<String> {
+        self.bench.consents_left()
+    }
+}
+
+/// A run that is resumed.
+pub struct ResumeRequest {
+    /// Its directory.
+    pub folder: PathBuf,
+    /// What is given now; the rest is as it was begun.
+    pub options: RunOptions,
+    /// As the options.
+    pub stop: StopOptions,
+    /// The study as it is named now, if it is.
+    pub study: Option<(String, FoundStudy)>,
+    /// Whether cells that failed run again.
+    pub retry_failed: bool,
+    /// Whether the user has consented to erasing drives.
+    pub yes: bool,
+}
+
+/// What there is to resume.
+pub enum Resumed {
+    /// Nothing: all is done.
+    Done(Box<Run>),
+    /// The rest.
+    Open(Box<OpenRun>),
+}
+
+/// Resumes a run: the same study, bench, scale and machine, or not at all.
+///
+/// # Errors
+/// [`RunnerError`] if it is no run, if something differs, or the bench does not become ready.
+pub fn resume(
+    request: &ResumeRequest,
+    caller: &Caller,
+    observer: &mut dyn Observer,
+) -> Result<Resumed, RunnerError> {
+    for line in leftover_lines(&tear_down_leftovers(&caller.state, &caller.interrupt)?) {
+        observer.note(&line);
+    }
+    let folder = &request.folder;
+    let run = Run::resume(folder).map_err(RunnerError::Open)?;
+    if request.retry_failed {
+        run.retry_failed().map_err(RunnerError::Record)?;
+    }
+    let info = run.info().map_err(RunnerError::Open)?;
+    let study = load(&info.study_file, &info.study_text)?;
+    if let Some((name, named)) = &request.study
+        && named.study.digest != study.digest
+    {
+        return Err(RunnerError::OtherStudy { folder: folder.clone(), name: name.clone() });
+    }
+    let cells = waiting(&run)?;
+    let mut options = request.options.as_begun(&info)?;
+    let rule = request.stop.as_begun(&info)?.rule(None)?;
+    if cells.is_empty() && is_over(&run, rule.is_some(), &request.stop)? {
+        return Ok(Resumed::Done(Box::new(run)));
+    }
+    if let Some(rule) = &rule {
+        options.repeats = Some(rule.first_look());
+        // Cells that are left out were left out then.
+        (options.only, options.without) = RunOptions::recorded_patterns(&info);
+    }
+    let found = FoundStudy { study, folder: study_folder(&info.study_file) };
+    let mut planned = PlannedRun::new(found, &options, folder, caller)?;
+    match rule {
+        None => planned.plan.cells.clone_from(&cells),
+        Some(rule) => planned.plan.stop_by(rule)?,
+    }
+    let checked = planned.check()?;
+    let records = run.cells().map_err(RunnerError::Record)?;
+    let all: Vec<Cell> = records.into_iter().map(|record| record.cell).collect();
+    let (begun, left) = (all.len(), cells.len());
+    let (plan, bench) = make_ready(checked, &info, all, request.yes, observer)?;
+    observer.note(&if plan.stop.is_some() {
+        format!("{} cells are done; what is left hangs on the samples", begun - left)
+    } else {
+        format!("{left} of {begun} cells are left")
+    });
+    Ok(Resumed::Open(Box::new(OpenRun { plan, run, bench, cells })))
+}
+
+/// Whether a run of which no cell waits needs no more of them.
+fn is_over(run: &Run, has_rule: bool, stop: &StopOptions) -> Result<bool, RunnerError> {
+    if !has_rule {
+        return Ok(true);
+    }
+    Ok(stop.budget.is_none() && run.outcome().map_err(RunnerError::Record)?.is_some())
+}
+
+/// Makes the bench of a resumed run ready. `all` are its cells, also those that are done, so
+/// that the rest gets the same kernel. The machine is compared before the question, so that
+/// nobody gives his drives for a run that cannot be resumed.
+fn make_ready(
+    checked: CheckedRun,
+    info: &RunInfo,
+    all: Vec<Cell>,
+    yes: bool,
+    observer: &mut dyn Observer,
+) -> Result<(Plan, ReadyBench), RunnerError> {
+    let CheckedRun { plan, bench, scratch, .. } = checked;
+    let warnings = bench.warnings();
+    let cells = if all.is_empty() { &plan.cells } else { &all };
+    let bench = bench.prepare(&plan.campaign, cells).map_err(RunnerError::prepare)?;
+    same_machine(info, &plan, &bench.environment())?;
+    for warning in warnings {
+        observer.note(&format!("  {warning}"));
+    }
+    let bench = bench.confirm(yes).map_err(RunnerError::prepare)?;
+    scratch.make()?;
+    Ok((plan, bench))
+}
+
+/// Samples of two kernels, machines or tool versions in one run would be
+/// compared with each other as if they were of one.
+fn same_machine(
+    info: &RunInfo,
+    plan: &Plan,
+    environment: &disklab_sample::Environment,
+) -> Result<(), RunnerError> {
+    let now = Grounds {
+        disklab: VERSION,
+        bench: &plan.bench.name,
+        bench_about: &plan.bench.about,
+        environment,
+    };
+    let found = info.grounds().differences(&now);
+    if found.is_empty() {
+        return Ok(());
+    }
+    let is_kernel = found.iter().any(|d| d.what == LAB_KERNEL);
+    let words = found.iter().map(|d| format!("{} was '{}' and is '{}'", d.what, d.one, d.other));
+    Err(RunnerError::OtherMachine { differences: words.collect(), is_kernel })
+}
+
+fn waiting(run: &Run) -> Result<Vec<Cell>, RunnerError> {
+    let records = run.cells().map_err(RunnerError::Record)?;
+    let waiting = records.into_iter().filter(|record| record.state == CellState::Waiting);
+    Ok(waiting.map(|record| record.cell).collect())
+}
+
+/// A run that is begun, or resumed if it is there, without a question or a word.
+pub struct RunRequest<'a> {
+    /// Its study.
+    pub study: FoundStudy,
+    /// Its options.
+    pub options: RunOptions,
+    /// Its directory.
+    pub folder: PathBuf,
+    /// All that it runs.
+    pub pairs: &'a Pairs,
+}
+
+/// Carries a run out until its cells are done. Returns it and how many cells failed in it.
+///
+/// # Errors
+/// As [`resume`], [`CheckedRun::begin`] and [`OpenRun::carry_out`].
+pub fn run_until_done(
+    request: RunRequest<'_>,
+    caller: &Caller,
+    observer: &mut dyn Observer,
+) -> Result<(Run, usize), RunnerError> {
+    let run = if holds_run(&request.folder) {
+        let (options, folder) = (request.options, request.folder);
+        // Its cells are fixed.
+        let options = RunOptions { only: Vec::new(), without: Vec::new(), ..options };
+        let stop = StopOptions::default();
+        let request =
+            ResumeRequest { folder, options, stop, study: None, retry_failed: false, yes: false };
+        match resume(&request, caller, observer)? {
+            Resumed::Done(run) => *run,
+            Resumed::Open(mut open) => {
+                open.carry_out(observer)?;
+                open.run
+            }
+        }
+    } else {
+        let mut open = begin_quietly(request, caller, observer)?;
+        open.carry_out(observer)?;
+        open.run
+    };
+    let records = run.cells().map_err(RunnerError::Record)?;
+    let failed = records.iter().filter(|record| record.state == CellState::Failed).count();
+    Ok((run, failed))
+}
+
+fn begin_quietly(
+    request: RunRequest<'_>,
+    caller: &Caller,
+    observer: &mut dyn Observer,
+) -> Result<OpenRun, RunnerError> {
+    check_vacant(&request.folder)?;
+    for line in leftover_lines(&tear_down_leftovers(&caller.state, &caller.interrupt)?) {
+        observer.note(&line);
+    }
+    let mut planned = PlannedRun::new(request.study, &request.options, &request.folder, caller)?;
+    planned.keep(request.pairs);
+    planned.check()?.begin(&request.folder, false)
+}
+
+/// This start of the program.
+pub fn session() -> Session {
+    let uname = rustix::system::uname();
+    let part = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
+    Session {
+        began: Timestamp::now(),
+        command: std::env::args().collect(),
+        disklab: VERSION.to_owned(),
+        kernel: [
+            part(uname.sysname()),
+            part(uname.release()),
+            part(uname.version()),
+            part(uname.machine()),
+        ]
+        .join(" "),
+    }
+}

@@ -1,0 +1,222 @@
+//! Which cells `--only` and `--without` select.
+
+use std::collections::BTreeSet;
+
+use disklab_bench::Survey;
+use disklab_source::did_you_mean;
+use disklab_study::{LeftOut, Study, matches};
+
+/// A pattern matches no cell of the study at all: it is misspelt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{flag} '{pattern}' matches no cell{tip}; a pattern is STACK:WORKLOAD, a stack or a workload, \
+     with * and ?\n  stacks: {}\n  workloads: {}",
+    stacks.join(", "),
+    workloads.join(", ")
+)]
+pub struct SelectionError {
+    /// The option.
+    pub flag: &'static str,
+    /// What it was given.
+    pub pattern: String,
+    /// What may have been meant, or nothing.
+    pub tip: String,
+    /// The study's stacks on this bench.
+    pub stacks: Vec<String>,
+    /// Its workloads.
+    pub workloads: Vec<String>,
+}
+
+/// The patterns of a command line. One without a ':' is of stacks or of workloads.
+pub struct Selection<'a> {
+    only: &'a [String],
+    without: &'a [String],
+}
+
+impl<'a> Selection<'a> {
+    pub fn new(only: &'a [String], without: &'a [String]) -> Self {
+        Self { only, without }
+    }
+
+    /// Takes what is not selected out of a survey: it is not skipped either, as nobody
+    /// asked for it.
+    ///
+    /// # Errors
+    /// [`SelectionError`] with the first pattern that matches no cell of the study.
+    pub fn narrow(&self, survey: &mut Survey, study: &Study) -> Result<(), SelectionError> {
+        let all = Pairs::of(survey, study);
+        for (flag, patterns) in [("--only", self.only), ("--without", self.without)] {
+            for pattern in patterns {
+                if !all.0.iter().any(|(stack, workload)| selects(pattern, stack, workload)) {
+                    return Err(all.unmatched(flag, pattern));
+                }
+            }
+        }
+        survey.pairs.retain(|(stack, workload)| self.takes(stack, workload));
+        survey.left_out.retain(|left_out| {
+            all.0.iter().any(|(stack, workload)| {
+                concerns(left_out, stack, workload) && self.takes(stack, workload)
+            })
+        });
+        Ok(())
+    }
+
+    fn takes(&self, stack: &str, workload: &str) -> bool {
+        let any = |patterns: &[String]| patterns.iter().any(|p| selects(p, stack, workload));
+        (self.only.is_empty() || any(self.only)) && !any(self.without)
+    }
+}
+
+fn selects(pattern: &str, stack: &str, workload: &str) -> bool {
+    matches(pattern, &format!("{stack}:{workload}"))
+        || !pattern.contains(':') && (matches(pattern, stack) || matches(pattern, workload))
+}
+
+fn concerns(left_out: &LeftOut, stack: &str, workload: &str) -> bool {
+    left_out.stack.as_deref().is_none_or(|s| s == stack)
+        && left_out.workload.as_deref().is_none_or(|w| w == workload)
+}
+
+/// The cells of a study on a bench, also those that cannot run here.
+struct Pairs(BTreeSet<(String, String)>);
+
+impl Pairs {
+    fn of(survey: &Survey, study: &Study) -> Self {
+        let mut pairs: BTreeSet<_> = survey.pairs.iter().cloned().collect();
+        // A directory is one stack of its own.
+        let on_drives = survey.left_out.iter().any(|l| l.stack.is_some())
+            || survey.pairs.iter().any(|(id, _)| study.stacks.iter().any(|s| s.id == *id));
+        let own: Vec<String> = match on_drives {
+            true => study.stacks.iter().map(|stack| stack.id.clone()).collect(),
+            false => survey.stacks.iter().map(|stack| stack.id.clone()).collect(),
+        };
+        for left_out in &survey.left_out {
+            for (at, stack) in own.iter().enumerate() {
+                for (workload, w) in study.workloads.iter().enumerate() {
+                    if concerns(left_out, stack, &w.id)
+                        && !(on_drives && study.is_excluded(at, workload))
+                    {
+                        pairs.insert((stack.clone(), w.id.clone()));
+                    }
+                }
+            }
+        }
+        Self(pairs)
+    }
+
+    fn unmatched(&self, flag: &'static str, pattern: &str) -> SelectionError {
+        let stacks: BTreeSet<&str> = self.0.iter().map(|(stack, _)| stack.as_str()).collect();
+        let workloads: BTreeSet<&str> = self.0.iter().map(|(_, w)| w.as_str()).collect();
+        let tip = match pattern.split_once(':') {
+            Some((stack, workload)) => {
+                let known = |pattern: &str, names: &BTreeSet<&str>| {
+                    names.iter().any(|name| matches(pattern, name))
+                };
+                if known(stack, &stacks) && known(workload, &workloads) {
+                    " (the study does not run this workload on this stack)".to_owned()
+                } else if known(stack, &stacks) {
+                    did_you_mean(workload, workloads.iter().copied())
+                } else {
+                    did_you_mean(stack, stacks.iter().copied())
+                }
+            }
+            None => did_you_mean(pattern, stacks.iter().chain(&workloads).copied()),
+        };
+        let list = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
+        let (stacks, workloads) = (list(stacks), list(workloads));
+        SelectionError { flag, pattern: pattern.to_owned(), tip, stacks, workloads }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_without_a_colon_is_of_stacks_or_workloads() {
+        for (pattern, expected) in [
+            ("raid5/ext4", true),
+            ("raid5/*", true),
+            ("dd-*", true),
+            ("raid5/ext4:dd-4k", true),
+            ("raid5/ext4:*", true),
+            ("*:dd-4k", true),
+            ("*", true),
+            ("raid5", false),
+            ("raid5/ext4:", false),
+            ("raid5/ext4:hdparm", false),
+            ("dd-4k:*", false),
+        ] {
+            assert_eq!(selects(pattern, "raid5/ext4", "dd-4k"), expected, "{pattern}");
+        }
+    }
+
+    fn survey() -> (Survey, Study) {
+        let text = r#"
+id = "tiny"
+title = "Tiny"
+[[drives]]
+model = "m"
+size = "1 GB"
+[layouts]
+single = { drives = 1 }
+[file-systems]
+x = "ext4"
+y = "xfs"
+[[workloads]]
+id = "w"
+dd = { direction = "write", bs = "4k", count = 4 }
+[[workloads]]
+id = "v"
+dd = { direction = "write", bs = "4k", count = 4 }
+"#;
+        let study = disklab_study::load("tiny.toml", text).unwrap_or_else(|e| panic!("{e}"));
+        let stacks: Vec<&str> = study.stacks.iter().map(|s| s.id.as_str()).collect();
+        assert_eq!(stacks, ["single/x", "single/y"]);
+        let survey = Survey {
+            pairs: vec![("single/x".to_owned(), "w".to_owned())],
+            left_out: vec![
+                LeftOut::workload("v", "needs dd").lacking(["coreutils"]),
+                LeftOut::stack("single/y", "needs xfs"),
+            ],
+            ..Survey::default()
+        };
+        (survey, study)
+    }
+
+    #[test]
+    fn what_is_not_asked_for_is_not_skipped_either() {
+        let (mut survey, study) = survey();
+        Selection::new(&["single/x".to_owned()], &["v".to_owned()])
+            .narrow(&mut survey, &study)
+            .unwrap();
+        assert_eq!(survey.pairs, [("single/x".to_owned(), "w".to_owned())]);
+        assert!(survey.left_out.is_empty(), "{:?}", survey.left_out);
+    }
+
+    #[test]
+    fn a_pattern_of_cells_that_cannot_run_is_known() {
+        let (mut survey, study) = survey();
+        Selection::new(&["*/y".to_owned()], &[]).narrow(&mut survey, &study).unwrap();
+        assert!(survey.pairs.is_empty());
+        assert_eq!(survey.left_out.len(), 2, "{:?}", survey.left_out);
+    }
+
+    #[test]
+    fn a_misspelt_pattern_is_refused_with_a_tip() {
+        let (survey, study) = survey();
+        for (pattern, tip) in [
+            ("z:w", "stacks: single/x, single/y"),
+            ("*/x:vv", "did you mean 'v'"),
+            ("", "x, single/y"),
+        ] {
+            let pattern = [pattern.to_owned()];
+            let selections = [Selection::new(&pattern, &[]), Selection::new(&[], &pattern)];
+            for selection in selections {
+                let error = selection.narrow(&mut survey.clone(), &study).unwrap_err();
+                assert_eq!(error.pattern, pattern[0]);
+                assert!(error.to_string().contains(tip), "{error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The runs of a sensitivity analysis: a study as shipped, and with uncertain parameters of
+//! its drive models moved.
+
+mod cells;
+mod draw;
+mod own;
+mod plan;
+mod variation;
+
+use std::path::{Path, PathBuf};
+
+use disklab_drive::DriveFile;
+use disklab_published::Catalogue;
+use disklab_store::{CellState, Run};
+use disklab_study::load;
+
+pub use self::cells::Claims;
+pub use self::draw::Draw;
+pub use self::own::own_ratios;
+pub use self::plan::{Case, SensitivityPlan};
+pub use self::variation::Variation;
+use crate::observer::Observer;
+use crate::places::holds_run;
+use crate::plan::Pairs;
+use crate::run::{RunRequest, run_until_done};
+use crate::setup::{Caller, PlannedRun};
+use crate::studies::study_folder;
+use crate::{BenchKind, Estimate, FoundStudy, Plan, RunOptions, RunnerError, find_study};
+
+/// The folder of the run that nothing was moved in.
+const SHIPPED: &str = "as-shipped";
+
+/// Why there is no analysis.
+#[derive(Debug, thiserror::Error)]
+pub enum SensitivityError {
+    /// Real drives have no parameters that could be moved.
+    #[error("only the lab has models of drives whose parameters can be moved; leave --on out")]
+    NotTheLab,
+    /// No drive of the study has this model.
+    #[error("--drive {name}: the study has no drive of this model; it has {known}")]
+    UnknownDrive {
+        /// The model.
+        name: String,
+        /// Those that it has, in a list.
+        known: String,
+    },
+    /// Nothing is uncertain, or all of it was left out.
+    #[error(
+        "no parameter is left to move: the drives {drives} give no range in a table [plausible], \
+         or --drive, --field and --only leave none"
+    )]
+    NothingToMove {
+        /// The study's drives, in a list.
+        drives: String,
+    },
+    /// Every claim lost its cells.
+    #[error(
+        "none of the published claims can be measured here: --only and --without leave no claim's \
+         cells"
+    )]
+    NoClaimLeft,
+    /// There is nothing to claim.
+    #[error(
+        "nothing was published about '{study}', and no workload is left that two stacks run: \
+         there is nothing to compare"
+    )]
+    NothingToCompare {
+        /// The study.
+        study: String,
+    },
+    /// Ends of ranges exclude each other.
+    #[error(
+        "no drive was found in {tries} draws that is possible with all parameters at ends of \
+         their ranges: {why}; choose fewer with --field"
+    )]
+    NoPossibleDrive {
+        /// How many were drawn.
+        tries: usize,
+        /// What is wrong with the last of them.
+        why: String,
+    },
+    /// The directory has one.
+    #[error(
+        "{} holds an analysis already; choose another folder with --out, or go on with it by \
+         --resume",
+        .0.display()
+    )]
+    Occupied(PathBuf),
+    /// The directory has none that can be resumed.
+    #[error("{} holds no analysis to go on with: {}: {why}", folder.display(), file.display())]
+    NotThere {
+        /// The directory.
+        folder: PathBuf,
+        /// The file that remembers it.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It was planned, and nothing was run.
+    #[error("nothing was run in {} yet; begin it again in another folder", .0.display())]
+    NothingRun(PathBuf),
+    /// It cannot be remembered.
+    #[error("cannot write {}: {source}", file.display())]
+    NotSaved {
+        /// The file that remembers it.
+        file: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The table of what was published is wrong.
+    #[error(transparent)]
+    Catalogue(#[from] disklab_source::SourceError),
+}
+
+/// What an analysis is asked for.
+pub struct SensitivityRequest {
+    /// The study, and what was planned if it is resumed.
+    pub begun: Begun,
+    /// What its runs have in common.
+    pub options: RunOptions,
+    /// Only parameters of these drive models, if any are named.
+    pub drives: Vec<String>,
+    /// Only parameters that match one of these patterns, if there are any.
+    pub fields: Vec<String>,
+    /// How many drives are drawn; `None` for one parameter at a time.
+    pub drawn: Option<u32>,
+}
+
+/// The study of an analysis and its directory.
+pub struct Begun {
+    /// The study.
+    pub study: FoundStudy,
+    /// The directory.
+    pub folder: PathBuf,
+    /// What was planned, if it is resumed.
+    pub plan: Option<SensitivityPlan>,
+}
+
+impl Begun {
+    /// A new one.
+    ///
+    /// # Errors
+    /// [`SensitivityError::Occupied`], or what [`crate::check_outputs`] says.
+    pub fn new(study: FoundStudy, folder: PathBuf) -> Result<Self, RunnerError> {
+        if SensitivityPlan::path(&folder).exists() {
+            return Err(SensitivityError::Occupied(folder).into());
+        }
+        crate::check_outputs(&folder)?;
+        Ok(Self { study, folder, plan: None })
+    }
+
+    /// That in `folder`. `name` is the study as it is named now, if it is.
+    ///
+    /// # Errors
+    /// [`RunnerError`] if there is none, or it is another study's.
+    pub fn resume(folder: PathBuf, name: Option<&str>) -> Result<Self, RunnerError> {
+        let plan = SensitivityPlan::open(&folder)?;
+        let shipped = folder.join(SHIPPED);
+        if !holds_run(&shipped) {
+            return Err(SensitivityError::NothingRun(folder).into());
+        }
+        let info = Run::open(&shipped).and_then(|run| run.info()).map_err(RunnerError::Open)?;
+        let study = load(&info.study_file, &info.study_text)?;
+        if let Some(name) = name
+            && find_study(name)?.study.digest != study.digest
+        {
+            return Err(RunnerError::OtherStudy { folder, name: name.to_owned() });
+        }
+        let study = FoundStudy { study, folder: study_folder(&info.study_file) };
+        Ok(Self { study, folder, plan: Some(plan) })
+    }
+}
+
+/// An analysis of which all that could be wrong was checked.
+pub struct Sensitivity {
+    /// The run as shipped.
+    pub shipped: Plan,
+    /// Which parameters are moved.
+    pub plan: SensitivityPlan,
+    /// What the study claims.
+    pub claims: Claims,
+    /// Each run besides that as shipped, with its cells.
+    pub cases: Vec<(Case, Pairs)>,
+    /// All cells that depend on what is moved; what depends on nothing of it stays as it is.
+    pub pairs: Pairs,
+    study: FoundStudy,
+    folder: PathBuf,
+    options: RunOptions,
+    is_resumed: bool,
+}
+
+impl Sensitivity {
+    /// Plans it. Nothing is created.
+    ///
+    /// # Errors
+    /// [`RunnerError`] with what is wrong with any of its runs.
+    pub fn new(request: SensitivityRequest, caller: &Caller) -> Result<Self, RunnerError> {
+        let SensitivityRequest { begun, options, drives, fields, drawn } = request;
+        if options.bench() != BenchKind::Lab {
+            return Err(SensitivityError::NotTheLab.into());
+        }
+        let Begun { study, folder, plan } = begun;
+        let is_resumed = plan.is_some();
+        // What was begun says what belongs to it.
+        let options = begun_options(options, &folder.join(SHIPPED))?;
+        let planned = |options: &RunOptions| {
+            PlannedRun::new(study.clone(), options, &folder, caller).map(|planned| planned.plan)
+        };
+        let shipped = planned(&options)?;
+        let catalogue = Catalogue::shipped().map_err(SensitivityError::from)?;
+        let claims = Claims::of(&catalogue, &shipped)?;
+        let study_models =
+            |set: &[String]| variation::models(&shipped.campaign.study, &study.folder, set);
+        let models = study_models(&options.lab.set_drive)?;
+        let plan = match plan {
+            Some(plan) => plan,
+            None => {
+                let id = study.study.id.to_string();
+                let mut plan = SensitivityPlan::new(&id, &models, &claims, &drives, &fields)?;
+                if let Some(n) = drawn {
+                    let why_not = |moves: &[Variation]| {
+                        let moves = moves.iter().map(Variation::setting);
+                        let set = options.lab.set_drive.iter().cloned().chain(moves);
+                        study_models(&set.collect::<Vec<_>>()).err().map(|e| e.to_string())
+                    };
+                    plan.draws = draw::draw(&plan.variations, n, shipped.seed, why_not)?;
+                }
+                plan
+            }
+        };
+        let cases = cases(&plan, &claims, &models);
+        // All that is wrong is found before the first run.
+        for (case, _) in &cases {
+            planned(&case.options(&options))?;
+        }
+        let options = RunOptions { seed: Some(shipped.seed), ..options };
+        let pairs: Pairs = cases.iter().flat_map(|(_, pairs)| pairs.clone()).collect();
+        Ok(Self { shipped, plan, claims, cases, pairs, study, folder, options, is_resumed })
+    }
+
+    /// Real seconds that a run of these cells will take.
+    pub fn seconds(&self, pairs: &Pairs) -> f64 {
+        let cells = self.shipped.cells.iter();
+        let cells =
+            cells.filter(|cell| pairs.contains(&(cell.stack.clone(), cell.workload.clone())));
+        Estimate::new(&self.shipped).predict(cells).seconds
+    }
+
+    /// Real seconds that all runs will take.
+    pub fn total_seconds(&self) -> f64 {
+        let moved: f64 = self.cases.iter().map(|(_, pairs)| self.seconds(pairs)).sum();
+        self.seconds(&self.pairs) + moved
+    }
+
+    /// Its directory.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Remembers what is planned, if it is new. Its directory is created.
+    ///
+    /// # Errors
+    /// [`RunnerError`] if the directory, or the file in it, cannot be written.
+    pub fn begin(&self) -> Result<(), RunnerError> {
+        if self.is_resumed { Ok(()) } else { self.plan.save(&self.folder) }
+    }
+
+    /// Carries out the run as shipped, or the rest of it.
+    ///
+    /// # Errors
+    /// As [`run_until_done`].
+    pub fn run_shipped(
+        &self,
+        caller: &Caller,
+        observer: &mut dyn Observer,
+    ) -> Result<CaseRun, RunnerError> {
+        self.run(&self.options, SHIPPED, &self.pairs, caller, observer)
+    }
+
+    /// Carries out one of [`Sensitivity::cases`], or the rest of it.
+    ///
+    /// # Errors
+    /// As [`run_until_done`].
+    pub fn run_case(
+        &self,
+        case: &Case,
+        pairs: &Pairs,
+        caller: &Caller,
+        observer: &mut dyn Observer,
+    ) -> Result<CaseRun, RunnerError> {
+        self.run(&case.options(&self.options), &case.folder, pairs, caller, observer)
+    }
+
+    fn run(
+        &self,
+        options: &RunOptions,
+        folder: &str,
+        pairs: &Pairs,
+        caller: &Caller,
+        observer: &mut dyn Observer,
+    ) -> Result<CaseRun, RunnerError> {
+        let folder = self.folder.join(folder);
+        let was_done = is_done(&folder);
+        let (study, options) = (self.study.clone(), options.clone());
+        let request = RunRequest { study, options, folder, pairs };
+        let (run, failed) = run_until_done(request, caller, observer)?;
+        Ok(CaseRun { run, failed, was_done })
+    }
+}
+
+/// A run of the analysis that is done.
+pub struct CaseRun {
+    /// The run.
+    pub run: Run,
+    /// How many of its cells failed.
+    pub failed: usize,
+    /// Whether it was done before: then it says nothing about how long runs take now.
+    pub was_done: bool,
+}
+
+fn cases(plan: &SensitivityPlan, claims: &Claims, models: &[DriveFile]) -> Vec<(Case, Pairs)> {
+    let with_pairs = |case: Case| {
+        let pairs = case.pairs(claims, models);
+        (case, pairs)
+    };
+    plan.cases().into_iter().map(with_pairs).collect()
+}
+
+/// What the runs have in common: as the first was begun, if it was.
+fn begun_options(options: RunOptions, shipped: &Path) -> Result<RunOptions, RunnerError> {
+    if !holds_run(shipped) {
+        return Ok(options);
+    }
+    let info = Run::open(shipped).and_then(|run| run.info()).map_err(RunnerError::Open)?;
+    let (only, without) = RunOptions::recorded_patterns(&info);
+    Ok(RunOptions { only, without, ..options.as_begun(&info)? })
+}
+
+/// Whether there is a run in `folder` of which all cells have ended.
+fn is_done(folder: &Path) -> bool {
+    let cells = Run::open(folder).and_then(|run| run.cells());
+    cells.is_ok_and(|cells| cells.iter().all(|cell| cell.state != CellState::Waiting))
+}

@@ -1,0 +1,118 @@
+//! The cells that claims need.
+
+use std::collections::BTreeSet;
+
+use disklab_published::{Catalogue, Row};
+use disklab_study::matches;
+use disklab_units::count;
+
+use super::{SensitivityError, own};
+use crate::plan::{Pairs, Plan};
+
+/// The claims about a study that this machine can measure, each with its cells.
+pub struct Claims {
+    claims: Vec<Claim>,
+    /// Whether somebody published them. Those of others are what the run as shipped says.
+    pub are_published: bool,
+}
+
+struct Claim {
+    /// The published row's id.
+    row: String,
+    pairs: Pairs,
+    /// The study's drives that its stacks stand on, by index.
+    drives: BTreeSet<usize>,
+}
+
+impl Claims {
+    /// Those that were published about the study, are counted, and whose cells are all among the
+    /// plan's. Of a study about which nothing was published, what its run will say of each
+    /// workload's stacks.
+    pub fn of(catalogue: &Catalogue, plan: &Plan) -> Result<Self, SensitivityError> {
+        let study = &plan.campaign.study;
+        if !catalogue.knows(&study.id) {
+            return Self::own(plan);
+        }
+        let mut claims = Vec::new();
+        for row in catalogue.rows_of(&study.id).filter(|r| r.value.is_some() && !r.cpu_bound) {
+            let mut claim =
+                Claim { row: row.id.clone(), pairs: Pairs::new(), drives: BTreeSet::new() };
+            let has_all =
+                [Some(&row.subject), row.baseline.as_ref()].into_iter().flatten().all(|stack| {
+                    let Ok(target) = catalogue.target(row, stack) else { return false };
+                    let stack = target.stack.as_ref().unwrap_or(stack);
+                    let cells = plan.survey.pairs.iter();
+                    let before = claim.pairs.len();
+                    claim.pairs.extend(
+                        cells.filter(|(s, w)| s == stack && matches(&target.workload, w)).cloned(),
+                    );
+                    let index = study.stack_index(stack);
+                    claim.drives.extend(index.iter().flat_map(|i| &study.stacks[*i].drives));
+                    // Both sides of a ratio may be of one cell.
+                    claim.pairs.len() > before || claim.pairs.iter().any(|(s, _)| s == stack)
+                });
+            if has_all {
+                claims.push(claim);
+            }
+        }
+        if claims.is_empty() {
+            return Err(SensitivityError::NoClaimLeft);
+        }
+        Ok(Self { claims, are_published: true })
+    }
+
+    /// A ratio needs the cells of both stacks, and any may be compared with any.
+    fn own(plan: &Plan) -> Result<Self, SensitivityError> {
+        let study = &plan.campaign.study;
+        let workloads: BTreeSet<&String> = plan.survey.pairs.iter().map(|(_, w)| w).collect();
+        let claims: Vec<Claim> = workloads
+            .into_iter()
+            .map(|workload| {
+                let cells = plan.survey.pairs.iter().filter(|(_, w)| w == workload);
+                let pairs: Pairs = cells.cloned().collect();
+                let stacks = pairs.iter().filter_map(|(stack, _)| study.stack_index(stack));
+                let drives = stacks.flat_map(|i| study.stacks[i].drives.clone()).collect();
+                Claim { row: workload.clone(), pairs, drives }
+            })
+            .filter(|claim| claim.pairs.len() > 1)
+            .collect();
+        if claims.is_empty() {
+            return Err(SensitivityError::NothingToCompare { study: study.id.to_string() });
+        }
+        Ok(Self { claims, are_published: false })
+    }
+
+    /// What they are, in words.
+    pub fn about(&self, pairs: &Pairs) -> String {
+        let n = self.claims.iter().filter(|claim| claim.pairs.is_subset(pairs)).count();
+        if self.are_published {
+            return format!("{n} published");
+        }
+        format!("what the run as shipped says of the stacks in {}", count(n, "workload"))
+    }
+
+    /// The cells of the claims of these rows.
+    pub fn pairs_of(&self, rows: &[&Row]) -> Pairs {
+        if self.are_published {
+            let chosen = self.claims.iter().filter(|c| rows.iter().any(|row| row.id == c.row));
+            return chosen.flat_map(|claim| claim.pairs.clone()).collect();
+        }
+        let is_asked = |(stack, workload): &(String, String)| {
+            rows.iter().any(|row| {
+                let is_side = row.subject == *stack || row.baseline.as_ref() == Some(stack);
+                is_side && own::is_of(&row.workload, workload)
+            })
+        };
+        let all = self.claims.iter().flat_map(|claim| &claim.pairs);
+        all.filter(|pair| is_asked(pair)).cloned().collect()
+    }
+
+    /// The cells of those that hang on drives of this model; `models` are those of
+    /// the study's drives.
+    pub fn pairs(&self, models: &[disklab_drive::DriveFile], drive: &str) -> Pairs {
+        let hangs = |claim: &&Claim| {
+            claim.drives.iter().any(|index| models.get(*index).is_some_and(|m| m.id == drive))
+        };
+        self.claims.iter().filter(hangs).flat_map(|claim| claim.pairs.clone()).collect()
+    }
+}

@@ -1,0 +1,344 @@
+//! From options to a bench, a plan, and a run that is checked.
+
+mod lab;
+mod scratch;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use disklab_bench::{
+    Bench, Campaign, CheckedBench, DeviceBench, DirBench, DiskDrives, LoopDrives, Medium,
+    free_space, needs_zfs,
+};
+use disklab_exec::{Executor, Interrupt};
+use disklab_lab::kernel::NamedKernel;
+use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
+use disklab_stack::Ledger;
+use disklab_store::RunInfo;
+use disklab_units::Bytes;
+use disklab_workload::Context;
+
+use crate::error::DirectoryProblem;
+use crate::places::ledger_folder;
+use crate::plan::{Pairs, Plan};
+use crate::selection::Selection;
+use crate::{BenchKind, Estimate, FoundStudy, RunOptions, RunnerError, StopOptions};
+pub use lab::{KernelBuilder, check_zfs, kernel_parts, machine_memory};
+
+use self::scratch::{Scratch, check_writable};
+
+/// What the caller gives to all runs.
+#[derive(Clone)]
+pub struct Caller {
+    /// Raised when the user asks to stop.
+    pub interrupt: Interrupt,
+    /// Where disklab remembers what it has made and must tear down.
+    pub state: PathBuf,
+    /// Builds the lab's kernel, and shows how far it is.
+    pub kernels: KernelBuilder,
+}
+
+/// A run that is planned. Nothing was created, and no device was looked at.
+pub struct PlannedRun {
+    /// What would be run.
+    pub plan: Plan,
+    /// Where the cells' data go; `None` if that is the drives themselves, as the plan has left
+    /// out what does not fit on them.
+    pub room: Option<Room>,
+    bench: Bench,
+    scratch: Scratch,
+    /// The lab's kernel, if the user named one.
+    named_kernel: Option<NamedKernel>,
+}
+
+/// A run whose devices were looked at. Nothing was created.
+pub struct CheckedRun {
+    /// What would be run.
+    pub plan: Plan,
+    /// As [`PlannedRun::room`].
+    pub room: Option<Room>,
+    pub(crate) bench: CheckedBench,
+    pub(crate) scratch: Scratch,
+    named_kernel: Option<NamedKernel>,
+}
+
+/// A folder that the cells' data go to.
+#[derive(Debug, Clone)]
+pub struct Room {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Bytes free there.
+    pub free: Bytes,
+    /// What to do if that is too little.
+    pub(crate) remedy: &'static str,
+}
+
+impl Room {
+    /// That of a bench whose large files go to `scratch`.
+    fn of(bench: &BenchKind, scratch: &Path) -> Option<Self> {
+        match bench {
+            BenchKind::Disks(_) => None,
+            BenchKind::Dir(path) => Some(Self {
+                folder: path.clone(),
+                free: free_space(path),
+                remedy: "take another place with --on dir:PATH",
+            }),
+            BenchKind::Lab | BenchKind::Loop => Some(Self {
+                folder: scratch.to_owned(),
+                free: free_space(&existing_ancestor(scratch)),
+                remedy: "take another place with --scratch",
+            }),
+        }
+    }
+}
+
+impl PlannedRun {
+    /// Plans a run of a study. `out` is the run's directory.
+    ///
+    /// # Errors
+    /// [`RunnerError`] if the study, an option, a drive file or a pattern is wrong.
+    pub fn new(
+        found: FoundStudy,
+        options: &RunOptions,
+        out: &Path,
+        caller: &Caller,
+    ) -> Result<Self, RunnerError> {
+        options.check()?;
+        let FoundStudy { study, folder } = found;
+        let context = Context { scale: options.scale(), folder: folder.clone() };
+        let campaign = Campaign::new(study, &context)?;
+        let scratch = Scratch::new(options.scratch.as_deref(), out)?;
+        // `study.toml` lies in no folder that its path names.
+        let folder = absolute(&Path::new(".").join(&folder))?;
+        let named_kernel = lab::named_kernel(options)?;
+        let mut benches = Benches {
+            options,
+            campaign: &campaign,
+            scratch: scratch.path(),
+            study: &folder,
+            kernel: named_kernel.as_ref(),
+            caller,
+            settings: BTreeMap::new(),
+        };
+        let bench = benches.bench()?;
+        let mut settings = benches.settings;
+        if options.scratch.is_some() {
+            settings.insert("scratch".to_owned(), scratch.path().display().to_string());
+        }
+        for (name, patterns) in [("only", &options.only), ("without", &options.without)] {
+            if !patterns.is_empty() {
+                settings.insert(name.to_owned(), patterns.join(" "));
+            }
+        }
+        let mut survey = bench.survey(&campaign);
+        Selection::new(&options.only, &options.without).narrow(&mut survey, &campaign.study)?;
+        let repeats = options.repeats.unwrap_or(campaign.study.repeats);
+        let seed = match options.seed {
+            Some(seed) => seed,
+            None => draw_seed()?,
+        };
+        let room = Room::of(&options.bench(), scratch.path());
+        let mut plan = Plan::new(campaign, bench.profile(), survey, repeats, seed)?;
+        plan.settings = settings;
+        Ok(Self { plan, room, bench, scratch, named_kernel })
+    }
+
+    /// Has the samples or the clock decide how long it runs, if `stop` says so. `repeats` are
+    /// those that were asked for.
+    ///
+    /// # Errors
+    /// [`RunnerError::Options`] if they contradict each other, [`RunnerError::Plan`] if there
+    /// is nothing to decide.
+    pub fn stop_by(&mut self, stop: &StopOptions, repeats: Option<u32>) -> Result<(), RunnerError> {
+        if let Some(rule) = stop.rule(repeats)? {
+            self.plan.stop_by(rule)?;
+            self.plan.settings.extend(stop.settings());
+        }
+        Ok(())
+    }
+
+    /// Leaves out all cells but those of these pairs.
+    pub fn keep(&mut self, pairs: &Pairs) {
+        self.plan.keep(pairs);
+    }
+
+    /// Looks at what the cells would write to, for a plan that is only shown: the machine may
+    /// lack what a run needs.
+    ///
+    /// # Errors
+    /// [`RunnerError`] if there are no cells, or what they would write to is refused.
+    pub fn check_for_plan(self) -> Result<CheckedRun, RunnerError> {
+        if let Some(named) = &self.named_kernel {
+            check_zfs(named, needs_zfs(&self.plan.campaign, &self.plan.cells))
+                .map_err(RunnerError::prepare)?;
+        }
+        self.plan.check_cells()?;
+        let Self { plan, room, bench, scratch, named_kernel } = self;
+        let bench = bench.check(&plan.campaign, &plan.cells).map_err(RunnerError::prepare)?;
+        Ok(CheckedRun { plan, room, bench, scratch, named_kernel })
+    }
+
+    /// Looks at all that a run needs, without changing anything.
+    ///
+    /// # Errors
+    /// As [`PlannedRun::check_for_plan`], and if the bench lacks something, there is no room,
+    /// or files cannot be written.
+    pub fn check(self) -> Result<CheckedRun, RunnerError> {
+        let missing = self.bench.missing();
+        if !missing.is_empty() {
+            return Err(RunnerError::BenchLacks { bench: self.plan.bench.name, missing });
+        }
+        self.plan.check_cells()?;
+        self.scratch.check()?;
+        if let Some(Room { folder, .. }) = &self.room
+            && self.plan.bench.name.starts_with("dir:")
+        {
+            check_writable("--on dir:", folder)?;
+        }
+        Estimate::new(&self.plan).check_room(self.room.as_ref())?;
+        self.check_for_plan()
+    }
+}
+
+impl CheckedRun {
+    /// What the user must know before the run begins, one line each.
+    pub fn warnings(&self) -> Vec<String> {
+        self.bench.warnings()
+    }
+
+    /// In the lab: whether it takes the kernel with ZFS, and where that or the plain one is,
+    /// if it is there.
+    pub fn lab_kernel(&self) -> Option<(bool, Option<PathBuf>)> {
+        let named = self.named_kernel.as_ref();
+        let Plan { campaign, cells, bench, .. } = &self.plan;
+        bench.is_simulated.then(|| lab::kernel_of(campaign, cells, named))
+    }
+}
+
+/// Makes the bench that options ask for.
+struct Benches<'a> {
+    options: &'a RunOptions,
+    campaign: &'a Campaign,
+    /// For large files and mount points.
+    scratch: &'a Path,
+    /// In which a study's own files are looked for.
+    study: &'a Path,
+    /// The lab's kernel, if the user named one.
+    kernel: Option<&'a NamedKernel>,
+    caller: &'a Caller,
+    /// What a run records of it.
+    settings: BTreeMap<String, String>,
+}
+
+impl Benches<'_> {
+    fn record(&mut self, name: &str, value: String) {
+        self.settings.insert(name.to_owned(), value);
+    }
+
+    fn ledger(&self) -> Result<Ledger, RunnerError> {
+        Ok(Ledger::open(&ledger_folder(&self.caller.state))?)
+    }
+
+    fn bench(&mut self) -> Result<Bench, RunnerError> {
+        let executor = Executor::new(self.caller.interrupt.clone());
+        match self.options.bench() {
+            BenchKind::Lab => self.lab(executor),
+            BenchKind::Loop => {
+                let scratch = self.scratch;
+                let size = self.options.drive_size;
+                let size = size.unwrap_or_else(|| loop_drive_size(self.campaign));
+                self.record("drive-size", size.short());
+                let medium = medium_below(&existing_ancestor(scratch)).0;
+                let drives = LoopDrives::new(scratch, size, medium);
+                Ok(DeviceBench::new(drives, self.ledger()?, executor, scratch).into())
+            }
+            BenchKind::Dir(path) => {
+                let refused = |why| {
+                    let (flag, path) = ("--on dir:", path.clone());
+                    RunnerError::Directory { flag, path, why }
+                };
+                let meta = path.metadata().map_err(|e| refused(DirectoryProblem::Unreadable(e)))?;
+                if !meta.is_dir() {
+                    return Err(refused(DirectoryProblem::NotADirectory));
+                }
+                let path =
+                    path.canonicalize().map_err(|e| refused(DirectoryProblem::Unreadable(e)))?;
+                let (medium, watched) = medium_below(&path);
+                Ok(DirBench::new(&path, watched, medium, self.ledger()?, executor).into())
+            }
+            BenchKind::Disks(names) => {
+                let drives =
+                    DiskDrives::new(&names, &self.options.erase).map_err(RunnerError::prepare)?;
+                Ok(DeviceBench::new(drives, self.ledger()?, executor, self.scratch).into())
+            }
+        }
+    }
+
+    fn lab(&mut self, executor: Executor) -> Result<Bench, RunnerError> {
+        let (bench, memory) = lab::bench(self, self.ledger()?, executor)?;
+        let lab = &self.options.lab;
+        self.record("memory", memory.short());
+        if let Some(named) = self.kernel {
+            self.record(RunInfo::KERNEL, named.kernel.display().to_string());
+        }
+        if !lab.set_drive.is_empty() {
+            self.record("set-drive", shell_words::join(&lab.set_drive));
+        }
+        if let Some(processor) = &lab.processor {
+            self.record(RunInfo::PROCESSOR, processor.clone());
+        }
+        if let Some(limit) = lab.cell_limit {
+            self.record(RunInfo::CELL_LIMIT, format!("{} s", limit.as_secs_f64()));
+        }
+        if let Some(bus) = &lab.bus {
+            self.record("bus", bus.to_string());
+        }
+        Ok(bench.into())
+    }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, RunnerError> {
+    let failed = |source| RunnerError::Path { path: path.to_owned(), source };
+    std::path::absolute(path).map_err(failed)
+}
+
+/// Twice the largest workload and room for a file system's own, and no less
+/// than the study asks for.
+fn loop_drive_size(campaign: &Campaign) -> Bytes {
+    let space = campaign.workloads.iter().map(|w| w.cost().space).max().unwrap_or_default();
+    let asked = campaign.study.loop_drive_size.unwrap_or(Bytes::gib(1));
+    (space.saturating_mul(2) + Bytes::mib(512)).max(asked).round_up(Bytes::mib(64))
+}
+
+/// The block devices below a folder, and what they are like.
+fn medium_below(folder: &Path) -> (Medium, Vec<Watched>) {
+    let root = SystemRoot::here();
+    let devices = devices_under(&root, &mounts(&root), folder).unwrap_or_default();
+    let medium = devices.first().map_or(Medium::SOLID_STATE, |device| {
+        let whole = device.whole();
+        let rotational = whole.attribute("queue/rotational");
+        Medium::of(whole.name(), rotational.map(|text| text.trim() == "1"))
+    });
+    let watched =
+        devices.iter().map(|d| Watched { name: d.name().to_owned(), device: d.node() }).collect();
+    (medium, watched)
+}
+
+/// The nearest folder that exists already, for free space and devices.
+fn existing_ancestor(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    absolute
+        .ancestors()
+        .find(|ancestor| ancestor.is_dir())
+        .map_or_else(|| PathBuf::from("/"), Path::to_owned)
+}
+
+/// A seed from the kernel, of 53 bits: readers of JSON that keep numbers as doubles, such as
+/// browsers, hold no more exactly.
+fn draw_seed() -> Result<u64, RunnerError> {
+    let mut bytes = [0; 8];
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes))
+        .map_err(RunnerError::Seed)?;
+    Ok(u64::from_le_bytes(bytes) >> 11)
+}

@@ -1,0 +1,217 @@
+//! The lab bench.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use disklab_bench::{
+    BenchError, Campaign, LabBench, LabKernel, LabSettings, ModelledDrives, find_processor,
+    free_space, needs_zfs, study_processor,
+};
+use disklab_config::ModelSetting;
+use disklab_exec::{Executor, Interrupt};
+use disklab_lab::kernel::{KernelError, NamedKernel, Parts, ZfsKernel};
+use disklab_lab::speed::processors;
+use disklab_lab::{ContentLimits, kernel};
+use disklab_stack::Ledger;
+use disklab_study::Cell;
+use disklab_units::Bytes;
+
+use super::{Benches, existing_ancestor};
+use crate::options::OptionsError;
+use crate::{BenchKind, Bus, RunOptions, RunnerError};
+
+/// How the lab's kernels are built if they are not there yet; the caller shows how far that is.
+#[derive(Clone, Copy)]
+pub struct KernelBuilder {
+    /// The plain one, with these parts.
+    pub plain: fn(&kernel::Source, Parts, &Interrupt) -> Result<PathBuf, KernelError>,
+    /// The one with OpenZFS.
+    pub zfs: fn(&kernel::Source, &kernel::ZfsSource, &Interrupt) -> Result<ZfsKernel, KernelError>,
+}
+
+/// A guest's memory where neither the user nor the study says it: that of a small NAS.
+const MEMORY: Bytes = Bytes::gib(1);
+/// With less, programs such as mkfs.xfs are killed.
+const LEAST_MEMORY: Bytes = Bytes::mib(128);
+
+/// A guest that is not done then hangs: the longest published study took days, and
+/// an idle guest is there within a minute.
+const CELL_LIMIT: Duration = Duration::from_secs(30 * 86_400);
+
+/// The lab bench, and the memory of its guests.
+pub(super) fn bench(
+    benches: &Benches<'_>,
+    ledger: Ledger,
+    executor: Executor,
+) -> Result<(LabBench, Bytes), RunnerError> {
+    let (options, campaign) = (&benches.options.lab, benches.campaign);
+    let over = options.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));
+    let over = over.collect::<Result<Vec<_>, _>>()?;
+    let drives = ModelledDrives::new(&campaign.study, benches.study, &over)?;
+    let memory = options.memory.or(campaign.study.lab_memory).unwrap_or(MEMORY);
+    let most = machine_memory();
+    if memory < LEAST_MEMORY || memory > most {
+        return Err(OptionsError::Memory { memory, least: LEAST_MEMORY, most }.into());
+    }
+    let processor = match &options.processor {
+        Some(name) => find_processor(name, Path::new("")),
+        None => study_processor(&campaign.study, benches.study),
+    };
+    let processor = processor?;
+    let cores = processors().map_err(RunnerError::Processors)?;
+    let at_once = at_once(options.at_once, cores.len(), memory, most)?;
+    let program = std::env::current_exe().map_err(RunnerError::OwnProgram)?;
+    let interrupt = executor.interrupt.clone();
+    let free = free_space(&existing_ancestor(benches.scratch));
+    let content =
+        ContentLimits { disk_bytes: free.0 / 10 * 9 / at_once as u64, ..ContentLimits::default() };
+    let settings = LabSettings {
+        program,
+        scratch: benches.scratch.to_owned(),
+        cores,
+        at_once,
+        memory,
+        machine_memory: most,
+        content,
+        cell_limit: options.cell_limit.unwrap_or(CELL_LIMIT),
+        folder: benches.study.to_owned(),
+        processor,
+        bus: options.bus.unwrap_or(Bus(campaign.study.lab_bus)).0,
+        set_drive: options.set_drive.clone(),
+    };
+    let named = benches.kernel.cloned();
+    let builder = benches.caller.kernels;
+    let parts = kernel_parts(campaign);
+    let kernels = Box::new(move |zfs| kernel_for(zfs, parts, named.as_ref(), builder, &interrupt));
+    Ok((LabBench::new(drives, settings, kernels, ledger, executor), memory))
+}
+
+/// The kernel that the user named, by an option or by a variable.
+///
+/// # Errors
+/// [`RunnerError::Kernel`] if it is not a program, [`RunnerError::Options`] if the bench has
+/// no use for it.
+pub(super) fn named_kernel(options: &RunOptions) -> Result<Option<NamedKernel>, RunnerError> {
+    let bench = options.bench();
+    match &options.lab.kernel {
+        named if bench == BenchKind::Lab => Ok(NamedKernel::find(named.as_deref())?),
+        None => Ok(None),
+        Some(_) => Err(OptionsError::KernelElsewhere(bench).into()),
+    }
+}
+
+/// Refuses a named kernel that lacks OpenZFS if cells need it.
+///
+/// # Errors
+/// [`BenchError::KernelLacksZfs`].
+pub fn check_zfs(named: &NamedKernel, zfs: bool) -> Result<(), BenchError> {
+    if !zfs || named.programs.is_some() {
+        return Ok(());
+    }
+    Err(BenchError::KernelLacksZfs(named.kernel.clone()))
+}
+
+/// The parts of the lab's kernel that a study's stacks need. Those of all its stacks, so that
+/// a run with fewer of them does not cause another build before the next.
+pub fn kernel_parts(campaign: &Campaign) -> Parts {
+    let needs = campaign.stacks.iter().flat_map(|stack| stack.needs());
+    let options: Vec<String> = needs.filter_map(|need| need.kernel_option()).collect();
+    Parts::with_options(options.iter().map(String::as_str))
+}
+
+/// Whether these cells need the kernel with ZFS, and where that, the plain one or the one that
+/// was named is, if it is there.
+pub(super) fn kernel_of(
+    campaign: &Campaign,
+    cells: &[Cell],
+    named: Option<&NamedKernel>,
+) -> (bool, Option<PathBuf>) {
+    let cache = kernel::cache_folder();
+    let zfs = needs_zfs(campaign, cells);
+    let found = match named {
+        Some(named) => Some(named.kernel.clone()),
+        None if zfs => kernel::find_zfs(&cache).map(|found| found.kernel),
+        None => kernel::find(&cache, kernel_parts(campaign)),
+    };
+    (zfs, found)
+}
+
+/// The kernel; it is built where it is not there yet.
+fn kernel_for(
+    zfs: bool,
+    parts: Parts,
+    named: Option<&NamedKernel>,
+    builder: KernelBuilder,
+    interrupt: &Interrupt,
+) -> Result<LabKernel, BenchError> {
+    let source = kernel::Source::Debian;
+    let cache = kernel::cache_folder();
+    let failed = |source| BenchError::Kernel { zfs, source };
+    let with_programs = |program: PathBuf, programs: Option<PathBuf>| {
+        let arguments = programs.iter().map(|_| kernel::ZFS_HOST.to_owned()).collect();
+        LabKernel { program, programs, arguments }
+    };
+    if let Some(named) = named {
+        check_zfs(named, zfs)?;
+        // The same for all cells of a study, so that its parts can be merged.
+        return Ok(with_programs(named.kernel.clone(), named.programs.clone()));
+    }
+    if !zfs {
+        let program = match kernel::find(&cache, parts) {
+            Some(program) => program,
+            None => (builder.plain)(&source, parts, interrupt).map_err(failed)?,
+        };
+        return Ok(with_programs(program, None));
+    }
+    let found = match kernel::find_zfs(&cache) {
+        Some(found) => found,
+        None => {
+            let zfs_source = kernel::ZfsSource::Debian;
+            (builder.zfs)(&source, &zfs_source, interrupt).map_err(failed)?
+        }
+    };
+    Ok(with_programs(found.kernel, Some(found.programs)))
+}
+
+/// How many labs run at once: as many as asked for, or else one on each processor that
+/// this process may use, as far as their guests fit into the memory.
+fn at_once(
+    wanted: Option<usize>,
+    cores: usize,
+    memory: Bytes,
+    most: Bytes,
+) -> Result<usize, OptionsError> {
+    let fit = usize::try_from(most.0 / memory.0.max(1)).unwrap_or(usize::MAX);
+    match wanted {
+        Some(wanted) if wanted == 0 || wanted > cores => {
+            Err(OptionsError::AtOnce { wanted, processors: cores })
+        }
+        Some(wanted) => Ok(wanted),
+        None => Ok(fit.clamp(1, cores.max(1))),
+    }
+}
+
+/// This machine's memory.
+pub fn machine_memory() -> Bytes {
+    let info = rustix::system::sysinfo();
+    Bytes((info.totalram as u64).saturating_mul(u64::from(info.mem_unit)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_lab_has_a_processor_and_its_memory() {
+        let labs = |wanted, gib| at_once(wanted, 4, Bytes::gib(2), Bytes::gib(gib));
+        for (wanted, gib, labs_at_once) in
+            [(None, 1024, 4), (None, 7, 3), (None, 1, 1), (Some(2), 1024, 2), (Some(4), 1, 4)]
+        {
+            assert_eq!(labs(wanted, gib).unwrap_or_else(|e| panic!("{e}")), labs_at_once);
+        }
+        for wanted in [0, 5] {
+            let error = labs(Some(wanted), 1024);
+            assert_eq!(error, Err(OptionsError::AtOnce { wanted, processors: 4 }));
+        }
+    }
+}

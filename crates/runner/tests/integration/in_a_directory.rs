@@ -1,0 +1,160 @@
+//! A run in a directory, from its options to its samples, and how it ends.
+
+use std::path::Path;
+
+use disklab_bench::{BenchError, Phase, Standing};
+use disklab_exec::Interrupt;
+use disklab_lab::kernel::KernelError;
+use disklab_runner::{
+    BenchKind, Caller, Estimate, FoundStudy, KernelBuilder, Observer, PlannedRun, ResumeRequest,
+    Resumed, RunOptions, RunnerError, StopOptions, UpcomingCells, resume,
+};
+use disklab_store::CellState;
+use disklab_study::{Cell, load};
+
+const STUDY: &str = r#"
+id = "tiny"
+title = "Tiny"
+[[drives]]
+model = "m"
+size = "1 GB"
+[stacks]
+a = { layers = "ext4", drives = 1 }
+[[workloads]]
+id = "dd"
+dd = { direction = "write", bs = "4k", count = 4 }
+[[workloads]]
+id = "more"
+dd = { direction = "write", bs = "4k", count = 8 }
+"#;
+
+/// Notes what it is told; raises the interrupt when a cell of this number begins.
+#[derive(Default)]
+struct Notes {
+    lines: Vec<String>,
+    ended: Vec<(String, bool)>,
+    stop: Option<(u32, Interrupt)>,
+}
+
+impl Observer for Notes {
+    fn note(&mut self, line: &str) {
+        self.lines.push(line.to_owned());
+    }
+
+    fn cells_begin(&mut self, cells: &UpcomingCells<'_>) {
+        assert!(cells.next.iter().all(|cell| cell.seconds > 0.0), "{cells:?}");
+    }
+
+    fn cell_begins(&mut self, cell: &Cell) {
+        if let Some((_, interrupt)) = self.stop.as_ref().filter(|(at, _)| *at == cell.number) {
+            interrupt.raise();
+        }
+    }
+
+    fn phase(&mut self, _: &Cell, _: Phase) {}
+
+    fn cell_stands(&mut self, _: &Cell, _: Standing) {}
+
+    fn cell_ends(&mut self, cell: &Cell, _: f64, error: Option<&str>) {
+        self.ended.push((cell.workload.clone(), error.is_none()));
+    }
+
+    fn cells_end(&mut self) {}
+}
+
+fn caller(home: &Path) -> Caller {
+    Caller {
+        interrupt: Interrupt::new(),
+        state: home.join("state"),
+        kernels: KernelBuilder {
+            plain: |_, _| Err(KernelError::Machine("none here".to_owned())),
+            zfs: |_, _, _| Err(KernelError::Machine("none here".to_owned())),
+        },
+    }
+}
+
+fn study() -> FoundStudy {
+    FoundStudy { study: load("tiny.toml", STUDY).expect("study"), folder: ".".into() }
+}
+
+fn options(home: &Path) -> RunOptions {
+    let directory = home.join("measured");
+    std::fs::create_dir_all(&directory).expect("directory");
+    RunOptions {
+        bench: Some(BenchKind::Dir(directory)),
+        repeats: Some(2),
+        seed: Some(7),
+        ..RunOptions::default()
+    }
+}
+
+fn resume_request(home: &Path) -> ResumeRequest {
+    ResumeRequest {
+        folder: home.join("run"),
+        options: RunOptions::default(),
+        stop: StopOptions::default(),
+        study: None,
+        retry_failed: false,
+        yes: false,
+    }
+}
+
+#[test]
+fn run_is_planned_carried_out_and_resumed() {
+    let home = tempfile::tempdir().expect("temp");
+    let (folder, caller) = (home.path().join("run"), caller(home.path()));
+    let planned = PlannedRun::new(study(), &options(home.path()), &folder, &caller);
+    let checked = planned.and_then(PlannedRun::check).expect("checked");
+    assert_eq!(checked.plan.cells.len(), 4);
+    assert!(Estimate::new(&checked.plan).total().seconds > 0.0);
+    assert!(!folder.exists() && !home.path().join("run/run.sqlite").exists());
+    let mut open = checked.begin(&folder, false).expect("begun");
+    let stop = Some((2, caller.interrupt.clone()));
+    let mut notes = Notes { stop, ..Notes::default() };
+    let stopped = open.carry_out(&mut notes);
+    assert!(matches!(stopped, Err(RunnerError::Interrupted)), "{stopped:?}");
+    assert_eq!(open.cells_left().expect("cells"), Some(2));
+    assert_eq!(notes.ended.len(), 2);
+    drop(open);
+
+    let caller = self::caller(home.path());
+    let mut notes = Notes::default();
+    let resumed = resume(&resume_request(home.path()), &caller, &mut notes).expect("resumed");
+    let Resumed::Open(mut open) = resumed else { panic!("two cells are left") };
+    assert_eq!(notes.lines.last().map(String::as_str), Some("2 of 4 cells are left"));
+    assert_eq!(open.carry_out(&mut notes).expect("carried out"), 0);
+    let records = open.run.cells().expect("cells");
+    assert!(records.iter().all(|record| record.state == CellState::Done), "{records:?}");
+    drop(open);
+    let again = resume(&resume_request(home.path()), &caller, &mut notes).expect("resumed");
+    assert!(matches!(again, Resumed::Done(_)));
+    let left = std::fs::read_dir(home.path().join("measured")).expect("directory").count();
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn run_that_is_refused_creates_nothing() {
+    let home = tempfile::tempdir().expect("temp");
+    let (folder, caller) = (home.path().join("run"), caller(home.path()));
+    let refused = |change: fn(&mut RunOptions)| {
+        let mut options = options(home.path());
+        change(&mut options);
+        let planned = PlannedRun::new(study(), &options, &folder, &caller);
+        let error = planned.and_then(PlannedRun::check).and_then(|run| run.begin(&folder, false));
+        assert!(!folder.exists());
+        error.err().expect("refused")
+    };
+    let error = refused(|options| options.lab.at_once = Some(2));
+    assert!(matches!(error, RunnerError::Options(_)), "{error}");
+    let error = refused(|options| options.only = vec!["ddd".to_owned()]);
+    assert!(matches!(error, RunnerError::Selection(_)), "{error}");
+    let error = refused(|options| options.bench = Some(BenchKind::Dir("/no/such".into())));
+    assert!(matches!(error, RunnerError::Directory { .. }), "{error}");
+    let error = refused(|options| options.scale = Some(1e3 * 1e3 * 1e3));
+    assert!(matches!(error, RunnerError::Plan(_)), "{error}");
+    let names = BenchKind::Disks(vec!["/dev/disk/by-id/no-such-drive".to_owned()]);
+    let mut options = options(home.path());
+    options.bench = Some(names);
+    let error = PlannedRun::new(study(), &options, &folder, &caller).err().expect("refused");
+    assert!(matches!(error, RunnerError::Prepare(BenchError::Refused(_))), "{error}");
+}

@@ -1,0 +1,3 @@
+//! Runs without a command line.
+
+mod in_a_directory;
