@@ -197,7 +197,7 @@ pub(crate) fn measure(
     sample.overhead.prewrite_seconds = began.elapsed().as_secs_f64();
     phase(Phase::Measure);
     workload.run(&mut site)?;
-    site.look_into_files();
+    site.describe_steps(workload);
     let WorkSite { steps, notes, caches_seconds, foreign_bytes, .. } = site;
     sample.steps = steps;
     sample.notes.extend(notes);

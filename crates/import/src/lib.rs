@@ -14,6 +14,7 @@ mod import;
 mod json;
 mod mapping;
 mod naming;
+mod profile;
 mod published;
 mod ranges;
 mod reading;

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use disklab_published::{Catalogue, Kind, Measurement, Row, Target};
-use disklab_sample::{Figure, Note, Sample};
+use disklab_sample::{Figure, Note, Sample, Step};
 use disklab_study::{Cell, LeftOut, Study, matches};
 use indexmap::IndexMap;
 
 use crate::drives::of_stack;
 use crate::import::number;
 use crate::reading::{figure, moments, nanoseconds, step};
-use crate::{Import, ImportError, ImportedCell};
+use crate::{Import, ImportError, ImportedCell, profile};
 
 /// The option of a run that says that its figures are those that were published.
 pub const PUBLISHED: &str = "published";
@@ -161,10 +161,14 @@ fn cells(
 ) -> Vec<ImportedCell> {
     let mut samples: IndexMap<(String, String), Sample> = IndexMap::new();
     for ((stack, workload, name, _), figure) in figures {
+        let spec = study.workloads.iter().find(|spec| spec.id == workload);
         let sample = samples.entry((stack, workload)).or_default();
         match sample.steps.iter_mut().find(|s| s.name == name) {
             Some(step) => step.figures.push(figure),
-            None => sample.steps.push(step(&name, vec![figure])),
+            None => {
+                let profile = spec.and_then(|spec| profile::of_spec(spec, &name));
+                sample.steps.push(Step { profile, ..step(&name, vec![figure]) });
+            }
         }
     }
     let mut cells: Vec<ImportedCell> = samples

@@ -2,10 +2,13 @@
 
 use disklab_sample::{Environment, Note, Sample, TraceEntry};
 
-use crate::Reading;
+use crate::{Reading, profile};
 
 /// The sample of a reading: what is told, and what is not.
-pub(crate) fn sample(reading: Reading, file: &str, format: &str) -> Sample {
+pub(crate) fn sample(mut reading: Reading, file: &str, format: &str) -> Sample {
+    for step in &mut reading.steps {
+        step.profile = profile::of_work(&reading.work, &step.name);
+    }
     let when = reading.surroundings.get("measured at");
     let when = when.map_or_else(String::new, |when| format!(", measured at {when}"));
     let origin = format!("imported from {file}, format {format}{when}");

@@ -12,6 +12,8 @@ mod latency;
 mod operation_kind;
 mod sample;
 mod step;
+mod step_profile;
+mod task;
 mod trace_entry;
 mod windows;
 
@@ -27,5 +29,9 @@ pub use latency::{Latency, LatencyHistogram};
 pub use operation_kind::OperationKind;
 pub use sample::{Note, Overhead, Sample};
 pub use step::{Course, Cpu, NotSteady, Steadiness, Step};
+pub use step_profile::{
+    ContentProfile, Durability, FileSet, Order, Requests, StepProfile, SyncCall, TimeIn,
+};
+pub use task::Task;
 pub use trace_entry::TraceEntry;
 pub use windows::{BINS, OpenWindow, Since, Windows, bin, middle};

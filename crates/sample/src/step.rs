@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DriveTraffic, Figure, FileData, Series};
+use crate::{DriveTraffic, Figure, FileData, Series, StepProfile};
 
 /// One step of a workload: one run of one program, with counters around it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -30,6 +30,10 @@ pub struct Step {
     /// workload does not know which they are, and in earlier runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files_read: Option<FileData>,
+    /// What it does, as its workload says; absent in earlier runs, and if another program
+    /// measured and does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<StepProfile>,
 }
 
 impl Step {

@@ -60,9 +60,9 @@ impl Analyser {
             if self.wants_steady {
                 self.add_steady(record, &step, &observed, detail);
             }
-            for figure in step.figures {
-                let index = self.group(record, &step.name, &figure, Part::Whole);
-                self.observe(index, observed.observation(record, figure), detail);
+            for figure in &step.figures {
+                let index = self.group(record, &step, figure, Part::Whole);
+                self.observe(index, observed.observation(record, figure.clone()), detail);
             }
         }
     }
@@ -78,13 +78,13 @@ impl Analyser {
         match step.steady_figures() {
             Ok(figures) => {
                 for figure in figures {
-                    let index = self.group(record, &step.name, figure, Part::Steady);
+                    let index = self.group(record, step, figure, Part::Steady);
                     self.observe(index, observed.observation(record, figure.clone()), detail);
                 }
             }
             Err(why) => {
                 for figure in &step.figures {
-                    let index = self.group(record, &step.name, figure, Part::Steady);
+                    let index = self.group(record, step, figure, Part::Steady);
                     self.unsteady.note(&self.groups[index].key, why);
                 }
             }
@@ -123,10 +123,10 @@ impl Analyser {
 
     /// The group of a figure. Where a cell gives a step and direction twice, the
     /// second belongs to a step `name#2`: two results of one cell are no repeats.
-    fn group(&mut self, record: &CellRecord, step: &str, figure: &Figure, part: Part) -> usize {
+    fn group(&mut self, record: &CellRecord, step: &Step, figure: &Figure, part: Part) -> usize {
         let cell = &record.cell;
         for time in 1_u32.. {
-            let name = if time == 1 { step.to_owned() } else { format!("{step}#{time}") };
+            let name = if time == 1 { step.name.clone() } else { format!("{}#{time}", step.name) };
             let key = GroupKey {
                 stack: cell.stack.clone(),
                 workload: cell.workload.clone(),
@@ -152,6 +152,7 @@ impl Analyser {
                     latency: None,
                     operation,
                     committed: operation == OperationKind::Commit || figure.commit.is_some(),
+                    profile: step.profile.clone(),
                 });
                 self.details.push(Vec::new());
                 return self.groups.len() - 1;

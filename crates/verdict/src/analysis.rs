@@ -1,6 +1,8 @@
 //! What a report is made of.
 
-use disklab_sample::{Direction, LatencyHistogram, OperationKind};
+use std::sync::LazyLock;
+
+use disklab_sample::{Direction, LatencyHistogram, OperationKind, Requests, StepProfile};
 use disklab_stats::{Estimate, Interval};
 use disklab_study::{Measure, Part, Question};
 
@@ -47,6 +49,21 @@ pub struct Group {
     pub operation: OperationKind,
     /// Whether its latencies are those of commits: until a write was durable.
     pub committed: bool,
+    /// What its step does, as the workload said; `None` in earlier runs.
+    pub profile: Option<StepProfile>,
+}
+
+impl Group {
+    /// What its step does; nothing is claimed of a step that does not say it.
+    pub fn profile(&self) -> &StepProfile {
+        static UNKNOWN: LazyLock<StepProfile> = LazyLock::new(StepProfile::default);
+        self.profile.as_ref().unwrap_or(&UNKNOWN)
+    }
+
+    /// Its requests, if they are known.
+    pub fn requests(&self) -> Option<&Requests> {
+        self.profile().requests(self.key.direction)
+    }
 }
 
 /// One figure of one cell.

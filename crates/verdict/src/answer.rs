@@ -40,8 +40,7 @@ fn answer(
         figures.iter().flat_map(|f| &f.groups).map(|g| &groups[*g]).collect();
     let by_study = asked.by_study;
     let question = asked.question;
-    let measure =
-        question.measure.unwrap_or_else(|| choice::measure(study, &covered, &question.chart));
+    let measure = question.measure.unwrap_or_else(|| choice::measure(&covered, &question.chart));
     let points = points(study, groups, &figures, measure, confidence);
     let comparisons = comparisons(study, groups, &question, &figures, measure, looks);
     let of_points = || points.iter().map(|p| &groups[p.group]);

@@ -180,6 +180,7 @@ mod tests {
         for workload in ["dd-4k", "dd-64k", "dd-1M", "buffered"] {
             fixture.measured("single/ext4", workload, 0, 1e6);
         }
+        // The job reads: what its writes are is not known.
         let both = vec![figure(Direction::Read, 1, 1.0), figure(Direction::Write, 1, 1.0)];
         fixture.sample("single/ext4", "fio", 0, vec![step("fio", both)]);
         let groups = fixture.analyse().groups;
@@ -190,7 +191,7 @@ mod tests {
             [
                 "How fast are synchronous writes of each block size?",
                 "How fast are 4 KiB random reads?",
-                "How fast are 4 KiB random writes?",
+                "How fast is 'fio' (write)?",
                 "How fast are 1 MiB writes?",
             ]
         );

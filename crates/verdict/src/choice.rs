@@ -1,7 +1,7 @@
 //! Which measure a question looks at where the study does not say.
 
 use disklab_sample::Direction;
-use disklab_study::{Chart, Measure, Study};
+use disklab_study::{Chart, Measure};
 
 use crate::Group;
 
@@ -10,15 +10,11 @@ use crate::Group;
 /// that of large ones into the transfer.
 const SMALL_OPERATION: f64 = 65536.0;
 
-/// Programs that tell bytes per second whatever the block size, and whose
-/// figures are published so.
-const TELL_THROUGHPUT: [&str; 2] = ["dd", "hdparm"];
-
 /// The measure that fits these groups best: elapsed time for copying and
 /// removing files, deadlines missed where there are deadlines, a high percentile of latency for a chart of distributions,
 /// IOPS where the median operation is small, otherwise throughput; along a line
 /// always throughput, so that its points can be compared.
-pub(crate) fn measure(study: &Study, groups: &[&Group], chart: &Chart) -> Measure {
+pub(crate) fn measure(groups: &[&Group], chart: &Chart) -> Measure {
     if *chart == Chart::Distribution {
         return Measure::Latency(990);
     }
@@ -42,7 +38,7 @@ pub(crate) fn measure(study: &Study, groups: &[&Group], chart: &Chart) -> Measur
     let (throughput, iops) = (has(Measure::Throughput), has(Measure::Iops));
     let along_a_line = matches!(chart, Chart::LinesOver(_));
     match (throughput, iops) {
-        (true, true) if !along_a_line && small(study, groups) => Measure::Iops,
+        (true, true) if !along_a_line && small(groups) => Measure::Iops,
         (true, _) => Measure::Throughput,
         (false, true) => Measure::Iops,
         (false, false) => Measure::Elapsed,
@@ -50,16 +46,11 @@ pub(crate) fn measure(study: &Study, groups: &[&Group], chart: &Chart) -> Measur
 }
 
 /// Whether the median operation is small, in work that is told in operations.
-fn small(study: &Study, groups: &[&Group]) -> bool {
-    let tells_throughput = |g: &Group| {
-        study
-            .workloads
-            .iter()
-            .any(|w| w.id == g.key.workload && TELL_THROUGHPUT.contains(&w.kind.as_str()))
-    };
+fn small(groups: &[&Group]) -> bool {
     let mut sizes: Vec<f64> = groups
         .iter()
-        .filter(|g| !tells_throughput(g))
+        // Streams are told in bytes per second whatever the size of a request.
+        .filter(|g| !g.profile().stream)
         .flat_map(|g| &g.observations)
         .filter_map(|o| Some(o.throughput? / o.iops?))
         .filter(|size| size.is_finite())
@@ -84,7 +75,7 @@ mod tests {
         one.operations = operations;
         fixture.sample("single/ext4", workload, 0, vec![step("s", vec![one])]);
         let analysis = fixture.analyse();
-        measure(&fixture.study, &analysis.groups.iter().collect::<Vec<_>>(), chart)
+        measure(&analysis.groups.iter().collect::<Vec<_>>(), chart)
     }
 
     #[test]
@@ -113,7 +104,7 @@ mod tests {
             fixture.sample("single/ext4", "copy", 0, vec![step("s", vec![one])]);
             let analysis = fixture.analyse();
             let groups: Vec<_> = analysis.groups.iter().collect();
-            assert_eq!(measure(&fixture.study, &groups, &Chart::Bars), Measure::Throughput);
+            assert_eq!(measure(&groups, &Chart::Bars), Measure::Throughput);
         }
     }
 }

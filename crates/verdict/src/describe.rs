@@ -1,10 +1,9 @@
 //! What a figure measures, in a few words: '4 KiB synchronous writes'.
 
-use disklab_sample::Direction;
-use disklab_study::{Part, Study, WorkloadSpec};
+use disklab_sample::{Direction, Durability, Order, SyncCall, TimeIn};
+use disklab_study::{Part, Study};
 use disklab_units::Bytes;
 
-use crate::nature::{Nature, field, fio_option};
 use crate::{Group, GroupKey};
 
 /// A figure in words.
@@ -52,8 +51,8 @@ pub(crate) fn figure_id(groups: &[Group], key: &GroupKey) -> String {
     id
 }
 
-/// A group's figure in words. What dd and single fio jobs do is told by their
-/// options; for all else the workload's title is quoted.
+/// A group's figure in words: what its requests are, if they are known and alike; else the
+/// workload's title is quoted.
 pub(crate) fn describe(study: &Study, groups: &[Group], key: &GroupKey) -> Described {
     let whole = describe_whole(study, groups, key);
     match key.part {
@@ -68,7 +67,11 @@ fn describe_whole(study: &Study, groups: &[Group], key: &GroupKey) -> Described 
     let (steps, directions) = siblings(groups, key);
     let id = if steps { format!("{}:{}", key.workload, key.step) } else { key.workload.clone() };
     let spec = study.workloads.iter().find(|w| w.id == key.workload);
-    if let Some((size, sizeless)) = spec.and_then(|spec| by_options(spec, key, steps)) {
+    let same = |k: &GroupKey| {
+        (&k.workload, &k.step, k.direction) == (&key.workload, &key.step, key.direction)
+    };
+    let group = groups.iter().find(|g| same(&g.key) && g.profile.is_some());
+    if let Some((size, sizeless)) = group.and_then(by_requests) {
         let noun = format!("{size} {sizeless}");
         return Described { noun, plural: true, sizeless: Some(sizeless), id: Some(id) };
     }
@@ -85,43 +88,28 @@ fn describe_whole(study: &Study, groups: &[Group], key: &GroupKey) -> Described 
 }
 
 /// Size, and kind of operation in the plural.
-fn by_options(spec: &WorkloadSpec, key: &GroupKey, steps: bool) -> Option<(String, String)> {
-    let work = match key.direction {
+fn by_requests(group: &Group) -> Option<(String, String)> {
+    let work = match group.key.direction {
         Direction::Read => "reads",
         Direction::Write => "writes",
         Direction::Trim | Direction::Copy | Direction::Remove | Direction::Mixed => return None,
     };
-    let body = &spec.body;
-    let fio = |name: &str| fio_option(body, &key.step, name);
-    let (size, order) = match spec.kind.as_str() {
-        "dd" if !steps => (field(body, "bs").unwrap_or_else(|| "512".to_owned()), ""),
-        "fio" => {
-            let rw = fio("rw").or_else(|| fio("readwrite"))?;
-            let order = if rw.starts_with("rand") { "random " } else { "" };
-            let size = fio("bs").or_else(|| fio("blocksize"));
-            // Operations of several sizes have none.
-            if ["bssplit", "bsrange", "blocksize_range"].iter().any(|name| fio(name).is_some()) {
-                return None;
-            }
-            (size.unwrap_or_else(|| "4k".to_owned()), order)
-        }
-        _ => return None,
-    };
-    // fio knows sizes that are ranges or differ by direction: no single number.
-    let size: Bytes = size.parse().ok()?;
+    let profile = group.profile();
+    // What waits for its own clock is no matter of requests.
+    if profile.time_in == Some(TimeIn::Waiting) {
+        return None;
+    }
+    let requests = group.requests()?;
     // An fsync at the end makes the file safe, not each write.
-    let each_safe = match spec.kind.as_str() {
-        "dd" => field(body, "flags").is_some_and(|f| f.contains("sync")),
-        _ => fio("sync").is_some_and(|s| !matches!(s.as_str(), "0" | "none" | "false")),
+    let synchronous = group.key.direction == Direction::Write
+        && profile.durability == Some(Durability::EachWrite(SyncCall::OSync));
+    let manner = match (synchronous, profile.stream && profile.is_direct()) {
+        (true, _) => "synchronous ",
+        (false, true) => "direct ",
+        (false, false) => "",
     };
-    let nature = Nature::of(spec, &key.step);
-    let direction = key.direction;
-    let manner = match (direction, each_safe, nature.direct) {
-        (Direction::Write, true, _) => "synchronous ",
-        (_, _, true) if spec.kind == "dd" => "direct ",
-        _ => "",
-    };
-    Some((size.iec(), format!("{manner}{order}{work}")))
+    let order = if requests.order == Order::Random { "random " } else { "" };
+    Some((Bytes(requests.size()?).iec(), format!("{manner}{order}{work}")))
 }
 
 #[cfg(test)]
@@ -133,8 +121,8 @@ mod tests {
     fn fields_or_the_title_say_what_was_measured() {
         let mut fixture = RunFixture::new(
             "[[workloads]]\nid = \"jobs\"\ntitle = \"jobs on one file\"\n[workloads.fio]\n\
-             job = \"[global]\\ndirect=1\\n[seq]\\nrw=write\\nbs=1M\\nsync=1\\n\
-             [rand]\\nrw=randread\\n[mix]\\nrw=randread\\nbs=4k-16k\\n[split]\\nrw=randread\\n\
+             job = \"[global]\\nsize=1G\\ndirect=1\\n[seq]\\nrw=write\\nbs=1M\\nsync=1\\n\
+             [rand]\\nrw=randread\\n[mix]\\nrw=randread\\nbsrange=4k-16k\\n[split]\\nrw=randread\\n\
              bssplit=4k/90:1M/10\"",
         );
         let mut add = |workload: &str, steps: &[(&str, Direction)]| {

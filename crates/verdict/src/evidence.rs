@@ -8,7 +8,6 @@ use disklab_study::{StackSpec, Study, WorkloadSpec};
 pub(crate) use facts::{CellFacts, Detail};
 
 use crate::describe::figure_id;
-use crate::nature::Nature;
 use crate::{Group, Observation};
 
 /// A cell without a sample.
@@ -76,18 +75,6 @@ impl<'a> Evidence<'a> {
     /// The workload of a group as the study has it.
     pub fn workload(&self, group: &Group) -> Option<&'a WorkloadSpec> {
         self.study.workloads.iter().find(|w| w.id == group.key.workload)
-    }
-
-    /// What is known of a group's workload.
-    pub fn nature(&self, group: &Group) -> Nature {
-        self.workload(group).map_or_else(Nature::default, |w| Nature::of(w, &group.key.step))
-    }
-
-    /// Whether a figure is that of the memory on purpose: `hdparm -T`, or what
-    /// stands in for it.
-    pub fn measures_memory(&self, group: &Group) -> bool {
-        self.workload(group).is_some_and(|w| w.kind == "hdparm")
-            && group.key.step.starts_with("cached")
     }
 
     /// The cell of an observation.

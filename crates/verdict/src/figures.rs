@@ -1,11 +1,11 @@
 //! The figures that a question covers, and what they are called.
 
+use disklab_config::Node;
 use disklab_sample::Direction;
 use disklab_study::{Chart, Study, WorkloadSpec, matches};
 
 use crate::Group;
 use crate::asked::Asked;
-use crate::nature::field;
 
 /// The same work on several stacks.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,6 +112,12 @@ fn place<'a>(study: &'a Study, over: Option<&str>, index: usize, group: &Group) 
         x,
         spec,
     }
+}
+
+/// A field of a workload as text; `None` if it is absent or no plain value.
+fn field(body: &Node, name: &str) -> Option<String> {
+    let (_, node) = body.entries().ok()?.iter().find(|(key, _)| key.name == name)?;
+    node.as_text().ok()
 }
 
 /// `text` without `part`, and without the separator that stood beside it:

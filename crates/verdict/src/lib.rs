@@ -18,7 +18,6 @@ mod evidence;
 mod figures;
 #[cfg(test)]
 mod hostile;
-mod nature;
 mod nothing;
 mod purposes;
 mod screen;
@@ -37,8 +36,8 @@ pub use analysis::{
 };
 pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};
 pub use purposes::{
-    Advice, Aspect, Class, Confidence, Guess, GuessFigure, Kind, NextBest, PURPOSES, Place,
-    PlaceWord, Purpose, Recommendation, Score, recommend,
+    Advice, Aspect, Class, Confidence, Guess, GuessFigure, NextBest, PURPOSES, Place, PlaceWord,
+    Purpose, Recommendation, Score, recommend,
 };
 pub use versus::{
     Change, Missing, Pair, Side, Standing, Terms, Unmatched, Versus, VersusError, Why,

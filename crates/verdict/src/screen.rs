@@ -67,7 +67,7 @@ mod tests {
         let mut questions = String::new();
         for n in 0..12 {
             questions += &format!(
-                "[[workloads]]\nid = \"w{n}\"\nfio = {{ rw = \"write\", bs = \"1M\", direct = 1 }}\n\
+                "[[workloads]]\nid = \"w{n}\"\nfio = {{ size = \"1G\", rw = \"write\", bs = \"1M\", direct = 1 }}\n\
                  [[questions]]\nask = \"{n}?\"\nworkloads = \"w{n}\"\nmeasure = \"throughput\"\n"
             );
         }

@@ -2,9 +2,11 @@
 
 use disklab_sample::{
     Conditions, Cpu, Direction, DriveTraffic, Environment, Figure, OperationKind, Sample, Step,
+    StepProfile,
 };
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{Cell, Study};
+use disklab_workload::Context;
 use jiff::Timestamp;
 
 use crate::{Analyser, Analysis, Finding};
@@ -35,12 +37,12 @@ dd = { direction = "write", bs = "{bs}", count = "{count}", flags = "dsync" }
 
 [[workloads]]
 id = "fio"
-fio = { rw = "randread", bs = "4k", direct = 1 }
+fio = { size = "1G", rw = "randread", bs = "4k", direct = 1 }
 
 [[workloads]]
 id = "buffered"
 title = "write a large file"
-fio = { rw = "write", bs = "1M" }
+fio = { size = "1G", rw = "write", bs = "1M" }
 
 [[workloads]]
 id = "copy"
@@ -50,7 +52,7 @@ copy = { size = "1G" }
 [[workloads]]
 id = "kept"
 caches = "keep"
-fio = { rw = "read", bs = "1M" }
+fio = { size = "1G", rw = "read", bs = "1M" }
 
 [[workloads]]
 id = "hdparm"
@@ -111,10 +113,21 @@ impl RunFixture {
         self.full_sample(stack, workload, block, Sample { steps, ..Sample::default() });
     }
 
-    /// Adds a finished cell with everything.
-    pub fn full_sample(&mut self, stack: &str, workload: &str, block: u32, sample: Sample) {
+    /// Adds a finished cell with everything. Steps that do not say what they do get the
+    /// profile that the workload itself gives them.
+    pub fn full_sample(&mut self, stack: &str, workload: &str, block: u32, mut sample: Sample) {
+        for step in sample.steps.iter_mut().filter(|step| step.profile.is_none()) {
+            step.profile = self.profile(workload, &step.name);
+        }
         let record = self.record(stack, workload, block, CellState::Done);
         self.cells.push((record, Some(sample)));
+    }
+
+    fn profile(&self, workload: &str, step: &str) -> Option<StepProfile> {
+        let spec = self.study.workloads.iter().find(|spec| spec.id == workload)?;
+        let context = Context { scale: 1.0, folder: "/nowhere".into() };
+        let workload = disklab_workload::read_workload(spec, &context);
+        workload.unwrap_or_else(|e| panic!("{e}")).profile(step)
     }
 
     /// Adds a cell without a sample.

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use disklab_content::{Buffers, Spec, SpecError};
 use disklab_exec::Interrupt;
+use disklab_sample::ContentProfile;
 use disklab_units::Bytes;
 use rustix::fs::OFlags;
 
@@ -28,6 +29,14 @@ pub(crate) enum Content {
 impl Content {
     /// Its words in a study file.
     pub const WORDS: [(&'static str, Self); 2] = [("random", Self::Random), ("zeros", Self::Zeros)];
+
+    /// What a step's profile says of it.
+    pub fn profile(self) -> ContentProfile {
+        match self {
+            Self::Random => ContentProfile::Random,
+            Self::Zeros => ContentProfile::Zeros,
+        }
+    }
 
     fn spec(self) -> Spec {
         match self {

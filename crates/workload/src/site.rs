@@ -8,9 +8,9 @@ use disklab_measure::{Meter, Watched};
 use disklab_sample::{Cpu, Figure, Note, Steadiness, Step};
 use disklab_study::Caches;
 
-use crate::WorkloadError;
 use crate::caches::{self, Remount};
 use crate::steady::remark;
+use crate::{Workload, WorkloadError};
 
 /// How often the drives' counters are read during a step.
 const SERIES_INTERVAL: Duration = Duration::from_secs(1);
@@ -78,7 +78,7 @@ pub struct WorkSite<'a> {
     /// The steps so far.
     pub steps: Vec<Step>,
     /// By the name of a step, the files that it reads, where the workload knows them; see
-    /// [`look_into_files`](Self::look_into_files).
+    /// [`describe_steps`](Self::describe_steps).
     pub files_read: Vec<(String, Vec<PathBuf>)>,
     /// Remarks for the sample.
     pub notes: Vec<Note>,
@@ -155,6 +155,7 @@ impl<'a> WorkSite<'a> {
             steadiness,
             steady: outcome.steady,
             files_read: None,
+            profile: None,
         });
         // Counters tell of the whole only.
         self.steps.extend(outcome.parts.into_iter().map(|(name, figures)| Step {
@@ -166,9 +167,12 @@ impl<'a> WorkSite<'a> {
         Ok(())
     }
 
-    /// Records with each step what is in the files that it reads. To be called when all
-    /// steps have ended: it touches the files.
-    pub fn look_into_files(&mut self) {
+    /// Records with each step what it does, as the workload says, and what is in the files
+    /// that it reads. To be called when all steps have ended: it touches the files.
+    pub fn describe_steps(&mut self, workload: &dyn Workload) {
+        for step in &mut self.steps {
+            step.profile = workload.profile(&step.name);
+        }
         for (name, files) in &self.files_read {
             let data = disklab_measure::file_data(files.iter().map(PathBuf::as_path));
             let steps = self.steps.iter_mut().filter(|step| step.name == *name);

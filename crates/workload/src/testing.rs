@@ -94,7 +94,9 @@ pub fn run_in(
         .filter(|name| !before.contains(name) && !names.contains(name))
         .collect();
     assert!(other.is_empty(), "not among the workload's names: {other:?}");
-    site.look_into_files();
+    site.describe_steps(workload);
+    // Parts that ran at the same time are steps too.
+    assert!(site.steps.iter().all(|step| step.profile.is_some()), "a step without a profile");
     let (steps, notes) = (site.steps, site.notes);
     let commands = executor.trace.take().iter().map(|e| e.command_line()).collect();
     Ok(Ran { steps, notes, commands })

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 
+use disklab_sample::StepProfile;
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
@@ -31,6 +32,10 @@ pub trait Workload: Debug + Send + Sync {
     /// The names of all that it makes in the directory itself, at any time. After a
     /// killed run, a file of another name there is taken for the user's.
     fn names(&self) -> Vec<String>;
+
+    /// What a step does, by the step's name: what audits, purposes and sentences go by.
+    /// `None` if nothing can be said of it.
+    fn profile(&self, step: &str) -> Option<StepProfile>;
 
     /// Writes what the workload will read. Not measured.
     ///

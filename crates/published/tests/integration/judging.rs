@@ -105,7 +105,14 @@ fn group(stack: &str, workload: &str, per_second: &[f64]) -> Group {
         part: Default::default(),
     };
     let operation = disklab_sample::OperationKind::Io;
-    Group { key, observations: observations.collect(), latency: None, operation, committed: false }
+    Group {
+        key,
+        observations: observations.collect(),
+        latency: None,
+        operation,
+        committed: false,
+        profile: None,
+    }
 }
 
 fn fate(stack: &str, done: Option<Result<(), String>>) -> CellFate {

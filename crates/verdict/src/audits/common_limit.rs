@@ -38,7 +38,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         .groups
         .iter()
         .enumerate()
-        .filter(|(_, group)| !evidence.measures_memory(group))
+        .filter(|(_, group)| !group.profile().is_of_memory())
         .filter_map(|(index, group)| Some((index, group, rate(group)?)))
         .collect();
     let most = rates.iter().map(|(.., rate)| *rate).fold(0.0, f64::max);

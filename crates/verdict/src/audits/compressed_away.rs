@@ -52,7 +52,7 @@ fn ratio(stack: Option<&StackSpec>, cell: &CellFacts) -> Option<f64> {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let suspects = evidence.suspects(|_, group: &Group| {
-        if evidence.measures_memory(group) {
+        if group.profile().is_of_memory() {
             return None;
         }
         let stack = evidence.stack(group);

@@ -4,7 +4,6 @@ use disklab_study::Measure;
 
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
-use crate::nature::fio_option;
 use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -20,15 +19,13 @@ pub(super) const AUDIT: Audit = Audit {
 /// Stalls of so many requests' time leave as many out of the quantiles.
 const STALLED: f64 = 10.0;
 
+/// With so many in flight others come while one waits.
+const DEEP: u32 = 16;
+
 /// How many requests' time the longest took, where the work comes at a pace and waits.
-fn stalled(evidence: &Evidence<'_>, group: &Group) -> Option<f64> {
-    let workload = evidence.workload(group)?;
-    let option = |name: &str| fio_option(&workload.body, &group.key.step, name);
-    let paced = ["rate", "rate_iops", "thinktime"]
-        .iter()
-        .any(|name| option(name).is_some_and(|value| value != "0"));
-    let deep = option("iodepth").and_then(|n| n.parse::<u32>().ok()).is_some_and(|n| n > 16);
-    if workload.kind != "fio" || !paced || deep {
+fn stalled(group: &Group) -> Option<f64> {
+    let profile = group.profile();
+    if !profile.paced || profile.depth.is_some_and(|depth| depth > DEEP) {
         return None;
     }
     let stalls = group.observations.iter().filter_map(|o| {
@@ -39,7 +36,7 @@ fn stalled(evidence: &Evidence<'_>, group: &Group) -> Option<f64> {
 }
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
-    let suspects = evidence.suspects(|_, group| stalled(evidence, group));
+    let suspects = evidence.suspects(|_, group| stalled(group));
     let told = suspects.iter().map(|suspects| Found {
         severity: Severity::Warning,
         text: format!(
@@ -67,7 +64,7 @@ mod tests {
 
     fn found(job: &str, worst_ms: u64) -> usize {
         let mut fixture = RunFixture::new(&format!(
-            "[[workloads]]\nid = \"paced\"\nfio = {{ rw = \"randread\", {job} }}"
+            "[[workloads]]\nid = \"paced\"\nfio = {{ size = \"1G\", rw = \"randread\", {job} }}"
         ));
         let mut histogram = LatencyHistogram::new();
         histogram.record(5_000_000, 990);

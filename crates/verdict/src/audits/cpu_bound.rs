@@ -32,7 +32,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     }
     let busy = |index: usize, group: &Group| {
         // The memory is meant to keep a processor busy.
-        (!evidence.measures_memory(group)).then(|| busy(&evidence.details[index], group)).flatten()
+        (!group.profile().is_of_memory()).then(|| busy(&evidence.details[index], group)).flatten()
     };
     let machine = evidence.suspects(|index, group| {
         Some(busy(index, group)?.machine.min(1.0)).filter(|share| *share > MACHINE)

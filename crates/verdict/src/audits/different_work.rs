@@ -38,7 +38,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
                         && disklab_study::matches(step, &group.key.step)
                 })
         });
-        let chosen = choice::measure(evidence.study, &[group], &Chart::Bars) == Measure::Elapsed;
+        let chosen = choice::measure(&[group], &Chart::Bars) == Measure::Elapsed;
         (question || chosen).then(|| amount(group)).filter(|amount| *amount > 0.0)
     });
     let unequal: Vec<(String, f64, Vec<usize>)> = timed

@@ -43,9 +43,8 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let what = |group: &Group| {
         evidence.cells_of(group).into_iter().find_map(|cell| buffered(evidence, cell))
     };
-    let suspects = evidence.suspects(|_, group| {
-        (evidence.nature(group).direct && what(group).is_some()).then_some(1.0)
-    });
+    let suspects = evidence
+        .suspects(|_, group| (group.profile().is_direct() && what(group).is_some()).then_some(1.0));
     if suspects.is_empty() {
         return Vec::new();
     }

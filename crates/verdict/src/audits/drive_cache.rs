@@ -1,8 +1,9 @@
 //! Work that a drive's own memory can take.
 
-use disklab_sample::Direction;
+use disklab_sample::{Direction, Order};
 use disklab_units::Bytes;
 
+use crate::audits::support::on_hard_disks;
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{CellFacts, Detail, Evidence};
 use crate::words::list;
@@ -40,8 +41,8 @@ fn caches(cell: &CellFacts) -> bool {
 
 /// The drives' memory, where it could take all that was written and nobody asked for a flush.
 fn kept(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<u64> {
-    let nature = evidence.nature(group);
-    if group.key.direction != Direction::Write || nature.synced || !nature.direct {
+    let profile = group.profile();
+    if group.key.direction != Direction::Write || profile.is_durable() || !profile.is_direct() {
         return None;
     }
     let cells = evidence.cells_of(group);
@@ -53,17 +54,10 @@ fn kept(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<u64> {
 
 /// Random reads per second of the busiest rotating drive, where no arm can do so many.
 fn too_many(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f64> {
-    let random = evidence.workload(group).is_some_and(|w| w.kind == "fio")
-        && crate::nature::fio_option(&evidence.workload(group)?.body, &group.key.step, "rw")
-            .is_some_and(|rw| rw.starts_with("randread"));
-    let cells = evidence.cells_of(group);
-    let rotating = cells.iter().all(|cell| {
-        let drives = &cell.environment.drives;
-        // Hypervisors call their disks rotating whatever they are on; the lab knows.
-        let known = |d: &disklab_sample::DriveState| d.model.is_some() || evidence.is_lab();
-        !drives.is_empty() && drives.iter().all(|d| d.rotational == Some(true) && known(d))
-    });
-    if !random || !rotating || cells.is_empty() {
+    let profile = group.profile();
+    let random =
+        profile.writes.is_none() && profile.reads.is_some_and(|reads| reads.order == Order::Random);
+    if !random || !on_hard_disks(evidence, group) {
         return None;
     }
     // An array cuts a large read into pieces that lie side by side on each drive: the arm
@@ -139,7 +133,7 @@ mod tests {
 
     fn found(workload: &str, sample: Sample) -> usize {
         let mut fixture = RunFixture::new(
-            "[[workloads]]\nid = \"direct\"\nfio = { rw = \"write\", bs = \"1M\", direct = 1 }",
+            "[[workloads]]\nid = \"direct\"\nfio = { size = \"1G\", rw = \"write\", bs = \"1M\", direct = 1 }",
         );
         fixture.full_sample("single/ext4", workload, 0, sample);
         fixture.findings(AUDIT.name).len()

@@ -1,13 +1,12 @@
 //! Figures that no such drives can give.
 
-use disklab_sample::{Direction, DriveState};
-use disklab_study::{Caches, WorkloadSpec};
-use disklab_units::{Bytes, BytesPerSecond, significant};
+use disklab_sample::{Direction, DriveState, Order, Requests};
+use disklab_study::Caches;
+use disklab_units::{BytesPerSecond, significant};
 
 use crate::audits::drive_cache::READS_OF_ONE_ARM;
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
-use crate::nature::{field, fio_option};
 use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -52,39 +51,22 @@ fn most_of(drive: &DriveState, disks: bool) -> f64 {
     }
 }
 
-/// Whether a workload reads at random, alone or among writes: fio's by its options, an
-/// imported one by what its program called it, such as 'Random Read', 'rndrd' or `random` = 1.
-fn is_random(workload: &WorkloadSpec, step: &str) -> bool {
-    match workload.kind.as_str() {
-        "fio" => fio_option(&workload.body, step, "rw").is_some_and(|rw| rw.starts_with("randr")),
-        "imported" => {
-            let fields = workload.body.entries().unwrap_or_default();
-            fields.iter().any(|(key, node)| {
-                let value = node.as_text().unwrap_or_default().to_lowercase();
-                match key.name.as_str() {
-                    "random" => value == "1",
-                    // A command may name anything.
-                    "command" => false,
-                    _ => value.contains("rand") || value.contains("rndrd"),
-                }
-            })
-        }
-        _ => false,
-    }
+/// Whether a step reads at random, alone or among writes.
+fn is_random(group: &Group) -> bool {
+    group.profile().reads.is_some_and(|reads| reads.order == Order::Random)
 }
 
 /// Random reads per second, unless counters of a run's own drives show more: then other
 /// audits say where they came from. What another program counted says nothing of the drives
 /// that somebody named for it.
-fn random_reads(group: &Group, workload: &WorkloadSpec, imported: bool) -> Option<f64> {
+fn random_reads(group: &Group, imported: bool) -> Option<f64> {
     if !imported && group.observations.iter().any(|o| !o.drives.is_empty()) {
         return None;
     }
-    let size = fio_option(&workload.body, &group.key.step, "bs");
-    let size = size.and_then(|size| size.parse::<Bytes>().ok()).filter(|size| size.0 > 0);
+    let size = group.requests().and_then(Requests::size).filter(|size| *size > 0);
     let rates = group.observations.iter().filter_map(|o| {
         let told = o.iops.filter(|rate| *rate > 0.0);
-        told.or_else(|| Some(o.throughput? / size?.0 as f64)).filter(|rate| *rate > 0.0)
+        told.or_else(|| Some(o.throughput? / size? as f64)).filter(|rate| *rate > 0.0)
     });
     crate::audits::support::median(rates.collect())
 }
@@ -116,10 +98,9 @@ impl Below<'_> {
     }
 
     /// Random reads per second beyond what arms do.
-    fn reads(&self, group: &Group, workload: &WorkloadSpec) -> Option<(f64, String)> {
-        let random = group.key.direction == Direction::Read && is_random(workload, &group.key.step);
-        let reads =
-            random_reads(group, workload, self.imported).filter(|_| random && self.disks)?;
+    fn reads(&self, group: &Group) -> Option<(f64, String)> {
+        let random = group.key.direction == Direction::Read && is_random(group);
+        let reads = random_reads(group, self.imported).filter(|_| random && self.disks)?;
         let most = READS_OF_ONE_ARM * self.drives.len() as f64;
         (reads > most).then(|| {
             let text = format!(
@@ -133,12 +114,12 @@ impl Below<'_> {
     }
 
     /// Commits per second beyond the revolutions of a platter.
-    fn commits(&self, group: &Group, workload: &WorkloadSpec) -> Option<(f64, String)> {
+    fn commits(&self, group: &Group) -> Option<(f64, String)> {
         // A controller's logical drive has no write cache of its own that is known, and may
         // have a battery. Of drives that somebody named, nothing is known but that they rotate.
         let bare = self.imported || self.drives.iter().all(|drive| drive.write_cache.is_some());
         let writes = group.key.direction == Direction::Write;
-        if !self.disks || !bare || !writes || !is_one_by_one(workload, &group.key.step) {
+        if !self.disks || !bare || !writes || !is_one_by_one(group) {
             return None;
         }
         let rates: Vec<f64> = group.observations.iter().filter_map(|o| o.iops).collect();
@@ -154,20 +135,11 @@ impl Below<'_> {
 }
 
 /// Whether each write waits for the one before, and for its sync.
-fn is_one_by_one(workload: &WorkloadSpec, step: &str) -> bool {
-    match workload.kind.as_str() {
-        "dd" => field(&workload.body, "flags").is_some_and(|f| f.contains("sync")),
-        "fio" => {
-            let option = |name: &str| fio_option(&workload.body, step, name);
-            let one = |name: &str| option(name).is_none_or(|n| n == "1");
-            let syncs = ["sync", "fsync", "fdatasync"];
-            let synced = syncs
-                .iter()
-                .any(|o| option(o).is_some_and(|v| ["1", "sync", "dsync"].contains(&&*v)));
-            one("numjobs") && one("iodepth") && synced
-        }
-        _ => false,
-    }
+fn is_one_by_one(group: &Group) -> bool {
+    let profile = group.profile();
+    profile.writes.is_some()
+        && profile.is_durable_each()
+        && (profile.jobs, profile.depth) == (Some(1), Some(1))
 }
 
 /// By how much a figure is beyond its drives, with the sentence about it.
@@ -178,17 +150,14 @@ fn beyond(evidence: &Evidence<'_>, group: &Group) -> Option<(f64, String)> {
         && workload.is_some_and(|w| w.caches == Caches::Keep)
         && group.key.direction == Direction::Read;
     let drives = &evidence.cells_of(group).first()?.environment.drives;
-    if drives.is_empty() || evidence.measures_memory(group) || kept {
+    if drives.is_empty() || group.profile().is_of_memory() || kept {
         return None;
     }
     // The lab is a virtual machine whose drives are known.
     let virtualised = evidence.info.environment.virtual_machine.is_some() && !evidence.is_lab();
     let disks = drives.iter().all(|drive| is_disk(evidence, drive)) && !virtualised;
     let below = Below { drives, disks, imported: evidence.info.is_import() };
-    below
-        .rate(group)
-        .or_else(|| below.reads(group, workload?))
-        .or_else(|| below.commits(group, workload?))
+    below.rate(group).or_else(|| below.reads(group)).or_else(|| below.commits(group))
 }
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
@@ -305,26 +274,6 @@ mod tests {
         assert!(found("fio", Direction::Read, 2, false, rate, 0).is_empty(), "SSDs");
         assert!(found("kept", Direction::Read, 2, true, rate, 0).is_empty(), "in order");
         assert!(found("fio", Direction::Read, 2, true, 4096.0 * 1000.0, 0).is_empty());
-    }
-
-    #[test]
-    fn imported_names_tell_what_reads_at_random() {
-        for (fields, expected) in [
-            ("pattern = \"rand-read-4k-q32-t1\"", true),
-            ("about = \"Type: Random Read - Block Size: 4KB\"", true),
-            ("mode = \"rndrd\"", true),
-            ("random = \"1\"", true),
-            ("random = \"0\"", false),
-            ("pattern = \"seq-read-1m-q8-t1\"", false),
-            ("command = \"cp randfile x\"", false),
-        ] {
-            let text = format!(
-                "id = \"x\"\ntitle = \"x\"\n[stacks]\na = \"ext4\"\n[[workloads]]\nid = \"w\"\n\
-                 imported = {{ {fields} }}\n"
-            );
-            let study = disklab_study::load("x", &text).expect(fields);
-            assert_eq!(is_random(&study.workloads[0], "s"), expected, "{fields}");
-        }
     }
 
     #[test]

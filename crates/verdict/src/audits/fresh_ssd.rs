@@ -1,10 +1,9 @@
 //! Random writes to an SSD that has hardly been written.
 
-use disklab_sample::Direction;
+use disklab_sample::{Direction, Order};
 
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
-use crate::nature::fio_option;
 use crate::words::{list, per_cents};
 use crate::{Group, Severity};
 
@@ -33,7 +32,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         let shares: Option<Vec<f64>> =
             evidence.cells_of(group).into_iter().map(CellFacts::written_share_of_ssds).collect();
         let share = shares?.into_iter().reduce(f64::max)?;
-        (writes_at_random(evidence, group) && share < SHARE).then_some(share)
+        (writes_at_random(group) && share < SHARE).then_some(share)
     });
     if suspects.is_empty() {
         return Vec::new();
@@ -58,11 +57,9 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 }
 
 /// Whether a figure is of writes at random offsets.
-fn writes_at_random(evidence: &Evidence<'_>, group: &Group) -> bool {
-    let fio = evidence.workload(group).filter(|workload| workload.kind == "fio");
-    let order = fio.and_then(|workload| fio_option(&workload.body, &group.key.step, "rw"));
-    let random = order.is_some_and(|order| matches!(order.as_str(), "randwrite" | "randrw"));
-    random && group.key.direction == Direction::Write
+fn writes_at_random(group: &Group) -> bool {
+    group.profile().writes.is_some_and(|writes| writes.order == Order::Random)
+        && group.key.direction == Direction::Write
 }
 
 #[cfg(test)]
@@ -73,7 +70,9 @@ mod tests {
     use crate::testing::{RunFixture, figure, on_drives, step};
 
     fn found(bench: &str, order: &str, rotational: bool, written: u64) -> Vec<String> {
-        let more = format!("[[workloads]]\nid = \"w\"\nfio = {{ rw = \"{order}\", bs = \"4k\" }}");
+        let more = format!(
+            "[[workloads]]\nid = \"w\"\nfio = {{ size = \"1G\", rw = \"{order}\", bs = \"4k\" }}"
+        );
         let mut fixture = RunFixture::new(&more);
         fixture.info.bench = bench.to_owned();
         let mut write = figure(Direction::Write, written, 1.0);

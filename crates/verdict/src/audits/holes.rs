@@ -42,7 +42,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     };
     let suspects = evidence.suspects(|index, group| {
         let reads = matches!(group.key.direction, Direction::Read | Direction::Copy);
-        if !reads || evidence.measures_memory(group) {
+        if !reads || group.profile().is_of_memory() {
             return None;
         }
         seen(index, group).into_iter().filter_map(data).reduce(f64::min)

@@ -15,7 +15,7 @@ pub(super) const AUDIT: Audit = Audit {
 };
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
-    let suspects = evidence.suspects(|_, group| evidence.measures_memory(group).then_some(0.0));
+    let suspects = evidence.suspects(|_, group| group.profile().is_of_memory().then_some(0.0));
     let told = suspects.iter().map(|suspects| Found {
         severity: Severity::Remark,
         text: format!(

@@ -46,10 +46,7 @@ fn ashift(cell: &CellFacts) -> Option<u32> {
 
 /// Bytes of an operation, where all have the same size and it is none of whole sectors.
 fn block(evidence: &Evidence<'_>, group: &Group) -> Option<u64> {
-    let kind = evidence.workload(group)?.kind.as_str();
-    if !matches!(kind, "fio" | "dd") {
-        return None;
-    }
+    group.requests()?.size()?;
     let logical = evidence.cells_of(group).iter().find_map(|cell| {
         cell.environment.drives.iter().filter_map(|drive| drive.sectors).map(|s| s.0).max()
     });
@@ -157,7 +154,9 @@ mod tests {
 
     fn odd(workload: &str, size: u64, operations: u64) -> usize {
         let mut fixture = RunFixture::new("");
-        let mut one = figure(Direction::Write, size * operations, 1.0);
+        // The fixture's job `fio` reads.
+        let direction = if workload == "fio" { Direction::Read } else { Direction::Write };
+        let mut one = figure(direction, size * operations, 1.0);
         one.operations = Some(operations);
         fixture.sample("single/ext4", workload, 0, vec![step("s", vec![one])]);
         fixture.findings(AUDIT.name).len()

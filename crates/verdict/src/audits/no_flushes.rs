@@ -18,9 +18,9 @@ pub(super) const AUDIT: Audit = Audit {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let suspects = evidence.suspects(|index, group: &Group| {
-        let nature = evidence.nature(group);
+        let profile = group.profile();
         // Direct synchronous writes are sent with FUA, which counts as no flush.
-        if group.key.direction != Direction::Write || !nature.synced || nature.direct {
+        if group.key.direction != Direction::Write || !profile.is_durable() || profile.is_direct() {
             return None;
         }
         let cells = evidence.cells_of(group);

@@ -2,10 +2,9 @@
 
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{Detail, Evidence};
-use crate::nature::{field, fio_option};
 use crate::words::{list, per_cent};
 use crate::{Group, Severity};
-use disklab_sample::{Course, Direction};
+use disklab_sample::{Course, Direction, Durability};
 use disklab_study::Part;
 
 pub(super) const AUDIT: Audit = Audit {
@@ -57,25 +56,18 @@ fn way(detail: &Detail, same_work: bool) -> Option<Way> {
 
 /// Whether the clock stops only when all that was written is on the drives, by one flush
 /// at the end.
-fn safe_at_end(evidence: &Evidence<'_>, group: &Group) -> bool {
-    let Some(workload) = evidence.workload(group) else { return false };
-    let option = |name: &str| match workload.kind.as_str() {
-        "fio" => fio_option(&workload.body, &group.key.step, name).is_some_and(|v| v != "0"),
-        _ => false,
-    };
-    let conv = field(&workload.body, "conv").is_some_and(|conv| conv.contains("sync"));
+fn safe_at_end(group: &Group) -> bool {
     group.key.direction == Direction::Write
-        && (option("end_fsync") || option("fsync_on_close") || workload.kind == "dd" && conv)
+        && matches!(group.profile().durability, Some(Durability::AtEnd(_)))
 }
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let asks_steady = evidence.study.questions.iter().any(|q| q.part == Part::Steady);
     let found = |wanted: Way| {
         evidence.suspects(|index, group: &Group| {
-            let same_work =
-                evidence.workload(group).is_some_and(|w| matches!(w.kind.as_str(), "fio" | "dd"));
+            let same_work = group.requests().is_some();
             // What a cache took first is paid for at the end, in the same figure.
-            if wanted == Way::Mixed && safe_at_end(evidence, group) {
+            if wanted == Way::Mixed && safe_at_end(group) {
                 return None;
             }
             let details = &evidence.details[index];
@@ -173,7 +165,9 @@ mod tests {
     #[test]
     fn a_cache_that_is_flushed_before_the_clock_stops_is_clean() {
         for (end, expected) in [("end_fsync = 1", 0), ("end_fsync = 0", 1)] {
-            let more = format!("[[workloads]]\nid = \"w\"\nfio = {{ rw = \"write\", {end} }}");
+            let more = format!(
+                "[[workloads]]\nid = \"w\"\nfio = {{ size = \"1G\", rw = \"write\", {end} }}"
+            );
             let mut fixture = RunFixture::new(&more);
             let mut one = step("w", vec![figure(Direction::Write, 1 << 20, 1.0)]);
             one.steadiness = Some(steadiness(Course::Slowdown, 20, 0));

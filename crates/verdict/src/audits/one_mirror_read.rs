@@ -28,7 +28,7 @@ const LEAST: u64 = 1 << 20;
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let suspects = evidence.suspects(|_, group| {
-        let reads = group.key.direction == Direction::Read && !evidence.measures_memory(group);
+        let reads = group.key.direction == Direction::Read && !group.profile().is_of_memory();
         (reads && evidence.stack(group).is_some_and(is_mirror)).then(|| alone(group)).flatten()
     });
     suspects

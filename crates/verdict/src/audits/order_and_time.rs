@@ -89,7 +89,7 @@ fn drifted(evidence: &Evidence<'_>) -> Option<Found> {
     // Logarithms of each figure against its group's middle, by block.
     let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for group in evidence.groups {
-        let measure = choice::measure(evidence.study, &[group], &Chart::Bars);
+        let measure = choice::measure(&[group], &Chart::Bars);
         if measure == Measure::Missed || group.observations.len() < BLOCKS {
             continue;
         }

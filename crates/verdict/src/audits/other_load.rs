@@ -5,7 +5,6 @@ use disklab_units::Bytes;
 
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
-use crate::nature::{field, fio_option};
 use crate::{Group, Observation, Severity};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -30,9 +29,6 @@ const ROOM: f64 = 1.5;
 /// From this size on a written block is large.
 const LARGE: u64 = 64 << 10;
 
-/// Workloads whose steps of reads write nothing.
-const READERS: [&str; 5] = ["fio", "dd", "hdparm", "sqlite", "photos"];
-
 /// Whether all of a step's figures are of one direction.
 fn is_all(evidence: &Evidence<'_>, group: &Group) -> bool {
     let key = &group.key;
@@ -44,14 +40,8 @@ fn is_all(evidence: &Evidence<'_>, group: &Group) -> bool {
 }
 
 /// Whether a step writes large blocks, each once.
-fn writes_large(evidence: &Evidence<'_>, group: &Group) -> bool {
-    let Some(workload) = evidence.workload(group) else { return false };
-    let size = match workload.kind.as_str() {
-        "dd" => field(&workload.body, "bs"),
-        "fio" => fio_option(&workload.body, &group.key.step, "bs"),
-        _ => None,
-    };
-    size.and_then(|size| size.parse::<Bytes>().ok()).is_some_and(|size| size.0 >= LARGE)
+fn writes_large(group: &Group) -> bool {
+    group.profile().writes.is_some_and(|writes| writes.smallest >= LARGE)
 }
 
 /// Copies of what is written that the stack makes at most, parity included: one that
@@ -84,8 +74,8 @@ fn others(evidence: &Evidence<'_>, group: &Group, o: &Observation) -> Option<(u6
 fn is_judged(evidence: &Evidence<'_>, group: &Group) -> bool {
     let Some(workload) = evidence.workload(group) else { return false };
     let known = match group.key.direction {
-        Direction::Read => READERS.contains(&workload.kind.as_str()),
-        Direction::Write => writes_large(evidence, group),
+        Direction::Read => group.profile().read_share == Some(1.0),
+        Direction::Write => writes_large(group),
         _ => false,
     };
     // In the lab there is nobody else, and with kept caches a step may write what the one

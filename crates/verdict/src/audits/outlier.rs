@@ -32,8 +32,8 @@ const FAR: f64 = 8.0;
 const RATIO: f64 = 1.25;
 
 /// The ratio of the farthest repeat to the middle, and its block.
-fn farthest(evidence: &Evidence<'_>, group: &Group) -> Option<(f64, u32)> {
-    let measure = choice::measure(evidence.study, &[group], &Chart::Bars);
+fn farthest(group: &Group) -> Option<(f64, u32)> {
+    let measure = choice::measure(&[group], &Chart::Bars);
     if measure == Measure::Missed || group.observations.len() < REPEATS {
         return None;
     }
@@ -54,7 +54,7 @@ fn farthest(evidence: &Evidence<'_>, group: &Group) -> Option<(f64, u32)> {
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let mut found: Vec<(usize, f64, u32)> = Vec::new();
     for (index, group) in evidence.groups.iter().enumerate() {
-        found.extend(farthest(evidence, group).map(|(ratio, block)| (index, ratio, block)));
+        found.extend(farthest(group).map(|(ratio, block)| (index, ratio, block)));
     }
     let away = |ratio: f64| ratio.max(1.0 / ratio);
     let Some((worst, ratio, block)) =

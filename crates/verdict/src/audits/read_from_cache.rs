@@ -29,7 +29,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     for kept in [false, true] {
         let suspects = evidence.suspects(|_, group| {
             let reads = matches!(group.key.direction, Direction::Read | Direction::Copy);
-            if !reads || evidence.measures_memory(group) || keeps(evidence, group) != kept {
+            if !reads || group.profile().is_of_memory() || keeps(evidence, group) != kept {
                 return None;
             }
             drive_share(group, |o| o.drive_read).filter(|share| *share < SHARE)

@@ -3,10 +3,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Severity;
+use disklab_sample::DriveState;
+
 use crate::audits::Found;
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::{count, list};
+use crate::{Group, Severity};
+
+/// Whether all drives of a figure are known to be hard disks. Hypervisors call their disks
+/// rotating whatever they are on; the lab knows.
+pub(super) fn on_hard_disks(evidence: &Evidence<'_>, group: &Group) -> bool {
+    let cells = evidence.cells_of(group);
+    let known = |d: &DriveState| d.model.is_some() || evidence.is_lab();
+    !cells.is_empty()
+        && cells.iter().all(|cell| {
+            let drives = &cell.environment.drives;
+            !drives.is_empty() && drives.iter().all(|d| d.rotational == Some(true) && known(d))
+        })
+}
 
 /// So many names are told before the rest is counted.
 const NAMES: usize = 4;

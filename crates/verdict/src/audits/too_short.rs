@@ -30,7 +30,7 @@ const LONG: f64 = 1.0;
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let short = |group: &Group| {
         // What is measured in memory is fast on purpose.
-        if evidence.measures_memory(group) {
+        if group.profile().is_of_memory() {
             return None;
         }
         // Imported figures may be rates without times.

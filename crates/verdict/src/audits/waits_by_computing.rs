@@ -25,7 +25,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     }
     let computed = |index: usize, group: &Group| {
         let share = busy(&evidence.details[index], group)?.machine.min(1.0);
-        (!evidence.measures_memory(group) && share > SOME).then_some(share)
+        (!group.profile().is_of_memory() && share > SOME).then_some(share)
     };
     let found = evidence.suspects(computed);
     let told = found.iter().map(|suspects| Found {

@@ -28,7 +28,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let mut judged = 0;
     let mut wide = Vec::new();
     for (index, group) in evidence.groups.iter().enumerate() {
-        let which = choice::measure(evidence.study, &[group], &Chart::Bars);
+        let which = choice::measure(&[group], &Chart::Bars);
         // A share of a count that may be 0 says nothing.
         if which == Measure::Missed {
             continue;

@@ -32,10 +32,10 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let mut all = Vec::new();
     for severity in [Severity::Severe, Severity::Warning] {
         let suspects = evidence.suspects(|_, group| {
-            let nature = evidence.nature(group);
+            let profile = group.profile();
             let stack = evidence.stack(group);
             let share = drive_share(group, |o| o.drive_write)?;
-            let known = nature.zeros && stack.is_some_and(compresses);
+            let known = profile.writes_zeros() && stack.is_some_and(compresses);
             let matches = known == (severity == Severity::Severe);
             let limit = if known { SHARE_OF_ZEROS } else { SHARE };
             let writes = group.key.direction == Direction::Write;
@@ -73,7 +73,7 @@ fn uncounted(evidence: &Evidence<'_>) -> Vec<Found> {
     }
     let suspects = evidence.suspects(|_, group| {
         let counted = group.observations.iter().any(|o| !o.drives.is_empty());
-        let zeros = group.key.direction == Direction::Write && evidence.nature(group).zeros;
+        let zeros = group.key.direction == Direction::Write && group.profile().writes_zeros();
         let known = zeros && evidence.stack(group).is_some_and(compresses);
         (known && !counted).then_some(0.0)
     });
@@ -113,8 +113,9 @@ fn buffers_direct(stack: &StackSpec) -> bool {
 
 /// Whether a group's writes surely were on the drives when the clock stopped.
 pub(super) fn surely_written(evidence: &Evidence<'_>, group: &Group) -> bool {
-    let nature = evidence.nature(group);
-    nature.synced || nature.direct && !evidence.stack(group).is_some_and(buffers_direct)
+    let profile = group.profile();
+    profile.is_durable()
+        || profile.is_direct() && !evidence.stack(group).is_some_and(buffers_direct)
 }
 
 #[cfg(test)]

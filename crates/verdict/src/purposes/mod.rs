@@ -24,7 +24,6 @@ use contest::{Criterion, Outcome, Stand, contenders, outcome};
 
 pub use guess::{Confidence, Guess, GuessFigure, NextBest, Score};
 pub use table::{Aspect, PURPOSES, Purpose};
-pub use work::Kind;
 
 /// What a run recommends for one purpose.
 #[derive(Debug, Clone, PartialEq)]
@@ -225,7 +224,7 @@ fn criteria(
             let key = &group.key;
             let work = (key.workload.as_str(), key.step.as_str(), key.direction);
             let fits = key.part == Part::Whole
-                && work::kind(study, key).is_some_and(|kind| aspect.work.contains(&kind));
+                && work::task(group).is_some_and(|task| aspect.work.contains(&task));
             if !fits || seen.contains(&work) {
                 continue;
             }
@@ -245,7 +244,7 @@ fn criteria(
                 }
                 continue;
             }
-            let synced_apart = work::is_synced_apart(study, key);
+            let synced_apart = work::is_synced_apart(group);
             let has = |m: &&Measure| {
                 let latency = matches!(m, Measure::Latency(_));
                 same.iter().flat_map(|i| &groups[*i].observations).all(|o| {

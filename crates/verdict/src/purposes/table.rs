@@ -3,9 +3,8 @@
 //! Weights are judgements, not measurements: 3 decides, 2 matters, 1 is pleasant. They are
 //! few and coarse on purpose, and a report says what changes without each of them.
 
+use disklab_sample::{Task, Task::*};
 use disklab_study::Measure;
-
-use super::work::{Kind, Kind::*};
 
 /// What people build storage for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,8 +28,8 @@ pub struct Aspect {
     pub weight: u32,
     /// Why it counts here.
     pub why: &'static str,
-    /// The kinds of work that show it.
-    pub work: &'static [Kind],
+    /// The tasks that show it.
+    pub work: &'static [Task],
     /// What is looked at; of the first that was measured.
     pub measures: &'static [Measure],
     /// What could be done about it besides another stack; empty where nothing simple can.
@@ -51,7 +50,7 @@ const fn aspect(
     name: &'static str,
     weight: u32,
     why: &'static str,
-    work: &'static [Kind],
+    work: &'static [Task],
     measures: &'static [Measure],
     remedy: &'static str,
 ) -> Aspect {

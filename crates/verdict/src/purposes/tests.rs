@@ -9,11 +9,11 @@ use crate::testing::{RunFixture, figure, on_drives, step};
 const WORK: &str = r#"
 [[workloads]]
 id = "stream"
-fio = { rw = "read", bs = "1M", direct = 1 }
+fio = { size = "1G", rw = "read", bs = "1M", direct = 1 }
 
 [[workloads]]
 id = "safe"
-fio = { rw = "randwrite", bs = "8k", fdatasync = 1 }
+fio = { size = "1G", rw = "randwrite", bs = "8k", fdatasync = 1 }
 "#;
 
 fn fixture() -> RunFixture {

@@ -6,6 +6,7 @@ mod docs;
 mod fixture;
 #[path = "../../examples/calibration/measures.rs"]
 mod measures;
+mod new_kind;
 mod run;
 mod two_runs;
 #[path = "../../examples/calibration/worlds.rs"]

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use disklab_sample::{
     Cpu, Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, OperationKind,
-    Sample, Step,
+    Sample, Step, StepProfile,
 };
 use disklab_store::{Run, RunInfo};
 use disklab_study::{Cell, Chart, Measure, Study, load, order};
 use disklab_verdict::{AnalyseError, Outcome, Severity, analyse};
+use disklab_workload::{Context, read_workload};
 use jiff::Timestamp;
 
 const STUDY: &str = r#"
@@ -152,7 +153,14 @@ fn model(cell: &Cell) -> Vec<(&'static str, Direction, u64, u64, f64)> {
     }
 }
 
-fn sample(cell: &Cell) -> Sample {
+/// What a workload of the study says of a step.
+fn profile(study: &Study, cell: &Cell, step: &str) -> Option<StepProfile> {
+    let spec = study.workloads.iter().find(|spec| spec.id == cell.workload)?;
+    let context = Context { scale: 1.0, folder: "/nowhere".into() };
+    read_workload(spec, &context).expect("valid").profile(step)
+}
+
+fn sample(study: &Study, cell: &Cell) -> Sample {
     let drives: u64 = if cell.stack.starts_with("raid5") { 4 } else { 1 };
     let steps = model(cell)
         .into_iter()
@@ -191,6 +199,7 @@ fn sample(cell: &Cell) -> Sample {
                 elapsed_ns,
                 cpu: Cpu { processors: 2, machine_busy_ns: elapsed_ns / 10, ..Cpu::default() },
                 drives: (1..=drives).map(traffic).collect(),
+                profile: profile(study, cell, name),
                 ..Step::default()
             }
         })
@@ -207,7 +216,7 @@ fn recorded(folder: &Path, study: &Study, repeats: u32) -> Run {
     let cells = order(&pairs, repeats, 1);
     let mut run = Run::create(folder, &info(study), &cells).expect("create");
     for cell in &cells {
-        run.record(cell, &sample(cell), 1.0).expect("record");
+        run.record(cell, &sample(study, cell), 1.0).expect("record");
     }
     run
 }

@@ -2,7 +2,9 @@
 
 use disklab_config::Fields;
 use disklab_exec::{Executor, Invocation};
-use disklab_sample::{Direction, Figure, OperationKind};
+use disklab_sample::{
+    Direction, Durability, Figure, FileSet, OperationKind, StepProfile, Task, TimeIn,
+};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
@@ -19,6 +21,9 @@ const COPY: &str = "copy";
 /// System calls for a file of a tree: writing it takes 4, copying it some 12, removing
 /// it 2 (strace of cp and rm of coreutils 9).
 const FILE_CALLS: u64 = 18;
+
+/// A copy of fewer files is a stream.
+const MANY_FILES: u64 = 100;
 
 pub(super) const COPY_KIND: WorkloadKind = WorkloadKind {
     name: "copy",
@@ -42,6 +47,8 @@ struct Copy {
     sync: bool,
     reflink: &'static str,
     scaled: bool,
+    /// Whether it is about many small files, at the study's own size.
+    is_tree: bool,
 }
 
 fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
@@ -79,6 +86,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
         sync,
         reflink: reflink.unwrap_or("never"),
         scaled: scale != 1.0,
+        is_tree: files.is_some_and(|files| files >= MANY_FILES),
     }))
 }
 
@@ -159,6 +167,26 @@ impl Workload for Copy {
 
     fn names(&self) -> Vec<String> {
         vec![SOURCE.to_owned(), COPY.to_owned()]
+    }
+
+    fn profile(&self, step: &str) -> Option<StepProfile> {
+        let copies = step == "cp";
+        let (task, time_in) = match (copies, self.is_tree) {
+            (false, _) => (Task::Delete, TimeIn::Files),
+            (true, true) => (Task::SmallFiles, TimeIn::Files),
+            (true, false) => (Task::LargeWrite, TimeIn::Both),
+        };
+        Some(StepProfile {
+            direct: Some(false),
+            durability: Some(Durability::at_end(self.sync)),
+            content: copies.then(|| self.content.profile()),
+            files: Some(FileSet { files: self.files(), bytes: self.size.0 }),
+            operations: Some(self.files()),
+            time_in: Some(time_in),
+            jobs: Some(1),
+            task: Some(task),
+            ..StepProfile::default()
+        })
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {

@@ -2,7 +2,10 @@
 
 use disklab_config::{Fields, Node};
 use disklab_exec::Invocation;
-use disklab_sample::{Direction, Figure, OperationKind};
+use disklab_sample::{
+    ContentProfile, Direction, Durability, Figure, FileSet, OperationKind, Order, Requests,
+    StepProfile, SyncCall, TimeIn,
+};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
@@ -171,6 +174,36 @@ impl Workload for Dd {
 
     fn names(&self) -> Vec<String> {
         vec![FILE.to_owned()]
+    }
+
+    fn profile(&self, _: &str) -> Option<StepProfile> {
+        let requests = Requests::of_size(self.block.0, Order::Sequential);
+        let converts = |name: &str| self.conversions.iter().any(|c| c == name);
+        let durability = if self.has("dsync") || self.has("sync") {
+            Durability::EachWrite(SyncCall::OSync)
+        } else if converts("fsync") {
+            Durability::AtEnd(SyncCall::Fsync)
+        } else if converts("fdatasync") {
+            Durability::AtEnd(SyncCall::Fdatasync)
+        } else {
+            Durability::Nothing
+        };
+        let content = if self.random { ContentProfile::Random } else { ContentProfile::Zeros };
+        Some(StepProfile {
+            reads: (!self.writes).then_some(requests),
+            writes: self.writes.then_some(requests),
+            read_share: Some(if self.writes { 0.0 } else { 1.0 }),
+            direct: Some(self.has("direct")),
+            durability: self.writes.then_some(durability),
+            content: self.writes.then_some(content),
+            files: Some(FileSet { files: 1, bytes: self.size().0 }),
+            operations: Some(self.count),
+            time_in: Some(if self.writes { TimeIn::Writes } else { TimeIn::Reads }),
+            jobs: Some(1),
+            depth: Some(1),
+            stream: true,
+            ..StepProfile::default()
+        })
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {

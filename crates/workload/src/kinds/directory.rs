@@ -10,7 +10,9 @@ use std::time::Instant;
 
 use disklab_config::Fields;
 use disklab_exec::Interrupt;
-use disklab_sample::{Direction, OperationKind};
+use disklab_sample::{
+    ContentProfile, Direction, Durability, FileSet, OperationKind, StepProfile, Task, TimeIn,
+};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
@@ -226,6 +228,26 @@ impl Workload for Directory {
 
     fn names(&self) -> Vec<String> {
         vec![FOLDER.to_owned()]
+    }
+
+    fn profile(&self, step: &str) -> Option<StepProfile> {
+        let task = match step {
+            "create" => Some(Task::Create),
+            "list" | "stat" => Some(Task::List),
+            "delete" => Some(Task::Delete),
+            _ => None,
+        };
+        let changes = matches!(step, "create" | "delete");
+        Some(StepProfile {
+            durability: changes.then(|| Durability::at_end(self.sync)),
+            content: (step == "create").then_some(ContentProfile::Random),
+            files: Some(FileSet { files: self.entries, bytes: self.data().0 }),
+            operations: Some(self.entries),
+            time_in: Some(TimeIn::Files),
+            jobs: Some(1),
+            task,
+            ..StepProfile::default()
+        })
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use disklab_config::Fields;
 use disklab_exec::Invocation;
-use disklab_sample::{Direction, Figure, OperationKind};
+use disklab_sample::{
+    Direction, Figure, FileSet, OperationKind, Order, Requests, StepProfile, TimeIn,
+};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
@@ -16,6 +18,9 @@ use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadK
 
 /// The file that is read where there is no block device.
 const FILE: &str = "test";
+
+/// What hdparm, and the equivalent, read at once (TIMING_BUF_BYTES in its hdparm.c).
+const PIECE: Bytes = Bytes::mib(2);
 
 /// What hdparm calls MB: it counts pieces of 2 MiB (TIMING_BUF_BYTES in its
 /// hdparm.c) as 2 MB.
@@ -142,6 +147,30 @@ impl Workload for Hdparm {
 
     fn names(&self) -> Vec<String> {
         vec![FILE.to_owned()]
+    }
+
+    /// The device below the file system is no file: what is read of it says nothing of
+    /// requests to files.
+    fn profile(&self, step: &str) -> Option<StepProfile> {
+        let common = StepProfile {
+            read_share: Some(1.0),
+            jobs: Some(1),
+            depth: Some(1),
+            stream: true,
+            ..StepProfile::default()
+        };
+        let profile = match step {
+            "cached" | "cached-read" => StepProfile { time_in: Some(TimeIn::Memory), ..common },
+            "device-read" => StepProfile {
+                reads: Some(Requests::of_size(PIECE.0, Order::Sequential)),
+                direct: Some(self.direct),
+                files: Some(FileSet { files: 1, bytes: self.size.0 }),
+                time_in: Some(TimeIn::Reads),
+                ..common
+            },
+            _ => StepProfile { time_in: Some(TimeIn::Reads), ..common },
+        };
+        Some(profile)
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {

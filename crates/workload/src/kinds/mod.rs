@@ -86,4 +86,46 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn steps_of_each_kind_say_what_they_do() {
+        use disklab_sample::{Durability, SyncCall, Task, TimeIn};
+
+        use crate::testing::read;
+        for (kind, body, step, task, time_in) in [
+            ("copy", "size = '1G'\nfiles = 200", "cp", Some(Task::SmallFiles), TimeIn::Files),
+            ("copy", "size = '1G'", "cp", Some(Task::LargeWrite), TimeIn::Both),
+            ("copy", "size = '1G'", "rm", Some(Task::Delete), TimeIn::Files),
+            ("rsync", "size = '1G'\nfiles = 9", "first", Some(Task::SmallFiles), TimeIn::Files),
+            ("rsync", "size = '1G'\nfiles = 9", "unchanged", None, TimeIn::Files),
+            ("directory", "", "stat", Some(Task::List), TimeIn::Files),
+            ("directory", "", "stat-random", None, TimeIn::Files),
+            ("photos", "", "browse", Some(Task::Browse), TimeIn::Files),
+            ("backup", "size = '1G'", "copy-1", Some(Task::Backup), TimeIn::Both),
+            ("backup", "size = '1G'", "restore", Some(Task::Restore), TimeIn::Both),
+            ("sqlite", "", "commit", Some(Task::Commit), TimeIn::Writes),
+            ("postgresql", "script = 'select-only'", "pgbench", Some(Task::LookUp), TimeIn::Reads),
+            ("streams", "", "play", None, TimeIn::Waiting),
+            ("hdparm", "", "cached", None, TimeIn::Memory),
+            ("hdparm", "", "device-read", None, TimeIn::Reads),
+            ("filebench", "personality = 'fileserver'", "fileserver", None, TimeIn::Files),
+            ("dd", "direction = 'read'\nbs = '4k'\ncount = 9", "read", None, TimeIn::Reads),
+        ] {
+            let workload = read(kind, body, 1.0).unwrap_or_else(|e| panic!("{e}"));
+            let profile = workload.profile(step).expect(kind);
+            assert_eq!((profile.task, profile.time_in), (task, Some(time_in)), "{kind} {step}");
+        }
+        // A tree that was scaled down is a tree.
+        let scaled = read("copy", "size = '1G'\nfiles = 200", 0.01).expect("valid");
+        assert_eq!(scaled.profile("cp").and_then(|p| p.task), Some(Task::SmallFiles));
+        for (body, expected) in [
+            ("flags = 'dsync'", Durability::EachWrite(SyncCall::OSync)),
+            ("conv = 'fdatasync'", Durability::AtEnd(SyncCall::Fdatasync)),
+            ("flags = 'direct'", Durability::Nothing),
+        ] {
+            let body = format!("direction = 'write'\nbs = '4k'\ncount = 9\n{body}");
+            let profile = read("dd", &body, 1.0).expect("valid").profile("write");
+            assert_eq!(profile.and_then(|p| p.durability), Some(expected), "{body}");
+        }
+    }
 }

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use disklab_config::Fields;
 use disklab_exec::Interrupt;
-use disklab_sample::{Direction, OperationKind};
+use disklab_sample::{
+    ContentProfile, Direction, Durability, FileSet, OperationKind, StepProfile, SyncCall, Task,
+    TimeIn,
+};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
@@ -191,6 +194,29 @@ impl Workload for Photos {
 
     fn names(&self) -> Vec<String> {
         vec![LIBRARY.to_owned()]
+    }
+
+    fn profile(&self, step: &str) -> Option<StepProfile> {
+        let imports = step == "import";
+        let each = if self.raw > Bytes::ZERO { 3 } else { 2 };
+        let durability = match self.sync {
+            Sync::File => Durability::EachWrite(SyncCall::Fsync),
+            Sync::End => Durability::AtEnd(SyncCall::Syncfs),
+            Sync::None => Durability::Nothing,
+        };
+        let all = self.each().saturating_mul(self.photos);
+        Some(StepProfile {
+            read_share: Some(if imports { 0.0 } else { 1.0 }),
+            direct: Some(false),
+            durability: imports.then_some(durability),
+            content: imports.then_some(ContentProfile::Random),
+            files: Some(FileSet { files: self.photos.saturating_mul(each), bytes: all.0 }),
+            operations: Some(self.photos),
+            time_in: Some(if imports { TimeIn::Writes } else { TimeIn::Files }),
+            jobs: Some(1),
+            task: Some(if imports { Task::PhotoImport } else { Task::Browse }),
+            ..StepProfile::default()
+        })
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {

@@ -4,7 +4,10 @@
 use disklab_config::Fields;
 use disklab_content::Share;
 use disklab_exec::Invocation;
-use disklab_sample::{Direction, Figure, OperationKind};
+use disklab_sample::{
+    ContentProfile, Direction, Durability, Figure, FileSet, OperationKind, StepProfile, Task,
+    TimeIn,
+};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
@@ -150,6 +153,21 @@ impl Workload for Rsync {
 
     fn names(&self) -> Vec<String> {
         vec![SOURCE.to_owned(), COPY.to_owned()]
+    }
+
+    fn profile(&self, step: &str) -> Option<StepProfile> {
+        let percent = (self.compressible.part() * 100.0).round() as u8;
+        Some(StepProfile {
+            direct: Some(false),
+            durability: Some(Durability::at_end(self.sync)),
+            content: Some(ContentProfile::compressible(percent)),
+            files: Some(FileSet { files: self.tree.files, bytes: self.tree.size.0 }),
+            operations: (step == "first").then_some(self.tree.files),
+            time_in: Some(TimeIn::Files),
+            jobs: Some(1),
+            task: (step == "first").then_some(Task::SmallFiles),
+            ..StepProfile::default()
+        })
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {

@@ -190,7 +190,7 @@ fn group(
         part: Default::default(),
     };
     let operation = disklab_sample::OperationKind::Io;
-    Group { key, observations, latency: Some(merged), operation, committed: false }
+    Group { key, observations, latency: Some(merged), operation, committed: false, profile: None }
 }
 
 fn question(ask: &str, workloads: &[&str], measure: Measure, chart: Chart) -> (Question, Measure) {

@@ -7,6 +7,7 @@ mod tests;
 
 use disklab_config::{Fields, Node};
 use disklab_content::Share;
+use disklab_sample::{FileSet, StepProfile, Task, TimeIn};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
@@ -257,6 +258,22 @@ impl Workload for Backup {
 
     fn names(&self) -> Vec<String> {
         steps::NAMES.map(str::to_owned).to_vec()
+    }
+
+    /// Borg compresses, deduplicates and syncs as it likes: nothing is claimed of that.
+    fn profile(&self, step: &str) -> Option<StepProfile> {
+        let task = match step {
+            "restore" => Some(Task::Restore),
+            "check" => None,
+            _ => Some(Task::Backup),
+        };
+        Some(StepProfile {
+            files: Some(FileSet { files: self.tree.files, bytes: self.tree.size.0 }),
+            operations: Some(self.tree.files),
+            time_in: Some(TimeIn::Both),
+            task,
+            ..StepProfile::default()
+        })
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {

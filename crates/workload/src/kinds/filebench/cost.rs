@@ -22,9 +22,14 @@ fn bytes(fileset: &Fileset) -> f64 {
     (fileset.entries.mean() * fileset.size.mean()).max(0.0)
 }
 
+/// Entries of all filesets, existing or not, and the bytes of all.
+pub(super) fn entries(personality: &Personality) -> (f64, f64) {
+    let files = personality.filesets.iter().map(|set| set.entries.mean()).sum();
+    (files, personality.filesets.iter().map(bytes).sum())
+}
+
 pub(super) fn cost(personality: &Personality, options: &Options) -> Cost {
-    let files: f64 = personality.filesets.iter().map(|set| set.entries.mean()).sum();
-    let all: f64 = personality.filesets.iter().map(bytes).sum();
+    let (files, all) = entries(personality);
     let share = |set: &Fileset| set.prealloc.mean().clamp(0.0, 100.0) / 100.0;
     let made: f64 = personality.filesets.iter().map(|set| bytes(set) * share(set)).sum();
     let space = Bytes((all * GROWTH) as u64);

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use disklab_config::Fields;
 use disklab_filebench::{ContentKind, Options, Session};
+use disklab_sample::{ContentProfile, FileSet, StepProfile, TimeIn};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_wml::Personality;
@@ -88,6 +89,20 @@ impl Workload for Filebench {
 
     fn names(&self) -> Vec<String> {
         self.personality.filesets.iter().map(|fileset| fileset.name.clone()).collect()
+    }
+
+    /// A personality mixes what it likes: nothing is claimed of its requests.
+    fn profile(&self, _: &str) -> Option<StepProfile> {
+        let (files, bytes) = cost::entries(&self.personality);
+        Some(StepProfile {
+            content: Some(match self.options.content {
+                ContentKind::Zeros => ContentProfile::Zeros,
+                ContentKind::Pool | ContentKind::Random => ContentProfile::Random,
+            }),
+            files: Some(FileSet { files: files as u64, bytes: bytes as u64 }),
+            time_in: Some(TimeIn::Files),
+            ..StepProfile::default()
+        })
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {

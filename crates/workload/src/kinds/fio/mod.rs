@@ -7,6 +7,7 @@ mod layout;
 mod locate;
 mod native;
 mod output;
+mod profile;
 pub(crate) mod real;
 mod steps;
 mod work;
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use disklab_config::{Fields, Node, Value};
 use disklab_jobfile::{Job, Policy, Runner, Section, Setting, jobs, sections};
+use disklab_sample::StepProfile;
 use disklab_source::{Place, Source, SourceError};
 use disklab_study::WorkloadSpec;
 
@@ -207,6 +209,10 @@ impl Workload for Fio {
         let first = |name: &str| name.split('/').find(|part| !part.is_empty()).map(str::to_owned);
         let names: BTreeSet<String> = files.keys().filter_map(|name| first(name)).collect();
         names.into_iter().collect()
+    }
+
+    fn profile(&self, step: &str) -> Option<StepProfile> {
+        Some(profile::profile(&self.parts, &self.steps, step))
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use disklab_config::Fields;
 use disklab_exec::{Executor, Invocation};
-use disklab_sample::{Direction, Figure, OperationKind};
+use disklab_sample::{
+    Direction, Durability, Figure, FileSet, OperationKind, StepProfile, SyncCall, Task, TimeIn,
+};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
@@ -204,6 +206,25 @@ impl Workload for Postgresql {
 
     fn names(&self) -> Vec<String> {
         vec![server::FOLDER.to_owned()]
+    }
+
+    fn profile(&self, _: &str) -> Option<StepProfile> {
+        let writes = self.script.direction == Direction::Write;
+        let durability = match self.synchronous {
+            // Linux's default of `wal_sync_method`.
+            true => Durability::EachWrite(SyncCall::Fdatasync),
+            false => Durability::Nothing,
+        };
+        Some(StepProfile {
+            direct: Some(false),
+            durability: writes.then_some(durability),
+            files: Some(FileSet { files: 1, bytes: SCALE_UNIT.saturating_mul(self.scale).0 }),
+            time_in: Some(if writes { TimeIn::Writes } else { TimeIn::Reads }),
+            jobs: u32::try_from(self.clients).ok(),
+            depth: Some(1),
+            task: Some(if writes { Task::Commit } else { Task::LookUp }),
+            ..StepProfile::default()
+        })
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 
 use disklab_config::Fields;
 use disklab_exec::Interrupt;
-use disklab_sample::{Direction, OperationKind};
+use disklab_sample::{
+    ContentProfile, Direction, Durability, FileSet, OperationKind, StepProfile, SyncCall, Task,
+    TimeIn,
+};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
@@ -340,6 +343,30 @@ impl Workload for Sqlite {
     fn names(&self) -> Vec<String> {
         // SQLite's own suffixes (sqlite.org/tempfiles.html).
         ["", "-journal", "-wal", "-shm"].map(|suffix| format!("{FILE}{suffix}")).to_vec()
+    }
+
+    fn profile(&self, step: &str) -> Option<StepProfile> {
+        let commits = step == "commit";
+        let durability = match (self.journal, self.synchronous) {
+            // Only checkpoints are made safe.
+            (Journal::Wal, Synchronous::Normal) => Durability::Nothing,
+            _ => Durability::EachWrite(SyncCall::Fdatasync),
+        };
+        let planned = if commits { self.commits } else { self.reads };
+        let bytes = self.size + self.added();
+        Some(StepProfile {
+            read_share: (!commits).then_some(1.0),
+            direct: Some(false),
+            durability: commits.then_some(durability),
+            content: commits.then_some(ContentProfile::Random),
+            files: Some(FileSet { files: 1, bytes: bytes.0 }),
+            operations: Some(planned).filter(|_| !commits || self.runtime.is_none()),
+            time_in: Some(if commits { TimeIn::Writes } else { TimeIn::Reads }),
+            jobs: Some(1),
+            depth: Some(1),
+            task: Some(if commits { Task::Commit } else { Task::LookUp }),
+            ..StepProfile::default()
+        })
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {

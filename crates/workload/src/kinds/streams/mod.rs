@@ -10,7 +10,10 @@ use std::time::Duration;
 
 use disklab_config::Fields;
 use disklab_exec::Interrupt;
-use disklab_sample::{Direction, Figure, LatencyHistogram};
+use disklab_sample::{
+    ContentProfile, Direction, Durability, Figure, FileSet, LatencyHistogram, Order, Requests,
+    StepProfile, SyncCall, TimeIn,
+};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::{BitsPerSecond, Bytes, show_duration};
@@ -285,6 +288,33 @@ impl Workload for Streams {
         let films = (0..self.readers).map(|number| film(Path::new(""), number));
         let recordings = (0..self.writers).map(|number| recording(Path::new(""), number));
         films.chain(recordings).map(|path| path.display().to_string()).collect()
+    }
+
+    fn profile(&self, _: &str) -> Option<StepProfile> {
+        let requests = |streams: u64, schedule: &Schedule| {
+            let requests = Requests::of_size(schedule.segment.0, Order::Sequential);
+            (streams > 0).then_some(requests)
+        };
+        let durability = match self.sync {
+            true => Durability::EachWrite(SyncCall::Fdatasync),
+            false => Durability::Nothing,
+        };
+        let streams = self.readers + self.writers;
+        Some(StepProfile {
+            reads: requests(self.readers, &self.read),
+            writes: requests(self.writers, &self.write),
+            direct: Some(false),
+            durability: (self.writers > 0).then_some(durability),
+            content: (self.writers > 0).then_some(ContentProfile::Random),
+            files: Some(FileSet {
+                files: streams,
+                bytes: (self.read_size() + self.write_size()).0,
+            }),
+            time_in: Some(TimeIn::Waiting),
+            jobs: u32::try_from(streams).ok(),
+            depth: Some(1),
+            ..StepProfile::default()
+        })
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
