@@ -67,7 +67,7 @@ fn caller(home: &Path) -> Caller {
         interrupt: Interrupt::new(),
         state: home.join("state"),
         kernels: KernelBuilder {
-            plain: |_, _| Err(KernelError::Machine("none here".to_owned())),
+            plain: |_, _, _| Err(KernelError::Machine("none here".to_owned())),
             zfs: |_, _, _| Err(KernelError::Machine("none here".to_owned())),
         },
     }
