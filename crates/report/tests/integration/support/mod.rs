@@ -6,7 +6,7 @@ mod run;
 use std::fmt::Write as _;
 
 use disklab_report::{Collector, Report};
-use disklab_sample::{Direction, LatencyHistogram};
+use disklab_sample::{Direction, LatencyHistogram, Order, Requests, StepProfile, TimeIn};
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_store::{CellState, Session};
 use disklab_study::{Chart, Measure, Question, Study};
@@ -190,7 +190,27 @@ fn group(
         part: Default::default(),
     };
     let operation = disklab_sample::OperationKind::Io;
-    Group { key, observations, latency: Some(merged), operation, committed: false, profile: None }
+    let profile = Some(profile(workload, direction));
+    Group { key, observations, latency: Some(merged), operation, committed: false, profile }
+}
+
+/// What a workload of the study does: fio jobs have blocks of 4 KiB, whatever their names say.
+fn profile(workload: &str, direction: Direction) -> StepProfile {
+    let block = workload.strip_prefix("dd-write-");
+    let size = block.map_or(4096, |bs| bs.parse::<disklab_units::Bytes>().expect("a size").0);
+    let order = match workload.starts_with("rand") {
+        true => Order::Random,
+        false => Order::Sequential,
+    };
+    let requests = Some(Requests::of_size(size, order));
+    let writes = direction == Direction::Write;
+    StepProfile {
+        reads: requests.filter(|_| !writes),
+        writes: requests.filter(|_| writes),
+        time_in: Some(if writes { TimeIn::Writes } else { TimeIn::Reads }),
+        stream: block.is_some(),
+        ..StepProfile::default()
+    }
 }
 
 fn question(ask: &str, workloads: &[&str], measure: Measure, chart: Chart) -> (Question, Measure) {
