@@ -15,6 +15,7 @@ mod degraded_array;
 mod different_work;
 mod direct_not_honoured;
 mod drive_cache;
+mod drive_memory_reads;
 mod drives_differ;
 mod failed_cells;
 mod faster_than_drives;
@@ -46,6 +47,7 @@ mod shared_spindle;
 mod slow_encryption;
 mod slow_governor;
 mod slow_link;
+mod small_file_set;
 mod smart_trouble;
 mod snapshot_present;
 mod staging_area;
@@ -138,6 +140,7 @@ pub static AUDITS: &[Audit] = &[
     compressed_away::AUDIT,
     holes::AUDIT,
     read_from_cache::AUDIT,
+    drive_memory_reads::AUDIT,
     shared_spindle::AUDIT,
     barriers_off::AUDIT,
     write_caches_differ::AUDIT,
@@ -149,6 +152,7 @@ pub static AUDITS: &[Audit] = &[
     direct_not_honoured::AUDIT,
     still_in_memory::AUDIT,
     drive_cache::AUDIT,
+    small_file_set::AUDIT,
     staging_area::AUDIT,
     fresh_ssd::AUDIT,
     no_flushes::AUDIT,
