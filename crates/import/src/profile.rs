@@ -277,7 +277,7 @@ mod tests {
 
     use super::*;
 
-    fn told(workload: &str) -> StepProfile {
+    fn reported(workload: &str) -> StepProfile {
         let text = format!(
             "id = \"x\"\ntitle = \"x\"\n[stacks]\na = \"ext4\"\n[[workloads]]\nid = \"w\"\n{workload}\n"
         );
@@ -303,20 +303,20 @@ mod tests {
             (r#"fio = { job = "[a]\nzero_buffers\nfsync=8 ; often\n" }"#, false, true, true),
             (r#"hdparm = { direct = true }"#, false, false, false),
         ] {
-            let told = told(workload);
-            let found = (told.is_direct(), told.is_durable(), told.writes_zeros());
+            let reported = reported(workload);
+            let found = (reported.is_direct(), reported.is_durable(), reported.writes_zeros());
             assert_eq!(found, (direct, durable, zeros), "{workload}");
         }
     }
 
     #[test]
-    fn requests_of_jobs_are_told() {
+    fn requests_of_jobs_are_reported() {
         let random =
-            told(r#"fio = { rw = "randrw", bsrange = "4k-16k", iodepth = 8, rate = "1m" }"#);
+            reported(r#"fio = { rw = "randrw", bsrange = "4k-16k", iodepth = 8, rate = "1m" }"#);
         let range = Some(Requests { smallest: 4096, largest: 16384, order: Order::Random });
         assert_eq!((random.reads, random.writes, random.depth), (range, range, Some(8)));
         assert!(random.paced);
-        let plain = told(r#"fio = { rw = "read" }"#);
+        let plain = reported(r#"fio = { rw = "read" }"#);
         assert_eq!(plain.reads, Some(Requests::of_size(4096, Order::Sequential)));
         assert_eq!((plain.writes, plain.read_share, plain.jobs), (None, Some(1.0), Some(1)));
     }

@@ -46,7 +46,7 @@ fn too_soon(evidence: &Evidence<'_>, group: &Group) -> Option<f64> {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let suspects = evidence.suspects(|_, group| too_soon(evidence, group));
-    let told = suspects.iter().map(|suspects| Found {
+    let reported = suspects.iter().map(|suspects| Found {
         severity: Severity::Severe,
         text: format!(
             "{} with {}: half of the random reads took less than {} of half a revolution of the \
@@ -61,7 +61,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             .to_owned(),
         groups: suspects.groups(),
     });
-    told.collect()
+    reported.collect()
 }
 
 #[cfg(test)]
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_median_below_half_a_turn_is_told() {
+    fn a_median_below_half_a_turn_is_reported() {
         let texts = found("fio", 158_000, true, 1 << 20);
         assert!(texts[0].contains("took less than 7.9 % of half a revolution"), "{texts:?}");
     }

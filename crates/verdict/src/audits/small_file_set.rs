@@ -1,4 +1,4 @@
-//! Work on too little to be told apart from its surroundings.
+//! Work on too little to be reported apart from its surroundings.
 
 use disklab_sample::{Order, Task};
 use disklab_units::Bytes;
@@ -65,7 +65,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if suspects.is_empty() {
         return Vec::new();
     }
-    let told = suspects.iter().filter_map(|suspects| {
+    let reported = suspects.iter().filter_map(|suspects| {
         let (_, group, _) = suspects.found.first()?;
         Some(match lack(evidence, group)? {
             Lack::Files(files) => format!("{} ({files} files)", suspects.figure),
@@ -77,14 +77,14 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             ),
         })
     });
-    let told: Vec<String> = told.collect();
+    let reported: Vec<String> = reported.collect();
     vec![Found {
         severity: Severity::Warning,
         text: format!(
             "Too little is worked on for an answer: {}. So few files fit into one journal, and \
              small files into what a drive keeps and reads ahead; larger sets can rank the stacks \
              the other way round.",
-            list(told.iter().map(String::as_str), 6)
+            list(reported.iter().map(String::as_str), 6)
         ),
         advice: "Take no decision from these figures: use more files, larger files, or a larger \
                  --scale."
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_fit_into_a_drive_are_told() {
+    fn files_that_fit_into_a_drive_are_reported() {
         let reads = |bytes, order| StepProfile {
             reads: Some(disklab_sample::Requests::of_size(4096, order)),
             ..set(1, bytes)

@@ -81,9 +81,9 @@ impl Workload for Tape {
         Ok(())
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+    fn run(&self, cell: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         for (name, bytes, operations) in [("record", 64 << 20, 64), ("log", 4 << 20, 1024)] {
-            site.step(name, |_| {
+            cell.step(name, |_| {
                 let figures = vec![written(bytes, operations)];
                 Ok(Outcome { figures, ..Outcome::default() })
             })?;
@@ -111,7 +111,7 @@ fn written(bytes: u64, operations: u64) -> Figure {
 fn steps(drive_bytes: u64) -> Vec<Step> {
     let executor = Executor::new(Interrupt::new());
     let folder = tempfile::tempdir().expect("temp");
-    let mut site = WorkSite {
+    let mut cell = WorkSite {
         simulated: false,
         executor: &executor,
         directory: folder.path(),
@@ -128,11 +128,11 @@ fn steps(drive_bytes: u64) -> Vec<Step> {
         caches_seconds: 0.0,
         foreign_bytes: None,
     };
-    Tape.run(&mut site).expect("runs");
-    site.describe_steps(&Tape);
+    Tape.run(&mut cell).expect("runs");
+    cell.describe_steps(&Tape);
     let drive = DriveTraffic { write_bytes: drive_bytes, ..DriveTraffic::default() };
-    site.steps.iter_mut().for_each(|step| step.drives = vec![drive.clone()]);
-    site.steps
+    cell.steps.iter_mut().for_each(|step| step.drives = vec![drive.clone()]);
+    cell.steps
 }
 
 fn analysed() -> (Study, RunInfo, Analysis) {

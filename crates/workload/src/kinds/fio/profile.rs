@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_writes_durable_is_told() {
+    fn what_makes_writes_durable_is_reported() {
         for (options, expected) in [
             ("", Durability::Nothing),
             ("sync=1", Durability::EachWrite(SyncCall::OSync)),
@@ -169,13 +169,13 @@ mod tests {
             ("end_fsync=1", Durability::AtEnd(SyncCall::Fsync)),
             ("fsync_on_close=1", Durability::AtEnd(SyncCall::Fsync)),
         ] {
-            let told = job(&format!("rw=write\n{options}")).durability;
-            assert_eq!(told, Some(expected), "{options}");
+            let reported = job(&format!("rw=write\n{options}")).durability;
+            assert_eq!(reported, Some(expected), "{options}");
         }
     }
 
     #[test]
-    fn what_is_written_is_told() {
+    fn what_is_written_is_reported() {
         for (options, expected) in [
             ("", ContentProfile::Random),
             ("zero_buffers", ContentProfile::Zeros),
@@ -184,8 +184,8 @@ mod tests {
             ("buffer_compress_percentage=100", ContentProfile::Zeros),
             ("buffer_compress_percentage=40", ContentProfile::Compressible(40)),
         ] {
-            let told = job(&format!("rw=write\n{options}")).content;
-            assert_eq!(told, Some(expected), "{options}");
+            let reported = job(&format!("rw=write\n{options}")).content;
+            assert_eq!(reported, Some(expected), "{options}");
         }
     }
 
@@ -208,8 +208,8 @@ mod tests {
         let text = "[a]\nsize=1m\nrw=write\ndirect=1\nzero_buffers\n";
         std::fs::write(folder.path().join("a.fio"), text).expect("written");
         let read = crate::testing::read_in("fio", "job-file = 'a.fio'", 1.0, folder.path());
-        let told = read.expect("valid").profile("a");
-        assert_eq!(told, Some(of("a", &format!("job = \"\"\"\n{text}\"\"\""))));
-        assert!(told.is_some_and(|profile| profile.is_direct() && profile.writes_zeros()));
+        let reported = read.expect("valid").profile("a");
+        assert_eq!(reported, Some(of("a", &format!("job = \"\"\"\n{text}\"\"\""))));
+        assert!(reported.is_some_and(|profile| profile.is_direct() && profile.writes_zeros()));
     }
 }
