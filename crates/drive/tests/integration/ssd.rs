@@ -20,10 +20,12 @@ fn parameters(id: &str) -> Parameters {
     parameters
 }
 
+/// One of each family, as for hard disks: see `common::drives`.
 fn all() -> Vec<(&'static str, Parameters)> {
-    let kinds = SHIPPED.iter().map(|(id, _)| (*id, shipped(id).expect("it loads").kind));
-    kinds
-        .filter_map(|(id, kind)| match kind {
+    let files = SHIPPED.iter().map(|(id, _)| (*id, shipped(id).expect("it loads")));
+    files
+        .filter(|(_, file)| file.like.is_none())
+        .filter_map(|(id, file)| match file.kind {
             Kind::Ssd(parameters) => Some((id, parameters)),
             _ => None,
         })

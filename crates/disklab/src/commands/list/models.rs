@@ -28,7 +28,7 @@ pub(super) fn models() -> Vec<Model> {
 const LEGEND: &str = "\
 sheet  values from data sheets and standards     rec  recalled from data sheets
 meas   measured or listed by somebody            inf  chosen, or as a sibling's
-All in percent. `disklab drive MODEL` shows what a model does, and what theory says.
+All in percent. `disklab drive MODEL` shows what a model does.
 ";
 
 /// The models as text of at most 80 columns.
