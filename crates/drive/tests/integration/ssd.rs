@@ -136,8 +136,9 @@ fn the_slc_cache_ends_in_a_cliff() {
         assert!(cliff.abs_diff(size) <= 2 * step, "{id}: at {cliff}, not {size}");
         for point in &points[1..] {
             let expected = if point.written + step < size { before } else { after };
-            // Copies wait for the reads before them, which costs a tenth.
-            let least = if expected == after && folded > 0.0 { 0.85 } else { 0.95 };
+            // Copies wait for the reads before them, which costs a tenth, and with few channels
+            // a sixth.
+            let least = if expected == after && folded > 0.0 { 0.83 } else { 0.95 };
             let sound = (least..1.05).contains(&(point.rate / expected));
             let far = point.written.abs_diff(size) > 2 * step;
             assert!(!far || sound, "{id}: {point:?} {expected}");
