@@ -1,4 +1,4 @@
-//! The same state at the start of a cell under every kernel of the lab.
+//! Nearly the same state at the start of a cell under every kernel of the lab.
 //!
 //! A kernel with more parts takes some microseconds of virtual time longer to start, and has
 //! more threads of its own. Both would show in the figures: a disk's platter has turned

@@ -70,9 +70,9 @@ impl ZfsKernel {
 /// names, or else that of `cache` with all that this version of disklab needs and the
 /// fewest other parts; the newest of several.
 ///
-/// Of two kernels that have what a study needs, either gives the same samples
-/// (docs/first-minutes.md). The one with the fewest other parts is the one that the study
-/// builds, if that is there: so a study's next run gets the same kernel as its last.
+/// The one with the fewest other parts is the one that the study builds, if that is there: so
+/// a study's next run gets the same kernel as its last. What other parts do to the samples:
+/// docs/first-minutes.md.
 pub fn find(cache: &Path, parts: Parts) -> Option<PathBuf> {
     match std::env::var_os(KERNEL_VARIABLE) {
         // A wrong name is better found out than silently replaced.
