@@ -292,7 +292,7 @@ fn reports(jobs: &[Job], outcomes: BTreeMap<(usize, u32), Outcome>) -> Vec<JobRe
 fn one(job: &Job, index: usize, clone: u32, group: u32, outcome: &Outcome) -> JobReport {
     let warnings = job.warnings.iter().map(|warning| warning.message.clone());
     JobReport {
-        name: job.name.clone(),
+        name: if clone == 0 { job.name.clone() } else { job.section.clone() },
         job: index,
         clone,
         clones: 1,

@@ -5,7 +5,7 @@ use disklab_units::Bytes;
 
 use crate::draft::Draft;
 use crate::given::Given;
-use crate::job::{Distribution, ZoneSize};
+use crate::job::{DEFAULT_FORMAT, Distribution, ZoneSize};
 use crate::options::{Known, Scaled, look_up};
 use crate::policy::Policy;
 use crate::value::{KbBase, shown, size};
@@ -114,7 +114,8 @@ fn check_value(name: &str, value: &str) -> Result<(), String> {
 /// One job of a job file, with everything that holds for it, as written.
 #[derive(Debug, Clone)]
 pub struct Section {
-    name: String,
+    /// What stands between the brackets: fio makes file names from it.
+    header: String,
     place: Place,
     settings: Vec<Setting>,
     policy: Policy,
@@ -123,13 +124,20 @@ pub struct Section {
 impl Section {
     /// A section called `name` with these settings, in order; of several with
     /// one name the last holds.
-    pub fn new(name: String, place: Place, settings: Vec<Setting>, policy: Policy) -> Self {
-        Self { name, place, settings, policy }
+    pub fn new(header: String, place: Place, settings: Vec<Setting>, policy: Policy) -> Self {
+        Self { header, place, settings, policy }
     }
 
-    /// Its name.
+    /// Its header, from which file names are made.
+    pub fn header(&self) -> &str {
+        &self.header
+    }
+
+    /// The name under which it is reported: its header, or its own option `name`. As in fio
+    /// (`get_new_job` in init.c), one from a `[global]` section has no effect.
     pub fn name(&self) -> &str {
-        &self.name
+        let own = self.settings.iter().rev().find(|s| s.name() == "name" && !s.is_global());
+        own.map_or(&self.header, Setting::value)
     }
 
     /// Where it begins.
@@ -166,14 +174,6 @@ impl Section {
     /// given; else the section.
     pub(crate) fn at(&self, names: &[&str]) -> &Place {
         names.iter().find_map(|n| self.setting(n)).map_or(&self.place, Setting::value_place)
-    }
-
-    /// Takes the option `name`, which overrides the section's header, off the
-    /// list: on fio's command line it would begin another job.
-    pub fn adopt_name(&mut self) {
-        if let Some(name) = self.get("name") {
-            self.name = name.to_owned();
-        }
     }
 
     fn kb_base(&self) -> KbBase {
@@ -267,14 +267,22 @@ impl Section {
 
     /// The options as fio's command line has them. Those of an I/O engine are
     /// known to it only behind `--ioengine`, and `kb_base` holds only for what
-    /// follows it there (in a job file, for all), so these go first.
+    /// follows it there (in a job file, for all), so these go first. There `--name` also
+    /// names the files, so the names of a renamed job's files are spelt out.
     pub fn arguments(&self) -> Vec<String> {
         let first = ["ioengine", "kb_base"];
         let ahead = first.iter().filter_map(|name| self.setting(name));
         let others =
             self.settings.iter().filter(|s| s.name() != "name" && !first.contains(&s.name()));
-        std::iter::once(format!("--name={}", self.name))
+        let renamed = self.name() != self.header && self.setting("filename").is_none();
+        let format = renamed.then(|| {
+            let format = self.get("filename_format").unwrap_or(DEFAULT_FORMAT);
+            format!("--filename_format={}", format.replace("$jobname", &self.header))
+        });
+        let others = others.filter(|s| !(renamed && s.name() == "filename_format"));
+        std::iter::once(format!("--name={}", self.name()))
             .chain(ahead.chain(others).map(Setting::argument))
+            .chain(format)
             .collect()
     }
 }

@@ -106,9 +106,6 @@ pub fn sections(
     if sections.is_empty() {
         return Err(whole.error("this job file has no section; expected [NAME] with options below"));
     }
-    for section in &mut sections {
-        section.adopt_name();
-    }
     Ok(sections)
 }
 

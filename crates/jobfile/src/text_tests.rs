@@ -71,14 +71,32 @@ fn errors_show_the_place() {
 }
 
 #[test]
-fn the_option_name_overrides_the_header() {
+fn the_option_name_renames_the_job_and_not_its_files() {
     let sections =
         read_sections("[a]\nname=b\nsize=1m\nhipri=1\nkb_base=1000\nioengine=sync", Runner::Fio);
     let section = sections.expect("valid").remove(0);
-    assert_eq!(section.name(), "b");
+    assert_eq!((section.name(), section.header()), ("b", "a"));
     // The engine goes first; another `--name` would begin another job.
-    let expected = ["--name=b", "--ioengine=sync", "--kb_base=1000", "--size=1m", "--hipri=1"];
+    let expected = [
+        "--name=b",
+        "--ioengine=sync",
+        "--kb_base=1000",
+        "--size=1m",
+        "--hipri=1",
+        "--filename_format=a.$jobnum.$filenum",
+    ];
     assert_eq!(section.arguments(), expected);
+    let jobs = read("[a]\nname=b\nsize=1m\n", Policy::default()).expect("valid");
+    assert_eq!((jobs[0].name.as_str(), jobs[0].files.of(1, 0)[0].name.as_str()), ("b", "a.1.0"));
+}
+
+#[test]
+fn a_global_name_leaves_the_jobs_their_own() {
+    let text = "[global]\nname=g\nsize=1m\n[a]\n[b]\nname=c\nfilename_format=$jobname\n";
+    let jobs = read(text, Policy::default()).expect("valid");
+    let shown: Vec<(&str, String)> =
+        jobs.iter().map(|job| (job.name.as_str(), job.files.of(0, 0)[0].name.clone())).collect();
+    assert_eq!(shown, [("a", "a.0.0".to_owned()), ("c", "b".to_owned())]);
 }
 
 #[test]

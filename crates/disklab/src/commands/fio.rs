@@ -117,10 +117,10 @@ fn read(words: &Words) -> Result<Vec<Job>, Failure> {
         let place = |span| Place { source: Arc::clone(&source), span };
         let all =
             sections(&source.text, &place(0..0), &place, policy).map_err(Failure::usage_error)?;
-        names.extend(all.iter().map(|section| section.name().to_owned()));
+        names.extend(all.iter().map(|section| section.header().to_owned()));
         let wanted =
             |name: &str| words.sections.is_empty() || words.sections.iter().any(|s| s == name);
-        chosen.extend(all.into_iter().filter(|section| wanted(section.name())));
+        chosen.extend(all.into_iter().filter(|section| wanted(section.header())));
     }
     if let Some(missing) = words.sections.iter().find(|section| !names.contains(section)) {
         return Err(Failure::usage_error(format!(

@@ -9,3 +9,4 @@ mod like_fio;
 mod options;
 mod parts;
 mod verify;
+mod whole_jobs;

@@ -19,7 +19,7 @@ pub(super) fn files(
         Some(names) => NameSource::Fixed(names.clone()),
         None => NameSource::Format {
             format: draft.name_format.clone().unwrap_or_else(|| DEFAULT_FORMAT.to_owned()),
-            job: section.name().to_owned(),
+            job: section.header().to_owned(),
             count: draft.file_count.unwrap_or(1),
         },
     };

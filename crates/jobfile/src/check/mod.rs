@@ -37,6 +37,7 @@ pub fn jobs(sections: &[Section]) -> Result<Vec<Job>, SourceError> {
 }
 
 fn job(section: &Section, before: &[Job]) -> Result<Job, SourceError> {
+    job_name(section.header()).map_err(|why| section.place().error(why))?;
     job_name(section.name()).map_err(|why| section.at(&["name"]).error(why))?;
     let draft = section.draft()?;
     let blocks = draft.blocks();
@@ -50,6 +51,7 @@ fn job(section: &Section, before: &[Job]) -> Result<Job, SourceError> {
     let length = length(section, &draft, &files, &blocks)?;
     let mut job = Job {
         name: section.name().to_owned(),
+        section: section.header().to_owned(),
         place: section.place().clone(),
         description: draft.description.clone(),
         pattern: pattern(&draft, &blocks),

@@ -35,6 +35,9 @@ use disklab_source::{Place, SourceError};
 pub struct Job {
     /// Its name: the section's header, or the option `name`. Not empty; no '/'.
     pub name: String,
+    /// Its section's header, from which file names are made. fio reports all clones but the
+    /// first under it.
+    pub section: String,
     /// Where its section begins.
     pub place: Place,
     /// `description`.

@@ -8,7 +8,13 @@ use crate::value::{shown, size};
 pub(super) const CHAPTER: Chapter = Chapter {
     title: "Files",
     options: &[
-        option("name", "a word", "The job's name, instead of its section's header", |_, _| Ok(())),
+        option(
+            "name",
+            "a word",
+            "The name under which the job is reported, instead of its section's header, from \
+             which file names are made all the same; no effect in `[global]`",
+            |_, _| Ok(()),
+        ),
         option("description", "text", "What the job is for; no effect", |d, g| {
             d.description = Some(g.text.to_owned());
             Ok(())

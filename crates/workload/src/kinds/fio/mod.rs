@@ -149,9 +149,7 @@ fn direct(
             Setting::new(name, Some(value), place, &node.place, false, policy)
         })
         .collect::<Result<_, _>>()?;
-    let mut section = Section::new(id.to_owned(), place.clone(), settings, policy);
-    section.adopt_name();
-    Ok(section)
+    Ok(Section::new(id.to_owned(), place.clone(), settings, policy))
 }
 
 fn from_text(node: &Node, policy: Policy) -> Result<Vec<Section>, SourceError> {
