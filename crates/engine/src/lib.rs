@@ -18,9 +18,11 @@
 //! - `number_ios` also ends a job that is `time_based`.
 
 mod backend;
+mod control;
 mod error;
 mod files;
 mod filler;
+mod flow;
 mod measure;
 mod memory;
 mod pace;
@@ -28,7 +30,9 @@ mod pattern;
 mod random;
 mod report;
 mod run;
+mod segment;
 mod site;
+mod steady;
 #[cfg(test)]
 mod testing;
 mod verify;
@@ -38,6 +42,7 @@ pub use error::EngineError;
 pub use files::{DeviceAccess, HeldDevice, Untouchable, preflight, written_devices};
 pub use measure::{Cell, Series};
 pub use pattern::{Kind, Request};
-pub use report::{Done, JobReport, LogKind, Report, Spread};
+pub use report::{Done, JobReport, LogKind, Report, Spread, log_paths};
 pub use run::{lay_out, run};
 pub use site::{Issued, Progress, ProgressHook, Site};
+pub use steady::Steadiness;

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use crate::job::{
     Access, BlockSizes, Blocks, Buffers, Checksum, Compress, ContinueOn, CpuPolicy, Dedupe,
-    DedupeMode, Distribution, Engine, Fadvise, Fallocate, FileOrder, Filling, Flushing, Generator,
-    Groups, IoClass, Opening, Pace, PatternPart, PerDirection, Process, RateProcess, Reporting,
-    Sequence, Sequencer, Share, Sync, ThinkBlocks, Timing, Verify,
+    DedupeMode, Distribution, Engine, Fadvise, Fallocate, FileOrder, Filling, Flow, Flushing,
+    Generator, Groups, IoClass, LatencyTarget, Logs, Opening, Pace, PatternPart, PerDirection,
+    Process, RateProcess, Reporting, Sequence, Sequencer, Share, SteadyFigure, SteadyRule, Sync,
+    ThinkBlocks, Timing, Verify,
 };
 
 /// A job while its options are read one by one: what each said, with fio's
@@ -55,6 +56,10 @@ pub(crate) struct Draft {
     pub invalidate_given: bool,
     pub flushing: Flushing,
     pub timing: Timing,
+    pub flow: Flow,
+    pub offload: bool,
+    pub target: LatencyTarget,
+    pub steady: SteadyRule,
     pub pace: Pace,
     pub think_time: Duration,
     pub think_spin: Duration,
@@ -142,6 +147,22 @@ impl Default for Draft {
             invalidate_given: false,
             flushing: Flushing::default(),
             timing: Timing::default(),
+            flow: Flow { id: 0, weight: 0, sleep: Duration::ZERO },
+            offload: false,
+            target: LatencyTarget {
+                latency: Duration::ZERO,
+                window: Duration::ZERO,
+                percentile: 100.0,
+                keeps_seeking: false,
+            },
+            steady: SteadyRule {
+                figure: SteadyFigure::Iops,
+                slope: true,
+                limit: 0.01,
+                percent: true,
+                seconds: 0,
+                ramp: Duration::ZERO,
+            },
             pace: Pace {
                 rate: PerDirection::both(None),
                 rate_iops: PerDirection::both(None),
@@ -151,6 +172,7 @@ impl Default for Draft {
                 process: RateProcess::Linear,
                 ignore_thinktime: false,
                 think: None,
+                flow: None,
             },
             think_time: Duration::ZERO,
             think_spin: Duration::ZERO,
@@ -186,6 +208,8 @@ impl Default for Draft {
                 io_priority: None,
                 cpus: None,
                 cpu_policy: CpuPolicy::Shared,
+                numa_nodes: None,
+                memory_policy: None,
             },
             io_class: None,
             io_level: None,
@@ -206,6 +230,7 @@ impl Default for Draft {
                 bw: true,
                 bw_window: Duration::from_millis(500),
                 iops_window: Duration::from_millis(500),
+                logs: Logs::default(),
                 log_step: None,
                 significant_figures: 4,
                 kb_base: 1024,

@@ -31,11 +31,11 @@ pub use check::jobs;
 pub use docs::{listing, markdown, unsupported};
 pub use job::{
     Access, BlockSizes, Blocks, Buffers, Checksum, Compress, ContinueOn, CpuPolicy, Dedupe,
-    DedupeMode, Depth, Direction, Distribution, Engine, Extent, Fadvise, Fallocate, FileOrder,
-    FileSize, Files, Filling, Flushing, Generator, Groups, IoClass, IoPriority, Job, JobFile,
-    Length, NameSource, Opening, Pace, Pattern, PatternPart, PerDirection, Process, RandomMap,
-    RateProcess, Reporting, Sequence, Sequencer, Share, Sync, Think, ThinkBlocks, Timing, Verify,
-    Zone, ZoneSize,
+    DedupeMode, Depth, Direction, Distribution, Engine, ExitWhat, Extent, Fadvise, Fallocate,
+    FileOrder, FileSize, Files, Filling, Flow, Flushing, Generator, Groups, IoClass, IoPriority,
+    Job, JobFile, LatencyTarget, Length, Logs, MemoryPolicy, NameSource, Opening, Pace, Pattern,
+    PatternPart, PerDirection, Process, RandomMap, RateProcess, Reporting, Sequence, Sequencer,
+    Share, SteadyFigure, SteadyRule, Sync, Think, ThinkBlocks, Timing, Verify, Zone, ZoneSize,
 };
 pub use options::{CHAPTERS, Chapter, OptionSpec, Scaled, native_options};
 pub use policy::{Policy, Runner};

@@ -1,7 +1,7 @@
 //! Values that are lists: sizes and zones with their shares.
 
 use crate::given::{percent, word};
-use crate::job::{Distribution, FileOrder, Share, Zone, ZoneSize};
+use crate::job::{Distribution, FileOrder, MemoryPolicy, Share, SteadyFigure, Zone, ZoneSize};
 use crate::value::{KbBase, real, shown, size};
 
 /// fio takes no more sizes (BSSPLIT_MAX in thread_options.h).
@@ -52,6 +52,18 @@ pub(crate) fn block_split(text: &str, base: KbBase) -> Result<Vec<Share>, String
         .collect())
 }
 
+/// What each zone gets whose size is empty: equal parts of what the others leave, as in fio
+/// (zone_split_ddir in options.c).
+fn left_for_empty_sizes(entries: &[&str]) -> Result<u8, String> {
+    let sizes = || entries.iter().filter_map(|entry| entry.split_once('/')).map(|(_, s)| s.trim());
+    let empty = sizes().filter(|size| size.is_empty()).count() as u32;
+    let given = sizes().filter(|size| !size.is_empty()).map(|size| percent(size).map(u32::from));
+    let given = given.sum::<Result<u32, String>>()?;
+    let left = 100_u32.saturating_sub(given).checked_div(empty).unwrap_or(0);
+    // At most 100.
+    Ok(left as u8)
+}
+
 /// `60/10:30/20:10/70`, or sizes in bytes behind the '/'.
 fn zones(text: &str, absolute: bool, base: KbBase) -> Result<Vec<Zone>, String> {
     let entries: Vec<&str> = text.split(':').map(str::trim).collect();
@@ -59,15 +71,21 @@ fn zones(text: &str, absolute: bool, base: KbBase) -> Result<Vec<Zone>, String> 
         return Err(format!("more than the {MOST_ZONES} zones that fio takes"));
     }
     let mut zones = Vec::with_capacity(entries.len());
+    let left = if absolute { 0 } else { left_for_empty_sizes(&entries)? };
+    let mut last_empty = None;
     for entry in entries {
         let (access, length) = entry.split_once('/').ok_or_else(|| {
             format!("expected zones such as '60/10:40/90', found '{}'", shown(entry))
         })?;
+        let length = length.trim();
         let length = if absolute {
             ZoneSize::Bytes(match size(length, base)? {
                 0 => return Err("a zone of 0 bytes".to_owned()),
                 bytes => bytes,
             })
+        } else if length.is_empty() {
+            last_empty = Some(zones.len());
+            ZoneSize::Percent(left)
         } else {
             ZoneSize::Percent(percent(length)?)
         };
@@ -84,7 +102,10 @@ fn zones(text: &str, absolute: bool, base: KbBase) -> Result<Vec<Zone>, String> 
             ZoneSize::Bytes(_) => 0,
         })
         .sum();
-    if !absolute && lengths != 100 {
+    // What does not divide goes to the last one.
+    if let (Some(at), 1..100) = (last_empty, lengths) {
+        zones[at].size = ZoneSize::Percent(left.saturating_add(100 - lengths as u8));
+    } else if !absolute && lengths != 100 {
         return Err(format!("the lengths of the zones add up to {lengths} percent, not to 100"));
     }
     let empty = |z: &Zone| z.size == ZoneSize::Percent(0) && z.access_percent > 0;
@@ -172,6 +193,89 @@ fn deviation(given: Option<f64>) -> Result<f64, String> {
     match given.ok_or("expected the deviation in percent behind it, such as 'normal:20'")? {
         deviation if (0.0..100.0).contains(&deviation) => Ok(deviation),
         _ => Err("the deviation is a percentage from 0 to under 100".to_owned()),
+    }
+}
+
+/// The names of errors that fio knows (str2error in options.c), in the order of their
+/// numbers from 1.
+const ERRORS: &str = "EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECHILD EAGAIN \
+                      ENOMEM EACCES EFAULT ENOTBLK EBUSY EEXIST EXDEV ENODEV ENOTDIR EISDIR \
+                      EINVAL ENFILE EMFILE ENOTTY ETXTBSY EFBIG ENOSPC ESPIPE EROFS EMLINK \
+                      EPIPE EDOM ERANGE";
+
+/// The largest number of an error (MAX_ERRNO in include/linux/err.h).
+const LARGEST_ERROR: i32 = 4095;
+
+/// `ignore_error`: of reads, of writes, of verification.
+pub(crate) fn errors(text: &str) -> Result<[Option<Vec<i32>>; 3], String> {
+    let one = |name: &str| {
+        let by_name = ERRORS.split_whitespace().zip(1..).find(|(known, _)| *known == name);
+        let number = by_name.map(|(_, number)| number).or_else(|| name.parse().ok());
+        number.filter(|number| (1..=LARGEST_ERROR).contains(number)).ok_or_else(|| {
+            format!("unknown error '{}': expected a name such as ENOSPC, or a number", shown(name))
+        })
+    };
+    let mut lists = [None, None, None];
+    let mut parts = text.split(',');
+    for (list, part) in lists.iter_mut().zip(&mut parts) {
+        let names = part.split(':').map(str::trim).filter(|name| !name.is_empty());
+        let numbers = names.map(one).collect::<Result<Vec<i32>, String>>()?;
+        *list = Some(numbers).filter(|numbers| !numbers.is_empty());
+    }
+    if parts.next().is_some() {
+        return Err("more lists than there are kinds: reads, writes, verification".to_owned());
+    }
+    if lists.iter().all(Option::is_none) {
+        return Err("expected an error such as ENOSPC".to_owned());
+    }
+    Ok(lists)
+}
+
+/// `steadystate`: the figure, whether its slope counts, the limit, whether in percent.
+pub(crate) fn steady(text: &str, base: KbBase) -> Result<(SteadyFigure, bool, f64, bool), String> {
+    let (name, limit) = text
+        .split_once(':')
+        .ok_or("expected a limit behind it, such as 'iops:10%' or 'bw_slope:1%'")?;
+    let (figure, slope) = word(
+        name.trim(),
+        &[
+            ("iops", (SteadyFigure::Iops, false)),
+            ("iops_slope", (SteadyFigure::Iops, true)),
+            ("bw", (SteadyFigure::Bandwidth, false)),
+            ("bw_slope", (SteadyFigure::Bandwidth, true)),
+        ],
+    )?;
+    let limit = limit.trim();
+    let (number, percent) = match (limit.strip_suffix('%'), figure) {
+        (Some(number), _) => (real(number)?, true),
+        (None, SteadyFigure::Iops) => (real(limit)?, false),
+        (None, SteadyFigure::Bandwidth) => (size(limit, base)? as f64, false),
+    };
+    if number <= 0.0 {
+        return Err("the limit has to be over 0".to_owned());
+    }
+    Ok((figure, slope, number, percent))
+}
+
+/// Numbers of NUMA nodes: `0-1,3`.
+pub(crate) fn nodes(text: &str) -> Result<Vec<u32>, String> {
+    processors(text).map_err(|why| why.replace("processors", "nodes"))
+}
+
+/// `numa_mem_policy`.
+pub(crate) fn memory_policy(text: &str) -> Result<MemoryPolicy, String> {
+    let (mode, list) = text.split_once(':').map_or((text, None), |(mode, list)| (mode, Some(list)));
+    let listed = list.map(nodes).transpose()?;
+    match (mode.trim(), listed) {
+        ("default", None) => Ok(MemoryPolicy::Default),
+        ("local", None) => Ok(MemoryPolicy::Local),
+        ("prefer", Some(nodes)) if nodes.len() == 1 => Ok(MemoryPolicy::Prefer(nodes[0])),
+        ("bind", Some(nodes)) => Ok(MemoryPolicy::Bind(nodes)),
+        ("interleave", nodes) => Ok(MemoryPolicy::Interleave(nodes.unwrap_or_default())),
+        _ => Err(format!(
+            "expected default, local, prefer:NODE, bind:NODES or interleave[:NODES], found '{}'",
+            shown(text)
+        )),
     }
 }
 

@@ -12,6 +12,14 @@ pub struct Policy {
     pub folders: bool,
 }
 
+impl Policy {
+    /// Whether it is a job of its own, not part of a study: its files may be anywhere,
+    /// exist already, or not matter, and it may write logs.
+    pub const fn is_plain(self) -> bool {
+        self.directory
+    }
+}
+
 /// Who runs a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Runner {

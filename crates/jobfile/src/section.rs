@@ -140,6 +140,11 @@ impl Section {
         own.map_or(&self.header, Setting::value)
     }
 
+    /// What holds for it.
+    pub(crate) const fn policy(&self) -> Policy {
+        self.policy
+    }
+
     /// Where it begins.
     pub const fn place(&self) -> &Place {
         &self.place

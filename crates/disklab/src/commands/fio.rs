@@ -9,13 +9,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use disklab_engine::{EngineError, LogKind, Progress, ProgressHook, Report, Site, run};
+use disklab_engine::{EngineError, LogKind, Progress, ProgressHook, Report, Site, log_paths, run};
 use disklab_jobfile::{Job, Policy, Runner, jobs, listing, sections};
 use disklab_source::Place;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::words::Words;
-use super::outputs::{OutputError, refuse_block_device};
+use super::outputs::{OutputError, refuse_block_device, write_named};
 use super::print;
 use crate::cli::FioArgs;
 use crate::exit::{DONE, FAILED, Failure};
@@ -63,6 +63,7 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
         .map_err(OutputError::into_usage_error)?;
     devices::settle(&jobs, &words, &mut context)?;
     words.logs.as_deref().map_or(Ok(()), make_for_logs)?;
+    check_logs(&jobs)?;
     let report = run(&jobs, &context);
     shown.end();
     let report = report.map_err(|error| match error {
@@ -86,6 +87,9 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     if let Some(folder) = &words.logs {
         write_logs(&report, folder)?;
     }
+    for (path, text) in report.wanted_logs() {
+        write_named(&path, &text).map_err(Failure::failed)?;
+    }
     ended(&report)
 }
 
@@ -93,6 +97,23 @@ fn make_for_logs(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|e| {
         Failure::usage_error(format!("--logs: cannot make the directory {}: {e}", folder.display()))
     })
+}
+
+/// Checks that the logs that jobs ask for can be written, before anything is touched.
+fn check_logs(jobs: &[Job]) -> Result<(), Failure> {
+    for job in jobs {
+        for (_, path) in log_paths(&job.name, &job.reporting.logs, 0) {
+            refuse_block_device(&path).map_err(OutputError::into_usage_error)?;
+            let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            if directory.is_some_and(|directory| !directory.is_dir()) {
+                return Err(Failure::usage_error(job.place.error(format!(
+                    "the log {} would lie in a directory that does not exist: make it first",
+                    path.display()
+                ))));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Logs as fio writes them, for what draws fio's logs; in a folder of their own, so that they

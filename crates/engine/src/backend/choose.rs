@@ -3,9 +3,11 @@
 use std::io;
 use std::os::fd::RawFd;
 
-use disklab_jobfile::Engine;
+use disklab_jobfile::{Depth, Engine};
 
 use super::aio::Aio;
+use super::nothing::Nothing;
+use super::pool::Pool;
 use super::uring::Uring;
 use super::{Backend, Call};
 use crate::memory::Memory;
@@ -25,10 +27,26 @@ pub(crate) enum Chosen {
 /// taken for io_uring.
 pub(crate) fn choose(
     engine: Engine,
-    depth: u32,
+    depth: &Depth,
     files: &[RawFd],
     memory: &mut Memory,
 ) -> (Chosen, Option<String>) {
+    let (offload, depth) = (depth.offload, depth.depth.max(1));
+    match (engine, offload) {
+        (Engine::Null, _) if depth == 1 => return (Chosen::Synchronous(Call::Nothing), None),
+        (Engine::Null, _) => {
+            return (Chosen::Asynchronous(Box::<Nothing>::default()), None);
+        }
+        (engine, true) => match Pool::new(depth, engine.name()) {
+            Ok(pool) => return (Chosen::Asynchronous(Box::new(pool)), None),
+            Err(error) => {
+                let why = crate::error::words(&error);
+                let note = format!("io_submit_mode=offload was not granted: {why}");
+                return (Chosen::Synchronous(Call::Positioned), Some(note));
+            }
+        },
+        _ => {}
+    }
     choose_from(
         engine,
         || Ok(Box::new(Uring::new(depth, files, memory)?) as Box<dyn Backend>),

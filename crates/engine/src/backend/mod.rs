@@ -2,6 +2,8 @@
 
 mod aio;
 mod choose;
+mod nothing;
+mod pool;
 mod synchronous;
 mod uring;
 

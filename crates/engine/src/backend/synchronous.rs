@@ -18,6 +18,8 @@ pub(crate) enum Call {
     Vector,
     /// `preadv2` or `pwritev2`.
     Vector2,
+    /// None at all: `ioengine=null`.
+    Nothing,
 }
 
 impl Call {
@@ -29,7 +31,7 @@ impl Call {
             // fio's vsync joins neighbouring I/Os at a depth over 1 only.
             Engine::Vsync | Engine::Pvsync => Some(Self::Vector),
             Engine::Pvsync2 => Some(Self::Vector2),
-            Engine::Libaio | Engine::IoUring | Engine::Posixaio => None,
+            Engine::Libaio | Engine::IoUring | Engine::Posixaio | Engine::Null => None,
         }
     }
 
@@ -37,6 +39,9 @@ impl Call {
     #[inline]
     pub(crate) fn perform(self, operation: &Operation) -> i64 {
         let Operation { kind, fd, buffer, length, offset, .. } = *operation;
+        if self == Self::Nothing {
+            return i64::from(length);
+        }
         let (buffer, bytes) = (buffer.cast::<libc::c_void>(), length as usize);
         let Ok(at) = libc::off_t::try_from(offset) else { return -i64::from(libc::EFBIG) };
         let vector = libc::iovec { iov_base: buffer, iov_len: bytes };
@@ -56,6 +61,7 @@ impl Call {
                 (Kind::Write, Self::Vector) => libc::pwritev(fd, vector, 1, at),
                 (Kind::Read, Self::Vector2) => libc::preadv2(fd, vector, 1, at, 0),
                 (Kind::Write, Self::Vector2) => libc::pwritev2(fd, vector, 1, at, 0),
+                (Kind::Read | Kind::Write, Self::Nothing) => bytes as isize,
             }
         };
         if result < 0 {

@@ -5,6 +5,7 @@ use super::aio::Aio;
 use super::uring::Uring;
 use super::*;
 use crate::memory::Memory;
+use crate::testing::job;
 
 fn operation(kind: Kind, file: &File, memory: &mut Memory, slot: u32, offset: u64) -> Operation {
     Operation {
@@ -126,7 +127,7 @@ fn calls() {
 #[test]
 fn an_engine_that_is_missing_gives_way() {
     let mut memory = Memory::new(2, 4096).expect("memory");
-    let mut choose = |engine| choose(engine, 2, &[], &mut memory);
+    let mut choose = |engine| choose(engine, &job("size=1m\niodepth=2").depth, &[], &mut memory);
     let (chosen, note) = choose(disklab_jobfile::Engine::Psync);
     assert!(matches!(chosen, Chosen::Synchronous(Call::Positioned)) && note.is_none());
     let (chosen, note) = choose(disklab_jobfile::Engine::Posixaio);

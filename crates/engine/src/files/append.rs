@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
-use disklab_jobfile::Job;
+use disklab_jobfile::{Engine, Job};
 
 use super::layout::lengthen;
 use super::{Target, targets};
@@ -23,7 +23,11 @@ impl Ends {
     pub(crate) fn plan(jobs: &[Job], site: &Site) -> Result<Self, EngineError> {
         let mut all = HashMap::new();
         let mut ends: HashMap<PathBuf, u64> = HashMap::new();
-        for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.opening.append) {
+        for (index, job) in jobs
+            .iter()
+            .enumerate()
+            .filter(|(_, job)| job.opening.append && job.engine != Engine::Null)
+        {
             for clone in 0..job.process.clones {
                 let (mut begins, mut is_file) = (Vec::new(), false);
                 for (number, target) in (0_u64..).zip(targets(job, clone, site)) {

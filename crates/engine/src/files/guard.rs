@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use disklab_jobfile::Job;
+use disklab_jobfile::{Engine, Job};
 use disklab_measure::{FileUse, FileUses, SystemRoot};
 
 use super::{Target, targets};
@@ -140,7 +140,7 @@ pub fn preflight(jobs: &[Job], context: &Site) -> Result<(), EngineError> {
         return Ok(());
     }
     let uses = FileUses::now(&SystemRoot::here());
-    for job in jobs {
+    for job in jobs.iter().filter(|job| job.engine != Engine::Null) {
         for target in distinct(job, context) {
             check_target(job, &target, &uses, &context.devices)
                 .map_err(|why| EngineError::Untouchable { path: target.path.clone(), why })?;
@@ -152,7 +152,8 @@ pub fn preflight(jobs: &[Job], context: &Site) -> Result<(), EngineError> {
 /// The block devices that jobs write to, each path once.
 pub fn written_devices(jobs: &[Job], context: &Site) -> Vec<PathBuf> {
     let mut devices: Vec<PathBuf> = Vec::new();
-    for job in jobs.iter().filter(|job| job.pattern.access.writes) {
+    let writes = |job: &&Job| job.pattern.access.writes && job.engine != Engine::Null;
+    for job in jobs.iter().filter(writes) {
         for Target { path, .. } in distinct(job, context) {
             let there = fs::metadata(&path);
             if there.is_ok_and(|there| there.file_type().is_block_device())

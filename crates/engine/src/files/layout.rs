@@ -8,7 +8,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use disklab_jobfile::{Fallocate, Job};
+use disklab_jobfile::{Engine, Fallocate, Job};
 
 use super::targets;
 use crate::error::EngineError;
@@ -23,7 +23,7 @@ const PIECE: usize = 1 << 20;
 /// its own kind of data; for one that only writes, room is reserved.
 pub(crate) fn lay_out_job(job: &Job, site: &Site) -> Result<(), EngineError> {
     // What is appended is made when the jobs begin: see Ends.
-    if job.opening.create_on_open || job.opening.append {
+    if job.opening.create_on_open || job.opening.append || job.engine == Engine::Null {
         return Ok(());
     }
     // Clones may share a file, of which each uses another part.

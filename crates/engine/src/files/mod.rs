@@ -1,11 +1,13 @@
 //! The files of jobs.
 
 mod append;
+mod existing;
 mod guard;
 mod layout;
 mod open;
 
 pub(crate) use append::Ends;
+pub(crate) use existing::take_lengths;
 pub use guard::{DeviceAccess, HeldDevice, Untouchable, preflight, written_devices};
 pub(crate) use layout::lay_out_job;
 pub(crate) use open::OpenFiles;

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use disklab_jobfile::{Fadvise, Job, Sync};
+use disklab_jobfile::{Engine, Fadvise, Job, Sync};
 
 use super::Target;
 use super::guard::DeviceAccess;
@@ -29,6 +29,8 @@ pub(crate) struct OpenFiles {
     pre_read: bool,
     fsync_on_close: bool,
     devices: DeviceAccess,
+    /// `ioengine=null`: no file is opened, nor need there be one.
+    opens_none: bool,
 }
 
 impl OpenFiles {
@@ -69,6 +71,7 @@ impl OpenFiles {
             pre_read: job.opening.pre_read,
             fsync_on_close: job.flushing.fsync_on_close,
             devices: devices.clone(),
+            opens_none: job.engine == Engine::Null,
         };
         if files.are_all_open() {
             raise_limit();
@@ -82,6 +85,9 @@ impl OpenFiles {
     }
 
     fn open_all(&mut self) -> Result<(), EngineError> {
+        if self.opens_none {
+            return Ok(());
+        }
         for number in 0..self.targets.len() {
             self.open_one(number).map_err(|e| self.told("open", number, &e))?;
         }
@@ -134,6 +140,9 @@ impl OpenFiles {
     /// The descriptor of a file, where it is open.
     #[inline]
     pub(crate) fn descriptor(&self, file: u32) -> Option<RawFd> {
+        if self.opens_none {
+            return Some(-1);
+        }
         self.open.get(file as usize)?.as_ref().map(AsRawFd::as_raw_fd)
     }
 
@@ -174,8 +183,10 @@ impl OpenFiles {
 
     /// Each file: where its I/O lies, and how long it is.
     pub(crate) fn lengths(&self) -> Vec<(disklab_jobfile::Extent, u64)> {
-        let length =
-            |target: &Target| std::fs::metadata(&target.path).map_or(0, |there| there.len());
+        let length = |target: &Target| match self.opens_none {
+            true => target.extent.end(),
+            false => std::fs::metadata(&target.path).map_or(0, |there| there.len()),
+        };
         self.targets.iter().map(|target| (target.extent, length(target))).collect()
     }
 
@@ -201,6 +212,9 @@ impl OpenFiles {
     /// filesetup.c).
     pub(crate) fn unlink(&mut self) -> Result<(), EngineError> {
         self.close_all()?;
+        if self.opens_none {
+            return Ok(());
+        }
         for target in &self.targets {
             if std::fs::metadata(&target.path).is_ok_and(|there| !there.is_file()) {
                 continue;

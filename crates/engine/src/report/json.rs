@@ -1,11 +1,13 @@
 //! fio's JSON (`--output-format=json+`, version 3.33), which fio's own tools and
 //! others' read.
 
+use disklab_jobfile::SteadyFigure;
 use disklab_sample::{Direction, Latency};
 use serde_json::{Map, Value, json};
 
 use super::bandwidth::Spread;
 use super::{Done, JobReport, Report};
+use crate::steady::Steadiness;
 
 /// The version whose format this is.
 const FORMAT: &str = "fio-3.33";
@@ -77,6 +79,16 @@ impl JobReport {
                 job.insert(name.to_owned(), self.ranges(unit, next));
             }
             job.insert("latency_depth".to_owned(), Value::from(self.depth));
+            if let Some(target) = &self.latency_target {
+                let ns = u64::try_from(target.latency.as_nanos()).unwrap_or(u64::MAX);
+                let window = u64::try_from(target.window.as_micros()).unwrap_or(u64::MAX);
+                job.insert("latency_target".to_owned(), ns.into());
+                job.insert("latency_percentile".to_owned(), target.percentile.into());
+                job.insert("latency_window".to_owned(), window.into());
+            }
+            if let Some(steadiness) = &self.steadiness {
+                job.insert("steadystate".to_owned(), steady(steadiness));
+            }
             job.insert("total_err".to_owned(), Value::from(self.passed_over));
             job.insert("ioengine".to_owned(), Value::from(self.engine));
             job.insert("notes".to_owned(), Value::from(self.notes.clone()));
@@ -184,6 +196,24 @@ impl JobReport {
             |(name, count): (&str, u64)| (name.to_owned(), Value::from(count as f64 * 100.0 / all));
         names.into_iter().zip(self.depths).map(level).collect::<Map<_, _>>().into()
     }
+}
+
+/// fio's object, without the figures of each second.
+fn steady(steadiness: &Steadiness) -> Value {
+    let rule = &steadiness.rule;
+    let percent = if rule.percent { "%" } else { "" };
+    let figure = match (rule.figure, rule.slope) {
+        (SteadyFigure::Iops, false) => "iops",
+        (SteadyFigure::Iops, true) => "iops_slope",
+        (SteadyFigure::Bandwidth, false) => "bw",
+        (SteadyFigure::Bandwidth, true) => "bw_slope",
+    };
+    json!({
+        "ss": format!("{figure}:{:.6}{percent}", rule.limit),
+        "duration": rule.seconds,
+        "attained": u8::from(steadiness.attained),
+        "criterion": format!("{:.6}{percent}", steadiness.criterion),
+    })
 }
 
 /// `2026-01-31 12:00:00` UTC of seconds since 1970 (the civil calendar by the

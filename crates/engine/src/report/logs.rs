@@ -1,7 +1,9 @@
 //! Logs as fio writes them: `write_bw_log`, `write_iops_log`, `write_lat_log`.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
+use disklab_jobfile::Logs;
 use disklab_sample::Direction;
 
 use super::{JobReport, Report};
@@ -69,4 +71,37 @@ impl Report {
         };
         self.jobs.iter().enumerate().map(|(n, job)| (name(n, job), job.log(kind))).collect()
     }
+
+    /// The logs that the jobs ask for (`write_bw_log` and its like): path of the file, and
+    /// content. Jobs without `per_job_logs` add to one.
+    pub fn wanted_logs(&self) -> Vec<(PathBuf, String)> {
+        let mut logs: Vec<(PathBuf, String)> = Vec::new();
+        for (number, job) in self.jobs.iter().enumerate() {
+            for (kind, path) in log_paths(&job.name, &job.reporting.logs, number) {
+                let text = job.log(kind);
+                match logs.iter_mut().find(|(known, _)| *known == path) {
+                    Some((_, before)) => before.push_str(&text),
+                    None => logs.push((path, text)),
+                }
+            }
+        }
+        logs
+    }
+}
+
+/// The logs that a job asks for, as fio calls them (add_job in init.c); `number` counts jobs
+/// and their clones from 0.
+pub fn log_paths(job: &str, logs: &Logs, number: usize) -> Vec<(LogKind, PathBuf)> {
+    let kinds = [
+        (LogKind::Bandwidth, &logs.bandwidth),
+        (LogKind::Operations, &logs.operations),
+        (LogKind::Latency, &logs.latency),
+    ];
+    let path = |(kind, begin): (LogKind, &Option<String>)| {
+        let begin = begin.as_deref()?;
+        let begin = if begin.is_empty() { job } else { begin };
+        let number = if logs.together { String::new() } else { format!(".{}", number + 1) };
+        Some((kind, PathBuf::from(format!("{begin}_{}{number}.log", kind.word()))))
+    };
+    kinds.into_iter().filter_map(path).collect()
 }

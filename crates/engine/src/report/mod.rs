@@ -4,13 +4,14 @@ mod bandwidth;
 mod json;
 mod logs;
 
-use disklab_jobfile::Reporting;
+use disklab_jobfile::{LatencyTarget, Reporting};
 use disklab_sample::{Direction, Figure, Latency, OperationKind, Windows};
 
 pub use bandwidth::Spread;
-pub use logs::LogKind;
+pub use logs::{LogKind, log_paths};
 
 use crate::measure::Series;
+use crate::steady::Steadiness;
 
 /// What all jobs of a run did.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +42,10 @@ pub struct JobReport {
     pub engine: &'static str,
     /// I/Os under way at once, as asked.
     pub depth: u32,
+    /// How steady it was, if it has `steadystate_duration`.
+    pub steadiness: Option<Steadiness>,
+    /// `latency_target`: [`JobReport::depth`] is what was found then.
+    pub latency_target: Option<LatencyTarget>,
     /// What ended it early, in words, and its errno.
     pub error: Option<(i32, String)>,
     /// Errors that `continue_on_error` passed over.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Failure;
 use super::clone::{Clone, Step};
+use super::depth_search::Verdict;
 use crate::backend::{Backend, Completion, Operation};
 use crate::measure::now_ns;
 use crate::pattern::{Kind, Request};
@@ -107,6 +108,9 @@ impl Clone<'_> {
                     }
                 }
             }
+            if self.search.is_some() && self.seek(backend, flights, &mut now)? {
+                return self.end_pass();
+            }
             // The turn of an end that is there already costs no time.
             if held != Held::Full || flights.noted == flights.ends.len() {
                 now = now_ns();
@@ -131,7 +135,7 @@ impl Clone<'_> {
             if self.thinker.is_some() && self.thinks(*now) {
                 break Held::Thinking;
             }
-            if flights.free.is_empty() {
+            if self.is_full(flights) {
                 break Held::Full;
             }
             match self.step(*now)? {
@@ -173,6 +177,33 @@ impl Clone<'_> {
             self.submit(backend, flights, now)?;
         }
         Ok(held)
+    }
+
+    /// How many I/Os may be in flight.
+    fn limit(&self, flights: &Flights) -> usize {
+        self.search.as_ref().map_or(flights.depth, |search| search.depth() as usize)
+    }
+
+    fn is_full(&self, flights: &Flights) -> bool {
+        flights.under_way() >= self.limit(flights)
+    }
+
+    /// Seeks the depth for `latency_target`. Says whether it has been measured.
+    fn seek(
+        &mut self,
+        backend: &mut dyn Backend,
+        flights: &mut Flights,
+        now: &mut u64,
+    ) -> Result<bool, Failure> {
+        let verdict = self.verdict(*now)?;
+        if verdict == Verdict::Continue {
+            return Ok(false);
+        }
+        while flights.under_way() > 0 {
+            self.collect(backend, flights, None, now)?;
+        }
+        self.follow(verdict);
+        Ok(verdict == Verdict::Done)
     }
 
     fn queue(
@@ -229,7 +260,7 @@ impl Clone<'_> {
         now: &mut u64,
     ) -> Result<(), Failure> {
         let depth = &self.job.depth;
-        let full = flights.free.is_empty();
+        let full = self.is_full(flights);
         let least = depth.complete_min as usize;
         // 0 polls: it is only waited for where nothing can be begun anyway.
         let mut least = if full || timeout.is_none() { least.max(1) } else { least };
@@ -240,7 +271,7 @@ impl Clone<'_> {
             _ if singly => flights.depth,
             most => most.max(least).max(1),
         };
-        let low = (depth.low as usize).min(flights.depth - 1);
+        let low = (depth.low as usize).min(self.limit(flights) - 1);
         loop {
             least = least.min(flights.under_way());
             if least == 0 && flights.under_way() == 0 {
@@ -301,6 +332,9 @@ impl Clone<'_> {
         let taken = (flight.taken_ns > 0).then_some(flight.taken_ns);
         let bytes = u64::from(request.length);
         self.tally.ended(write, bytes, flight.began_ns, taken, now);
+        if let Some(search) = &mut self.search {
+            search.ended(now.saturating_sub(flight.began_ns));
+        }
         if self.checker.is_some() || self.thinker.is_some() {
             self.after(end.slot, &request)?;
         }

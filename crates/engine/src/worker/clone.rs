@@ -1,18 +1,21 @@
 //! What a clone does besides its I/Os: it is made, begins, watches the time, goes
 //! from loop to loop, and ends.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use disklab_jobfile::{Direction, Job, ThinkBlocks};
 
+use super::depth_search::DepthSearch;
 use super::pause::Thinker;
 use super::tally::{Account, Tally};
 use super::{Failure, start};
-use crate::backend::{Chosen, choose};
+use crate::backend::{Call, Chosen, choose};
+use crate::control::Control;
 use crate::error::EngineError;
 use crate::files::{Ends, OpenFiles};
 use crate::filler::Filler;
+use crate::flow::{FlowShare, Flows};
 use crate::measure::now_ns;
 use crate::memory::Memory;
 use crate::pace::Limiter;
@@ -22,12 +25,13 @@ use crate::site::{Issued, Site};
 use crate::verify::{Checker, Written};
 
 /// What clones share.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Shared<'a> {
     pub(crate) site: &'a Site,
     pub(crate) ends: &'a Ends,
-    /// `exitall`: the others have to end.
-    pub(crate) stop: &'a AtomicBool,
+    /// What this clone is told and tells.
+    pub(crate) control: &'a Control,
+    pub(crate) flows: &'a Flows,
     /// Bytes read and written by all, where progress is told.
     pub(crate) bytes: Option<&'a [AtomicU64; 2]>,
 }
@@ -35,7 +39,7 @@ pub(crate) struct Shared<'a> {
 impl Shared<'_> {
     #[inline]
     pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.site.interrupt.is_raised()
+        self.control.is_stopped() || self.site.interrupt.is_raised()
     }
 }
 
@@ -47,6 +51,8 @@ pub(crate) struct Outcome {
     pub(crate) engine: &'static str,
     pub(crate) notes: Vec<String>,
     pub(crate) verified: (u64, u64),
+    /// I/Os in flight at once: as asked, or as sought for `latency_target`.
+    pub(crate) depth: u32,
 }
 
 /// What comes next.
@@ -61,6 +67,10 @@ pub(super) enum Step {
     /// Nothing any more.
     Stop,
 }
+
+/// Errors that `continue_on_error` passes over unless `ignore_error` names others
+/// (`td_non_fatal_error` in fio's io_u.c).
+const PASSED_OVER: [i32; 2] = [libc::EIO, libc::EILSEQ];
 
 /// One clone at work.
 pub(super) struct Clone<'a> {
@@ -87,6 +97,9 @@ pub(super) struct Clone<'a> {
     pub(super) told: [u64; 2],
     pending: Option<Request>,
     pass: Next,
+    /// `latency_target`.
+    pub(super) search: Option<DepthSearch>,
+    flow: Option<FlowShare<'a>>,
     loops_left: u64,
     issued_before: u64,
     issued: u64,
@@ -106,6 +119,7 @@ fn nothing(job: &Job, error: Option<Failure>, notes: Vec<String>) -> Outcome {
         engine: job.engine.name(),
         notes,
         verified: (0, 0),
+        depth: job.depth.depth,
     }
 }
 
@@ -127,19 +141,20 @@ pub(crate) fn run(
             return nothing(job, Some(failure), notes);
         }
     };
-    let depth = job.depth.depth.max(1);
     let registers =
         if job.opening.unlink_each_loop { Vec::new() } else { clone.files.descriptors() };
-    let (chosen, note) = choose(job.engine, depth, &registers, &mut clone.memory);
+    let (chosen, note) = choose(job.engine, &job.depth, &registers, &mut clone.memory);
     notes.extend(note);
     if !ready() || !clone.delay() {
         return nothing(job, None, notes);
     }
     clone.begin();
+    clone.flow = job.pace.flow.and_then(|flow| shared.flows.join(flow));
     let (engine, result) = match chosen {
         Chosen::Synchronous(call) => {
             // An asynchronous engine gave way to plain calls.
-            let name = if job.engine.is_synchronous() { job.engine.name() } else { "psync" };
+            let own = job.engine.is_synchronous() || call == Call::Nothing;
+            let name = if own { job.engine.name() } else { "psync" };
             (name, clone.run_synchronous(call))
         }
         // The back-end goes before the memory and the files that it uses.
@@ -148,6 +163,7 @@ pub(crate) fn run(
         }
     };
     let mut error = result.err();
+    clone.flow = None;
     clone.tell_progress();
     let (tally, ended_ns) = (std::mem::replace(&mut clone.tally, Tally::new(now_ns())), now_ns());
     let account = tally.finish(ended_ns);
@@ -158,7 +174,8 @@ pub(crate) fn run(
     if let (None, Err(failed)) = (&error, closed) {
         error = Some(failed.into());
     }
-    Outcome { account, error, engine, notes, verified: clone.verified }
+    let depth = clone.search.as_ref().map_or(job.depth.depth, DepthSearch::depth);
+    Outcome { account, error, engine, notes, verified: clone.verified, depth }
 }
 
 impl<'a> Clone<'a> {
@@ -174,7 +191,7 @@ impl<'a> Clone<'a> {
         let targets = shared.ends.targets(job, index, number, shared.site);
         let files = OpenFiles::new(job, targets, &shared.site.devices)?;
         let largest = usize::try_from(job.blocks.max()).unwrap_or(usize::MAX);
-        let depth = if job.engine.is_synchronous() { 1 } else { job.depth.depth.max(1) };
+        let depth = job.reachable_depth();
         let mut memory = Memory::new(depth as usize, largest)
             .ok_or_else(|| wrong("iodepth and block size ask for too much memory".to_owned()))?;
         let mut filler = Filler::new(job, number, seed).map_err(wrong)?;
@@ -209,6 +226,8 @@ impl<'a> Clone<'a> {
             told: [0; 2],
             pending: None,
             pass: Next::Done,
+            search: job.depth.target.map(|target| DepthSearch::new(target, depth)),
+            flow: None,
             loops_left: job.length.loops.max(1),
             issued_before: 0,
             issued: 0,
@@ -244,11 +263,18 @@ impl<'a> Clone<'a> {
         if self.shared.is_stopped() {
             return Ok(Step::Stop);
         }
+        if self.job.timing.steady.is_some() {
+            let (operations, bytes) = (self.tally.operations(), self.tally.bytes());
+            self.shared.control.report(operations.iter().sum(), bytes.iter().sum());
+        }
         let request = match self.pending.take() {
             Some(request) => request,
             None => {
                 if self.sequence.is_spent() {
                     return Ok(Step::Stop);
+                }
+                if let Some(wait_ns) = self.flow.as_mut().and_then(FlowShare::wait_ns) {
+                    return Ok(Step::Wait(now.saturating_add(wait_ns)));
                 }
                 let limiter = &self.limiter;
                 let next = if limiter.is_limited && self.sequence.is_mixed() {
@@ -369,11 +395,13 @@ impl<'a> Clone<'a> {
 
     /// An I/O failed: `continue_on_error` passes over it, or the job ends.
     pub(super) fn failed(&mut self, request: &Request, errno: i32) -> Result<(), Failure> {
-        let passes = match request.kind {
-            Kind::Read => self.job.continue_on_error.read,
-            _ => self.job.continue_on_error.write,
+        let on = &self.job.continue_on_error;
+        let (passes, errors) = match request.kind {
+            Kind::Read => (on.read, &on.read_errors),
+            _ => (on.write, &on.write_errors),
         };
-        if passes {
+        let number = if errno == 0 { libc::EIO } else { errno };
+        if passes && errors.as_deref().unwrap_or(&PASSED_OVER).contains(&number) {
             self.tally.passed_over += 1;
             return Ok(());
         }

@@ -2,6 +2,8 @@
 
 mod asynchronous;
 mod clone;
+mod depth_search;
+mod numa;
 mod pause;
 mod start;
 mod synchronous;

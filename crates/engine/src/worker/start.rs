@@ -4,6 +4,8 @@ use std::io;
 
 use disklab_jobfile::{CpuPolicy, IoClass, Job};
 
+use super::numa;
+
 /// Applies what the job says to the calling thread. What the system refuses is
 /// told in the notes.
 pub(super) fn settle(job: &Job, clone: u32, notes: &mut Vec<String>) {
@@ -12,6 +14,8 @@ pub(super) fn settle(job: &Job, clone: u32, notes: &mut Vec<String>) {
     // SAFETY: plain numbers, about the calling thread only.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
     let process = &job.process;
+    // Processors given one by one hold before those of a node.
+    numa::settle(process, notes);
     let mut refused = |option: &str| {
         let error = io::Error::last_os_error();
         notes.push(format!("{option} was not granted: {}", crate::error::words(&error)));
@@ -51,12 +55,17 @@ pub(super) fn settle(job: &Job, clone: u32, notes: &mut Vec<String>) {
             // SAFETY: the number lies inside of the set.
             unsafe { libc::CPU_SET(*processor as usize, &mut set) };
         }
-        let size = std::mem::size_of::<libc::cpu_set_t>();
-        // SAFETY: the set is ours; 0 is the calling thread.
-        if unsafe { libc::sched_setaffinity(0, size, &raw const set) } != 0 {
+        if !run_on(&set) {
             refused("cpus_allowed");
         }
     }
+}
+
+/// Has the calling thread run on these processors. Says whether it does.
+pub(super) fn run_on(set: &libc::cpu_set_t) -> bool {
+    let size = std::mem::size_of::<libc::cpu_set_t>();
+    // SAFETY: the set is the caller's; 0 is the calling thread.
+    unsafe { libc::sched_setaffinity(0, size, std::ptr::from_ref(set)) == 0 }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::Failure;
 use super::clone::{Clone, Step};
+use super::depth_search::Verdict;
 use crate::backend::{Call, Operation};
 use crate::measure::now_ns;
 use crate::pattern::{Kind, Request};
@@ -27,6 +28,13 @@ impl Clone<'_> {
                     now = now_ns();
                 }
                 Step::Stop => return self.end_pass(),
+            }
+            if self.search.is_some() {
+                let verdict = self.verdict(now)?;
+                self.follow(verdict);
+                if verdict == Verdict::Done {
+                    return self.end_pass();
+                }
             }
             if self.thinker.is_some() && self.thinks(now) {
                 now = self.think(now);
@@ -82,6 +90,9 @@ impl Clone<'_> {
         if request.kind.moves_data() {
             self.tally.call(write, u64::from(request.length), began, ended);
             self.tally.depths[0] += 1;
+            if let Some(search) = &mut self.search {
+                search.ended(ended - began);
+            }
             if busy || self.thinker.is_some() {
                 self.after(0, &request)?;
                 if self.checker.is_some() {

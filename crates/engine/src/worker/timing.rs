@@ -29,13 +29,16 @@ impl Clone<'_> {
     }
 
     /// Counting begins now.
-    fn restart(&mut self, now: u64) {
+    pub(super) fn restart(&mut self, now: u64) {
         self.tally.restart(now);
         self.limiter.begin(now);
         self.told = [0; 2];
         self.cycle = (now, [0; 2], [0; 2]);
         if let Some(thinker) = &mut self.thinker {
             thinker.begin(now);
+        }
+        if let Some(search) = &mut self.search {
+            search.begin(now);
         }
         self.set_event(now);
     }
@@ -46,6 +49,11 @@ impl Clone<'_> {
         });
         let progress = if self.shared.bytes.is_some() { now + PROGRESS_NS } else { u64::MAX };
         self.next_event_ns = self.deadline_ns.min(self.ramp_ends_ns).min(cycle).min(progress);
+    }
+
+    /// Whether it still warms up.
+    pub(super) fn is_warming_up(&self) -> bool {
+        self.ramp_ends_ns != u64::MAX
     }
 
     fn cycle_ns(&self) -> Option<u64> {

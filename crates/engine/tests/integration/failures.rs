@@ -51,7 +51,11 @@ fn what_was_measured_before_an_error_is_kept() {
         let wanted = if engine.starts_with("libaio") { libc::EINVAL } else { libc::ENOSPC };
         assert_eq!(errno, wanted, "{error}");
         assert!(error.contains("cannot write") && error.contains("full at offset"), "{error}");
+        // As in fio, this alone passes over EIO and EILSEQ.
         let text = format!("{text}continue_on_error=write\n");
+        let report = run(&jobs(&text), &Site::new(folder.path(), 1)).expect("runs");
+        assert_eq!(report.jobs[1].error.as_ref().map(|(errno, _)| *errno), Some(wanted));
+        let text = format!("{text}ignore_error=,ENOSPC:EINVAL\n");
         let report = run(&jobs(&text), &Site::new(folder.path(), 1)).expect("runs");
         assert_eq!((report.jobs[1].error.clone(), report.jobs[1].passed_over), (None, 16));
         assert_eq!(report.jobs[1].write.operations, 0);

@@ -3,6 +3,7 @@
 mod clones;
 mod common;
 mod devices;
+mod example_jobs;
 mod failures;
 mod json;
 mod like_fio;

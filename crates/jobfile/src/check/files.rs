@@ -26,9 +26,10 @@ pub(super) fn files(
     let size = match (draft.file_size, draft.size) {
         (Some((min, max)), _) => FileSize::Each { min, max },
         (None, Some(total)) => FileSize::Shared { total },
+        (None, None) if section.policy().is_plain() => FileSize::Existing(Vec::new()),
         (None, None) => {
             return Err(section.place().error(
-                "this job has no `size`, so nobody knows how large its files are: give `size` or \
+                "this job has no `size`, and a study measures new files: give `size` or \
                  `filesize`",
             ));
         }
@@ -71,6 +72,16 @@ pub(super) fn length(
                 .error("the offset of the last clone is larger than any file can be")
         })?;
     let all = match files.size {
+        FileSize::Existing(_) => {
+            let io_size = draft.io_size.unwrap_or(0);
+            return Ok(Length {
+                size: 0,
+                io_size,
+                io_size_given: draft.io_size.is_some(),
+                number_ios: draft.number_ios,
+                loops: draft.loops,
+            });
+        }
         FileSize::Each { min, max } => {
             if last >= min {
                 return Err(section.at(&["offset_increment", "offset"]).error(format!(

@@ -66,7 +66,7 @@ fn job(section: &Section, before: &[Job]) -> Result<Job, SourceError> {
         verify: verify(section, &draft, &blocks)?,
         process: draft.process.clone(),
         groups: draft.groups,
-        continue_on_error: draft.continue_on_error,
+        continue_on_error: draft.continue_on_error.clone(),
         reporting: draft.reporting.clone(),
         options: section
             .settings()
@@ -81,6 +81,8 @@ fn job(section: &Section, before: &[Job]) -> Result<Job, SourceError> {
     job.groups.wait_for = wait_for(section, &draft, before)?;
     job.process.io_priority = io_priority(&draft);
     job.pace.think = think(&draft);
+    job.pace.flow = Some(draft.flow).filter(|flow| flow.weight > 0);
+    job.timing.steady = Some(draft.steady).filter(|rule| rule.seconds > 0);
     if draft.gtod_reduce {
         let reporting = &mut job.reporting;
         (reporting.lat, reporting.clat, reporting.slat, reporting.bw) =
@@ -137,6 +139,8 @@ fn depth(draft: &Draft) -> Depth {
         complete_min,
         complete_max: draft.complete_max.unwrap_or(0).min(depth).max(complete_min).max(1),
         low: up_to(draft.low),
+        offload: draft.offload,
+        target: Some(draft.target).filter(|target| !target.latency.is_zero()),
     }
 }
 

@@ -25,7 +25,15 @@ fn nothing_said_is_fios_default() {
     assert_eq!(job.blocks.sizes, PerDirection::both(BlockSizes::Fixed(4096)));
     assert_eq!(job.length.size, 1 << 20);
     assert_eq!((job.length.io_size, job.length.loops), (1 << 20, 1));
-    let depth = Depth { depth: 1, batch: 1, complete_min: 1, complete_max: 1, low: 1 };
+    let depth = Depth {
+        depth: 1,
+        batch: 1,
+        complete_min: 1,
+        complete_max: 1,
+        low: 1,
+        offload: false,
+        target: None,
+    };
     assert_eq!(job.depth, depth);
     assert!(job.opening.invalidate && job.opening.create_fsync && !job.opening.direct);
     assert!(job.buffers.scramble && !job.buffers.refill);
@@ -140,9 +148,25 @@ fn what_is_written_is_put_together() {
 #[test]
 fn depths_are_mended_as_fio_does() {
     let depth = |options: &str| valid(&format!("ioengine=libaio\n{options}")).depth;
-    let all = Depth { depth: 8, batch: 8, complete_min: 8, complete_max: 8, low: 8 };
+    let all = Depth {
+        depth: 8,
+        batch: 8,
+        complete_min: 8,
+        complete_max: 8,
+        low: 8,
+        offload: false,
+        target: None,
+    };
     assert_eq!(depth("iodepth=8\niodepth_batch=0\niodepth_batch_complete=99\niodepth_low=99"), all);
-    let some = Depth { depth: 8, batch: 1, complete_min: 0, complete_max: 1, low: 4 };
+    let some = Depth {
+        depth: 8,
+        batch: 1,
+        complete_min: 0,
+        complete_max: 1,
+        low: 4,
+        offload: false,
+        target: None,
+    };
     assert_eq!(depth("iodepth=8\niodepth_batch_complete=0\niodepth_low=4"), some);
     assert_eq!(depth("iodepth=8\niodepth_batch_complete_max=4").complete_max, 4);
 }

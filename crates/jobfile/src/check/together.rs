@@ -50,7 +50,7 @@ pub(super) fn together(section: &Section, draft: &Draft, job: &Job) -> Result<()
                 .error("`dedupe_mode=working_set` needs a `size`, and one file only, as in fio"));
         }
     }
-    let depth = if job.engine.is_synchronous() { 1 } else { u64::from(job.depth.depth) };
+    let depth = u64::from(job.reachable_depth());
     let memory =
         job.blocks.max().saturating_mul(depth).saturating_mul(u64::from(job.process.clones));
     if memory > MOST_MEMORY {
@@ -69,7 +69,7 @@ pub(super) fn together(section: &Section, draft: &Draft, job: &Job) -> Result<()
 /// whether it is there.
 type Idle = (&'static [&'static str], &'static str, fn(&Job) -> bool);
 
-const IDLE: [Idle; 9] = [
+const IDLE: [Idle; 12] = [
     (
         &["thinktime_spin", "thinktime_blocks", "thinktime_blocks_type", "thinktime_iotime"],
         "`thinktime`",
@@ -110,6 +110,13 @@ const IDLE: [Idle; 9] = [
         job.pattern.access.writes
     }),
     (&["offset_increment"], "`numjobs` above 1", |job| job.process.clones > 1),
+    (&["flow_id", "flow_sleep"], "`flow`", |job| job.pace.flow.is_some()),
+    (&["latency_window", "latency_percentile", "latency_run"], "`latency_target`", |job| {
+        job.depth.target.is_some()
+    }),
+    (&["steadystate", "steadystate_ramp_time"], "`steadystate_duration`", |job| {
+        job.timing.steady.is_some()
+    }),
 ];
 
 fn limited(job: &Job) -> bool {
@@ -139,7 +146,7 @@ fn idle(section: &Section, job: &Job) -> Vec<SourceError> {
 pub(super) fn warnings(section: &Section, draft: &Draft, job: &Job) -> Vec<SourceError> {
     let mut warnings = idle(section, job);
     let mut warn = |at: &[&str], what: String| warnings.push(section.at(at).error(what));
-    if job.depth.depth > 1 && job.engine.is_synchronous() {
+    if job.depth.depth > 1 && job.reachable_depth() == 1 {
         warn(
             &["iodepth"],
             format!(

@@ -39,7 +39,7 @@ pub enum NameSource {
 }
 
 /// How large files are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileSize {
     /// `size` shared out evenly.
     Shared {
@@ -53,6 +53,9 @@ pub enum FileSize {
         /// To, in bytes, at least `min`.
         max: u64,
     },
+    /// Neither was given: as large as they are. How large is looked up when the job starts,
+    /// in the order of clones and their files; files with fixed names come once.
+    Existing(Vec<u64>),
 }
 
 /// `file_service_type` with its number.
@@ -151,6 +154,15 @@ impl Files {
     fn length(&self, clone: u32, file: u64, seed: u64, offset: u64) -> u64 {
         let (count, block) = (self.count().max(1), self.block.max(1));
         match self.size {
+            FileSize::Existing(ref lengths) => {
+                let clone = match self.names {
+                    NameSource::Fixed(_) => 0,
+                    NameSource::Format { .. } => u64::from(clone),
+                };
+                let at = clone.saturating_mul(count).saturating_add(file);
+                let length = usize::try_from(at).ok().and_then(|at| lengths.get(at));
+                length.map_or(0, |length| length.saturating_sub(offset))
+            }
             FileSize::Shared { total } => {
                 // What does not divide goes to the first files, block by block
                 // (setup_files in filesetup.c).

@@ -17,12 +17,15 @@ pub use direction::{Direction, PerDirection};
 pub(crate) use files::DEFAULT_FORMAT;
 pub use files::{Extent, FileOrder, FileSize, Files, JobFile, NameSource};
 pub use opening::{Fadvise, Fallocate, Flushing, Opening, Sync};
-pub use pace::{Pace, RateProcess, Think, ThinkBlocks, Timing};
+pub use pace::{Flow, Pace, RateProcess, SteadyFigure, SteadyRule, Think, ThinkBlocks, Timing};
 pub use pattern::{
     Access, Distribution, Generator, Pattern, RandomMap, Sequence, Sequencer, Zone, ZoneSize,
 };
-pub use process::{ContinueOn, CpuPolicy, Depth, Engine, Groups, IoClass, IoPriority, Process};
-pub use reporting::Reporting;
+pub use process::{
+    ContinueOn, CpuPolicy, Depth, Engine, ExitWhat, Groups, IoClass, IoPriority, LatencyTarget,
+    MemoryPolicy, Process,
+};
+pub use reporting::{Logs, Reporting};
 pub use verify::{Checksum, Verify};
 
 use disklab_source::{Place, SourceError};
@@ -80,6 +83,47 @@ pub struct Job {
     /// What was understood but will not do what its writer may think, each with
     /// its place.
     pub warnings: Vec<SourceError>,
+}
+
+impl Job {
+    /// How many I/Os can be in flight at once: one where the interface waits for each.
+    pub fn reachable_depth(&self) -> u32 {
+        match self.engine.is_synchronous() && !self.depth.offload {
+            true => 1,
+            false => self.depth.depth.max(1),
+        }
+    }
+
+    /// Whether its files have the length that is found when it starts: `size` was not given.
+    pub const fn takes_existing_lengths(&self) -> bool {
+        matches!(self.files.size, FileSize::Existing(_))
+    }
+
+    /// Sets the lengths of files whose `size` was not given, in the order of
+    /// [`FileSize::Existing`].
+    ///
+    /// # Errors
+    /// If a block does not fit into them.
+    pub fn take_lengths(&mut self, lengths: Vec<u64>) -> Result<(), SourceError> {
+        self.files.size = FileSize::Existing(lengths);
+        let all = self.files.of(0, 0).iter().map(|file| file.extent.length).sum();
+        let block = match (self.pattern.access.reads, self.pattern.access.writes) {
+            (true, false) => self.blocks.sizes.read.min(),
+            (false, _) => self.blocks.sizes.write.min(),
+            (true, true) => self.blocks.min(),
+        };
+        if all < block {
+            return Err(self.place.error(format!(
+                "this job has no `size`, and a block of {block} bytes does not fit into the \
+                 {all} bytes of its files: give `size`"
+            )));
+        }
+        self.length.size = all;
+        if !self.length.io_size_given {
+            self.length.io_size = all;
+        }
+        Ok(())
+    }
 }
 
 /// How much one clone of a job does. Whatever is reached first ends it.

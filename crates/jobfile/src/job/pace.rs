@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::PerDirection;
 
 /// When a job starts and ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Timing {
     /// `startdelay`, or the range from which each clone draws.
     pub start_delay: (Duration, Duration),
@@ -17,6 +17,35 @@ pub struct Timing {
     pub time_based: bool,
     /// `ramp_time`: at the start it runs so long before anything is counted.
     pub ramp: Duration,
+    /// `steadystate`: it ends when its figures no longer change.
+    pub steady: Option<SteadyRule>,
+}
+
+/// `steadystate`: when figures, taken each second, are taken for steady.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SteadyRule {
+    /// What is looked at.
+    pub figure: SteadyFigure,
+    /// Whether the slope of a line through them counts, not the largest deviation from
+    /// their mean.
+    pub slope: bool,
+    /// What it has to be under, over 0.
+    pub limit: f64,
+    /// Whether that is percent of the mean.
+    pub percent: bool,
+    /// `steadystate_duration`: over so many seconds, from 1.
+    pub seconds: u32,
+    /// `steadystate_ramp_time`: so long it is not looked.
+    pub ramp: Duration,
+}
+
+/// What `steadystate` looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SteadyFigure {
+    /// I/Os per second.
+    Iops,
+    /// Bytes per second.
+    Bandwidth,
 }
 
 /// How fast a job may go. Each clone is limited on its own.
@@ -38,6 +67,19 @@ pub struct Pace {
     pub ignore_thinktime: bool,
     /// Pauses.
     pub think: Option<Think>,
+    /// `flow`: its share of the I/Os of all jobs with the same `flow_id`.
+    pub flow: Option<Flow>,
+}
+
+/// `flow`: a share of the I/Os of jobs that hold each other back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flow {
+    /// `flow_id`: with whom.
+    pub id: u32,
+    /// `flow`: the weight, from 1.
+    pub weight: u32,
+    /// `flow_sleep`: how long it sleeps when it is held back.
+    pub sleep: Duration,
 }
 
 /// `rate_process`: when I/Os of a limited rate begin.

@@ -1,5 +1,7 @@
 //! As what a job runs, and with whom.
 
+use std::time::Duration;
+
 /// `ioengine`: the system interface. The native engine falls back where the
 /// kernel has none, and tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub enum Engine {
     IoUring,
     /// `posixaio`: the C library's threads in fio.
     Posixaio,
+    /// `null`: every I/O ends at once, and no file is opened.
+    Null,
 }
 
 impl Engine {
@@ -45,12 +49,13 @@ impl Engine {
             Self::Libaio => "libaio",
             Self::IoUring => "io_uring",
             Self::Posixaio => "posixaio",
+            Self::Null => "null",
         }
     }
 }
 
 /// How many I/Os are under way at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Depth {
     /// `iodepth`: as asked, from 1. A synchronous engine never reaches more
     /// than 1.
@@ -66,6 +71,24 @@ pub struct Depth {
     /// `iodepth_low`: once full, it is filled again when no more than so many
     /// are left, 0 to `depth`; `depth` where nothing is said.
     pub low: u32,
+    /// `io_submit_mode=offload`: threads of their own, as many as `depth`, carry out the
+    /// I/Os.
+    pub offload: bool,
+    /// `latency_target`: the depth is sought that keeps to it, up to `depth`.
+    pub target: Option<LatencyTarget>,
+}
+
+/// `latency_target`: the largest depth is sought at which enough I/Os take no longer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LatencyTarget {
+    /// No I/O is to take longer, over 0.
+    pub latency: Duration,
+    /// `latency_window`: each depth is tried so long.
+    pub window: Duration,
+    /// `latency_percentile`: percent of the I/Os that keep to it, 0 to 100.
+    pub percentile: f64,
+    /// `latency_run`: it goes on seeking; else the job ends when the depth is found.
+    pub keeps_seeking: bool,
 }
 
 /// How many clones, and as what they run.
@@ -84,6 +107,25 @@ pub struct Process {
     pub cpus: Option<Vec<u32>>,
     /// `cpus_allowed_policy`.
     pub cpu_policy: CpuPolicy,
+    /// `numa_cpu_nodes`: it runs on the processors of these nodes.
+    pub numa_nodes: Option<Vec<u32>>,
+    /// `numa_mem_policy`: on which nodes its memory lies.
+    pub memory_policy: Option<MemoryPolicy>,
+}
+
+/// `numa_mem_policy`; see `set_mempolicy(2)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemoryPolicy {
+    /// `default`.
+    Default,
+    /// `prefer`: this node, as long as it has memory.
+    Prefer(u32),
+    /// `bind`: these nodes alone.
+    Bind(Vec<u32>),
+    /// `interleave`: these in turn; all where the list is empty.
+    Interleave(Vec<u32>),
+    /// `local`: the node of the processor.
+    Local,
 }
 
 /// `prio` and `prioclass`; see `ioprio_set(2)`.
@@ -130,14 +172,29 @@ pub struct Groups {
     pub group_reporting: bool,
     /// `new_group`: it begins a new group of reports.
     pub new_group: bool,
-    /// `exitall`: when it ends, the others are ended, too.
+    /// `exitall`: when a job ends, others are ended, too. As in fio one job that has it
+    /// is enough for all.
     pub exit_all: bool,
+    /// `exit_what`: which ones, when this job ends.
+    pub exit_what: ExitWhat,
     /// `exitall_on_error`: when it ends by an error, the others are ended, too.
     pub exit_all_on_error: bool,
 }
 
-/// `continue_on_error`: which errors are counted and do not end the job.
+/// `exit_what`: which jobs end with another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ExitWhat {
+    /// Those of its group, also those that wait.
+    #[default]
+    Group,
+    /// All that run now; those behind the next `stonewall` follow.
+    Stonewall,
+    /// All of the file.
+    All,
+}
+
+/// `continue_on_error` and `ignore_error`: which errors are counted and do not end the job.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ContinueOn {
     /// Failed reads.
     pub read: bool,
@@ -145,4 +202,9 @@ pub struct ContinueOn {
     pub write: bool,
     /// Blocks that are not as they were written.
     pub verify: bool,
+    /// Which errors of reads: numbers of errno.h. Where none are given, fio's own:
+    /// EIO and EILSEQ (`td_non_fatal_error` in io_u.c).
+    pub read_errors: Option<Vec<i32>>,
+    /// The same for writes.
+    pub write_errors: Option<Vec<i32>>,
 }

@@ -2,6 +2,20 @@
 
 use std::time::Duration;
 
+/// Which logs are written when all is done, each under the beginning of its files' names;
+/// an empty one stands for the job's name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Logs {
+    /// `write_bw_log`.
+    pub bandwidth: Option<String>,
+    /// `write_iops_log`.
+    pub operations: Option<String>,
+    /// `write_lat_log`.
+    pub latency: Option<String>,
+    /// Not `per_job_logs`: all jobs share one file.
+    pub together: bool,
+}
+
 /// What is reported. The native engine always keeps whole histograms; these say
 /// what goes into its fio-compatible output.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +40,8 @@ pub struct Reporting {
     pub bw_window: Duration,
     /// `iopsavgtime`: the same for I/Os per second.
     pub iops_window: Duration,
+    /// `write_bw_log` and its like: the beginnings of the names of log files.
+    pub logs: Logs,
     /// `log_avg_msec`: the step of logs; without it each I/O is one line.
     pub log_step: Option<Duration>,
     /// `significant_figures`, 1 to 10.

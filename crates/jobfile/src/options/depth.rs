@@ -1,8 +1,9 @@
 //! Through which system interface, and how many at once.
 
-use super::{Chapter, option};
+use super::{Chapter, flag, option};
 use crate::job::Engine;
-use crate::policy::Runner;
+use crate::policy::{Policy, Runner};
+use crate::value::{TimeUnit, real};
 
 /// Linux's io_uring takes no more (IORING_MAX_ENTRIES in io_uring/io_uring.c).
 const DEEPEST: u32 = 32768;
@@ -12,16 +13,17 @@ pub(super) const CHAPTER: Chapter = Chapter {
     options: &[
         option(
             "ioengine",
-            "sync, psync, vsync, pvsync, pvsync2, libaio, io_uring or posixaio",
+            "sync, psync, vsync, pvsync, pvsync2, libaio, io_uring, posixaio or null",
             "The system interface (psync)",
             |d, g| {
-                d.engine = engine(g.text, g.policy.runner)?;
+                d.engine = engine(g.text, g.policy)?;
                 Ok(())
             },
         )
         .differs(
             "where the kernel lacks one, the next best is taken and the result says so; `vsync` \
-             does not join neighbouring I/Os; `posixaio` is taken for io_uring",
+             does not join neighbouring I/Os; `posixaio` is taken for io_uring; `null`, which opens no file, is an error in a \
+             study",
         ),
         option("iodepth", "1 to 32768", "How many I/Os are under way at once (1)", |d, g| {
             d.depth = g.small(1, DEEPEST)?;
@@ -65,16 +67,102 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(())
             },
         ),
+        option(
+            "io_submit_mode",
+            "inline or offload",
+            "Whether the job itself carries out its I/Os, or `iodepth` threads do so, and the \
+             job keeps to its `rate` however long the kernel takes (inline)",
+            |d, g| {
+                d.offload = g.word(&[("inline", false), ("offload", true)])?;
+                Ok(())
+            },
+        )
+        .differs("with `offload`, each thread carries out one I/O at a time, by pread and pwrite"),
+        option(
+            "latency_target",
+            "a time, in µs",
+            "The largest depth up to `iodepth` is sought at which I/Os take no longer; then the \
+             job runs at that depth for one `latency_window`, and ends",
+            |d, g| {
+                d.target.latency = g.time(TimeUnit::Microseconds)?;
+                Ok(())
+            },
+        ),
+        option("latency_window", "a time, in µs", "How long each depth is tried (0)", |d, g| {
+            d.target.window = g.time(TimeUnit::Microseconds)?;
+            Ok(())
+        }),
+        option(
+            "latency_percentile",
+            "0 to 100",
+            "Percent of the I/Os that keep to `latency_target` (100)",
+            |d, g| {
+                d.target.percentile = match real(g.text)? {
+                    percent if (0.0..=100.0).contains(&percent) => percent,
+                    _ => return Err("percentiles are from 0 to 100".to_owned()),
+                };
+                Ok(())
+            },
+        ),
+        flag("latency_run", "The depth is sought until the job ends (0)", |d, g| {
+            d.target.keeps_seeking = g.flag()?;
+            Ok(())
+        }),
     ],
 };
 
-/// Engines that only fio has, and that work on the files of a directory. Others
-/// need hardware or a network, run programs (`exec`), are loaded from a file
-/// (`external`), or do not touch the directory (`null`, `cpuio`).
+/// Engines that only fio has, and that work on the files of a directory.
 const FIOS: [&str; 5] = ["filecreate", "filedelete", "filestat", "mmap", "splice"];
 
-fn engine(text: &str, runner: Runner) -> Result<Engine, String> {
-    const WORDS: [(&str, Engine); 8] = [
+/// fio's other engines, and what they need (`fio --enghelp` of 3.33, and those that newer
+/// ones have).
+const OTHERS: &[(&str, &str)] = &[
+    ("cpuio", "it does no I/O"),
+    ("falloc", "it only reserves room"),
+    ("ftruncate", "it only changes lengths"),
+    ("e4defrag", "it moves the blocks of an ext4"),
+    ("page_fault", "it touches memory"),
+    ("dircreate", "it only makes directories"),
+    ("dirdelete", "it only removes directories"),
+    ("dirstat", "it only looks up directories"),
+    ("exec", "it runs programs"),
+    ("external", "it is a program loaded from a file"),
+    ("cpp_null", "it is a program loaded from a file"),
+    ("net", NETWORK),
+    ("netsplice", NETWORK),
+    ("rdma", NETWORK),
+    ("http", NETWORK),
+    ("nbd", NETWORK),
+    ("nfs", NETWORK),
+    ("libiscsi", NETWORK),
+    ("gfapi", STORE),
+    ("gfapi_async", STORE),
+    ("rados", STORE),
+    ("rbd", STORE),
+    ("dfs", STORE),
+    ("libhdfs", STORE),
+    ("ime_psync", STORE),
+    ("ime_psyncv", STORE),
+    ("ime_aio", STORE),
+    ("mtd", DEVICE),
+    ("sg", DEVICE),
+    ("io_uring_cmd", DEVICE),
+    ("xnvme", DEVICE),
+    ("libblkio", DEVICE),
+    ("libzbc", DEVICE),
+    ("libcufile", DEVICE),
+    ("libhipfile", DEVICE),
+    ("dev-dax", DEVICE),
+    ("libpmem", DEVICE),
+    ("pmemblk", DEVICE),
+];
+
+const NETWORK: &str = "it works over a network";
+const STORE: &str = "it works on a distributed store";
+const DEVICE: &str = "it needs a device of its own kind";
+
+fn engine(text: &str, policy: Policy) -> Result<Engine, String> {
+    const WORDS: [(&str, Engine); 9] = [
         ("sync", Engine::Sync),
         ("psync", Engine::Psync),
         ("vsync", Engine::Vsync),
@@ -83,8 +171,9 @@ fn engine(text: &str, runner: Runner) -> Result<Engine, String> {
         ("libaio", Engine::Libaio),
         ("io_uring", Engine::IoUring),
         ("posixaio", Engine::Posixaio),
+        ("null", Engine::Null),
     ];
-    match (FIOS.contains(&text), runner) {
+    match (FIOS.contains(&text), policy.runner) {
         (true, Runner::Fio) => return Ok(Engine::Any),
         (true, Runner::Native) => {
             return Err(format!(
@@ -94,10 +183,15 @@ fn engine(text: &str, runner: Runner) -> Result<Engine, String> {
         }
         (false, _) => {}
     }
-    crate::given::word(text, &WORDS).map_err(|why| {
-        format!(
-            "{why}; fio's other I/O engines do not work on the files of a directory, or disklab \
-             does not know them"
-        )
-    })
+    if text == "null" && !policy.is_plain() {
+        return Err("'null' touches no file, so a study would measure nothing".to_owned());
+    }
+    let name = text.split_once(':').map_or(text, |(name, _)| name);
+    if let Some((_, why)) = OTHERS.iter().find(|(other, _)| *other == name) {
+        return Err(format!(
+            "fio's I/O engine '{name}' is not supported: {why}, and disklab's jobs read and \
+             write files"
+        ));
+    }
+    crate::given::word(text, &WORDS)
 }

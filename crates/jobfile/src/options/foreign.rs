@@ -22,49 +22,25 @@ impl Foreign {
     }
 }
 
-const FLOW: &str = "jobs that hold each other back";
-const TARGET: &str = "the depth at which a latency is kept is sought";
-const STEADY: &str = "it ends when the figures no longer change; disklab looks for the steady \
-                      state afterwards, in every sample";
 const ONE_ENGINE: &str = "an option of one of fio's I/O engines";
 const MEMORY: &str = "how buffers lie in memory";
 const TRIM: &str = "discarding, which needs a block device";
-const NUMA: &str = "where memory lies on machines with several nodes";
 
 /// What fio has, and the native engine has not.
 pub(crate) const UNSUPPORTED: &[Foreign] = &[
     foreign("allow_file_create", "whether missing files are made"),
     foreign("atomic", "writes that happen wholly or not at all"),
-    foreign("create_serialize", "whether clones lay out their files one after the other"),
-    foreign("disk_util", "whether fio reports how busy the drive was"),
-    foreign("error_dump", "whether each error is printed"),
-    foreign("exit_what", "which jobs `exitall` ends"),
-    foreign("flow", FLOW),
-    foreign("flow_id", FLOW),
-    foreign("flow_sleep", FLOW),
     foreign("gtod_cpu", "a thread that does nothing but read the clock"),
-    foreign("ignore_error", "errors that are not counted"),
-    foreign("io_submit_mode", "a thread of its own that begins I/Os"),
     foreign("iomem_align", MEMORY).alias(&["mem_align"]),
-    foreign("latency_percentile", TARGET),
-    foreign("latency_run", TARGET),
-    foreign("latency_target", TARGET),
-    foreign("latency_window", TARGET),
     foreign("lockfile", "files that only one clone uses at a time"),
     foreign("max_latency", "it ends when one I/O takes longer"),
-    foreign("numa_cpu_nodes", NUMA),
-    foreign("numa_mem_policy", NUMA),
     foreign("serialize_overlap", "I/Os on the same place wait for each other"),
     foreign("stats", "whether anything is measured"),
-    foreign("steadystate", STEADY).alias(&["ss"]),
-    foreign("steadystate_duration", STEADY).alias(&["ss_dur"]),
-    foreign("steadystate_ramp_time", STEADY).alias(&["ss_ramp"]),
     foreign("sync_file_range", "the system call of that name"),
     foreign("trim_backlog", TRIM),
     foreign("trim_backlog_batch", TRIM),
     foreign("trim_percentage", TRIM),
     foreign("trim_verify_zero", TRIM),
-    foreign("verify_async", "threads that check what is read"),
     foreign("write_hint", "how long the kernel is told that data will live"),
     // Options that only some I/O engines have. fio finds them on its command
     // line only behind `--ioengine`.
@@ -88,7 +64,7 @@ pub(crate) const UNSUPPORTED: &[Foreign] = &[
 ];
 
 const OUTSIDE: &str = "it reaches outside of the directory that is measured";
-const LOGS: &str = "it writes log files into the file system that is measured; disklab keeps the \
+pub(super) const LOGS: &str = "it writes log files into the file system that is measured; disklab keeps the \
                     latencies and the drives' counters over time itself, and `disklab fio \
                     --logs=FOLDER` writes throughput, I/Os and latency over time in fio's format, \
                     when all is done";
@@ -140,7 +116,6 @@ pub(crate) const REFUSED: &[Foreign] = &[
     foreign("merge_blktrace_iters", REPLAY),
     foreign("merge_blktrace_scalars", REPLAY),
     foreign("opendir", OUTSIDE),
-    foreign("per_job_logs", LOGS),
     foreign("profile", "it brings options of its own; write them out instead"),
     foreign("read_beyond_wp", ZONES),
     foreign("read_iolog", REPLAY),
@@ -156,11 +131,8 @@ pub(crate) const REFUSED: &[Foreign] = &[
     foreign("verify_only", "with it nothing is measured"),
     foreign("verify_state_load", OUTSIDE),
     foreign("verify_state_save", "it writes files of its own into the directory"),
-    foreign("write_bw_log", LOGS),
     foreign("write_hist_log", LOGS),
     foreign("write_iolog", LOGS),
-    foreign("write_iops_log", LOGS),
-    foreign("write_lat_log", LOGS),
     foreign("zone_reset_frequency", ZONES),
     foreign("zone_reset_threshold", ZONES),
     foreign("zonecapacity", ZONES),
@@ -169,3 +141,51 @@ pub(crate) const REFUSED: &[Foreign] = &[
     foreign("zonesize", ZONES),
     foreign("zoneskip", ZONES),
 ];
+
+/// Options of fio's I/O engines that work on something else than files (fio 3.33's
+/// `--enghelp=ENGINE`, and those of newer ones in its examples), by engine.
+const OF_ENGINES: &[(&str, &[&str])] = &[
+    ("cpuio", &["cpuload", "cpuchunks", "cpumode", "exit_on_io_done"]),
+    ("e4defrag", &["donorname", "inplace"]),
+    ("exec", &["program", "arguments", "std_redirect", "grace_time"]),
+    ("net", &["hostname", "port", "protocol", "proto", "listen", "nodelay", "pingpong"]),
+    ("net", &["interface", "ttl", "window_size", "mss", "netsplice"]),
+    ("rdma", &["verb", "bindname", "hostname", "port"]),
+    ("gfapi", &["volume", "brick"]),
+    ("libhdfs", &["namenode", "hostname", "hdfsdirectory", "chunk_size", "single_instance"]),
+    ("rados", &["clustername", "pool", "clientname", "busy_poll"]),
+    ("rbd", &["clustername", "rbdname", "pool", "clientname", "busy_poll"]),
+    ("dfs", &["pool", "cont", "svcl", "object_class"]),
+    ("nbd", &["uri"]),
+    ("nfs", &["nfs_url"]),
+    ("http", &["https", "http_verbose", "http_host", "http_mode", "http_user", "http_pass"]),
+    ("http", &["http_s3_key", "http_s3_keyid", "http_s3_region", "http_swift_auth_token"]),
+    ("http", &["http_s3_security_token", "http_s3_sse_customer_key", "http_s3_storage_class"]),
+    ("libblkio", &["libblkio_driver", "libblkio_path", "libblkio_pre_connect_props"]),
+    ("libblkio", &["libblkio_num_entries", "libblkio_queue_size", "libblkio_pre_start_props"]),
+    ("libblkio", &["libblkio_vectored", "libblkio_write_zeroes_on_trim", "libblkio_wait_mode"]),
+    ("libcufile", &["gpu_dev_ids", "cuda_io"]),
+    ("mtd", &["skip_bad"]),
+    ("sg", &["readfua", "writefua", "sg_write_mode", "stream_id"]),
+    ("io_uring_cmd", &["cmd_type", "md_per_io_size", "pi_act", "pi_chk", "apptag", "write_mode"]),
+    ("io_uring_cmd", &["fdp", "fdp_pli", "num_range", "verify_mode"]),
+    (
+        "xnvme",
+        &[
+            "fdp",
+            "md_per_io_size",
+            "pi_act",
+            "xnvme_async",
+            "xnvme_sync",
+            "xnvme_admin",
+            "xnvme_be",
+            "xnvme_dev_nsid",
+        ],
+    ),
+];
+
+/// The engines that have this option, where they are not supported.
+pub(super) fn engines_of(name: &str) -> Vec<&'static str> {
+    let found = OF_ENGINES.iter().filter(|(_, options)| options.contains(&name));
+    found.map(|(engine, _)| *engine).collect()
+}

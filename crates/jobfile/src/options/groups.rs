@@ -1,7 +1,8 @@
 //! How many, for whom they wait, and with whom they are reported.
 
-use super::{Chapter, option, switch};
-use crate::job::ContinueOn;
+use super::{Chapter, flag, option, switch};
+use crate::job::ExitWhat;
+use crate::lists::errors;
 
 /// fio takes no more on any machine that it knows (REAL_MAX_JOBS in fio.h).
 const MOST_CLONES: u32 = 4096;
@@ -44,22 +45,44 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(())
             },
         ),
-        switch("exitall", "When it ends, the other jobs of its group are ended", |d, g| {
-            d.groups.exit_all = g.flag()?;
-            Ok(())
-        })
-        .differs("ends all jobs, those of later groups too"),
-        switch("exitall_on_error", "When it ends by an error, all other jobs are ended", |d, g| {
-            d.groups.exit_all_on_error = g.flag()?;
-            Ok(())
-        }),
+        switch(
+            "exitall",
+            "When any job ends, others are ended, as `exit_what` says; one section that has it is \
+             enough",
+            |d, g| {
+                d.groups.exit_all = g.flag()?;
+                Ok(())
+            },
+        ),
+        option(
+            "exit_what",
+            "group, stonewall or all",
+            "Which jobs end with this one: those of its group, all that run, or all of the file \
+             (group)",
+            |d, g| {
+                d.groups.exit_what = g.word(&[
+                    ("group", ExitWhat::Group),
+                    ("stonewall", ExitWhat::Stonewall),
+                    ("all", ExitWhat::All),
+                ])?;
+                Ok(())
+            },
+        ),
+        switch(
+            "exitall_on_error",
+            "When it ends by an error, others are ended, as `exit_what` says",
+            |d, g| {
+                d.groups.exit_all_on_error = g.flag()?;
+                Ok(())
+            },
+        ),
         option(
             "continue_on_error",
             "none, read, write, io, verify, all, 0 or 1",
             "Which errors are counted and do not end the job (none)",
             |d, g| {
-                let which = |read, write, verify| ContinueOn { read, write, verify };
-                d.continue_on_error = g.word(&[
+                let which = |read, write, verify| (read, write, verify);
+                let (read, write, verify) = g.word(&[
                     ("none", which(false, false, false)),
                     ("0", which(false, false, false)),
                     ("read", which(true, false, false)),
@@ -69,8 +92,39 @@ pub(super) const CHAPTER: Chapter = Chapter {
                     ("all", which(true, true, true)),
                     ("1", which(true, true, true)),
                 ])?;
+                let on = &mut d.continue_on_error;
+                (on.read, on.write, on.verify) = (read, write, verify);
                 Ok(())
             },
         ),
+        option(
+            "ignore_error",
+            "ERROR:ERROR…, by direction",
+            "These errors of reads, of writes and of verification are counted and do not end the \
+             job: names such as ENOSPC, or numbers (EIO:EILSEQ). Turns `continue_on_error` on",
+            |d, g| {
+                let [read, write, verify] = errors(g.text)?;
+                let on = &mut d.continue_on_error;
+                on.read |= read.is_some();
+                on.write |= write.is_some();
+                on.verify |= verify.is_some();
+                on.read_errors = read.or(on.read_errors.take());
+                on.write_errors = write.or(on.write_errors.take());
+                Ok(())
+            },
+        )
+        .differs("of verification, every error is one"),
+        option(
+            "threads",
+            "a number",
+            "No effect: an option of fio's profile `tiobench`",
+            |_, _| Ok(()),
+        ),
+        flag("create_serialize", "No effect: files are laid out one after the other", |_, g| {
+            g.flag().map(|_| ())
+        }),
+        flag("error_dump", "No effect: an error that ends a job is always reported", |_, g| {
+            g.flag().map(|_| ())
+        }),
     ],
 };

@@ -1,6 +1,7 @@
 //! How much, and how long.
 
 use super::{Chapter, Scaled, option, switch};
+use crate::lists::steady;
 use crate::value::{TimeUnit, time};
 
 pub(super) const CHAPTER: Chapter = Chapter {
@@ -16,7 +17,10 @@ pub(super) const CHAPTER: Chapter = Chapter {
             },
         )
         .scaled(Scaled::Size)
-        .differs("no percentages: files have no size before they are made"),
+        .differs(
+            "no percentages: files have no size before they are made; needed in a study, where files \
+             are new",
+        ),
         option(
             "io_size",
             "a size",
@@ -68,6 +72,42 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(())
             },
         ),
+        option(
+            "steadystate",
+            "iops, iops_slope, bw or bw_slope, with `:NUMBER` or `:NUMBER%`",
+            "With `steadystate_duration`: what has to be under this limit, so that the job ends: \
+             the largest deviation from the mean of the figures of each second, or their slope \
+             (iops_slope:0.01%)",
+            |d, g| {
+                let rule = &mut d.steady;
+                (rule.figure, rule.slope, rule.limit, rule.percent) = steady(g.text, g.base)?;
+                Ok(())
+            },
+        )
+        .alias(&["ss"]),
+        option(
+            "steadystate_duration",
+            "a time, in s",
+            "It ends when it has been steady for so long (0: that ends nothing)",
+            |d, g| {
+                let seconds = g.time(TimeUnit::Seconds)?.as_secs();
+                d.steady.seconds = u32::try_from(seconds).ok().filter(|n| *n <= 86_400).ok_or(
+                    "expected at most a day",
+                )?;
+                Ok(())
+            },
+        )
+        .alias(&["ss_dur"]),
+        option(
+            "steadystate_ramp_time",
+            "a time, in s",
+            "So long it is not looked whether it is steady (0)",
+            |d, g| {
+                d.steady.ramp = g.time(TimeUnit::Seconds)?;
+                Ok(())
+            },
+        )
+        .alias(&["ss_ramp"]),
         option(
             "startdelay",
             "a time or a range, in s",

@@ -101,6 +101,12 @@ impl OptionSpec {
         self
     }
 
+    /// It may stand alone.
+    const fn bare(mut self) -> Self {
+        self.bare = true;
+        self
+    }
+
     const fn differs(mut self, difference: &'static str) -> Self {
         self.difference = difference;
         self
@@ -161,11 +167,17 @@ impl Known {
     }
 }
 
+/// Options that write logs: `disklab fio` has them, a study does not.
+const LOGS: [&str; 4] = ["write_bw_log", "write_iops_log", "write_lat_log", "per_job_logs"];
+
 /// The option called `name`.
 ///
 /// # Errors
 /// Where `policy` does not allow it or nobody knows it; the text says why.
 pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, String> {
+    if LOGS.contains(&name) && !policy.is_plain() {
+        return Err(format!("fio's option '{name}' is not allowed here: {}", foreign::LOGS));
+    }
     if name == "directory" && !policy.directory {
         return Err("fio's option 'directory' is not allowed here: disklab runs the job in the \
                     directory that is measured"
@@ -191,6 +203,14 @@ pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, String> {
             )),
         };
     }
+    let engines = foreign::engines_of(name);
+    if !engines.is_empty() {
+        return Err(format!(
+            "'{name}' is an option of an I/O engine of fio that is not supported ({}): disklab's \
+             jobs read and write files",
+            engines.join(", ")
+        ));
+    }
     let shown: String = name.chars().take(60).collect();
     let hint = match near(&shown, policy) {
         Some(near) => format!(" (did you mean '{near}'?)"),
@@ -211,7 +231,7 @@ fn known(policy: Policy) -> impl Iterator<Item = &'static str> {
         .chain(
             foreign.iter().flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied())),
         )
-        .filter(move |name| *name != "directory" || policy.directory)
+        .filter(move |name| policy.is_plain() || !(*name == "directory" || LOGS.contains(name)))
 }
 
 /// The option that differs from `name` in its punctuation only.

@@ -1,5 +1,7 @@
 //! How fast.
 
+use std::time::Duration;
+
 use super::{Chapter, flag, option};
 use crate::given::{Directions, Given, set};
 use crate::job::{RateProcess, ThinkBlocks};
@@ -103,6 +105,30 @@ pub(super) const CHAPTER: Chapter = Chapter {
             "A pause after so long a time of I/O, too",
             |d, g| {
                 d.think_io_time = g.time(TimeUnit::Seconds)?;
+                Ok(())
+            },
+        ),
+        option(
+            "flow",
+            "from 0",
+            "Of jobs with the same `flow_id` each has a share of all I/Os, by this weight; those \
+             ahead of theirs wait (0: it takes no part)",
+            |d, g| {
+                d.flow.weight = g.small(0, 1000)?;
+                Ok(())
+            },
+        )
+        .differs("shares are those of the jobs that run"),
+        option("flow_id", "from 0", "Which jobs share (0)", |d, g| {
+            d.flow.id = g.small(0, u32::MAX)?;
+            Ok(())
+        }),
+        option(
+            "flow_sleep",
+            "microseconds",
+            "How long a job ahead of its share sleeps (0)",
+            |d, g| {
+                d.flow.sleep = Duration::from_micros(g.count(0, 86_400_000_000)?);
                 Ok(())
             },
         ),

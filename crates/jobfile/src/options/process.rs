@@ -2,7 +2,7 @@
 
 use super::{Chapter, option};
 use crate::job::{CpuPolicy, IoClass};
-use crate::lists::processors;
+use crate::lists::{memory_policy, nodes, processors};
 use crate::value::shown;
 
 pub(super) const CHAPTER: Chapter = Chapter {
@@ -69,5 +69,25 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(())
             },
         ),
+        option(
+            "numa_cpu_nodes",
+            "such as 0-1",
+            "It runs on the processors of these NUMA nodes (all)",
+            |d, g| {
+                d.process.numa_nodes = Some(nodes(g.text)?);
+                Ok(())
+            },
+        )
+        .differs("where there is no such node, it runs anywhere and the result says so"),
+        option(
+            "numa_mem_policy",
+            "default, local, prefer:NODE, bind:NODES or interleave[:NODES]",
+            "On which NUMA nodes its memory lies; see set_mempolicy(2)",
+            |d, g| {
+                d.process.memory_policy = Some(memory_policy(g.text)?);
+                Ok(())
+            },
+        )
+        .differs("where there is no such node, memory lies anywhere and the result says so"),
     ],
 };

@@ -6,6 +6,27 @@ use crate::value::real;
 /// fio takes no more (FIO_IO_U_LIST_MAX_LEN in stat.h).
 const MOST_PERCENTILES: usize = 20;
 
+/// How logs differ.
+const LOGS: &str = "only in `disklab fio`, which writes it when all is done, each line for the time \
+                    of `log_avg_msec`, at least 7.8 ms (1 s after an hour), and one file for clones \
+                    that are reported together; a study keeps the figures over time itself";
+const WRITES_BANDWIDTH: &str =
+    "Bandwidth over time goes to NAME_bw.N.log in the working directory (the job's name)";
+const WRITES_IOPS: &str = "I/Os per second over time go to NAME_iops.N.log (the job's name)";
+const WRITES_LATENCY: &str = "Mean total latencies over time go to NAME_lat.N.log (the job's name)";
+
+/// The beginning of a log's name; empty for the job's name.
+fn log_name(text: &str) -> Result<String, String> {
+    match text {
+        // The option stands alone.
+        "1" => Ok(String::new()),
+        text if text.ends_with('/') || text.contains('\\') => {
+            Err("expected the beginning of a file's name".to_owned())
+        }
+        text => Ok(text.to_owned()),
+    }
+}
+
 /// Words on all of these: samples keep the whole distribution.
 const ONLY_JSON: &str = "only in the output in fio's format: samples keep whole histograms";
 
@@ -106,6 +127,32 @@ pub(super) const CHAPTER: Chapter = Chapter {
             },
         )
         .differs("no effect where no log is asked for"),
+        option("write_bw_log", "the beginning of a name, or nothing", WRITES_BANDWIDTH, |d, g| {
+            d.reporting.logs.bandwidth = Some(log_name(g.text)?);
+            Ok(())
+        })
+        .bare()
+        .differs(LOGS),
+        option("write_iops_log", "the beginning of a name, or nothing", WRITES_IOPS, |d, g| {
+            d.reporting.logs.operations = Some(log_name(g.text)?);
+            Ok(())
+        })
+        .bare()
+        .differs(LOGS),
+        option("write_lat_log", "the beginning of a name, or nothing", WRITES_LATENCY, |d, g| {
+            d.reporting.logs.latency = Some(log_name(g.text)?);
+            Ok(())
+        })
+        .bare()
+        .differs(LOGS),
+        flag("per_job_logs", "Whether each job has log files of its own (1)", |d, g| {
+            d.reporting.logs.together = !g.flag()?;
+            Ok(())
+        })
+        .differs("only in `disklab fio`: a study keeps the figures over time itself"),
+        flag("disk_util", "No effect: how busy the drive was is not in this output", |_, g| {
+            g.flag().map(|_| ())
+        }),
         option("significant_figures", "1 to 10", "How exact fio's own table is (4)", |d, g| {
             // At most 10.
             d.reporting.significant_figures = g.small(1, 10)? as u8;

@@ -37,9 +37,9 @@ fn invalid_values_are_told_with_their_place() {
             let text = format!("  {name} = {value}");
             let error = job(&text).expect_err(&text);
             assert!(error.message.contains(part), "{text}: {error}");
-            // `directory` is no name that is allowed, and where nothing stands
-            // the whole line is shown.
-            let at_name = *name == "directory" || value.is_empty();
+            // Some names are not allowed at all, and where nothing stands the whole line is
+            // shown.
+            let at_name = *name == "directory" || LOGS.contains(name) || value.is_empty();
             let column = if at_name { 3 } else { 6 + name.len() };
             assert_eq!((error.line, error.column), (3, column), "{text}: {error}");
         }
@@ -48,8 +48,10 @@ fn invalid_values_are_told_with_their_place() {
 
 #[test]
 fn switches_may_stand_alone_and_others_may_not() {
-    for spec in native_options().filter(|o| !matches!(o.name, "directory" | "time_based" | "name"))
-    {
+    let alone = |o: &&OptionSpec| {
+        !(matches!(o.name, "directory" | "time_based" | "name") || LOGS.contains(&o.name))
+    };
+    for spec in native_options().filter(alone) {
         let result = job(spec.name);
         if spec.bare {
             assert!(result.is_ok(), "{}", spec.name);
@@ -93,20 +95,29 @@ fn names_are_looked_up_by_policy() {
         ("IODepth", "did you mean 'iodepth'"),
         ("szie", "did you mean 'size'"),
         ("iodepht", "did you mean 'iodepth'"),
-        ("flow", "jobs that hold each other back"),
+        ("lockfile", "only one clone uses"),
+        ("cpuload", "(cpuio)"),
         ("hipri", "engine = \"fio\""),
     ] {
         let message = error(name, native);
         assert!(message.contains(part), "{message}");
     }
-    assert!(look_up("flow", study).is_ok());
+    assert!(look_up("lockfile", study).is_ok() && look_up("write_lat_log", study).is_err());
+    assert!(look_up("write_lat_log", plain).is_ok());
     assert!(look_up("directory", plain).is_ok());
     assert!(look_up("exec_prerun", study).is_err());
     assert_eq!(look_up("io_limit", native).map(Known::name), Ok("io_size"));
     assert_eq!(look_up("ba", native).map(Known::name), Ok("blockalign"));
     // The engines that only fio has.
     assert!(read("[a]\nsize=1m\nioengine=mmap", study).is_ok());
-    assert!(read("[a]\nsize=1m\nflow=3", study).is_ok());
+    assert!(read("[a]\nsize=1m\nlockfile=none", study).is_ok());
+    assert!(read("[a]\nsize=1m\nioengine=null", native).is_err());
+    assert!(read("[a]\nsize=1m\nioengine=null", plain).is_ok());
+    let error = read("[a]\nsize=1m\nioengine=rados", plain).expect_err("no such engine");
+    assert!(error.message.contains("distributed store"), "{error}");
+    // The length of files that are there already.
+    assert!(read("[a]\nfilename=f", plain).expect("allowed")[0].takes_existing_lengths());
+    assert!(read("[a]\nfilename=f", native).is_err());
     for checksum in ["md5", "sha3-512", "xxhash", "crc32c"] {
         let text = format!("[a]\nsize=1m\nverify={checksum}");
         assert!(read(&text, study).is_ok(), "{checksum}");
@@ -184,7 +195,8 @@ fn fio_has_these_options() {
     let fios: BTreeSet<&str> =
         all.lines().filter_map(|line| line.split(':').next()).map(str::trim).collect();
     // Options that fio does not list, though it has them.
-    let unlisted = ["blockalign", "softrandommap", "bs_is_seq_rand", "verify_state_load"];
+    let unlisted =
+        ["blockalign", "softrandommap", "bs_is_seq_rand", "verify_state_load", "threads"];
     for spec in native_options() {
         let named = std::iter::once(spec.name).chain(spec.aliases.iter().copied());
         assert!(

@@ -14,6 +14,9 @@ const SMALLEST_OFFSET: u64 = 40;
 pub(super) const CHAPTER: Chapter = Chapter {
     title: "Checking what was written",
     options: &[
+        option("verify_async", "from 0", "No effect: each clone checks its own blocks", |_, g| {
+            g.from(0).map(|_| ())
+        }),
         option(
             "verify",
             "0, crc32c, crc32c-intel, meta, pattern or null",
