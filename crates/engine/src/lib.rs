@@ -22,6 +22,7 @@ mod control;
 mod error;
 mod files;
 mod filler;
+mod fio_words;
 mod flow;
 mod measure;
 mod memory;

@@ -171,6 +171,8 @@ fn one(job: &Job, index: usize, clone: u32, group: u32, outcome: &Outcome) -> Jo
         faults: (0, 0),
         elapsed_ns: 0,
         depths: [0; 7],
+        submits: [0; 7],
+        completes: [0; 7],
         series: Default::default(),
         windows: [Windows::new(FINEST_NS), Windows::new(FINEST_NS)],
         notes: warnings.chain(outcome.notes.iter().cloned()).collect(),
@@ -205,6 +207,8 @@ fn filled(report: JobReport, account: crate::worker::Account) -> JobReport {
         faults: (account.usage.major_faults, account.usage.minor_faults),
         elapsed_ns: account.elapsed_ns,
         depths: account.depths,
+        submits: account.submits,
+        completes: account.completes,
         series: account.series,
         windows: account.windows,
         ..report

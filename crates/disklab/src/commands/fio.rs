@@ -75,7 +75,8 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
         other => Failure::failed(other),
     })?;
     let text = if json || words.json {
-        format!("{:#}\n", report.to_fio_json())
+        let value = if words.bins { report.to_fio_json() } else { report.to_brief_fio_json() };
+        format!("{value:#}\n")
     } else {
         table::table(&report)
     };

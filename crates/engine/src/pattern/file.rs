@@ -35,9 +35,14 @@ pub(super) struct Rules {
     pub(super) unit: [u64; 2],
     /// The smallest I/O, by direction.
     pub(super) min: [u64; 2],
-    /// Whether each direction visits the blocks for itself. Where blocks have one length
-    /// for reads and another one for writes, places of each are multiples of its own, as
-    /// in fio; a map of both would cut most of the longer ones short.
+    /// Whether reads and writes have blocks of different lengths, so that offsets of each are
+    /// multiples of its own.
+    ///
+    /// fio keeps one map for both then, whose bits are the smaller blocks, but counts each
+    /// direction's blocks in its own length: the tenth block of reads and the tenth of
+    /// writes share a bit, wherever they lie (`mark_random_map` and `random_map_free` in
+    /// io_u.c). So the last blocks of the longer kind are soon taken; the free bit that is
+    /// found behind them lies beyond the file's end, and that ends the pass.
     pub(super) apart: bool,
     pub(super) distribution: [Distribution; 2],
 }
@@ -87,14 +92,15 @@ pub(super) struct Place {
     position: [u64; 2],
     /// Where the last I/O began.
     last: [Option<u64>; 2],
-    /// Of both directions, or of each; none where nothing is random.
-    orders: Vec<Order>,
+    /// None where nothing is random.
+    order: Option<Order>,
     wrapped: bool,
 }
 
 #[derive(Debug, Clone)]
 struct Order {
-    blocks: u64,
+    /// By direction.
+    blocks: [u64; 2],
     permutation: Permutation,
     next: u64,
     map: Option<Map>,
@@ -105,21 +111,20 @@ struct Order {
 impl Place {
     pub(super) fn new(extent: Extent, real: u64, rules: &Rules, random: Option<u64>) -> Self {
         let start = extent.offset;
-        let order = |seed: u64, side: usize| {
-            let (unit, min) = (rules.unit[side], rules.min[side]);
-            let blocks = extent.length.checked_sub(min).map_or(0, |n| n / unit + 1);
-            let draw = [0, 1].map(|side: usize| {
-                Draw::new(&rules.distribution[side], blocks, unit, mix(seed + 1))
+        let order = |seed: u64| {
+            let blocks = [0, 1].map(|side: usize| {
+                let room = extent.length.checked_sub(rules.min[side]);
+                room.map_or(0, |n| n / rules.unit[side] + 1)
             });
-            let permutation = Permutation::new(blocks, seed);
-            let keeps = rules.each_once && (rules.needs_map || blocks <= MAPPED_BLOCKS);
-            let map = keeps.then(|| Map::new(extent.length.div_ceil(unit)));
+            let draw = [0, 1].map(|side: usize| {
+                let unit = rules.unit[side];
+                Draw::new(&rules.distribution[side], blocks[side], unit, mix(seed + 1))
+            });
+            let permutation = Permutation::new(blocks[0], seed);
+            let keeps = rules.apart || rules.needs_map || blocks[0] <= MAPPED_BLOCKS;
+            let bits = extent.length.div_ceil(rules.unit[0].min(rules.unit[1]));
+            let map = (rules.each_once && keeps).then(|| Map::new(bits));
             Order { blocks, permutation, next: 0, map, draw, seed }
-        };
-        let orders = match random {
-            None => Vec::new(),
-            Some(seed) if rules.apart => vec![order(seed, 0), order(mix(seed ^ 1), 1)],
-            Some(seed) => vec![order(seed, 0)],
         };
         let real = real.max(extent.end());
         Self {
@@ -128,7 +133,7 @@ impl Place {
             real,
             position: [start; 2],
             last: [None; 2],
-            orders,
+            order: random.map(order),
             wrapped: false,
         }
     }
@@ -137,7 +142,7 @@ impl Place {
     pub(super) fn restart(&mut self) {
         self.position = [self.start; 2];
         self.last = [None; 2];
-        self.orders.iter_mut().for_each(Order::restart);
+        self.order.iter_mut().for_each(Order::restart);
     }
 
     /// The next sequential offset: get_next_seq_offset in fio's io_u.c, with its
@@ -179,23 +184,24 @@ impl Place {
         random: &mut Random,
     ) -> Option<u64> {
         let side = side(direction);
-        let order = self.orders.get_mut(if rules.apart { side } else { 0 })?;
-        if order.blocks == 0 {
+        let order = self.order.as_mut()?;
+        if order.blocks[side] == 0 {
             return None;
         }
         let block = if rules.each_once {
-            match order.unvisited(random) {
+            match order.unvisited(side, random) {
                 None if rules.revisits => {
                     order.restart();
                     self.wrapped = true;
-                    order.unvisited(random)
+                    order.unvisited(side, random)
                 }
                 found => found,
             }?
         } else {
-            order.draw[side].block(order.blocks, random)
+            order.draw[side].block(order.blocks[side], random)
         };
-        Some(self.start + block * rules.unit[side])
+        let at = block.saturating_mul(rules.unit[side]);
+        (at < self.length).then(|| self.start + at)
     }
 
     /// Whether it has begun again from the start since the last call.
@@ -223,10 +229,10 @@ impl Place {
         rules: &Rules,
     ) -> Option<u64> {
         let mut length = length;
-        let at = if rules.apart { side(direction) } else { 0 };
+        let at = side(direction);
         // Those that follow a random one in order count for nothing: fio's
         // IO_U_F_BUSY_OK.
-        let map = self.orders.get_mut(at).and_then(|order| order.map.as_mut());
+        let map = self.order.as_mut().and_then(|order| order.map.as_mut());
         if let Some(map) = map.filter(|_| random) {
             let unit = rules.unit[at];
             let free = map.visit((offset - self.start) / unit, length.div_ceil(unit));
@@ -244,7 +250,7 @@ impl Place {
 impl Order {
     fn restart(&mut self) {
         self.seed = mix(self.seed);
-        self.permutation = Permutation::new(self.blocks, self.seed);
+        self.permutation = Permutation::new(self.blocks[0], self.seed);
         self.next = 0;
         if let Some(map) = &mut self.map {
             map.clear();
@@ -256,13 +262,18 @@ impl Order {
     /// With a map it is as fio draws it (`__get_next_rand_offset`, io_u.c): any block, and
     /// the next free one where that was visited. A large I/O thus begins where room
     /// begins; drawn evenly from what is free it would mostly be cut short.
-    fn unvisited(&mut self, random: &mut Random) -> Option<u64> {
+    fn unvisited(&mut self, side: usize, random: &mut Random) -> Option<u64> {
         if let Some(map) = &self.map {
-            let below = |block: &u64| *block < self.blocks;
-            let drawn = map.free_from(random.below(self.blocks)).filter(below);
+            let drawn = map.free_from(random.below(self.blocks[side]));
+            if self.blocks[0] != self.blocks[1] {
+                // What lies behind the last block is for the caller to find.
+                return drawn.or_else(|| map.free_from(0));
+            }
+            let below = |block: &u64| *block < self.blocks[side];
+            let drawn = drawn.filter(below);
             return drawn.or_else(|| map.free_from(0).filter(below));
         }
-        let block = (self.next < self.blocks).then(|| self.permutation.at(self.next));
+        let block = (self.next < self.blocks[0]).then(|| self.permutation.at(self.next));
         self.next += u64::from(block.is_some());
         block
     }

@@ -17,8 +17,17 @@ const FORMAT: &str = "fio-3.33";
 const RANGES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
 impl Report {
-    /// As fio 3 would write it, with `disklab version` besides `fio version`.
+    /// As fio 3 would write it as `json+`, with `disklab version` besides `fio version`.
     pub fn to_fio_json(&self) -> Value {
+        self.fio_json(Detail::Bins)
+    }
+
+    /// As fio 3 would write it as `json`: without the bins of the histograms.
+    pub fn to_brief_fio_json(&self) -> Value {
+        self.fio_json(Detail::Percentiles)
+    }
+
+    fn fio_json(&self, detail: Detail) -> Value {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let now = now.unwrap_or_default();
         json!({
@@ -28,14 +37,23 @@ impl Report {
             "timestamp_ms": u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
             "time": seconds_as_date(now.as_secs()),
             "global options": {},
-            "jobs": self.jobs.iter().map(JobReport::to_fio_json).collect::<Vec<_>>(),
+            "jobs": self.jobs.iter().map(|job| job.fio_json(detail)).collect::<Vec<_>>(),
             "disk_util": [],
         })
     }
 }
 
+/// How much of the distributions is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// `json`.
+    Percentiles,
+    /// `json+`: all bins, too.
+    Bins,
+}
+
 impl JobReport {
-    fn to_fio_json(&self) -> Value {
+    fn fio_json(&self, detail: Detail) -> Value {
         let errno = self.error.as_ref().map_or(0, |(errno, _)| *errno);
         let share = |ns: u64| match self.elapsed_ns {
             0 => 0.0,
@@ -52,12 +70,12 @@ impl JobReport {
                 .iter()
                 .map(|(name, value)| (name.clone(), Value::from(value.clone())))
                 .collect::<Map<_, _>>(),
-            "read": self.direction(Direction::Read),
-            "write": self.direction(Direction::Write),
-            "trim": self.side(&Done::default(), Direction::Trim),
+            "read": self.side(&self.read, Direction::Read, detail),
+            "write": self.side(&self.write, Direction::Write, detail),
+            "trim": self.side(&Done::default(), Direction::Trim, detail),
             "sync": {
                 "total_ios": self.sync.as_ref().map_or(0, |l| l.histogram.count()),
-                "lat_ns": self.latency(self.sync.as_ref(), true),
+                "lat_ns": self.latency(self.sync.as_ref(), true, detail),
             },
             "job_runtime": self.elapsed_ns / 1_000_000,
             "usr_cpu": share(self.user_ns),
@@ -65,7 +83,9 @@ impl JobReport {
             "ctx": self.context_switches,
             "majf": self.faults.0,
             "minf": self.faults.1,
-            "iodepth_level": self.levels(),
+            "iodepth_level": levels(["1", "2", "4", "8", "16", "32", ">=64"], self.depths),
+            "iodepth_submit": levels(BY_POWER, self.submits),
+            "iodepth_complete": levels(BY_POWER, self.completes),
         });
         if let (Some(job), Some((_, text))) = (job.as_object_mut(), &self.error) {
             job.insert("error_text".to_owned(), Value::from(text.clone()));
@@ -79,13 +99,14 @@ impl JobReport {
                 job.insert(name.to_owned(), self.ranges(unit, next));
             }
             job.insert("latency_depth".to_owned(), Value::from(self.depth));
-            if let Some(target) = &self.latency_target {
-                let ns = u64::try_from(target.latency.as_nanos()).unwrap_or(u64::MAX);
-                let window = u64::try_from(target.window.as_micros()).unwrap_or(u64::MAX);
-                job.insert("latency_target".to_owned(), ns.into());
-                job.insert("latency_percentile".to_owned(), target.percentile.into());
-                job.insert("latency_window".to_owned(), window.into());
-            }
+            let target = self.latency_target.as_ref();
+            let ns = target.map_or(0, |target| target.latency.as_nanos());
+            let window = target.map_or(0, |target| target.window.as_micros());
+            let percentile = target.map_or(100.0, |target| target.percentile);
+            let whole = |n: u128| Value::from(u64::try_from(n).unwrap_or(u64::MAX));
+            job.insert("latency_target".to_owned(), whole(ns));
+            job.insert("latency_percentile".to_owned(), percentile.into());
+            job.insert("latency_window".to_owned(), whole(window));
             if let Some(steadiness) = &self.steadiness {
                 job.insert("steadystate".to_owned(), steady(steadiness));
             }
@@ -96,11 +117,7 @@ impl JobReport {
         job
     }
 
-    fn direction(&self, direction: Direction) -> Value {
-        self.side(self.done(direction), direction)
-    }
-
-    fn side(&self, done: &Done, direction: Direction) -> Value {
+    fn side(&self, done: &Done, direction: Direction, detail: Detail) -> Value {
         let nanoseconds = |d: std::time::Duration| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
         let spread = |window, count: fn(&crate::measure::Cell) -> u64| {
             if done.operations == 0 || direction == Direction::Trim {
@@ -124,9 +141,9 @@ impl JobReport {
             "total_ios": done.operations,
             "short_ios": done.short,
             "drop_ios": 0,
-            "slat_ns": self.latency(done.submission.as_ref(), self.reporting.slat_percentiles),
-            "clat_ns": self.latency(done.completion.as_ref(), self.reporting.clat_percentiles),
-            "lat_ns": self.latency(done.total.as_ref(), self.reporting.lat_percentiles),
+            "slat_ns": self.latency(done.submission.as_ref(), self.reporting.slat_percentiles, detail),
+            "clat_ns": self.latency(done.completion.as_ref(), self.reporting.clat_percentiles, detail),
+            "lat_ns": self.latency(done.total.as_ref(), self.reporting.lat_percentiles, detail),
             "bw_min": kib(bytes.min) as u64,
             "bw_max": kib(bytes.max) as u64,
             "bw_agg": percent,
@@ -141,8 +158,8 @@ impl JobReport {
         })
     }
 
-    /// A latency object; the bins are always there, as with json+.
-    fn latency(&self, latency: Option<&Latency>, percentiles: bool) -> Value {
+    /// A latency object.
+    fn latency(&self, latency: Option<&Latency>, percentiles: bool, detail: Detail) -> Value {
         let Some(latency) = latency.filter(|l| l.histogram.count() > 0) else {
             return json!({"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0});
         };
@@ -161,9 +178,11 @@ impl JobReport {
                 });
                 object.insert("percentile".to_owned(), list.collect::<Map<_, _>>().into());
             }
-            let bins = latency.histogram.bins();
-            let bins = bins.into_iter().map(|(ns, count)| (ns.to_string(), Value::from(count)));
-            object.insert("bins".to_owned(), bins.collect::<Map<_, _>>().into());
+            if detail == Detail::Bins {
+                let bins = latency.histogram.bins().into_iter();
+                let bins = bins.map(|(ns, count)| (ns.to_string(), Value::from(count)));
+                object.insert("bins".to_owned(), bins.collect::<Map<_, _>>().into());
+            }
         }
         object
     }
@@ -188,14 +207,17 @@ impl JobReport {
         }
         object.into()
     }
+}
 
-    fn levels(&self) -> Value {
-        let all = self.depths.iter().sum::<u64>().max(1) as f64;
-        let names = ["1", "2", "4", "8", "16", "32", ">=64"];
-        let level =
-            |(name, count): (&str, u64)| (name.to_owned(), Value::from(count as f64 * 100.0 / all));
-        names.into_iter().zip(self.depths).map(level).collect::<Map<_, _>>().into()
-    }
+/// fio's steps of what was submitted, or had ended, at once (show_io_u in stat.c).
+const BY_POWER: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
+
+/// Counts as percent of all.
+fn levels(names: [&str; 7], counts: [u64; 7]) -> Value {
+    let all = counts.iter().sum::<u64>().max(1) as f64;
+    let level =
+        |(name, count): (&str, u64)| (name.to_owned(), Value::from(count as f64 * 100.0 / all));
+    names.into_iter().zip(counts).map(level).collect::<Map<_, _>>().into()
 }
 
 /// fio's object, without the figures of each second.

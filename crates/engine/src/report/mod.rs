@@ -74,6 +74,10 @@ pub struct JobReport {
     /// How many I/Os were under way when one was begun: up to 1, 2, 4, 8, 16, 32,
     /// 64 and more.
     pub depths: [u64; 7],
+    /// Calls by the I/Os that they submitted: 0, up to 4, 8, 16, 32, 64, and more.
+    pub submits: [u64; 7],
+    /// How many I/Os were found to have ended at once, in the same steps.
+    pub completes: [u64; 7],
     /// What was done, interval by interval.
     pub series: Series,
     /// Reads and writes, window by window: for figures of a part.

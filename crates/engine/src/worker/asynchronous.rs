@@ -172,6 +172,9 @@ impl Clone<'_> {
             }
         };
         if flights.lean {
+            if !flights.queued.is_empty() {
+                self.tally.submitted(flights.queued.len());
+            }
             flights.queued.clear();
         } else if !flights.queued.is_empty() {
             self.submit(backend, flights, now)?;
@@ -235,6 +238,7 @@ impl Clone<'_> {
         flights: &mut Flights,
         now: &mut u64,
     ) -> Result<(), Failure> {
+        self.tally.submitted(flights.queued.len());
         backend.submit().map_err(|error| system("hand over I/Os", &error))?;
         // Where the drive has as many as it takes, the call has waited.
         *now = now_ns();
@@ -284,6 +288,7 @@ impl Clone<'_> {
                     .reap(least, most, timeout, &mut flights.ends)
                     .map_err(|error| system("wait for I/Os", &error))?;
                 *now = now_ns();
+                self.tally.completed(flights.ends.len());
             }
             let mut result = Ok(());
             let all = flights.ends.len();

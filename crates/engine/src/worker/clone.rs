@@ -143,30 +143,31 @@ pub(crate) fn run(
     };
     let registers =
         if job.opening.unlink_each_loop { Vec::new() } else { clone.files.descriptors() };
-    let (chosen, note) = choose(job.engine, &job.depth, &registers, &mut clone.memory);
+    let (mut chosen, note) = choose(job.engine, &job.depth, &registers, &mut clone.memory);
     notes.extend(note);
+    // Before any begins, so that none has a head start.
+    clone.flow = job.pace.flow.and_then(|flow| shared.flows.join(flow));
     if !ready() || !clone.delay() {
         return nothing(job, None, notes);
     }
     clone.begin();
-    clone.flow = job.pace.flow.and_then(|flow| shared.flows.join(flow));
-    let (engine, result) = match chosen {
+    let (engine, result) = match &mut chosen {
         Chosen::Synchronous(call) => {
             // An asynchronous engine gave way to plain calls.
-            let own = job.engine.is_synchronous() || call == Call::Nothing;
+            let own = job.engine.is_synchronous() || *call == Call::Nothing;
             let name = if own { job.engine.name() } else { "psync" };
-            (name, clone.run_synchronous(call))
+            (name, clone.run_synchronous(*call))
         }
-        // The back-end goes before the memory and the files that it uses.
-        Chosen::Asynchronous(mut backend) => {
-            (backend.name(), clone.run_asynchronous(backend.as_mut()))
-        }
+        Chosen::Asynchronous(backend) => (backend.name(), clone.run_asynchronous(backend.as_mut())),
     };
     let mut error = result.err();
     clone.flow = None;
     clone.tell_progress();
     let (tally, ended_ns) = (std::mem::replace(&mut clone.tally, Tally::new(now_ns())), now_ns());
     let account = tally.finish(ended_ns);
+    // Taking down what asked the kernel is no part of the measured time (io_destroy(2) waits
+    // for an RCU grace period), but comes before the memory and the files that it uses go.
+    drop(chosen);
     if error.is_none() && !shared.is_stopped() {
         error = clone.verify_all().err();
     }

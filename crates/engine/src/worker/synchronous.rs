@@ -90,6 +90,8 @@ impl Clone<'_> {
         if request.kind.moves_data() {
             self.tally.call(write, u64::from(request.length), began, ended);
             self.tally.depths[0] += 1;
+            self.tally.submitted(1);
+            self.tally.completed(1);
             if let Some(search) = &mut self.search {
                 search.ended(ended - began);
             }

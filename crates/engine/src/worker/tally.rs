@@ -57,6 +57,20 @@ impl Side {
     }
 }
 
+/// The place of a count among 0, 1 to 4, to 8, 16, 32, 64 and more (io_u_mark_submit in fio's
+/// io_u.c).
+fn by_power(count: usize) -> usize {
+    match count {
+        0 => 0,
+        1..=4 => 1,
+        5..=8 => 2,
+        9..=16 => 3,
+        17..=32 => 4,
+        33..=64 => 5,
+        _ => 6,
+    }
+}
+
 /// Both directions, window by window.
 #[derive(Debug)]
 struct Course {
@@ -115,6 +129,10 @@ pub(crate) struct Tally {
     began_ns: u64,
     usage: Usage,
     pub(crate) depths: [u64; 7],
+    /// Calls by the I/Os that they submitted: none, up to 4, 8, 16, 32, 64 and more.
+    pub(crate) submits: [u64; 7],
+    /// The same for ends.
+    pub(crate) completes: [u64; 7],
     pub(crate) passed_over: u64,
 }
 
@@ -129,6 +147,10 @@ pub(crate) struct Account {
     pub(crate) usage: Usage,
     pub(crate) elapsed_ns: u64,
     pub(crate) depths: [u64; 7],
+    /// Calls by the I/Os that they submitted: none, up to 4, 8, 16, 32, 64 and more.
+    pub(crate) submits: [u64; 7],
+    /// The same for ends.
+    pub(crate) completes: [u64; 7],
     pub(crate) passed_over: u64,
 }
 
@@ -144,6 +166,8 @@ impl Tally {
             began_ns: now_ns,
             usage: Usage::of_thread(),
             depths: [0; 7],
+            submits: [0; 7],
+            completes: [0; 7],
             passed_over: 0,
         }
     }
@@ -159,6 +183,7 @@ impl Tally {
         self.began_ns = now_ns;
         self.usage = Usage::of_thread();
         (self.depths, self.passed_over) = ([0; 7], 0);
+        (self.submits, self.completes) = ([0; 7], [0; 7]);
     }
 
     /// An I/O that ended in the call that began it.
@@ -201,6 +226,18 @@ impl Tally {
         }
     }
 
+    /// So many I/Os were submitted by one call.
+    #[inline]
+    pub(crate) fn submitted(&mut self, count: usize) {
+        self.submits[by_power(count)] += 1;
+    }
+
+    /// So many were found to have ended.
+    #[inline]
+    pub(crate) fn completed(&mut self, count: usize) {
+        self.completes[by_power(count)] += 1;
+    }
+
     /// The kernel did only a part of an I/O.
     pub(crate) fn was_short(&mut self, write: bool) {
         self.sides[usize::from(write)].short += 1;
@@ -226,6 +263,8 @@ impl Tally {
             usage: Usage::of_thread().since(self.usage),
             elapsed_ns: now_ns.saturating_sub(self.began_ns),
             depths: self.depths,
+            submits: self.submits,
+            completes: self.completes,
             passed_over: self.passed_over,
         }
     }
@@ -245,8 +284,12 @@ impl Account {
         self.series.merge(other.series);
         self.usage += other.usage;
         self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
-        for (count, more) in self.depths.iter_mut().zip(other.depths) {
-            *count += more;
+        for (counts, more) in [
+            (&mut self.depths, other.depths),
+            (&mut self.submits, other.submits),
+            (&mut self.completes, other.completes),
+        ] {
+            counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
         }
         self.passed_over += other.passed_over;
     }

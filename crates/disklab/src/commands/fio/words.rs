@@ -23,6 +23,8 @@ pub struct Words {
     pub output: Option<PathBuf>,
     /// `--output-format=json`.
     pub json: bool,
+    /// `--output-format=json+`: with all bins of the histograms.
+    pub bins: bool,
     /// `--logs`: the folder for logs of throughput, I/Os and latency over time.
     pub logs: Option<PathBuf>,
     /// `--section`: only these.
@@ -98,9 +100,12 @@ impl Words {
             }
             "output-format" => {
                 self.json = match value {
-                    Some("json" | "json+") => true,
+                    Some(format @ ("json" | "json+")) => {
+                        self.bins = format == "json+";
+                        true
+                    }
                     Some("normal") => false,
-                    _ => return Err(wanted("'normal' or 'json'")),
+                    _ => return Err(wanted("'normal', 'json' or 'json+'")),
                 };
             }
             "json" => self.json = true,
@@ -173,7 +178,9 @@ mod tests {
             words.text,
             "[global]\nbs=4k\nsize=1m\n[a]\nrw=read\nstonewall\n[b]\ngroup_reporting\nrw=write\n"
         );
-        assert_eq!((words.seed, words.json), (Some(7), true));
+        assert_eq!((words.seed, words.json, words.bins), (Some(7), true, false));
+        let with_bins = read("--output-format=json+").expect("valid");
+        assert!(with_bins.json && with_bins.bins);
         assert_eq!(words.folder, Some(PathBuf::from("/x")));
         assert!(words.files.is_empty());
     }
@@ -198,7 +205,7 @@ mod tests {
             ("a.fio --name=x", "give either"),
             ("-n x", "two dashes"),
             ("--seed=x", "a whole number, found 'x'"),
-            ("--output-format=terse", "'normal' or 'json'"),
+            ("--output-format=terse", "'normal', 'json' or 'json+'"),
             ("--dir", "a folder"),
             ("--logs=", "a folder"),
             ("--erase", "a serial number"),
