@@ -1,7 +1,6 @@
 //! The bytes that fio fills a buffer with once and writes again and again, and what it alters
-//! in between. They are not quite random: compressors save a few percent of them, and with
-//! `buffer_compress_percentage` nothing is asked of them. A file system that compresses sees
-//! the same data from disklab as from fio.
+//! in between. They are not quite random: compressors save a few percent of them, so a file
+//! system that compresses has to see them from disklab, too.
 
 use crate::random::Random;
 
@@ -9,7 +8,7 @@ use crate::random::Random;
 const PIECE: usize = 512;
 /// GOLDEN_RATIO_64 of fio's hash.h, by which each word is made from the one before.
 const FACTOR: u64 = 0x61C8_8646_80B5_83EB;
-/// Of the words, so many rows go on beside each other (`CONFIG_SEED_BUCKETS`, 4 unless fio was
+/// Of the words, so many rows alternate (`CONFIG_SEED_BUCKETS`, 4 unless fio was
 /// built otherwise), each from the seed times one of these (lib/rand.c).
 const ROWS: [u64; 4] = [1, 2, 3, 5];
 

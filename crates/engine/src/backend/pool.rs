@@ -1,4 +1,4 @@
-//! `io_submit_mode=offload`: threads that carry out one I/O each, so that whoever begins
+//! `io_submit_mode=offload`: threads that carry out one I/O each, so that the clone that begins
 //! them never waits for the kernel.
 
 use std::io;

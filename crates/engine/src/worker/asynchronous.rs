@@ -42,7 +42,7 @@ struct Flights {
 }
 
 impl Flights {
-    fn under_way(&self) -> usize {
+    fn in_flight(&self) -> usize {
         self.depth - self.free.len()
     }
 }
@@ -86,7 +86,7 @@ impl Clone<'_> {
             let held = self.take_off(backend, flights, &mut now)?;
             match held {
                 Held::Full => self.collect(backend, flights, None, &mut now)?,
-                Held::Until(until) if flights.under_way() == 0 => {
+                Held::Until(until) if flights.in_flight() == 0 => {
                     self.wait_until(until.min(self.next_event_ns));
                 }
                 Held::Until(until) => {
@@ -95,7 +95,7 @@ impl Clone<'_> {
                     self.collect(backend, flights, Some(left.min(SLICE)), &mut now)?;
                 }
                 Held::Thinking | Held::Pass | Held::Stop => {
-                    while flights.under_way() > 0 {
+                    while flights.in_flight() > 0 {
                         self.collect(backend, flights, None, &mut now)?;
                     }
                     match held {
@@ -142,7 +142,7 @@ impl Clone<'_> {
                 Step::Go(request) => {
                     if self.files.descriptor(request.file).is_none() {
                         // A file may have to be closed for it.
-                        while flights.under_way() > 0 {
+                        while flights.in_flight() > 0 {
                             self.collect(backend, flights, None, now)?;
                         }
                         *now = now_ns();
@@ -160,7 +160,7 @@ impl Clone<'_> {
                         self.submit(backend, flights, now)?;
                     }
                     self.queue(backend, flights, slot)?;
-                    let level = usize::BITS - (flights.under_way().max(1) - 1).leading_zeros();
+                    let level = usize::BITS - (flights.in_flight().max(1) - 1).leading_zeros();
                     self.tally.depths[(level as usize).min(6)] += 1;
                     if !flights.lean && flights.queued.len() >= batch {
                         self.submit(backend, flights, now)?;
@@ -188,7 +188,7 @@ impl Clone<'_> {
     }
 
     fn is_full(&self, flights: &Flights) -> bool {
-        flights.under_way() >= self.limit(flights)
+        flights.in_flight() >= self.limit(flights)
     }
 
     /// Seeks the depth for `latency_target`. Says whether it has been measured.
@@ -202,7 +202,7 @@ impl Clone<'_> {
         if verdict == Verdict::Continue {
             return Ok(false);
         }
-        while flights.under_way() > 0 {
+        while flights.in_flight() > 0 {
             self.collect(backend, flights, None, now)?;
         }
         self.follow(verdict);
@@ -277,8 +277,8 @@ impl Clone<'_> {
         };
         let low = (depth.low as usize).min(self.limit(flights) - 1);
         loop {
-            least = least.min(flights.under_way());
-            if least == 0 && flights.under_way() == 0 {
+            least = least.min(flights.in_flight());
+            if least == 0 && flights.in_flight() == 0 {
                 return Ok(());
             }
             if flights.noted == flights.ends.len() {
@@ -301,7 +301,7 @@ impl Clone<'_> {
                 result = result.and(landed);
             }
             result?;
-            let emptied = !full || flights.under_way() <= low;
+            let emptied = !full || flights.in_flight() <= low;
             if emptied || timeout.is_some() || self.shared.is_stopped() {
                 return Ok(());
             }
@@ -353,7 +353,7 @@ impl Clone<'_> {
                 flights.free.push(end.slot);
             }
             flights.noted = 0;
-            if flights.under_way() == 0 {
+            if flights.in_flight() == 0 {
                 return;
             }
             // A back-end that fails here for good has nothing under way any more, as

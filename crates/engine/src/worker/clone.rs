@@ -165,7 +165,7 @@ pub(crate) fn run(
     clone.tell_progress();
     let (tally, ended_ns) = (std::mem::replace(&mut clone.tally, Tally::new(now_ns())), now_ns());
     let account = tally.finish(ended_ns);
-    // Taking down what asked the kernel is no part of the measured time (io_destroy(2) waits
+    // Destroying the context or ring is no part of the measured time (io_destroy(2) waits
     // for an RCU grace period), but comes before the memory and the files that it uses go.
     drop(chosen);
     if error.is_none() && !shared.is_stopped() {

@@ -13,9 +13,9 @@ const STABLE: u32 = 3;
 /// What the job has to do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Go on.
+    /// Nothing changes.
     Continue,
-    /// Wait for what is in flight, then go on at another depth.
+    /// Wait for what is in flight, then try another depth.
     Drain,
     /// The depth is found: wait for what is in flight, and count from there.
     Measure,

@@ -1,6 +1,5 @@
 //! Flowops that wait, count, or wake others.
 
-use std::hint::black_box;
 use std::sync::atomic::Ordering;
 
 use disklab_wml::{Finish, Flowop, RowId, Value};
@@ -31,6 +30,16 @@ pub(super) enum Unit {
     ReadsAndWrites,
     Operations,
     Mebibytes,
+}
+
+/// Writes to `byte` so many times: one store each, as upstream's loop, whose address stays in a
+/// register. (Hiding the address from the compiler at each store makes it go through memory,
+/// which took 2.5 times as long.)
+fn store(byte: &mut u8, times: u64) {
+    for _ in 0..times {
+        // SAFETY: the byte is the caller's. A volatile store may not be left out.
+        unsafe { std::ptr::write_volatile(byte, 1) };
+    }
 }
 
 impl<'env> Worker<'_, 'env> {
@@ -116,9 +125,7 @@ impl<'env> Worker<'_, 'env> {
         let mut byte = 0_u8;
         while left > 0 {
             let now = left.min(STORES);
-            for _ in 0..now {
-                *black_box(&mut byte) = 1;
-            }
+            store(&mut byte, now);
             left -= now;
             if left > 0 && self.shared.gate.now() >= self.shared.gate.end() {
                 break;

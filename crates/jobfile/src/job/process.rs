@@ -87,7 +87,7 @@ pub struct LatencyTarget {
     pub window: Duration,
     /// `latency_percentile`: percent of the I/Os that keep to it, 0 to 100.
     pub percentile: f64,
-    /// `latency_run`: it goes on seeking; else the job ends when the depth is found.
+    /// `latency_run`: the search never ends; else the job ends when the depth is found.
     pub keeps_seeking: bool,
 }
 
