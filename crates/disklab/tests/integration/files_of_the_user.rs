@@ -295,3 +295,25 @@ fn empty_scratch_of_the_user_stays() {
     assert!(scratch.exists());
     assert_eq!(tree(&scratch), []);
 }
+
+#[test]
+fn demo_leaves_a_directory_of_the_user_alone() {
+    let temp = tempfile::tempdir().expect("temp");
+    let user = temp.path().join("user");
+    std::fs::create_dir(&user).expect("made");
+    std::fs::write(user.join("file"), "precious").expect("written");
+    std::os::unix::fs::symlink(&user, temp.path().join("link")).expect("linked");
+    // What stands where the shipped run would be unpacked counts, too.
+    std::fs::create_dir(temp.path().join("out-shipped")).expect("made");
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/demo");
+    for name in ["user", "link", "out"] {
+        let out = temp.path().join(name);
+        let ended = std::process::Command::new("sh").arg(demo).arg(&out).output().expect("run");
+        let error = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{error}");
+        assert!(error.contains("disklab did not make it"), "{error}");
+    }
+    let kept = std::fs::read_to_string(user.join("file")).expect("still there");
+    assert_eq!(kept, "precious");
+    assert!(temp.path().join("out-shipped").is_dir() && !temp.path().join("out").exists());
+}
