@@ -75,7 +75,9 @@ impl From<StudyError> for Failure {
 impl From<KernelError> for Failure {
     fn from(error: KernelError) -> Self {
         if error.is_interrupt() {
-            return Self::interrupted("interrupted; nothing was kept of the kernel's build");
+            return Self::interrupted(
+                "interrupted; what is compiled is kept, and the next build resumes there",
+            );
         }
         let code = if error.is_usage_error() { USAGE_ERROR } else { FAILED };
         Self { code, message: error.to_string() }

@@ -265,7 +265,7 @@ mod tests {
         assert!(page.contains("## X") && !page.contains("so\n") && !page.contains("!["), "{page}");
         assert!(page.contains("silent, from [drives/st30000nm004k.toml]"), "{page}");
         assert!(
-            page.contains("| `geometry.rpm` | 7200 | inferred: as st30000nm004k, there "),
+            page.contains("| `geometry.rpm` | 7200 | assumed: as st30000nm004k, there "),
             "{page}"
         );
     }

@@ -4,7 +4,7 @@
 use disklab_drive::SHIPPED;
 use serde::Serialize;
 
-use SourceKind::{DataSheet, Fitted, Inferred, Paper, Published, Recalled, Seen, Standard, Study};
+use SourceKind::{Assumed, DataSheet, Fitted, Paper, Published, Recalled, Seen, Standard, Study};
 
 /// How a source begins, in the drive files that come with disklab: what kind of
 /// knowledge a value is. What follows says more.
@@ -17,7 +17,7 @@ pub const KINDS_OF_SOURCES: [(SourceKind, &str, &str); 9] = [
     (Paper, "paper", "a paper about such drives"),
     (Fitted, "fitted", "chosen so that the model gives published figures, which are named"),
     (Recalled, "recalled", "from memory of the source named; may be wrong"),
-    (Inferred, "inferred", "chosen, not measured; the reason follows"),
+    (Assumed, "assumed", "chosen, not measured; the reason follows"),
 ];
 
 /// What kind of knowledge a value is.
@@ -40,7 +40,7 @@ pub enum SourceKind {
     /// From memory of a source.
     Recalled,
     /// Chosen.
-    Inferred,
+    Assumed,
 }
 
 /// How well a drive is known: how many of its values come from where.
@@ -53,11 +53,11 @@ pub struct Known {
     /// From memory of a source, which is mostly a data sheet.
     pub recalled: usize,
     /// Chosen, or taken from a sibling.
-    pub inferred: usize,
+    pub assumed: usize,
 }
 
 impl Known {
-    /// The count of these values; one without a source counts as inferred.
+    /// The count of these values; one without a source counts as assumed.
     pub fn new(values: &[Value]) -> Self {
         let mut known = Self::default();
         for value in values {
@@ -65,7 +65,7 @@ impl Known {
                 Some(DataSheet | Standard) => known.stated += 1,
                 Some(Published | Seen | Study | Paper | Fitted) => known.measured += 1,
                 Some(Recalled) => known.recalled += 1,
-                Some(Inferred) | None => known.inferred += 1,
+                Some(Assumed) | None => known.assumed += 1,
             }
         }
         known
@@ -73,7 +73,7 @@ impl Known {
 
     /// The counts in the order of their fields, as percentages of all values.
     pub fn percent(&self) -> [usize; 4] {
-        let counts = [self.stated, self.measured, self.recalled, self.inferred];
+        let counts = [self.stated, self.measured, self.recalled, self.assumed];
         let all = counts.iter().sum::<usize>().max(1);
         counts.map(|count| (count * 100 + all / 2) / all)
     }
@@ -138,12 +138,12 @@ fn values_within(text: &str, left: usize) -> Vec<Value> {
     all
 }
 
-/// A sibling's value: what the sibling is known to have is inferred of this drive. A
+/// A sibling's value: what the sibling is known to have is assumed of this drive. A
 /// standard holds for both, and what is chosen was chosen for both.
 fn inherited(value: Value, id: &str) -> Value {
     let source = match value.kind() {
-        Some(Standard | Inferred) => value.source,
-        _ => format!("inferred: as {id}, there {}", value.source),
+        Some(Standard | Assumed) => value.source,
+        _ => format!("assumed: as {id}, there {}", value.source),
     };
     Value { source, ..value }
 }
@@ -228,21 +228,21 @@ mod tests {
     #[test]
     fn values_are_found_with_their_tables_and_sources() {
         let text = "# a comment = none\nid = \"x\"\nnote = \"\"\"\na = 1 # no\n\"\"\"\n\
-                    capacity = 12 # data sheet\n\n[seek]\nfull = \"1 # 2\" # inferred: so\nbare = 3\n";
+                    capacity = 12 # data sheet\n\n[seek]\nfull = \"1 # 2\" # assumed: so\nbare = 3\n";
         let found = values(text);
         let shown: Vec<String> = found
             .iter()
             .map(|v| format!("{}/{}/{}/{}", v.table, v.name, v.value, v.source))
             .collect();
-        let expected = ["/capacity/12/data sheet", "seek/full/1 # 2/inferred: so", "seek/bare/3/"];
+        let expected = ["/capacity/12/data sheet", "seek/full/1 # 2/assumed: so", "seek/bare/3/"];
         assert_eq!(shown, expected);
         assert_eq!(found.iter().map(Value::has_source).collect::<Vec<_>>(), [true, true, false]);
-        let other = Value { source: "inferredly".to_owned(), ..found[0].clone() };
+        let other = Value { source: "assumedly".to_owned(), ..found[0].clone() };
         assert!(!other.has_source());
     }
 
     #[test]
-    fn a_siblings_values_are_inferred_unless_they_are_a_standard() {
+    fn a_siblings_values_are_assumed_unless_they_are_a_standard() {
         let text = "id = \"x\"\nlike = \"md04aca400\" # so\n[geometry]\nheads = 6 # data sheet\n";
         let (found, base) = (values(text), values(SHIPPED[5].1));
         assert_eq!((SHIPPED[5].0, found.len()), ("md04aca400", base.len()));
@@ -250,9 +250,9 @@ mod tests {
             found.iter().find(|v| v.name == name).map(|v| v.source.as_str()).unwrap_or_default()
         };
         assert_eq!(source("heads"), "data sheet");
-        assert_eq!(source("rpm"), "inferred: as md04aca400, there study smr-2015: SMART listing");
+        assert_eq!(source("rpm"), "assumed: as md04aca400, there study smr-2015: SMART listing");
         assert_eq!(source("queue-depth"), "standard: ATA, native command queueing");
-        assert_eq!(source("segments"), "inferred: 16 to 32");
+        assert_eq!(source("segments"), "assumed: 16 to 32");
         let (before, after) = (Known::new(&base), Known::new(&found));
         assert_eq!((after.measured, after.stated), (0, before.stated + 1));
         assert_eq!(values("like = \"no-such\"\nrpm = 3 # seen").len(), 1);
@@ -260,11 +260,11 @@ mod tests {
 
     #[test]
     fn shares_are_of_all_values() {
-        let known = Known { stated: 1, measured: 2, recalled: 0, inferred: 5 };
+        let known = Known { stated: 1, measured: 2, recalled: 0, assumed: 5 };
         assert_eq!(known.percent(), [13, 25, 0, 63]);
         assert_eq!(Known::default().percent(), [0; 4]);
         let bare = Value { source: String::new(), ..values("rpm = 3")[0].clone() };
-        assert_eq!(Known::new(&[bare]).inferred, 1);
+        assert_eq!(Known::new(&[bare]).assumed, 1);
     }
 
     proptest! {

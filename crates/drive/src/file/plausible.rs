@@ -154,7 +154,7 @@ mod tests {
 
     /// What a study's claims may hang on has to be asked about.
     #[test]
-    fn drives_give_ranges_for_what_is_inferred() {
+    fn drives_give_ranges_for_what_is_assumed() {
         for (id, text) in SHIPPED {
             let file = shipped(id).unwrap();
             let mut table = String::new();
@@ -164,14 +164,14 @@ mod tests {
                 }
                 let Some((field, rest)) = line.split_once(" = ") else { continue };
                 let field = format!("{table}{field}");
-                let is_inferred = rest.contains("# inferred") || rest.contains("# fitted");
+                let is_assumed = rest.contains("# assumed") || rest.contains("# fitted");
                 let is_known = file.plausible.iter().any(|p| p.field == field);
                 // Lists and yes or no have no range; what a sector or a cell is has none.
                 let has_none = ["sectors", "flash.cell-bits", "persistent-cache.commit-times"];
                 let a_standard = field == "interface.link" && !matches!(file.kind, Kind::Ssd(_));
                 let a_choice = rest.starts_with("true") || rest.starts_with("false");
-                if is_inferred && !a_standard && !a_choice && !has_none.contains(&field.as_str()) {
-                    assert!(is_known, "{id}: {field} is inferred, and has no plausible range");
+                if is_assumed && !a_standard && !a_choice && !has_none.contains(&field.as_str()) {
+                    assert!(is_known, "{id}: {field} is assumed, and has no plausible range");
                 }
             }
         }

@@ -14,7 +14,7 @@ pub(crate) const GATE: Gate = Gate {
 Random reads of 4 KiB over the whole drive. Dashes: 1/(E[seek] + half a turn + overhead + \
 transfer), which holds at depth 1 and for a drive that takes requests as they come. The upper curve \
 chooses the shortest positioning time among all that wait, as no real drive quite does; the lower \
-one among the part `ncq-quality` of them, which is this drive's parameter (inferred). Squares: a \
+one among the part `ncq-quality` of them, which is this drive's parameter (assumed). Squares: a \
 throw-away model of the same parameters, written apart from this one while they were gathered \
 (SPTF; there the controller's overhead was not hidden behind the medium's work, and the place of a \
 finished request was taken at once).",

@@ -13,7 +13,7 @@ pub(crate) const GATE: Gate = Gate {
     about: "\
 Random writes of 4 KiB over the whole drive with write cache, at depth 1, when the cache is full. \
 The drive writes out that one of the waiting writes which the arm reaches first; the wider the \
-window (`dirty-extents`, inferred: 128 to 512 on drives of this age), the more there are to choose \
+window (`dirty-extents`, assumed: 128 to 512 on drives of this age), the more there are to choose \
 from. With a window of one there is no choice: 1/(E[write seek] + half a turn + transfer), dashed; \
 overhead and link are hidden behind the medium's work.",
     run,

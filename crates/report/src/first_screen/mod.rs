@@ -109,6 +109,11 @@ impl FirstScreen {
         })
     }
 
+    /// Whether any answer is one to all that its purpose asks for.
+    pub(crate) fn has_whole_answers(&self) -> bool {
+        self.recommendations.iter().any(|r| r.why_not.is_none() && !r.guesses.is_empty())
+    }
+
     /// Whether more samples could settle something.
     pub(crate) fn is_unsettled(&self) -> bool {
         let mut guesses = self.recommendations.iter().flat_map(|r| &r.guesses);
@@ -158,7 +163,7 @@ pub(crate) fn space(bytes: Option<u64>) -> String {
 /// What a class survives, for people who have drives: 'One drive may fail'.
 pub(crate) fn may_fail(class: Option<u32>) -> String {
     match class {
-        None => "Drives that may fail: not known".to_owned(),
+        None => "Safety not known".to_owned(),
         Some(0) => "No drive may fail".to_owned(),
         Some(1) => "One drive may fail".to_owned(),
         Some(2) => "Two drives may fail".to_owned(),

@@ -51,7 +51,7 @@ pub fn first_screen(report: &Report, page: &str, style: TextStyle) -> String {
     let next = next(report, page);
     let fixed = parts[0].len() + bars.len() + notes.len() + next.len() + 3;
     let answers = answers(&screen, LINES.saturating_sub(fixed));
-    if answers.is_empty() || style.verbose {
+    if !screen.has_whole_answers() || style.verbose {
         parts.push(sentences(report));
     }
     if notes.is_empty() && report.analysis.findings.is_empty() {

@@ -33,7 +33,7 @@ pub(crate) fn page(report: &Report) -> String {
     let colours = Colours::of(&report.study);
     let screen = FirstScreen::of(report);
     let answers = answer::section(report, &screen);
-    let has_answers = !screen.classes.is_empty();
+    let has_answers = screen.has_whole_answers();
     let main = html! {
         (overview::header(report))
         (answers)

@@ -137,7 +137,8 @@ pub fn recommend(study: &Study, info: &RunInfo, analysis: &Analysis) -> Vec<Reco
     let number = pairs.max(1) * judged.max(1) * info.looks();
     all.into_iter()
         .map(|(mut recommendation, criteria)| {
-            if !criteria.is_empty() && stacks.len() > 1 {
+            let shown = recommendation.why_not.is_none() || says_enough(&recommendation);
+            if shown && !criteria.is_empty() && stacks.len() > 1 {
                 let is_partial = recommendation.why_not.is_some();
                 let guesser =
                     guess::Guesser { stacks: &stacks, criteria: &criteria, number, is_partial };
@@ -193,6 +194,17 @@ fn prepare(
         scores: Vec::new(),
     };
     (recommendation, criteria)
+}
+
+/// Whether what was measured of a purpose is enough for a guess: something that decides, or half
+/// of what counts.
+fn says_enough(recommendation: &Recommendation) -> bool {
+    let aspects = recommendation.purpose.aspects;
+    let has = |a: &&Aspect| !recommendation.lacking.contains(&a.name);
+    let weight = |aspects: &[&Aspect]| aspects.iter().map(|a| a.weight).sum::<u32>();
+    let measured: Vec<&Aspect> = aspects.iter().filter(has).collect();
+    let all: Vec<&Aspect> = aspects.iter().collect();
+    measured.iter().any(|a| a.weight == 3) || 2 * weight(&measured) >= weight(&all)
 }
 
 /// The stacks that have figures, in the study's order.

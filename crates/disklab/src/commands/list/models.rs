@@ -66,14 +66,14 @@ impl Model {
 
     /// Its names, then its figures.
     fn line(&self) -> String {
-        let [stated, measured, recalled, inferred] = self.known.percent();
+        let [stated, measured, recalled, assumed] = self.known.percent();
         let rpm = self.rpm().map_or_else(|| "-".to_owned(), |rpm| rpm.to_string());
         let also = match self.file.aliases.as_slice() {
             [] => String::new(),
             aliases => format!(", also {}", aliases.join(", ")),
         };
         format!(
-            "  {:<36} {:>8} {rpm:>6} {stated:>5} {measured:>4} {recalled:>4} {inferred:>4}\n    {}{also}\n",
+            "  {:<36} {:>8} {rpm:>6} {stated:>5} {measured:>4} {recalled:>4} {assumed:>4}\n    {}{also}\n",
             self.file.id,
             Bytes(self.file.capacity()).si().to_string(),
             self.file.name,
@@ -134,7 +134,7 @@ mod tests {
         let json = model.json();
         assert_eq!((&json["class"], &json["rpm"]), (&json!("Shingled hard disks"), &json!(5980)));
         assert_eq!(json["capacity"], 8_001_563_222_016_u64);
-        assert!(json["values"]["inferred"].as_u64() > Some(0), "{json}");
+        assert!(json["values"]["assumed"].as_u64() > Some(0), "{json}");
         assert!(json["details"]["note"].as_str().is_some_and(|note| note.contains("shingled")));
     }
 }
