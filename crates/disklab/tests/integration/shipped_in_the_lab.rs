@@ -36,7 +36,7 @@ fn shipped_run_is_shown_without_a_kernel() {
     show.env("XDG_CACHE_HOME", home).env_remove(KERNEL_VARIABLE);
     let shown = show.args(["shipped", "--out", "shown"]).assert().success();
     let text = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
-    assert!(text.contains("come with disklab") && text.contains("btrfs-raid10"), "{text}");
+    assert!(text.contains("come with disklab") && text.contains("Btrfs RAID 10"), "{text}");
     assert!(text.contains("building the lab's kernel, about"), "{text}");
     assert!(home.join("shown/report.html").is_file());
     let again = disklab(home).args(["shipped", "--against", "shown"]).assert().success();
