@@ -3,7 +3,6 @@
 mod skipped;
 
 use disklab_study::LeftOut;
-use disklab_units::significant;
 
 pub use skipped::Skipped;
 
@@ -22,26 +21,4 @@ pub fn left_out_lines(left_out: &[LeftOut]) -> Vec<String> {
         }
     }
     reasons.into_iter().map(|(why, things)| format!("{}: {why}", things.join(", "))).collect()
-}
-
-/// `1/16` where that is what it is, else three digits.
-pub fn scale_words(scale: f64) -> String {
-    let inverse = 1.0 / scale;
-    if scale < 1.0 && (inverse - inverse.round()).abs() < 1e-9 {
-        format!("1/{}", inverse.round())
-    } else {
-        significant(scale, 3)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::scale_words;
-
-    #[test]
-    fn scales_in_words() {
-        assert_eq!(scale_words(0.0625), "1/16");
-        assert_eq!(scale_words(0.3), "0.300");
-        assert_eq!(scale_words(2.0), "2.00");
-    }
 }

@@ -24,7 +24,7 @@ mod view;
 
 pub use campaign::campaign_sentences;
 pub use facts::{CellTrace, CountedNote, Facts, MediumWrites, Spread, StackMounts, StackOverhead};
-pub use first_screen::{NextStep, TextStyle, first_screen, next_steps};
+pub use first_screen::{TextStyle, first_screen};
 pub use gather::Collector;
 pub use markdown::published_text;
 pub use moved::{MovedClaim, moved_page};

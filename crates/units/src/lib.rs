@@ -16,6 +16,6 @@ pub use bytes::{Bytes, ParseBytesError};
 pub use duration::{
     ParseDurationError, parse_duration, parse_nanoseconds, show_duration, show_nanoseconds,
 };
-pub use number::{count, significant};
+pub use number::{count, scale_words, significant};
 pub use rate::{BytesPerSecond, Iops, ParseRateError};
 pub use share::{ParseShareError, parse_share, parse_share_within, share_words, show_share};

@@ -29,6 +29,16 @@ pub fn significant(value: f64, digits: usize) -> String {
     text
 }
 
+/// A factor by which sizes are scaled: `1/16` where that is what it is, else three digits.
+pub fn scale_words(scale: f64) -> String {
+    let inverse = 1.0 / scale;
+    if scale < 1.0 && (inverse - inverse.round()).abs() < 1e-9 {
+        format!("1/{}", inverse.round())
+    } else {
+        significant(scale, 3)
+    }
+}
+
 /// So many of something: `1 stack`, `36 stacks`. `noun` is in the singular and takes an 's'.
 pub fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
@@ -36,7 +46,14 @@ pub fn count(n: usize, noun: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::significant;
+    use super::{scale_words, significant};
+
+    #[test]
+    fn scales_in_words() {
+        assert_eq!(scale_words(0.0625), "1/16");
+        assert_eq!(scale_words(0.3), "0.300");
+        assert_eq!(scale_words(2.0), "2.00");
+    }
 
     #[test]
     fn keeps_the_asked_digits() {

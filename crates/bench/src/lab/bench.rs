@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Invocation};
-use disklab_lab::kernel::{ZFS_CONFIGURATION, fingerprint};
+use disklab_lab::kernel::{fingerprint, zfs_configuration};
 use disklab_lab::{ContentLimits, Seats, Walls};
 use disklab_measure::environment;
 use disklab_processor::Processor;
@@ -105,7 +105,7 @@ impl LabBench {
         ledger: Ledger,
         executor: Executor,
     ) -> Self {
-        let machine = Machine::configured(ZFS_CONFIGURATION, &["zpool", "zfs"]);
+        let machine = Machine::configured(&zfs_configuration(), &["zpool", "zfs"]);
         Self { drives, settings, kernels, machine, ledger, executor }
     }
 

@@ -6,7 +6,7 @@ mod sections;
 use std::collections::BTreeSet;
 
 use disklab_exec::{Interrupt, find_program};
-use disklab_lab::kernel::ZFS_CONFIGURATION;
+use disklab_lab::kernel::zfs_configuration;
 use disklab_runner::{decide_leftover, leftover_lines, state_folder, tear_down_leftovers};
 use disklab_stack::{Decision, Machine, Need, Recovery};
 use serde_json::{Value, json};
@@ -129,7 +129,7 @@ fn programs(needs: &BTreeSet<Need>) -> Vec<Row> {
 fn kernel(needs: &BTreeSet<Need>) -> Vec<Row> {
     let machine = Machine::here();
     // What the guests' kernels have: with ZFS, which the lab builds when it is needed.
-    let lab = Machine::configured(ZFS_CONFIGURATION, ZFS_PROGRAMS);
+    let lab = Machine::configured(&zfs_configuration(), ZFS_PROGRAMS);
     needs
         .iter()
         .filter(|need| need.package().is_none())
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn remedy_says_what_the_lab_has() {
-        let lab = Machine::configured(ZFS_CONFIGURATION, ZFS_PROGRAMS);
+        let lab = Machine::configured(&zfs_configuration(), ZFS_PROGRAMS);
         let kernel: Vec<Need> =
             needs().into_iter().filter(|need| need.package().is_none()).collect();
         assert!(kernel.len() > 10, "{kernel:?}");

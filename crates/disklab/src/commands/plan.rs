@@ -10,7 +10,7 @@ use disklab_runner::{
     CheckedRun, Estimate, Pilot, PlannedRun, RunnerError, find_study, kernel_parts, new_run_folder,
 };
 use disklab_study::Cell;
-use disklab_units::{Bytes, count, show_duration};
+use disklab_units::{Bytes, count, scale_words, show_duration};
 use serde_json::{Value, json};
 
 use self::extent::Extent;
@@ -19,7 +19,7 @@ use super::{print, print_json};
 use crate::cli::PlanArgs;
 use crate::exit::{DONE, Failure};
 use crate::signals;
-use crate::words::{Skipped, left_out_lines, scale_words};
+use crate::words::{Skipped, left_out_lines};
 
 /// Prints the plan.
 pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {

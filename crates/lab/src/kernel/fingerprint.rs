@@ -8,7 +8,7 @@ use disklab_exec::{Executor, Invocation};
 use sha2::{Digest, Sha256};
 
 use super::cache::RECIPE;
-use super::recipe::short;
+use super::recipe::{hex, short};
 
 /// A recipe longer than this was not written by disklab.
 const LONGEST_RECIPE: u64 = 64 << 10;
@@ -20,7 +20,7 @@ const LONGEST_RECIPE: u64 = 64 << 10;
 pub fn digest(kernel: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
     io::copy(&mut File::open(kernel)?, &mut hash)?;
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&hash.finalize()))
 }
 
 /// The first 64 bits of the SHA-256 of its configuration, as the kernel itself prints it

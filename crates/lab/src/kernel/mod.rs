@@ -38,7 +38,7 @@ pub use progress::{Progress, Step};
 use recipe::{PATCHES, Recipe};
 pub use source::Source;
 use source::{Found, Origin};
-pub use variant::ZFS_FRAGMENT as ZFS_CONFIGURATION;
+pub use variant::zfs_configuration;
 use variant::{PLAIN, Variant, ZFS};
 pub use zfs::{ZFS_HOST, ZfsSource};
 

@@ -67,24 +67,6 @@ const PARTS: [Part; 9] = [
     },
 ];
 
-/// The options of all parts.
-macro_rules! all_parts {
-    () => {
-        concat!(
-            include_str!("../../../../kernel/parts/ext4.config"),
-            include_str!("../../../../kernel/parts/xfs.config"),
-            include_str!("../../../../kernel/parts/btrfs.config"),
-            include_str!("../../../../kernel/parts/nilfs2.config"),
-            include_str!("../../../../kernel/parts/f2fs.config"),
-            include_str!("../../../../kernel/parts/md-dm.config"),
-            include_str!("../../../../kernel/parts/inet.config"),
-            include_str!("../../../../kernel/parts/target.config"),
-            include_str!("../../../../kernel/parts/overlay.config"),
-        )
-    };
-}
-pub(super) use all_parts;
-
 /// A set of parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts(u16);
@@ -190,11 +172,6 @@ mod tests {
         assert_eq!(Parts::ALL.to_string().parse(), Ok(Parts::ALL));
         let unknown = "ext4 reiserfs".parse::<Parts>().expect_err("unknown");
         assert_eq!(unknown.to_string(), "unknown part of the lab's kernel 'reiserfs'");
-    }
-
-    #[test]
-    fn all_parts_are_those_of_the_table() {
-        assert_eq!(Parts::ALL.fragment(), all_parts!());
     }
 
     #[test]

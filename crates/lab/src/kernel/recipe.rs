@@ -142,7 +142,8 @@ pub(super) fn short(digest: &[u8]) -> String {
     hex(digest.get(..8).unwrap_or(digest))
 }
 
-fn hex(digest: &[u8]) -> String {
+/// A digest in hexadecimal.
+pub(super) fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The kinds of kernels that there are.
 
 use super::options::FRAGMENT;
-use super::parts::{Parts, all_parts};
+use super::parts::Parts;
 use super::zfs;
 
 /// A kind of kernel.
@@ -65,8 +65,6 @@ pub(super) const ZFS: Variant = Variant {
 };
 
 /// What the kernel with OpenZFS has: all of `kernel`, as Kconfig writes it.
-pub const ZFS_FRAGMENT: &str = concat!(
-    include_str!("../../../../kernel/lab.config"),
-    include_str!("../../../../kernel/zfs.config"),
-    all_parts!()
-);
+pub fn zfs_configuration() -> String {
+    ZFS.fragment()
+}

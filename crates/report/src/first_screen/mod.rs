@@ -12,7 +12,7 @@ use disklab_verdict::{Guess, Purpose, Recommendation, Severity, recommend};
 use crate::Report;
 
 pub(crate) use label::label;
-pub use next::{NextStep, next_steps};
+pub(crate) use next::{NextStep, next_steps};
 pub(crate) use speed::speeds;
 pub use text::{TextStyle, first_screen};
 
@@ -71,14 +71,11 @@ impl FirstScreen {
     pub(crate) fn picks(&self, class: Option<u32>) -> Vec<Pick<'_>> {
         let (judged, partial): (Vec<_>, Vec<_>) =
             self.recommendations.iter().partition(|r| r.why_not.is_none());
-        let pick = |r: &'_ Recommendation| -> Option<usize> {
-            r.guesses.iter().position(|guess| guess.survives == class)
-        };
         judged
             .into_iter()
             .chain(partial)
             .filter_map(|r| {
-                let guess = &r.guesses[pick(r)?];
+                let guess = r.guesses.iter().find(|guess| guess.survives == class)?;
                 let of_class = r.classes.iter().find(|c| c.survives == class);
                 Some(Pick {
                     purpose: r.purpose,
@@ -107,6 +104,11 @@ impl FirstScreen {
             let as_good = u >= usable && v >= survives && w >= speed;
             as_good && (u > usable || v > survives || w > speed)
         })
+    }
+
+    /// What its speed is of: of all that is done for purposes, or else of what was asked.
+    pub(crate) fn speed_of(&self) -> &'static str {
+        if self.classes.is_empty() { "questions" } else { "purposes" }
     }
 
     /// Whether any answer is one to all that its purpose asks for.

@@ -8,27 +8,27 @@ use crate::view::study_word;
 
 /// A command, and what for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NextStep {
+pub(crate) struct NextStep {
     /// 'Settle what is open'.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
     /// As one would type it.
-    pub command: String,
+    pub(crate) command: String,
 }
 
 /// Commands that suit a run whose page is at `page`.
-pub fn next_steps(report: &Report, page: &str) -> Vec<NextStep> {
+pub(crate) fn next_steps(report: &Report, screen: &FirstScreen, page: &str) -> Vec<NextStep> {
     let info = &report.info;
     let step = |what, words: &[&str]| NextStep { what, command: shell_words::join(words) };
     let mut steps = vec![step("Look at it", &["xdg-open", page])];
     let study = study_word(report);
-    let bench = [vec!["disklab", "run", study], at_bench(info)].concat();
+    let run = [vec!["disklab", "run", study], at_bench(info)].concat();
     let is_adaptive = info.options.contains_key(RunInfo::GOAL);
-    if !info.is_import() && FirstScreen::of(report).is_unsettled() && !is_adaptive {
-        steps.push(step("Settle what is open", &[bench, vec!["--goal", "best"]].concat()));
+    if !info.is_import() && screen.is_unsettled() && !is_adaptive {
+        let settle = [run.as_slice(), &["--goal", "best"]].concat();
+        steps.push(step("Settle what is open", &settle));
     }
     if !info.is_import() && info.scale < 1.0 {
-        let full = [vec!["disklab", "run", study], at_bench(info)].concat();
-        steps.push(step("In full size", &full));
+        steps.push(step("In full size", &run));
     }
     if info.is_lab() {
         let disks = "disks:/dev/disk/by-id/…";

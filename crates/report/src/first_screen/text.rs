@@ -1,6 +1,7 @@
 //! The first screen on a terminal: some forty lines of eighty columns.
 
 use disklab_source::printable;
+use disklab_units::scale_words;
 use disklab_verdict::{Confidence, Severity};
 
 use super::{FirstScreen, Pick, StackLine, findings, may_fail, next_steps, space};
@@ -48,7 +49,7 @@ pub fn first_screen(report: &Report, page: &str, style: TextStyle) -> String {
     let mut parts = vec![head(report)];
     let bars = bars(&screen);
     let mut notes = notes(report);
-    let next = next(report, page);
+    let next = next(report, &screen, page);
     let fixed = parts[0].len() + bars.len() + notes.len() + next.len() + 3;
     let answers = answers(&screen, LINES.saturating_sub(fixed));
     if !screen.has_whole_answers() || style.verbose {
@@ -126,7 +127,7 @@ fn head(report: &Report) -> Vec<Line> {
     let done = report.cells.iter().filter(|c| c.state == disklab_store::CellState::Done).count();
     let mut rest = format!("{} · {}", manner(&report.info), disklab_units::count(done, "cell"));
     if report.info.scale != 1.0 {
-        rest.push_str(&format!(" · scale {}", scale(report.info.scale)));
+        rest.push_str(&format!(" · scale {}", scale_words(report.info.scale)));
     }
     let title = &report.info.title;
     let length = title.chars().count();
@@ -140,12 +141,6 @@ fn head(report: &Report) -> Vec<Line> {
         (Face::Bold, title.clone()),
         (Face::Soft, format!("{}{rest}", " ".repeat(gap))),
     ])]
-}
-
-fn scale(scale: f64) -> String {
-    let inverse = 1.0 / scale;
-    let is_whole = scale < 1.0 && (inverse - inverse.round()).abs() < 1e-9;
-    if is_whole { format!("1/{inverse:.0}") } else { disklab_units::significant(scale, 3) }
 }
 
 /// The answers: first those for one drive that may fail, then the others while there is room.
@@ -222,12 +217,12 @@ fn bars(screen: &FirstScreen) -> Vec<Line> {
     if stacks.len() < 2 {
         return Vec::new();
     }
-    let all = if screen.classes.is_empty() { "questions" } else { "purposes" };
     let shown = stacks.len().min(BARS);
     let label = stacks[..shown].iter().map(|(s, _)| s.label.chars().count()).max().unwrap_or(0);
     let label = label.min(24);
     let width = WIDTH - (2 + label + 9 + 2 + 2 + 4);
-    let mut lines = vec![Line::bold(&format!("Speed, all {all} alike, best = 100 %"))];
+    let mut lines =
+        vec![Line::bold(&format!("Speed, all {} alike, best = 100 %", screen.speed_of()))];
     for (stack, speed) in &stacks[..shown] {
         let name = column(&stack.label, label);
         let usable = right(&space(stack.usable), 9);
@@ -272,8 +267,8 @@ fn notes(report: &Report) -> Vec<Line> {
     lines
 }
 
-fn next(report: &Report, page: &str) -> Vec<Line> {
-    let steps = next_steps(report, page);
+fn next(report: &Report, screen: &FirstScreen, page: &str) -> Vec<Line> {
+    let steps = next_steps(report, screen, page);
     let width = steps.iter().map(|step| step.what.chars().count()).max().unwrap_or(0);
     let line = |step: &super::NextStep| {
         Line::plain(&format!("  {}  {}", column(step.what, width), step.command))

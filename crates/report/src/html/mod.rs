@@ -32,19 +32,17 @@ const OPEN_ROWS: usize = 12;
 pub(crate) fn page(report: &Report) -> String {
     let colours = Colours::of(&report.study);
     let screen = FirstScreen::of(report);
-    let answers = answer::section(report, &screen);
-    let has_answers = screen.has_whole_answers();
     let main = html! {
         (overview::header(report))
-        (answers)
-        (overview::summary(report, has_answers))
+        (answer::section(report, &screen))
+        (overview::summary(report, screen.has_whole_answers()))
         (crate::campaign::section(report))
-        (next::section(report))
+        (next::section(report, &screen))
         (overview::contents(report))
         @for (number, answer) in report.analysis.answers.iter().enumerate() {
             (question::section(report, &colours, number, answer))
         }
-        (purposes::section(report))
+        (purposes::section(report, &screen.recommendations))
         (published::section(report))
         (absent(report))
         (findings::section(report))

@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use crate::Report;
-use crate::first_screen::next_steps;
+use crate::first_screen::{FirstScreen, next_steps};
 
 /// Commands that suit the run. The page itself is looked at already.
-pub(crate) fn section(report: &Report) -> Markup {
-    let steps = next_steps(report, "");
+pub(crate) fn section(report: &Report, screen: &FirstScreen) -> Markup {
+    let steps = next_steps(report, screen, "");
     let steps: Vec<_> = steps.iter().skip(1).collect();
     html! {
         @if !steps.is_empty() {

@@ -38,11 +38,11 @@ pub(crate) fn section(screen: &FirstScreen) -> Option<Markup> {
         (Some(first), Some(last)) => *last as f64 > *first as f64 * 1.1,
         _ => false,
     };
-    let all = if screen.classes.is_empty() { "questions" } else { "purposes" };
+    let all = screen.speed_of();
     Some(html! {
         section {
             h2 { @if differ { "Space against speed" } @else { "Speed" } }
-            @if differ && sizes.len() <= drawn.len() {
+            @if differ {
                 (scatter(screen, &drawn, *sizes.last()?, all))
             } @else {
                 (bars(&drawn, all))

@@ -1,13 +1,12 @@
 //! Why which stack for which purpose.
 
-use disklab_verdict::{Advice, Class, Recommendation, recommend};
+use disklab_verdict::{Advice, Class, Recommendation};
 use maud::{Markup, html};
 
 use crate::Report;
 
 /// The section; empty where a run has only one stack.
-pub(crate) fn section(report: &Report) -> Markup {
-    let all = recommend(&report.study, &report.info, &report.analysis);
+pub(crate) fn section(report: &Report, all: &[Recommendation]) -> Markup {
     let judged: Vec<&Recommendation> = all.iter().filter(|r| !r.classes.is_empty()).collect();
     let others: Vec<&Recommendation> = all.iter().filter(|r| r.classes.is_empty()).collect();
     if report.study.stacks.len() < 2 {
@@ -24,7 +23,7 @@ pub(crate) fn section(report: &Report) -> Markup {
                      figures that a purpose asks for, weighted. A stack is recommended only where it \
                      is surely ahead."
                 }
-                @if let Some(sentence) = Recommendation::what_would_decide(&all, &report.info) {
+                @if let Some(sentence) = Recommendation::what_would_decide(all, &report.info) {
                     p { (sentence) }
                 }
                 @for recommendation in &judged { (purpose(recommendation)) }

@@ -7,7 +7,7 @@ const UNIT = /^([-+]?[\d.]+)\s*(?:([nµmkKMGTP])(i?)(?=[A-Za-z/])(?!in\b))?/;
 function sortValue(cell) {
   const given = cell.dataset.value;
   if (given !== undefined) return Number(given);
-  const text = cell.textContent.trim().replace(/^★\s*/, '');
+  const text = cell.textContent.trim();
   const found = UNIT.exec(text);
   if (!found) return text.toLowerCase();
   const minutes = /^[\d.]+\s*min\b/.test(text) ? 60 : /^[\d.]+\s*h\b/.test(text) ? 3600 : 1;

@@ -103,16 +103,25 @@ fn is_level(ratio: &Ratio) -> bool {
     ratio.interval.is_some_and(|i| i.lies_within(1.0 / LEVEL, LEVEL))
 }
 
-/// Who leads of these stacks; none where fewer than two have all that counts.
-pub(super) fn outcome(criteria: &[&Criterion], stacks: &[usize], number: usize) -> Option<Outcome> {
+/// The stacks that have all that counts, best first, each with the mean of its weighted
+/// logarithms.
+pub(super) fn ranked(criteria: &[&Criterion], stacks: &[usize]) -> Vec<(usize, f64)> {
     let mut ranked: Vec<(usize, f64)> = contenders(criteria, stacks)
         .into_iter()
-        .map(|stack| {
-            let blocks = blocks(criteria, stack);
-            (stack, blocks.values().sum::<f64>() / blocks.len() as f64)
-        })
+        .map(|stack| (stack, mean(&blocks(criteria, stack))))
         .collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    ranked
+}
+
+/// The mean of what [`blocks`] gives of a contender.
+pub(super) fn mean(blocks: &BTreeMap<u32, f64>) -> f64 {
+    blocks.values().sum::<f64>() / blocks.len() as f64
+}
+
+/// Who leads of these stacks; none where fewer than two have all that counts.
+pub(super) fn outcome(criteria: &[&Criterion], stacks: &[usize], number: usize) -> Option<Outcome> {
+    let ranked = ranked(criteria, stacks);
     let [(leader, _), others @ ..] = ranked.as_slice() else { return None };
     if others.is_empty() {
         return None;

@@ -6,7 +6,7 @@
 use disklab_stats::estimate;
 
 use super::Purpose;
-use super::contest::{Criterion, Outcome, Stand, blocks, outcome, ratio};
+use super::contest::{Criterion, Outcome, Stand, blocks, contenders, mean, outcome, ranked, ratio};
 use crate::words::plain_value;
 
 /// How sure a guess is.
@@ -88,9 +88,7 @@ impl Guesser<'_> {
     /// The guess of a class; none if nobody has all that was measured.
     pub fn guess(&self, survives: Option<u32>, members: &[usize]) -> Option<Guess> {
         let criteria: Vec<&Criterion> = self.criteria.iter().collect();
-        let measured: Vec<usize> =
-            members.iter().copied().filter(|m| !blocks(&criteria, *m).is_empty()).collect();
-        if let [only] = measured.as_slice() {
+        if let [only] = contenders(&criteria, members).as_slice() {
             return Some(Guess {
                 survives,
                 stacks: vec![self.stacks[*only].to_owned()],
@@ -145,9 +143,6 @@ impl Guesser<'_> {
     fn next(&self, criteria: &[&Criterion], result: &Outcome) -> Option<NextBest> {
         let (other, ..) = result.others.iter().find(|(.., stand)| *stand != Stand::Level)?;
         let (first, second) = (blocks(criteria, result.leader), blocks(criteria, *other));
-        let mean = |of: &std::collections::BTreeMap<u32, f64>| {
-            of.values().sum::<f64>() / of.len().max(1) as f64
-        };
         let pairs = first.iter().filter_map(|(block, v)| Some((v, second.get(block)?)));
         Some(NextBest {
             stack: self.stacks[*other].to_owned(),
@@ -172,14 +167,8 @@ impl Guesser<'_> {
     /// All stacks that have all that was measured, best first.
     pub fn scores(&self) -> Vec<Score> {
         let criteria: Vec<&Criterion> = self.criteria.iter().collect();
-        let mut means: Vec<(usize, f64)> = (0..self.stacks.len())
-            .filter_map(|stack| {
-                let blocks = blocks(&criteria, stack);
-                let sum: f64 = blocks.values().sum();
-                (!blocks.is_empty()).then(|| (stack, sum / blocks.len() as f64))
-            })
-            .collect();
-        means.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let stacks: Vec<usize> = (0..self.stacks.len()).collect();
+        let means = ranked(&criteria, &stacks);
         let best = means.first().map_or(0.0, |(_, mean)| *mean);
         let share = |(stack, mean): (usize, f64)| Score {
             stack: self.stacks[stack].to_owned(),
