@@ -96,6 +96,8 @@ impl Running {
 struct Bars {
     multi: MultiProgress,
     run: ProgressBar,
+    /// Which stack is ahead in the question that was measured last.
+    ahead: ProgressBar,
     cell: ProgressStyle,
 }
 
@@ -252,12 +254,20 @@ impl Progress {
         }
     }
 
+    /// Shows which stack is ahead. Without a terminal that is the report's to tell.
+    pub fn ahead(&self, line: &str) {
+        if let Some(bars) = &self.bars {
+            bars.ahead.set_message(printable(line).into_owned());
+        }
+    }
+
     /// Removes the bars.
     pub fn finish(&self) {
         if let Some(bars) = &self.bars {
             for bar in self.running.values().filter_map(|running| running.bar.as_ref()) {
                 bar.finish_and_clear();
             }
+            bars.ahead.finish_and_clear();
             bars.run.finish_and_clear();
         }
     }
@@ -302,7 +312,9 @@ impl Bars {
         let run = multi.add(ProgressBar::new(total));
         run.set_style(style(&format!("{bar} {{pos}}/{{len}} cells, {{elapsed}} so far, {{msg}}")));
         run.enable_steady_tick(TICK);
-        Self { multi, run, cell: style("{spinner} {prefix}: {msg} ({elapsed})") }
+        let ahead = multi.add(ProgressBar::new_spinner());
+        ahead.set_style(style("{wide_msg}"));
+        Self { multi, run, ahead, cell: style("{spinner} {prefix}: {msg} ({elapsed})") }
     }
 
     /// A line for a cell that begins.

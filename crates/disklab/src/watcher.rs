@@ -3,6 +3,7 @@
 use disklab_bench::{Phase, Standing};
 use disklab_runner::{CellForecast, Observer, UpcomingCells};
 use disklab_study::Cell;
+use disklab_verdict::Ahead;
 
 use crate::progress::Progress;
 
@@ -56,6 +57,12 @@ impl Observer for Watcher {
     fn cell_ends(&mut self, cell: &Cell, seconds: f64, error: Option<&str>) {
         if let Some(progress) = &mut self.progress {
             progress.end(cell, seconds, error);
+        }
+    }
+
+    fn ahead(&mut self, ahead: &Ahead) {
+        if let Some(progress) = &self.progress {
+            progress.ahead(&ahead.line());
         }
     }
 

@@ -3,6 +3,7 @@
 //! The kernel starts the first program on the host's file system, read-only, and
 //! nothing else: no `/proc`, no devices, no place to write.
 
+mod dirty_pages;
 mod fixed_start;
 
 use std::ffi::CStr;
@@ -125,6 +126,7 @@ pub fn begin() -> io::Result<()> {
     // So that what runs out of memory ends with a word on the console that tells.
     let _ = fs::write("/proc/sys/vm/panic_on_oom", "1");
     let _ = sethostname(b"lab");
+    dirty_pages::limit_dirty_pages();
     set_rotational();
     mount_host(&place::lab_folder(), Path::new(LAB_FOLDER))
 }

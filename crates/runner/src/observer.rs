@@ -3,6 +3,7 @@
 use disklab_bench::{Phase, Standing};
 use disklab_store::CellRecord;
 use disklab_study::Cell;
+use disklab_verdict::Ahead;
 
 /// Is told what happens while a run is carried out, to show it.
 pub trait Observer {
@@ -23,6 +24,9 @@ pub trait Observer {
 
     /// A cell ended after so many seconds, with an error if it failed.
     fn cell_ends(&mut self, cell: &Cell, seconds: f64, error: Option<&str>);
+
+    /// How the stacks stand, after a cell that told more of it.
+    fn ahead(&mut self, ahead: &Ahead);
 
     /// No cell runs any more: all ended, or the run stopped.
     fn cells_end(&mut self);

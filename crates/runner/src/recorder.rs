@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use disklab_bench::{CellOutcome, Phase, ReadyBench, Sink, SinkError, Standing};
-use disklab_store::Run;
+use disklab_sample::Sample;
+use disklab_store::{CellRecord, CellState, Run};
 use disklab_study::Cell;
+use disklab_verdict::Analyser;
 
 use crate::observer::{Observer, UpcomingCells};
 use crate::{Plan, RunnerError};
@@ -19,12 +21,22 @@ pub(crate) fn run_recorded(
     observer: &mut dyn Observer,
 ) -> Result<usize, RunnerError> {
     observer.cells_begin(upcoming);
-    let mut recorder = Recorder { run, observer, failed: 0 };
+    let analyser = analyser_so_far(plan, run)?;
+    let mut recorder = Recorder { run, observer, failed: 0, analyser };
     let cells: Vec<&Cell> = cells.iter().collect();
     let result = bench.run_cells(&plan.campaign, &cells, &mut recorder);
     let failed = recorder.failed;
     recorder.observer.cells_end();
     result.map(|()| failed).map_err(RunnerError::bench)
+}
+
+/// Knows what the run has already.
+fn analyser_so_far(plan: &Plan, run: &Run) -> Result<Analyser, RunnerError> {
+    let mut analyser =
+        Analyser::new(plan.campaign.study.clone(), run.info().map_err(RunnerError::Record)?);
+    run.for_each_sample(|record, sample| analyser.add(record, sample))
+        .map_err(RunnerError::Record)?;
+    Ok(analyser)
 }
 
 /// The sink of a run.
@@ -33,6 +45,25 @@ struct Recorder<'a> {
     observer: &'a mut dyn Observer,
     /// Cells that failed in this session.
     failed: usize,
+    /// To tell how the stacks stand.
+    analyser: Analyser,
+}
+
+impl Recorder<'_> {
+    /// Tells how the stacks stand with this sample.
+    fn tell_ahead(&mut self, cell: &Cell, sample: Sample, seconds: f64) {
+        let record = CellRecord {
+            cell: cell.clone(),
+            state: CellState::Done,
+            error: None,
+            ended: None,
+            seconds: Some(seconds),
+        };
+        self.analyser.add(&record, sample);
+        if let Some(ahead) = self.analyser.ahead(&cell.workload) {
+            self.observer.ahead(&ahead);
+        }
+    }
 }
 
 impl Sink for Recorder<'_> {
@@ -60,6 +91,9 @@ impl Sink for Recorder<'_> {
             }
         }
         self.observer.cell_ends(cell, seconds, error.as_deref());
+        if let Ok(sample) = result {
+            self.tell_ahead(cell, sample, seconds);
+        }
         Ok(())
     }
 }

@@ -51,6 +51,15 @@ impl Analyser {
         }
     }
 
+    pub(crate) fn study(&self) -> &Study {
+        &self.study
+    }
+
+    /// The groups so far, in the order in which their first cells came.
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
     /// Adds a finished cell. Cells may come in any order.
     pub fn add(&mut self, record: &CellRecord, sample: Sample) {
         self.cells.push(CellFacts::of(record, &sample));

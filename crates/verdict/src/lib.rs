@@ -4,6 +4,7 @@
 //! core: samples go in one by one, and an [`Analysis`] comes out. Audits are one
 //! file each in `audits/` and one line in [`AUDITS`].
 
+mod ahead;
 mod analyse;
 mod analyser;
 mod analysis;
@@ -29,6 +30,7 @@ mod unsteady;
 mod versus;
 mod words;
 
+pub use ahead::Ahead;
 pub use analyse::{AnalyseError, analyse};
 pub use analyser::Analyser;
 pub use analysis::{

@@ -169,6 +169,11 @@ impl RunFixture {
 
     /// Works it out.
     pub fn analyse(&self) -> Analysis {
+        self.analyser().finish()
+    }
+
+    /// All cells, before anything is worked out.
+    pub fn analyser(&self) -> Analyser {
         let mut analyser = Analyser::new(self.study.clone(), self.info.clone());
         for (record, sample) in &self.cells {
             match sample {
@@ -176,7 +181,7 @@ impl RunFixture {
                 None => analyser.add_unfinished(record),
             }
         }
-        analyser.finish()
+        analyser
     }
 
     /// The texts of one audit's findings.

@@ -11,6 +11,7 @@ use disklab_runner::{
 };
 use disklab_store::CellState;
 use disklab_study::{Cell, load};
+use disklab_verdict::Ahead;
 
 const STUDY: &str = r#"
 id = "tiny"
@@ -58,6 +59,8 @@ impl Observer for Notes {
     fn cell_ends(&mut self, cell: &Cell, _: f64, error: Option<&str>) {
         self.ended.push((cell.workload.clone(), error.is_none()));
     }
+
+    fn ahead(&mut self, _: &Ahead) {}
 
     fn cells_end(&mut self) {}
 }

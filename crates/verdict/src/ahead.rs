@@ -1,0 +1,131 @@
+//! Which stack is ahead while a run goes on: for a line of progress. Nothing here claims to be
+//! sure; that is what the report is for.
+
+use disklab_study::Measure;
+
+use crate::asked::asked;
+use crate::figures::{FigureSet, figures};
+use crate::{Analyser, Group, choice};
+
+/// Ratios below this are told as 'level'.
+const AHEAD_FROM: f64 = 1.01;
+
+/// How the stacks stand in one figure of a question, by the means of the repeats so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ahead {
+    /// The question.
+    pub ask: String,
+    /// Which of its figures; empty where it has one alone.
+    pub figure: String,
+    /// The best stack.
+    pub first: String,
+    /// The next best.
+    pub second: String,
+    /// By how many times the first is better; 1 and more.
+    pub ratio: f64,
+    /// How many repeats each of the stacks has at least.
+    pub repeats: usize,
+}
+
+impl Ahead {
+    /// In a line: 'How fast are large files read? xfs ahead, 1.35x ext4, after 3 repeats'.
+    pub fn line(&self) -> String {
+        let Self { ask, figure, first, second, ratio, repeats } = self;
+        let figure = if figure.is_empty() { String::new() } else { format!(" {figure}:") };
+        let standing = if *ratio < AHEAD_FROM {
+            format!("{first} and {second} level so far")
+        } else {
+            format!("{first} ahead, {ratio:.2}x {second}")
+        };
+        let s = if *repeats == 1 { "" } else { "s" };
+        format!("{ask}{figure} {standing}, after {repeats} repeat{s}")
+    }
+}
+
+impl Analyser {
+    /// How the stacks stand in the first question about this workload. `None` until two stacks
+    /// have its figure, and for latencies that nobody measured.
+    pub fn ahead(&self, workload: &str) -> Option<Ahead> {
+        let groups = self.groups();
+        let of_workload =
+            |set: &FigureSet| set.groups.iter().any(|g| groups[*g].key.workload == workload);
+        asked(self.study(), groups).into_iter().find_map(|asked| {
+            let sets = figures(self.study(), groups, &asked);
+            let set = sets.iter().find(|set| of_workload(set))?;
+            let covered: Vec<&Group> =
+                sets.iter().flat_map(|s| &s.groups).map(|g| &groups[*g]).collect();
+            let question = asked.question;
+            let measure =
+                question.measure.unwrap_or_else(|| choice::measure(&covered, &question.chart));
+            let mut stacks: Vec<Mean<'_>> =
+                set.groups.iter().filter_map(|g| Mean::of(&groups[*g], measure)).collect();
+            stacks.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+            if measure.higher_is_better() {
+                stacks.reverse();
+            }
+            let [first, second, ..] = stacks.as_slice() else { return None };
+            let ratio = first.mean / second.mean;
+            Some(Ahead {
+                ask: question.ask,
+                figure: [set.name.as_str(), set.x.as_deref().unwrap_or_default()]
+                    .join(" ")
+                    .trim()
+                    .to_owned(),
+                first: first.stack.to_owned(),
+                second: second.stack.to_owned(),
+                ratio: ratio.max(ratio.recip()),
+                repeats: stacks.iter().map(|s| s.repeats).min().unwrap_or_default(),
+            })
+        })
+    }
+}
+
+struct Mean<'a> {
+    stack: &'a str,
+    /// Above zero.
+    mean: f64,
+    repeats: usize,
+}
+
+impl<'a> Mean<'a> {
+    fn of(group: &'a Group, measure: Measure) -> Option<Self> {
+        let values: Vec<f64> = group.observations.iter().filter_map(|o| o.value(measure)).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        (mean.is_finite() && mean > 0.0).then_some(Self {
+            stack: &group.key.stack,
+            mean,
+            repeats: values.len(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::RunFixture;
+
+    #[test]
+    fn the_best_stack_so_far_is_told_with_its_lead() {
+        let mut fixture =
+            RunFixture::new("[[questions]]\nask = \"Well?\"\nworkloads = [\"buffered\"]");
+        fixture.measured("single/ext4", "buffered", 0, 1e6);
+        assert_eq!(fixture.analyser().ahead("buffered"), None, "one stack alone leads nobody");
+        fixture.measured("single/xfs", "buffered", 0, 3e6);
+        fixture.measured("single/xfs", "buffered", 1, 1e6);
+        let ahead = fixture.analyser().ahead("buffered").expect("two stacks");
+        assert_eq!(ahead.line(), "Well? single/xfs ahead, 2.00x single/ext4, after 1 repeat");
+        assert_eq!(fixture.analyser().ahead("dd-4k"), None, "it was not measured");
+    }
+
+    #[test]
+    fn stacks_that_are_alike_are_level() {
+        let mut fixture = RunFixture::new("[[questions]]\nask = \"Well?\"\nworkloads = [\"dd-*\"]");
+        for block in 0..2 {
+            fixture.measured("single/ext4", "dd-4k", block, 1e6);
+            fixture.measured("single/xfs", "dd-4k", block, 1.001e6);
+            fixture.measured("single/xfs", "dd-64k", block, 1e6);
+        }
+        let line = fixture.analyser().ahead("dd-4k").expect("two stacks").line();
+        assert_eq!(line, "Well? dd-4k: single/xfs and single/ext4 level so far, after 2 repeats");
+    }
+}
