@@ -65,7 +65,7 @@ pub(crate) fn survey_devices(
         let volume = match stack.shape(&chosen) {
             Ok(volume) => volume,
             Err(why) => {
-                leave_out(why);
+                leave_out(why.to_string());
                 continue;
             }
         };

@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn an_error_ends_with_what_was_done() {
         let failed = |done: &[&str]| {
-            let errors = vec![StackError::Other("/dev/loop3 is still in use".to_owned())];
+            let errors = vec![StackError::InUse { path: "/dev/loop3".into(), by: Vec::new() }];
             let done = done.iter().map(|line| (*line).to_owned()).collect();
             without_errors(Recovery { done, errors, ..Recovery::default() })
         };

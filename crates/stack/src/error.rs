@@ -1,10 +1,11 @@
 //! What can go wrong while a stack is made or taken down.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use disklab_exec::ExecError;
 
-use crate::Distrust;
+use crate::{Distrust, LedgerId, QueueSetting, ShapeError};
 
 /// Why a stack could not be made or taken down.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +37,152 @@ pub enum StackError {
         /// Why.
         why: Distrust,
     },
+    /// A layer cannot stand on what lies below it.
+    #[error(transparent)]
+    Unfit(#[from] ShapeError),
+    /// What a layer is to stand on is no block device of this machine.
+    #[error("{layer}: {} is no block device", device.display())]
+    NoBlockDevice {
+        /// The layer.
+        layer: String,
+        /// What there is.
+        device: PathBuf,
+    },
+    /// Something that was made does not show.
+    #[error("{layer}: {what} did not appear within {} s; see the kernel's messages (dmesg)", waited.as_secs())]
+    NotShown {
+        /// The layer.
+        layer: String,
+        /// What was waited for: 'partition 1 of /dev/sda'.
+        what: String,
+        /// How long.
+        waited: Duration,
+    },
+    /// A new array whose members differ when its first resync has ended.
+    #[error(
+        "{layer}: the first resync ended, but not all members agree; see the kernel's messages \
+         (dmesg) for errors of a drive"
+    )]
+    MembersDiffer {
+        /// The layer.
+        layer: String,
+    },
+    /// mdadm reported success, and there is no array.
+    #[error("{layer}: mdadm made no array with the UUID {uuid} that /sys/block shows")]
+    NoArray {
+        /// The layer.
+        layer: String,
+        /// What it would be known by.
+        uuid: String,
+    },
+    /// The kernel has stopped initialising a file system.
+    #[error(
+        "ext4: the kernel has stopped initialising {} with {left} block groups left; use \
+         lazy-init=off", device.display()
+    )]
+    InitialisingStopped {
+        /// The file system's device.
+        device: PathBuf,
+        /// How many block groups are not initialised.
+        left: usize,
+    },
+    /// The program that frees segments has ended at once.
+    #[error("nilfs2: nilfs_cleanerd ended; the system's log says why")]
+    CleanerEnded,
+    /// A setting of a drive's queue.
+    #[error("queue: `{setting}` of {device}: {why}")]
+    Queue {
+        /// The setting.
+        setting: QueueSetting,
+        /// The kernel's name of the drive.
+        device: String,
+        /// Why it could not be set.
+        why: QueueProblem,
+    },
+    /// A program's output is not what it prints.
+    #[error("`{command}` printed '{found}', where {expected} was expected")]
+    Output {
+        /// The command line.
+        command: String,
+        /// What was expected.
+        expected: &'static str,
+        /// What was found.
+        found: String,
+    },
+    /// A program was to print JSON.
+    #[error("`{command}` printed no valid JSON: {source}")]
+    OutputJson {
+        /// The command line.
+        command: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// An image with partitions, and no program to look at them.
+    #[error(
+        "{} has partitions; sfdisk is needed to inspect them: apt-get install fdisk", .0.display()
+    )]
+    NoSfdisk(PathBuf),
+    /// A thing that bears a name of ours, and is not what disklab made.
+    #[error("{} was left alone: {why}", path.display())]
+    LeftAlone {
+        /// The thing.
+        path: PathBuf,
+        /// Why.
+        why: LeftAlone,
+    },
+    /// Somebody uses what is to be taken down.
+    #[error("{} is in use{}", path.display(), users(by))]
+    InUse {
+        /// The thing.
+        path: PathBuf,
+        /// Who uses it, as far as is known: 'process 12 (fio)'.
+        by: Vec<String>,
+    },
+    /// A mount that was in use was taken out of sight.
+    #[error(
+        "{} was still in use{} and was only detached; its devices stay busy until that ends{}",
+        path.display(), users(by), source.as_ref().map(|e| format!(": {e}")).unwrap_or_default()
+    )]
+    OnlyDetached {
+        /// Where it was mounted.
+        path: PathBuf,
+        /// Who uses it.
+        by: Vec<String>,
+        /// What umount said.
+        source: Option<Box<ExecError>>,
+    },
+    /// A mount is there after umount reported success.
+    #[error("{} cannot be unmounted", .0.display())]
+    StillMounted(PathBuf),
+    /// No mount is there after mount reported success.
+    #[error("{} is not mounted again, although mounting reported no error", .0.display())]
+    NotMountedAgain(PathBuf),
+    /// A loop device keeps its file.
+    #[error("{} is still in use and stays attached to {}", device.display(), file.display())]
+    StaysAttached {
+        /// The loop device.
+        device: PathBuf,
+        /// Its file.
+        file: PathBuf,
+    },
+    /// The kernel keeps the partitions of a drive.
+    #[error("{} keeps its partitions", .0.display())]
+    KeepsPartitions(PathBuf),
+    /// An array that was told to stop.
+    #[error("{} does not stop", .0.display())]
+    ArrayRuns(PathBuf),
+    /// A process that was told to end, and then killed.
+    #[error("process {0} does not end")]
+    ProcessRuns(u32),
+    /// Programs of a run that was killed.
+    #[error(
+        "programs of an earlier disklab do not end: {}; what it left is taken down at the next \
+         start", .0.join(", ")
+    )]
+    ProgramsRun(Vec<String>),
+    /// All names of ledgers are taken.
+    #[error("no name is left for a ledger in {}", .0.display())]
+    NoLedgerName(PathBuf),
     /// A line of a ledger that cannot be understood.
     #[error(
         "line {line} of the ledger {} is invalid ({problem}); see what it names, remove that \
@@ -48,7 +195,7 @@ pub enum StackError {
         /// Counted from 1.
         line: usize,
         /// What is wrong with it.
-        problem: String,
+        problem: LineProblem,
     },
     /// A decision on what a run left, of which there is nothing.
     #[error("no run left anything under the ID '{id}'; {}", known_ids(known))]
@@ -64,11 +211,97 @@ pub enum StackError {
         /// What was named.
         id: String,
         /// Why, and what to do.
-        why: String,
+        why: Undecidable,
     },
-    /// Anything else, in words for the user.
+}
+
+/// What is wrong with a line of a ledger.
+#[derive(Debug, thiserror::Error)]
+pub enum LineProblem {
+    /// It is no entry.
     #[error("{0}")]
-    Other(String),
+    Json(#[from] serde_json::Error),
+    /// It has a path that disklab enters nowhere.
+    #[error("disklab never enters the path '{}'", .0.display())]
+    OddPath(PathBuf),
+    /// The line that says whose ledger it is is missing.
+    #[error("it does not say on which machine it was written")]
+    NoOwner,
+}
+
+/// Why a decision on what a run left cannot be carried out here.
+#[derive(Debug, thiserror::Error)]
+pub enum Undecidable {
+    /// It goes on.
+    #[error("the run that it belongs to has not ended; wait for its end")]
+    Running,
+    /// It was another machine's.
+    #[error(transparent)]
+    Elsewhere(LedgerElsewhere),
+}
+
+/// A ledger whose things are not here.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error(
+    "the ledger {} was written {}, so it was left alone: `disklab doctor` there tears down what \
+     it lists; if that no longer exists, `disklab doctor --keep {id}` forgets it",
+    path.display(),
+    if *on_this_machine {
+        "in another container or mount namespace of this machine"
+    } else {
+        "on another machine, or before this one got its machine-id"
+    }
+)]
+pub struct LedgerElsewhere {
+    /// Which.
+    pub id: LedgerId,
+    /// The ledger.
+    pub path: PathBuf,
+    /// Whether it is this machine's, in another container.
+    pub on_this_machine: bool,
+}
+
+/// Why a setting of a queue could not be set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QueueProblem {
+    /// The device has no such setting.
+    #[error("it has no such setting; only drives have a scheduler with requests")]
+    Absent,
+    /// Nobody could tell later which drive it was.
+    #[error("the kernel gives the drive no number, so it could not be set back safely")]
+    NoNumber,
+    /// The kernel took another value.
+    #[error("the kernel made '{found}' of '{wanted}'")]
+    NotTaken {
+        /// What was asked for.
+        wanted: String,
+        /// What is set now.
+        found: String,
+    },
+}
+
+/// Why a file or folder stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LeftAlone {
+    /// It is something else now.
+    #[error("it is no longer the file that disklab made")]
+    NotTheFile,
+    /// It is something else now.
+    #[error("it is no longer the folder that disklab made")]
+    NotTheFolder,
+    /// Its name is somebody else's.
+    #[error("its name is not one that disklab gives")]
+    ForeignName,
+    /// A file system lies in it.
+    #[error("something is mounted in it")]
+    MountedIn,
+    /// It is in use.
+    #[error("another disklab works in it")]
+    Held,
+}
+
+fn users(by: &[String]) -> String {
+    if by.is_empty() { String::new() } else { format!(" by {}", by.join(", ")) }
 }
 
 fn remedy(why: Distrust, path: &Path) -> String {

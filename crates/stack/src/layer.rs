@@ -8,7 +8,7 @@ use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
-use crate::{Ledger, Need, Remount, Shape, StackError};
+use crate::{Below, Ledger, Need, Remount, Shape, ShapeError, StackError};
 
 /// One step of a stack, with its options understood.
 pub trait Layer: Debug + Send + Sync {
@@ -16,16 +16,15 @@ pub trait Layer: Debug + Send + Sync {
     /// capacity, redundancy, write cost.
     ///
     /// # Errors
-    /// In words for the user, where it cannot stand on that: 'raid5 needs at
-    /// least 3 devices, got 2'.
-    fn shape(&self, below: &Shape) -> Result<Shape, String>;
+    /// What it cannot stand on: 'raid5 needs at least 3 devices, got 2'.
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError>;
 
     /// The same, but with bytes written to the drives as the first so many bytes of data
     /// on it cause them, where that is not as on average.
     ///
     /// # Errors
     /// As for [`Layer::shape`].
-    fn shape_of_first(&self, below: &Shape, _data: Bytes) -> Result<Shape, String> {
+    fn shape_of_first(&self, below: &Shape, _data: Bytes) -> Result<Shape, ShapeError> {
         self.shape(below)
     }
 
@@ -54,6 +53,17 @@ pub enum Form {
     },
     /// A mounted file system.
     Directory(PathBuf),
+}
+
+impl Form {
+    /// The kind of thing that it is.
+    pub(crate) fn kind(&self) -> Below {
+        match self {
+            Self::Devices(devices) => Below::Devices(devices.len()),
+            Self::Pool { .. } => Below::Pool,
+            Self::Directory(_) => Below::Directory,
+        }
+    }
 }
 
 /// Where a stack is being made, and with what.

@@ -30,7 +30,7 @@ mod withdraw;
 use host::Host;
 use line::Line;
 
-pub use leftover::{Decision, LedgerId, Leftover, Recovery};
+pub use leftover::{Decision, InvalidLedgerId, LedgerId, Leftover, Recovery};
 pub use recover::{decide, recover};
 pub use trust::Distrust;
 
@@ -256,7 +256,7 @@ impl LockedFile {
             }
             return Ok(file);
         }
-        Err(StackError::Other(format!("no name is left for a ledger in {}", folder.display())))
+        Err(StackError::NoLedgerName(folder.to_owned()))
     }
 
     /// Adds a line and waits until it is on the disk.

@@ -19,19 +19,23 @@ mod redundancy;
 mod remount;
 mod seeded;
 mod shape;
+mod shape_error;
 mod stack;
 #[cfg(test)]
 mod test_support;
 mod udev;
 mod undo;
 
-pub use error::StackError;
+pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
 pub use layer::{Form, Layer, LayerKind, Site};
 pub use layers::{LAYERS, find_layer};
-pub use ledger::{Decision, Distrust, Ledger, LedgerId, Leftover, Recovery, decide, recover};
+pub use ledger::{
+    Decision, Distrust, InvalidLedgerId, Ledger, LedgerId, Leftover, Recovery, decide, recover,
+};
 pub use machine::{Machine, Need, known_needs, needs_words};
 pub use mounts::mounts;
 pub use remount::Remount;
 pub use shape::{Shape, Volume};
+pub use shape_error::{Below, ShapeError};
 pub use stack::{Made, Stack};
 pub use undo::{FileIdentity, Mapping, Obstacle, QueueSetting, Undo};

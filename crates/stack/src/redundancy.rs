@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use disklab_units::Bytes;
 
-use crate::{Form, Shape, StackError, Volume};
+use crate::{Form, Shape, ShapeError, StackError, Volume};
 
 /// More sets of drives than this are not tried; see [`tolerance`].
 const MOST_SETS: u64 = 200_000;
@@ -14,10 +14,13 @@ const MOST_SETS: u64 = 200_000;
 ///
 /// # Errors
 /// Where it would stand on something else.
-pub(crate) fn members<'a>(layer: &str, below: &'a Shape) -> Result<&'a [Volume], String> {
+pub(crate) fn members<'a>(
+    layer: &'static str,
+    below: &'a Shape,
+) -> Result<&'a [Volume], ShapeError> {
     match below {
         Shape::Devices(volumes) => Ok(volumes),
-        other => Err(format!("{layer} needs devices, got {}", other.words())),
+        other => Err(ShapeError::unfit(layer, "devices", other.kind())),
     }
 }
 
@@ -25,10 +28,10 @@ pub(crate) fn members<'a>(layer: &str, below: &'a Shape) -> Result<&'a [Volume],
 ///
 /// # Errors
 /// Where there is something else.
-pub(crate) fn devices(layer: &str, below: Form) -> Result<Vec<PathBuf>, StackError> {
+pub(crate) fn devices(layer: &'static str, below: Form) -> Result<Vec<PathBuf>, StackError> {
     match below {
         Form::Devices(devices) => Ok(devices),
-        other => Err(StackError::Other(format!("{layer} needs devices, got {other:?}"))),
+        other => Err(ShapeError::unfit(layer, "devices", other.kind()).into()),
     }
 }
 

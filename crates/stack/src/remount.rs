@@ -83,10 +83,7 @@ impl Remount {
         if self.is_mounted()? {
             return Ok(());
         }
-        Err(StackError::Other(format!(
-            "{} is not mounted again, although mounting reported no error",
-            self.directory().display()
-        )))
+        Err(StackError::NotMountedAgain(self.directory().to_owned()))
     }
 
     fn is_mounted(&self) -> Result<bool, StackError> {

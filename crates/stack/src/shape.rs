@@ -2,6 +2,8 @@
 
 use disklab_units::Bytes;
 
+use crate::Below;
+
 /// One block device, pool or directory to be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Volume {
@@ -42,13 +44,12 @@ impl Shape {
         )
     }
 
-    /// In words for errors: '3 devices', 'a pool', 'a directory'.
-    pub fn words(&self) -> String {
+    /// The kind of thing that it is.
+    pub fn kind(&self) -> Below {
         match self {
-            Self::Devices(volumes) if volumes.len() == 1 => "1 device".to_owned(),
-            Self::Devices(volumes) => format!("{} devices", volumes.len()),
-            Self::Pool(_) => "a ZFS pool".to_owned(),
-            Self::Directory(_) => "a directory".to_owned(),
+            Self::Devices(volumes) => Below::Devices(volumes.len()),
+            Self::Pool(_) => Below::Pool,
+            Self::Directory(_) => Below::Directory,
         }
     }
 }

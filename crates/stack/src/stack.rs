@@ -8,7 +8,8 @@ use disklab_study::{LayerSpec, StackSpec};
 use disklab_units::Bytes;
 
 use crate::{
-    Form, LAYERS, Layer, LayerKind, Need, Remount, Shape, Site, StackError, Volume, find_layer,
+    Form, LAYERS, Layer, LayerKind, Need, Remount, Shape, ShapeError, Site, StackError, Volume,
+    find_layer,
 };
 
 /// The size of the drives on which [`Stack::parse`] tries whether the layers
@@ -74,8 +75,8 @@ impl Stack {
     /// What it will be on drives of these sizes.
     ///
     /// # Errors
-    /// In words for the user, where it cannot stand on them.
-    pub fn shape(&self, drives: &[Bytes]) -> Result<Volume, String> {
+    /// The layer that cannot stand on them, and why.
+    pub fn shape(&self, drives: &[Bytes]) -> Result<Volume, ShapeError> {
         self.volume(drives, None).map_err(|(_, why)| why)
     }
 
@@ -84,7 +85,7 @@ impl Stack {
     ///
     /// # Errors
     /// As for [`Stack::shape`].
-    pub fn shape_of_first(&self, drives: &[Bytes], data: Bytes) -> Result<Volume, String> {
+    pub fn shape_of_first(&self, drives: &[Bytes], data: Bytes) -> Result<Volume, ShapeError> {
         self.volume(drives, Some(data)).map_err(|(_, why)| why)
     }
 
@@ -94,7 +95,7 @@ impl Stack {
         &self,
         drives: &[Bytes],
         data: Option<Bytes>,
-    ) -> Result<Volume, (Option<usize>, String)> {
+    ) -> Result<Volume, (Option<usize>, ShapeError)> {
         let mut shape = Shape::drives(drives);
         for (index, (_, layer)) in self.layers.iter().enumerate() {
             let next = match data {
@@ -105,7 +106,7 @@ impl Stack {
         }
         match shape {
             Shape::Directory(volume) | Shape::Pool(volume) => Ok(volume),
-            Shape::Devices(_) => Err((None, no_directory(&shape.words()))),
+            Shape::Devices(_) => Err((None, ShapeError::NoDirectory { below: shape.kind() })),
         }
     }
 
@@ -170,18 +171,15 @@ impl Stack {
                 _ => None,
             };
         }
+        let below = form.kind();
         let (Form::Directory(directory) | Form::Pool { directory, .. }) = form else {
-            return Err(StackError::Other(no_directory("block devices")));
+            return Err(ShapeError::NoDirectory { below }.into());
         };
         // What lies below it, such as the file system of a loop file, stays mounted.
         let top = |mounted: &&Remount| mounted.directory() == directory;
         let remount = site.mounted.iter().rev().find(top).cloned();
         Ok(Made { directory, device, remount })
     }
-}
-
-fn no_directory(words: &str) -> String {
-    format!("it ends in {words}, not in a directory; add a file system such as ext4")
 }
 
 const WIPEFS: Need = Need::Program { name: "wipefs", package: "util-linux" };

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use disklab_config::{Node, Value};
-use disklab_source::{Place, Source};
+use disklab_source::{Place, Source, SourceError};
 use disklab_study::{StackSpec, parse_layers};
 
 use crate::{Layer, find_layer};
 
 /// A stack on this many drives, as a study would have it.
-pub(crate) fn spec(text: &str, drives: usize) -> Result<StackSpec, String> {
+pub(crate) fn spec(text: &str, drives: usize) -> Result<StackSpec, SourceError> {
     let source = Arc::new(Source { name: "test.toml".to_owned(), text: text.to_owned() });
     let place = Place { source, span: 0..text.len() };
     let node = Node { value: Value::Text(text.to_owned()), place: place.clone() };
-    let layers = parse_layers(&node).map_err(|e| e.to_string())?;
+    let layers = parse_layers(&node)?;
     Ok(StackSpec {
         id: "test".to_owned(),
         layout: "test".to_owned(),
@@ -27,9 +27,8 @@ pub(crate) fn spec(text: &str, drives: usize) -> Result<StackSpec, String> {
 }
 
 /// The first layer of a text.
-pub(crate) fn layer(text: &str) -> Result<Box<dyn Layer>, String> {
+pub(crate) fn layer(text: &str) -> Result<Box<dyn Layer>, SourceError> {
     let spec = spec(text, 1)?;
-    let layer = spec.layers.first().ok_or("no layer")?;
-    let kind = find_layer(&layer.name).ok_or("unknown layer")?;
-    (kind.parse)(layer).map_err(|e| e.to_string())
+    let layer = &spec.layers[0];
+    (find_layer(&layer.name).unwrap().parse)(layer)
 }

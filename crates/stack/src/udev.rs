@@ -36,11 +36,8 @@ pub(crate) fn wait_for_node(
     let began = Instant::now();
     while !is_block_device(path) {
         if began.elapsed() > PATIENCE {
-            return Err(StackError::Other(format!(
-                "{layer}: {} did not appear within {} s",
-                path.display(),
-                PATIENCE.as_secs()
-            )));
+            let (layer, what) = (layer.to_owned(), path.display().to_string());
+            return Err(StackError::NotShown { layer, what, waited: PATIENCE });
         }
         nap(site, layer)?;
     }

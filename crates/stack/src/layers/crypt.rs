@@ -11,7 +11,9 @@ use crate::reading::Reading;
 use crate::redundancy::{devices, members};
 use crate::udev::{dm, wait_for_node};
 use crate::undo::Mapping;
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo, Volume, seeded};
+use crate::{
+    Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Undo, Volume, seeded,
+};
 
 /// LUKS2 on each device below.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -106,14 +108,11 @@ fn cryptsetup() -> Invocation {
 }
 
 impl Layer for Crypt {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let cut = |volume: &Volume| {
             let size = (volume.size - HEADER).round_down(self.sector_size.unwrap_or(Bytes(512)));
             if size == Bytes::ZERO {
-                return Err(format!(
-                    "crypt: a device of {} has no room beside the header of {HEADER}",
-                    volume.size
-                ));
+                return Err(ShapeError::NothingLeft { layer: "crypt", got: volume.size });
             }
             Ok(Volume { size, ..volume.clone() })
         };
@@ -202,7 +201,7 @@ mod tests {
         let sizes: Vec<_> = volumes.iter().map(|v| v.size).collect();
         assert_eq!(sizes, [Bytes::mib(112), Bytes::mib(48)]);
         let error = crypt.shape(&Shape::drives(&[Bytes::mib(16)])).expect_err("no room");
-        assert!(error.contains("no room beside the header of 16 MiB"), "{error}");
+        assert_eq!(error, ShapeError::NothingLeft { layer: "crypt", got: Bytes::mib(16) });
     }
 
     proptest! {

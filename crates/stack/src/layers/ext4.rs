@@ -14,7 +14,7 @@ use super::file_system::{
 };
 use crate::reading::Reading;
 use crate::seeded::uuid;
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
+use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError};
 
 /// ext4's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -71,7 +71,7 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 }
 
 impl Layer for Ext4 {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let volume = one_volume("ext4", below, MINIMUM)?;
         Ok(directory_on(volume, usable(volume.size)))
     }
@@ -225,11 +225,7 @@ fn wait_for_init(executor: &Executor, device: &Path) -> Result<Duration, StackEr
         if left != last {
             (last, changed) = (left, Instant::now());
         } else if changed.elapsed() > STALLED {
-            return Err(StackError::Other(format!(
-                "ext4: the kernel has stopped initialising {} with {left} block groups left; use \
-                 lazy-init=off",
-                device.display()
-            )));
+            return Err(StackError::InitialisingStopped { device: device.to_owned(), left });
         }
         executor.interrupt.sleep(nap).map_err(program)?;
         nap = (nap * 2).min(Duration::from_secs(10));

@@ -9,7 +9,7 @@ use super::file_system::{
     MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label, one_device,
     one_volume,
 };
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
+use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError};
 
 /// F2FS's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -36,7 +36,7 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 }
 
 impl Layer for F2fs {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let volume = one_volume("f2fs", below, MINIMUM)?;
         // mkfs.f2fs keeps back a share that falls with the size, next to the
         // metadata. Seen with f2fs-tools 1.15 in `df`, in MiB: 480 of 600, 1030

@@ -12,7 +12,7 @@ use disklab_units::Bytes;
 use super::mount_options;
 use crate::reading::Reading;
 use crate::seeded::uuid;
-use crate::{Form, LayerKind, Need, Remount, Shape, Site, StackError, Undo, Volume};
+use crate::{Form, LayerKind, Need, Remount, Shape, ShapeError, Site, StackError, Undo, Volume};
 
 /// `block-size`, as every file system's table of options has it.
 pub(super) const BLOCK_SIZE: (&str, &str) =
@@ -74,29 +74,19 @@ impl Options {
 /// # Errors
 /// Where there are several, or none, or it is too small.
 pub(super) fn one_volume<'a>(
-    name: &str,
+    name: &'static str,
     below: &'a Shape,
     minimum: Bytes,
-) -> Result<&'a Volume, String> {
+) -> Result<&'a Volume, ShapeError> {
+    let remedy = |needs, remedy| Err(ShapeError::with_remedy(name, needs, below.kind(), remedy));
     match below {
         Shape::Devices(volumes) => match volumes.as_slice() {
             [volume] if volume.size >= minimum => Ok(volume),
-            [volume] => Err(format!(
-                "{name} needs a device of at least {minimum}, got one of {}",
-                volume.size
-            )),
-            _ => Err(format!(
-                "{name} needs exactly 1 device, got {}; put an array or a volume manager below it",
-                below.words()
-            )),
+            [volume] => Err(ShapeError::TooSmall { layer: name, least: minimum, got: volume.size }),
+            _ => remedy("exactly 1 device", "put an array or a volume manager below it"),
         },
-        Shape::Pool(_) => Err(format!(
-            "{name} needs a device, got {}; put a zvol or a loop-file below it",
-            below.words()
-        )),
-        Shape::Directory(_) => {
-            Err(format!("{name} needs a device, got {}; put a loop-file below it", below.words()))
-        }
+        Shape::Pool(_) => remedy("a device", "put a zvol or a loop-file below it"),
+        Shape::Directory(_) => remedy("a device", "put a loop-file below it"),
     }
 }
 
@@ -106,21 +96,20 @@ pub(super) fn directory_on(below: &Volume, usable: Bytes) -> Shape {
 }
 
 /// The devices below, which [`Layer::shape`](crate::Layer::shape) promised.
-pub(super) fn devices(name: &str, below: Form) -> Result<Vec<PathBuf>, StackError> {
+pub(super) fn devices(name: &'static str, below: Form) -> Result<Vec<PathBuf>, StackError> {
     match below {
         Form::Devices(devices) if !devices.is_empty() => Ok(devices),
-        other => Err(StackError::Other(format!("{name} needs block devices, got {other:?}"))),
+        other => Err(ShapeError::unfit(name, "devices", other.kind()).into()),
     }
 }
 
 /// The only device below.
-pub(super) fn one_device(name: &str, below: Form) -> Result<PathBuf, StackError> {
+pub(super) fn one_device(name: &'static str, below: Form) -> Result<PathBuf, StackError> {
+    let kind = below.kind();
     let mut devices = devices(name, below)?;
     match (devices.pop(), devices.len()) {
         (Some(device), 0) => Ok(device),
-        (_, more) => {
-            Err(StackError::Other(format!("{name} needs exactly 1 device, got {}", more + 1)))
-        }
+        _ => Err(ShapeError::unfit(name, "exactly 1 device", kind).into()),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::reading::Reading;
 use crate::redundancy::{devices, members};
 use crate::udev::{dm, wait_for_node};
 use crate::undo::Mapping;
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo, Volume};
+use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Undo, Volume};
 
 /// A checksum for every sector of each device below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,11 +134,11 @@ fn integritysetup() -> Invocation {
 }
 
 impl Layer for Integrity {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let cut = |volume: &Volume| {
             let size = self.room(volume.size);
             if size == Bytes::ZERO {
-                return Err(format!("integrity: a device of {} is too small", volume.size));
+                return Err(ShapeError::NothingLeft { layer: "integrity", got: volume.size });
             }
             let drive_writes = volume.drive_writes.iter().map(|w| w * self.writes()).collect();
             Ok(Volume { size, drive_writes, ..volume.clone() })

@@ -12,7 +12,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
 use crate::reading::Reading;
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo, Volume};
+use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Undo, Volume};
 
 /// The loop file's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -43,15 +43,16 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 }
 
 impl Layer for LoopFile {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let (Shape::Directory(volume) | Shape::Pool(volume)) = below else {
-            return Err(format!("loop-file needs a directory or a pool, got {}", below.words()));
+            return Err(ShapeError::unfit("loop-file", "a directory or a pool", below.kind()));
         };
         if self.size > volume.size {
-            return Err(format!(
-                "a loop-file of {} does not fit on the {} below it",
-                self.size, volume.size
-            ));
+            return Err(ShapeError::NoRoom {
+                layer: "loop-file",
+                wanted: self.size,
+                room: volume.size,
+            });
         }
         Ok(Shape::Devices(vec![Volume { size: self.size, ..volume.clone() }]))
     }
@@ -65,8 +66,9 @@ impl Layer for LoopFile {
     }
 
     fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+        let kind = below.kind();
         let (Form::Directory(directory) | Form::Pool { directory, .. }) = below else {
-            return Err(StackError::Other(format!("loop-file needs a directory, got {below:?}")));
+            return Err(ShapeError::unfit("loop-file", "a directory or a pool", kind).into());
         };
         let directory = directory
             .canonicalize()

@@ -14,7 +14,7 @@ use super::file_system::{
 };
 use crate::reading::Reading;
 use crate::undo::started;
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo};
+use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Undo};
 
 /// NILFS2's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -48,7 +48,7 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 }
 
 impl Layer for Nilfs2 {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let volume = one_volume("nilfs2", below, MINIMUM)?;
         // mkfs.nilfs2(8): 5 % of the segments are reserved.
         Ok(directory_on(volume, volume.size.scaled(0.95, Bytes::kib(4))))
@@ -107,8 +107,6 @@ fn start_cleaner(device: &Path, form: &Form, site: &mut Site<'_>) -> Result<(), 
         .executor
         .start_daemon(&cleaner, PATIENCE, number)
         .map_err(|source| StackError::Program { layer: "nilfs2".to_owned(), source })?;
-    let started = started(pid).ok_or_else(|| {
-        StackError::Other("nilfs2: nilfs_cleanerd ended; the system's log says why".into())
-    })?;
+    let started = started(pid).ok_or(StackError::CleanerEnded)?;
     site.ledger.enter(Undo::EndProgram { pid, started })
 }

@@ -13,9 +13,10 @@ use disklab_units::Bytes;
 
 use super::file_system::devices;
 use crate::reading::Reading;
+use crate::redundancy::members;
 use crate::seeded::uuid;
 use crate::udev::{kernel_name, nap, wait_for_node};
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo, Volume};
+use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Undo, Volume};
 
 /// The partition layer's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -100,20 +101,17 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 }
 
 impl Layer for Partition {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
-        let Shape::Devices(volumes) = below else {
-            return Err(format!("partition needs devices, got {}", below.words()));
-        };
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
+        let volumes = members("partition", below)?;
         let cut = |volume: &Volume| {
             let lost = self.start.on(volume.size) + END;
             if volume.size <= lost {
-                return Err(format!("partition: a device of {} is too small", volume.size));
+                return Err(ShapeError::NothingLeft { layer: "partition", got: volume.size });
             }
             let most = volume.size.saturating_sub(lost);
             let size = self.size.unwrap_or(most);
             if size > most {
-                let have = volume.size;
-                return Err(format!("partition: {size} do not fit on a device of {have}"));
+                return Err(ShapeError::NoRoom { layer: "partition", wanted: size, room: most });
             }
             Ok(Volume { size, ..volume.clone() })
         };
@@ -176,12 +174,24 @@ fn first_sector(device: &Path, start: Bytes) -> String {
     }
 }
 
+/// `device` is none.
+pub(super) fn no_block_device(layer: &str, device: &Path) -> StackError {
+    StackError::NoBlockDevice { layer: layer.to_owned(), device: device.to_owned() }
+}
+
+/// The kernel does not show a partition that was made.
+pub(super) fn not_shown(layer: &str, drive: &Path, number: usize) -> StackError {
+    StackError::NotShown {
+        layer: layer.to_owned(),
+        what: format!("partition {number} of {}", drive.display()),
+        waited: PATIENCE,
+    }
+}
+
 /// Waits until the kernel knows the first partition of `device`, and until it
 /// has a node, made by the kernel's devtmpfs or by udev.
 fn wait_for_partition(device: &Path, site: &Site<'_>) -> Result<PathBuf, StackError> {
-    let name = kernel_name(device).ok_or_else(|| {
-        StackError::Other(format!("partition: {} is no block device", device.display()))
-    })?;
+    let name = kernel_name(device).ok_or_else(|| no_block_device("partition", device))?;
     let folder = Path::new("/sys/class/block").join(name);
     let began = Instant::now();
     loop {
@@ -189,10 +199,7 @@ fn wait_for_partition(device: &Path, site: &Site<'_>) -> Result<PathBuf, StackEr
             return wait_for_node(site, "partition", &Path::new("/dev").join(partition));
         }
         if began.elapsed() > PATIENCE {
-            return Err(StackError::Other(format!(
-                "partition: the kernel shows no first partition of {}",
-                device.display()
-            )));
+            return Err(not_shown("partition", device, 1));
         }
         nap(site, "partition")?;
     }
@@ -229,7 +236,7 @@ mod tests {
         assert_eq!(left("partition[start=9G,size=100M]"), Bytes::mib(100));
         for text in ["0%", "100%", "x%", "-1%", "16K", "17K", "1023K", "17K%", "513"] {
             let error = layer(&format!("partition[start={text}]")).expect_err(text);
-            assert!(error.contains("`start`: expected"), "{text}: {error}");
+            assert!(error.message.contains("`start`: expected"), "{text}: {error}");
         }
     }
 

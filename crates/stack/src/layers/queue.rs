@@ -9,10 +9,13 @@ use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
+use super::partition::no_block_device;
 use crate::reading::Reading;
 use crate::redundancy::{devices, members};
 use crate::undo::{QueueSetting, instance};
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo};
+use crate::{
+    Form, Layer, LayerKind, Need, QueueProblem, Shape, ShapeError, Site, StackError, Undo,
+};
 
 /// The layer's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -83,7 +86,7 @@ fn pages(
 }
 
 impl Layer for Queue {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         members("queue", below).map(|volumes| Shape::Devices(volumes.to_vec()))
     }
 
@@ -94,9 +97,8 @@ impl Layer for Queue {
     fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
         let devices = devices("queue", below)?;
         for device in &devices {
-            let found = BlockDevice::at(&SystemRoot::here(), device).ok_or_else(|| {
-                StackError::Other(format!("queue: {} is no block device", device.display()))
-            })?;
+            let found = BlockDevice::at(&SystemRoot::here(), device)
+                .ok_or_else(|| no_block_device("queue", device))?;
             // A partition has its drive's queue.
             let whole = found.whole();
             for (setting, value) in &self.settings {
@@ -115,28 +117,24 @@ fn set(
     site: &mut Site<'_>,
 ) -> Result<(), StackError> {
     let name = device.name();
-    let cannot = |why: &str| StackError::Other(format!("queue: `{setting}` of {name}: {why}"));
-    let before = setting.of(device).ok_or_else(|| {
-        cannot("it has no such setting; only drives have a scheduler with requests")
-    })?;
+    let cannot = |why| StackError::Queue { setting, device: name.to_owned(), why };
+    let before = setting.of(device).ok_or_else(|| cannot(QueueProblem::Absent))?;
     if before == value {
         return Ok(());
     }
     // What stands on drives vanishes with the stack, and its settings with it.
     if device.is_physical() || name.starts_with("loop") {
-        let instance = instance(device).ok_or_else(|| {
-            cannot("the kernel gives the drive no number, so it could not be set back safely")
-        })?;
+        let instance = instance(device).ok_or_else(|| cannot(QueueProblem::NoNumber))?;
         let device = device.node();
         site.ledger.enter(Undo::Queue { device, instance, setting, value: before })?;
     }
     setting.write(device, value)?;
     match setting.of(device) {
         Some(now) if now == value => Ok(()),
-        now => Err(cannot(&format!(
-            "the kernel made '{}' of '{value}'",
-            now.unwrap_or_else(|| "nothing".to_owned())
-        ))),
+        now => Err(cannot(QueueProblem::NotTaken {
+            wanted: value.to_owned(),
+            found: now.unwrap_or_else(|| "nothing".to_owned()),
+        })),
     }
 }
 
@@ -174,7 +172,8 @@ mod tests {
         let Ok(Shape::Devices(volumes)) = queue.shape(&drives) else { panic!("devices") };
         assert_eq!(volumes.iter().map(|v| v.size).collect::<Vec<_>>(), [1, 2].map(Bytes::gib));
         let directory = Shape::Directory(volumes[0].clone());
-        assert!(queue.shape(&directory).expect_err("a directory").contains("queue needs"));
+        let error = queue.shape(&directory).expect_err("a directory");
+        assert_eq!(error, ShapeError::unfit("queue", "devices", crate::Below::Directory));
     }
 
     proptest! {

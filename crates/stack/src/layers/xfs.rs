@@ -9,7 +9,7 @@ use super::file_system::{
     BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label,
     one_device, one_volume,
 };
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
+use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError};
 
 /// XFS's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -32,7 +32,7 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 }
 
 impl Layer for Xfs {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let volume = one_volume("xfs", below, MINIMUM)?;
         Ok(directory_on(volume, usable(volume.size)))
     }

@@ -14,7 +14,7 @@ use super::zfs::ZFS;
 use super::zfs::properties::{Owner, Properties};
 use crate::reading::Reading;
 use crate::udev::{nap, wait_for_node};
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Volume};
+use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Volume};
 
 /// Volumes on a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,20 +80,17 @@ impl Zvol {
 }
 
 impl Layer for Zvol {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let Shape::Pool(pool) = below else {
-            return Err(format!("zvol needs a ZFS pool, got {}", below.words()));
+            return Err(ShapeError::unfit("zvol", "a ZFS pool", below.kind()));
         };
         let size = self.each(pool.size);
         if size == Bytes::ZERO {
-            return Err(format!("zvol: a pool of {} is too small", pool.size));
+            return Err(ShapeError::NothingLeft { layer: "zvol", got: pool.size });
         }
         let total = size.saturating_mul(u64::from(self.count));
         if total > pool.size {
-            return Err(format!(
-                "zvol: {total} of volumes do not fit into a pool of {}",
-                pool.size
-            ));
+            return Err(ShapeError::NoRoom { layer: "zvol", wanted: total, room: pool.size });
         }
         // Written as the pool writes large blocks; a small volblocksize on
         // RAID-Z costs more.
@@ -108,13 +105,15 @@ impl Layer for Zvol {
     // Nothing is entered in the ledger: a volume goes with its pool.
     fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
         let Form::Pool { name: pool, .. } = below else {
-            return Err(StackError::Other(format!("zvol needs a ZFS pool, got {below:?}")));
+            return Err(ShapeError::unfit("zvol", "a ZFS pool", below.kind()).into());
         };
         let available =
             Invocation::new("zfs").args(["get", "-H", "-p", "-o", "value", "available", &pool]);
         let text = site.run("zvol", &available)?.text();
-        let room = text.trim().parse().map(Bytes).map_err(|_| {
-            StackError::Other(format!("zvol: `zfs get available {pool}` says '{}'", text.trim()))
+        let room = text.trim().parse().map(Bytes).map_err(|_| StackError::Output {
+            command: format!("zfs get available {pool}"),
+            expected: "a number of bytes",
+            found: text.trim().to_owned(),
         })?;
         let size = self.each(room);
         let mut nodes = Vec::new();
@@ -155,7 +154,8 @@ fn find(
             return wait_for_node(site, "zvol", &Path::new("/dev").join(device));
         }
         if began.elapsed() > PATIENCE {
-            return Err(StackError::Other(format!("zvol: ZFS made no block device for {name}")));
+            let (layer, what) = ("zvol".to_owned(), format!("a block device of {name}"));
+            return Err(StackError::NotShown { layer, what, waited: PATIENCE });
         }
         nap(site, "zvol")?;
     }
@@ -206,17 +206,24 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        for (text, size, words) in [
-            ("zvol[size=80G,count=2]", 100, "160 GiB of volumes do not fit into a pool of 100 GiB"),
-            ("zvol", 0, "a pool of 0 B is too small"),
+        for (text, size, expected) in [
+            (
+                "zvol[size=80G,count=2]",
+                100,
+                ShapeError::NoRoom {
+                    layer: "zvol",
+                    wanted: Bytes::gib(160),
+                    room: Bytes::gib(100),
+                },
+            ),
+            ("zvol", 0, ShapeError::NothingLeft { layer: "zvol", got: Bytes::ZERO }),
         ] {
             let error = understand(&spec(text)).expect(text).shape(&pool(Bytes::gib(size)));
-            let error = error.expect_err(text);
-            assert!(error.contains(words), "{error}");
+            assert_eq!(error.expect_err(text), expected);
         }
         let zvol = understand(&spec("zvol")).expect("zvol");
         let error = zvol.shape(&Shape::drives(&[Bytes::gib(1)])).expect_err("a drive");
-        assert_eq!(error, "zvol needs a ZFS pool, got 1 device");
+        assert_eq!(error.to_string(), "zvol needs a ZFS pool, got 1 device");
         for (text, words) in [
             ("zvol[recordsize=1M]", "'recordsize' is no option of zvol"),
             ("zvol[ashift=12]", "'ashift' is no option of zvol"),

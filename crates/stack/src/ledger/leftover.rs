@@ -9,6 +9,11 @@ use crate::{Obstacle, StackError, Undo};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LedgerId(String);
 
+/// A text that names no ledger.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid ID '{0}': expected one that `disklab doctor` shows, such as 4711-0")]
+pub struct InvalidLedgerId(String);
+
 impl LedgerId {
     /// Of a ledger's file name; `None` if it is not one.
     pub(super) fn from_file_name(name: &str) -> Option<Self> {
@@ -22,15 +27,13 @@ impl LedgerId {
 }
 
 impl FromStr for LedgerId {
-    type Err = String;
+    type Err = InvalidLedgerId;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, InvalidLedgerId> {
         let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         match text.split_once('-') {
             Some((process, count)) if number(process) && number(count) => Ok(Self(text.to_owned())),
-            _ => Err(format!(
-                "invalid ID '{text}': expected one that `disklab doctor` shows, such as 4711-0"
-            )),
+            _ => Err(InvalidLedgerId(text.to_owned())),
         }
     }
 }

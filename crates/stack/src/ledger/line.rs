@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::host::Host;
 use crate::undo::{FileIdentity, Marks};
-use crate::{StackError, Undo};
+use crate::{LineProblem, StackError, Undo};
 
 /// One line of a ledger's file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ pub(super) fn read_lines(path: &Path, bytes: &[u8]) -> Content {
             continue;
         }
         if let Err(problem) =
-            serde_json::from_slice(line).map_err(|e| e.to_string()).and_then(|l| content.add(l))
+            serde_json::from_slice(line).map_err(LineProblem::Json).and_then(|l| content.add(l))
         {
             content.strange.push(StackError::InvalidLedger {
                 path: path.to_owned(),
@@ -109,7 +109,7 @@ impl Content {
         marks
     }
 
-    fn add(&mut self, line: Line) -> Result<(), String> {
+    fn add(&mut self, line: Line) -> Result<(), LineProblem> {
         match line {
             Line::Owner { mark, host } => self.owner = Some((mark, host)),
             Line::Marks(marks) => self.marks.extend(marks),

@@ -15,7 +15,7 @@ use super::line::{Content, Entry, Line, read_lines};
 use super::trust::{check_directory, open_ledger};
 use super::{Decision, LedgerId, Leftover, LockedFile, Recovery};
 use crate::undo::{Marks, TeardownContext, end_programs_of};
-use crate::{Obstacle, StackError, Undo};
+use crate::{LedgerElsewhere, LineProblem, Obstacle, StackError, Undecidable, Undo};
 
 /// No ledger is anywhere near this long: 64 MiB.
 const LONGEST: u64 = 64 << 20;
@@ -71,8 +71,7 @@ pub fn decide(
     }
     let deadline = Instant::now() + LOCK_PATIENCE;
     let Some(ledger) = lock_abandoned(&path, deadline)? else {
-        let why = "the run that it belongs to has not ended; wait for its end".to_owned();
-        return Err(StackError::Undecidable { id: id.to_string(), why });
+        return Err(StackError::Undecidable { id: id.to_string(), why: Undecidable::Running });
     };
     let mut recovery = Recovery::default();
     if decision == Decision::Keep {
@@ -81,7 +80,8 @@ pub fn decide(
         return Ok(recovery);
     }
     let content = read(&ledger)?;
-    if let Some(why) = elsewhere(&content, id, folder) {
+    if let Some(other) = elsewhere(&content, id, folder) {
+        let why = Undecidable::Elsewhere(other);
         return Err(StackError::Undecidable { id: id.to_string(), why });
     }
     let mut context = TeardownContext::by_force(executor);
@@ -117,8 +117,8 @@ fn recover_one(
     let path = folder.join(id.file_name());
     let Some(ledger) = lock_abandoned(&path, deadline)? else { return Ok(()) };
     let content = read(&ledger)?;
-    if let Some(why) = elsewhere(&content, id, folder) {
-        recovery.notes.push(why);
+    if let Some(other) = elsewhere(&content, id, folder) {
+        recovery.notes.push(other.to_string());
         return Ok(());
     }
     take_down(ledger, content, id, context, recovery)
@@ -137,7 +137,7 @@ fn read(ledger: &LockedFile) -> Result<Content, StackError> {
     let mut content = read_lines(path, &bytes[..whole]);
     content.whole = (whole < bytes.len()).then_some(whole as u64);
     if content.owner.is_none() && !content.entries.is_empty() {
-        let problem = "it does not say on which machine it was written".to_owned();
+        let problem = LineProblem::NoOwner;
         content.strange.push(StackError::InvalidLedger { path: path.clone(), line: 1, problem });
         content.entries.clear();
     }
@@ -145,18 +145,14 @@ fn read(ledger: &LockedFile) -> Result<Content, StackError> {
 }
 
 /// Why what the ledger lists is not here, if so.
-fn elsewhere(content: &Content, id: &LedgerId, folder: &Path) -> Option<String> {
+fn elsewhere(content: &Content, id: &LedgerId, folder: &Path) -> Option<LedgerElsewhere> {
     let (_, host) = content.owner.as_ref()?;
-    let place = match Host::here().relation(host) {
+    let on_this_machine = match Host::here().relation(host) {
         Relation::Same | Relation::Rebooted => return None,
-        Relation::OtherNamespace => "in another container or mount namespace of this machine",
-        Relation::OtherMachine => "on another machine, or before this one got its machine-id",
+        Relation::OtherNamespace => true,
+        Relation::OtherMachine => false,
     };
-    Some(format!(
-        "the ledger {} was written {place}, so it was left alone: `disklab doctor` there tears \
-         down what it lists; if that no longer exists, `disklab doctor --keep {id}` forgets it",
-        folder.join(id.file_name()).display()
-    ))
+    Some(LedgerElsewhere { id: id.clone(), path: folder.join(id.file_name()), on_this_machine })
 }
 
 /// Takes down what is listed, newest first; what cannot be stays listed.

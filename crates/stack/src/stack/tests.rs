@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::test_support::spec;
 
-fn parse(text: &str, drives: usize) -> Result<Stack, String> {
-    Stack::parse(&spec(text, drives)?).map_err(|e| e.to_string())
+fn parse(text: &str, drives: usize) -> Result<Stack, SourceError> {
+    Stack::parse(&spec(text, drives)?)
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn errors_show_the_place_and_what_was_meant() {
         ("xfs[mkfs=\"]", 1, "brackets or quotes do not match"),
         ("xfs[mkfs=\"it's\"]", 1, "`mkfs`: 'it's' is no list of arguments"),
     ] {
-        let error = parse(text, drives).map(|s| s.describe()).expect_err(text);
+        let error = parse(text, drives).map(|s| s.describe()).expect_err(text).to_string();
         assert!(error.contains(words), "{text}: {error}");
     }
 }
@@ -45,12 +45,12 @@ fn errors_show_the_place_and_what_was_meant() {
 #[test]
 fn sizes_are_judged_with_the_drives_only() {
     for (text, words) in [
-        ("xfs", "xfs needs a device of at least 300 MiB, got one of 200 MiB"),
-        ("ext4/loop-file[size=1G]/ext4", "a loop-file of 1 GiB does not fit on the"),
+        ("xfs", "xfs needs devices of at least 300 MiB, got one of 200 MiB"),
+        ("ext4/loop-file[size=1G]/ext4", "loop-file: 1 GiB do not fit; there is room for"),
         ("btrfs[data=dup]", "btrfs needs devices of at least 229 MiB, got one of 200 MiB"),
     ] {
         let stack = parse(text, 1).expect(text);
-        let error = stack.shape(&[Bytes::mib(200)]).expect_err(text);
+        let error = stack.shape(&[Bytes::mib(200)]).expect_err(text).to_string();
         assert!(error.contains(words), "{text}: {error}");
         assert!(stack.shape(&[Bytes::gib(10)]).is_ok(), "{text}");
     }

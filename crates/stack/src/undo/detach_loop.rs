@@ -40,13 +40,7 @@ pub(super) fn detach_loop(
         let Some(device) = left.first() else { return Ok(!devices.is_empty()) };
         if began.elapsed() >= PATIENCE {
             return Err(failure.map_or_else(
-                || {
-                    StackError::Other(format!(
-                        "{} is still in use and stays attached to {}",
-                        device.display(),
-                        file.display()
-                    ))
-                },
+                || StackError::StaysAttached { device: device.clone(), file: file.to_owned() },
                 |source| StackError::Program { layer: "loop".to_owned(), source },
             ));
         }

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use disklab_exec::{ExecError, Executor, Invocation};
 use serde::{Deserialize, Serialize};
 
-use crate::StackError;
+use crate::{LineProblem, StackError};
 
 mod btrfs;
 mod detach_loop;
@@ -311,13 +311,13 @@ impl Undo {
     /// only absolute paths below some folder.
     ///
     /// # Errors
-    /// What is odd, in words.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    /// The path that is odd.
+    pub(crate) fn check(&self) -> Result<(), LineProblem> {
         for path in self.paths() {
             let plain =
                 path.components().all(|c| matches!(c, Component::RootDir | Component::Normal(_)));
             if !path.is_absolute() || !plain || path.components().count() < 3 {
-                return Err(format!("disklab never enters the path '{}'", path.display()));
+                return Err(LineProblem::OddPath(path.to_owned()));
             }
         }
         Ok(())

@@ -65,8 +65,8 @@ fn delete(device: &Path, context: &mut TeardownContext<'_>) -> Result<(), StackE
             break;
         }
         if began.elapsed() > PATIENCE {
-            let busy = || StackError::Other(format!("{} keeps its partitions", device.display()));
-            return Err(failure.map_or_else(busy, failed));
+            let kept = || StackError::KeepsPartitions(device.to_owned());
+            return Err(failure.map_or_else(kept, failed));
         }
         std::thread::sleep(Duration::from_millis(100));
     }

@@ -33,7 +33,7 @@ pub(super) fn end(pid: u32, since: u64) -> Result<bool, StackError> {
         // It may have ended by itself.
         let _ = kill_process(number, signal);
         if began.elapsed() > 2 * PATIENCE {
-            return Err(StackError::Other(format!("process {pid} does not end")));
+            return Err(StackError::ProcessRuns(pid));
         }
         if began.elapsed() > PATIENCE {
             signal = Signal::KILL;

@@ -6,10 +6,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::{Marks, Obstacle, TeardownContext, as_kernel_shows, inspect};
-use crate::StackError;
 use crate::loops::loops_on;
 use crate::mounts::mounts;
 use crate::undo::FileIdentity;
+use crate::{LeftAlone, StackError};
 
 /// Removes a regular file; anything else of that name is not ours.
 pub(super) fn file(path: &Path) -> Result<bool, StackError> {
@@ -19,10 +19,7 @@ pub(super) fn file(path: &Path) -> Result<bool, StackError> {
         Err(e) => return Err(StackError::io("cannot look at", path, e)),
     };
     if !kind.is_file() {
-        return Err(StackError::Other(format!(
-            "{} is no longer the file that disklab made; it was left alone",
-            path.display()
-        )));
+        return Err(StackError::LeftAlone { path: path.to_owned(), why: LeftAlone::NotTheFile });
     }
     match remove_file(path) {
         Ok(()) => Ok(true),

@@ -184,10 +184,7 @@ fn stop(array: &str, context: &TeardownContext<'_>) -> Result<(), StackError> {
             std::thread::sleep(Duration::from_millis(25));
         }
         if began.elapsed() > PATIENCE {
-            return Err(failure.map_or_else(
-                || StackError::Other(format!("{} does not stop", node.display())),
-                failed,
-            ));
+            return Err(failure.map_or_else(|| StackError::ArrayRuns(node.to_owned()), failed));
         }
     }
 }

@@ -10,8 +10,8 @@ use rustix::io::Errno;
 
 use super::users::kill_users;
 use super::{FileIdentity, Marks, Obstacle, TeardownContext, as_kernel_shows, inspect};
-use crate::StackError;
 use crate::mounts::mounts;
+use crate::{LeftAlone, StackError};
 
 /// Every folder that may be removed so is named with this first.
 pub(crate) const PREFIX: &str = "disklab";
@@ -20,24 +20,23 @@ pub(crate) const PREFIX: &str = "disklab";
 /// it. Programs that still write in it are killed first: fio's workers survive a
 /// `kill -9` of disklab.
 pub(super) fn tree(path: &Path, context: &TeardownContext<'_>) -> Result<bool, StackError> {
-    let refuse =
-        |why: &str| Err(StackError::Other(format!("{} was left alone: {why}", path.display())));
+    let refuse = |why| Err(StackError::LeftAlone { path: path.to_owned(), why });
     let ours = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(PREFIX));
     if !ours {
-        return refuse("its name is not one that disklab gives");
+        return refuse(LeftAlone::ForeignName);
     }
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_dir() => {}
-        Ok(_) => return refuse("it is no longer the folder that disklab made"),
+        Ok(_) => return refuse(LeftAlone::NotTheFolder),
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
         Err(e) => return Err(StackError::io("cannot look at", path, e)),
     }
     let shown = as_kernel_shows(path);
     if mounts()?.iter().any(|mount| mount.mount_point.starts_with(&shown)) {
-        return refuse("something is mounted in it");
+        return refuse(LeftAlone::MountedIn);
     }
     if is_held(path) {
-        return refuse("another disklab works in it");
+        return refuse(LeftAlone::Held);
     }
     if context.by_force {
         kill_users(&shown);

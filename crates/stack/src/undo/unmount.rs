@@ -49,7 +49,7 @@ pub(super) fn unmount(path: &Path, context: &mut TeardownContext<'_>) -> Result<
     }
     if !context.by_force {
         let by = by_whom(&path, &holders);
-        return Err(StackError::Other(format!("{} is in use{by}", path.display())));
+        return Err(StackError::InUse { path, by });
     }
     let lazy = Invocation::new("umount").args(["-c", "-l"]).arg(&path).uninterruptible();
     for _ in 0..left {
@@ -59,14 +59,10 @@ pub(super) fn unmount(path: &Path, context: &mut TeardownContext<'_>) -> Result<
             .map_err(|source| StackError::Program { layer: "unmount".to_owned(), source })?;
     }
     if mounted_at(&path)? > 0 {
-        return Err(StackError::Other(format!("{} cannot be unmounted", path.display())));
+        return Err(StackError::StillMounted(path));
     }
-    let why = failure.map_or_else(String::new, |e| format!(": {e}"));
-    context.complaints.push(StackError::Other(format!(
-        "{} was still in use{} and was only detached; its devices stay busy until that ends{why}",
-        path.display(),
-        by_whom(&path, &holders),
-    )));
+    let by = by_whom(&path, &holders);
+    context.complaints.push(StackError::OnlyDetached { path, by, source: failure.map(Box::new) });
     Ok(true)
 }
 
@@ -121,7 +117,7 @@ fn mounted_at(path: &Path) -> Result<usize, StackError> {
 }
 
 /// ' by …', as far as that is known.
-fn by_whom(path: &Path, holders: &[Holder]) -> String {
+fn by_whom(path: &Path, holders: &[Holder]) -> Vec<String> {
     let mut words: Vec<String> = holders.iter().map(Holder::to_string).collect();
     let below = |m: &&Mount| m.mount_point != path && m.mount_point.starts_with(path);
     words.extend(
@@ -131,5 +127,5 @@ fn by_whom(path: &Path, holders: &[Holder]) -> String {
             .filter(below)
             .map(|m| format!("the mount at {}", m.mount_point.display())),
     );
-    if words.is_empty() { String::new() } else { format!(" by {}", words.join(", ")) }
+    words
 }

@@ -90,12 +90,7 @@ pub(crate) fn end_programs_of(mark: &str) -> Result<(), StackError> {
             return Ok(());
         }
         if began.elapsed() > END_PATIENCE {
-            let names: Vec<_> = left.iter().map(Holder::to_string).collect();
-            return Err(StackError::Other(format!(
-                "programs of an earlier disklab do not end: {}; what it left is taken down at \
-                 the next start",
-                names.join(", ")
-            )));
+            return Err(StackError::ProgramsRun(left.iter().map(Holder::to_string).collect()));
         }
         std::thread::sleep(Duration::from_millis(20));
     }

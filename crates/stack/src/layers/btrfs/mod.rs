@@ -9,8 +9,8 @@ use super::file_system::{
     BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, devices, label,
 };
 use crate::reading::Reading;
-use crate::redundancy::combine;
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Undo, Volume};
+use crate::redundancy::{combine, members};
+use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Undo, Volume};
 
 mod allocate;
 mod chunks;
@@ -186,35 +186,24 @@ impl Btrfs {
 }
 
 impl Layer for Btrfs {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let name = self.name;
-        let Shape::Devices(volumes) = below else {
-            return Err(format!("{name} needs devices, got {}", below.words()));
-        };
+        let volumes = members(name, below)?;
         if name == "btrfs" && volumes.len() != 1 {
-            return Err(format!(
-                "btrfs stands on exactly 1 device, got {}; for several take btrfs-single, \
-                 btrfs-raid1, …",
-                below.words()
-            ));
+            let remedy = "for several take btrfs-single, btrfs-raid1, …";
+            return Err(ShapeError::with_remedy(name, "exactly 1 device", below.kind(), remedy));
         }
         let metadata = self.metadata(volumes.len());
         for (what, profile) in [("data", self.data), ("metadata", metadata)] {
             if volumes.len() < profile.least_devices() {
-                return Err(format!(
-                    "{name} ({what} {}) needs at least {} devices, got {}",
-                    profile.name(),
-                    profile.least_devices(),
-                    volumes.len()
-                ));
+                let layer = format!("{name} ({what} {})", profile.name());
+                let (least, got) = (profile.least_devices(), volumes.len());
+                return Err(ShapeError::TooFew { layer, least, got });
             }
         }
         let minimum = self.minimum(volumes.len());
         if let Some(small) = volumes.iter().find(|v| v.size < minimum) {
-            return Err(format!(
-                "{name} needs devices of at least {minimum}, got one of {}",
-                small.size
-            ));
+            return Err(ShapeError::TooSmall { layer: name, least: minimum, got: small.size });
         }
         let sizes: Vec<Bytes> = volumes.iter().map(|v| v.size).collect();
         let (size, shares) = allocate(&sizes, self.data, metadata);
@@ -223,7 +212,7 @@ impl Layer for Btrfs {
         Ok(Shape::Directory(combine(volumes, &shares, size, survives)))
     }
 
-    fn shape_of_first(&self, below: &Shape, data: Bytes) -> Result<Shape, String> {
+    fn shape_of_first(&self, below: &Shape, data: Bytes) -> Result<Shape, ShapeError> {
         let (shape, Shape::Devices(volumes)) = (self.shape(below)?, below) else {
             return self.shape(below);
         };

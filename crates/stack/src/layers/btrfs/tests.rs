@@ -82,14 +82,14 @@ fn a_limit_stops_it() {
     assert_eq!(free, [70.0 * UNIT, 70.0 * UNIT]);
 }
 
-fn layer(text: &str) -> Result<Box<dyn Layer>, String> {
+fn layer(text: &str) -> Result<Box<dyn Layer>, SourceError> {
     crate::test_support::layer(text)
 }
 
-fn shape(text: &str, drives: &[Bytes]) -> Result<Volume, String> {
+fn shape(text: &str, drives: &[Bytes]) -> Result<Volume, Box<dyn std::error::Error>> {
     match layer(text)?.shape(&Shape::drives(drives))? {
         Shape::Directory(volume) => Ok(volume),
-        other => Err(other.words()),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -134,7 +134,7 @@ fn what_cannot_stand_is_refused_with_its_reason() {
         ("btrfs[nodesize=5000]", vec![big], "power of two"),
         ("btrfs[mkfs=\"it's open\"]", vec![big], "no list of arguments"),
     ] {
-        let error = shape(text, &drives).expect_err(text);
+        let error = shape(text, &drives).expect_err(text).to_string();
         assert!(error.contains(reason), "{text}: {error}");
     }
 }

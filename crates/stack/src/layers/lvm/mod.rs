@@ -6,7 +6,7 @@ use disklab_units::Bytes;
 
 use crate::reading::Reading;
 use crate::redundancy::{devices, members};
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
+use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError};
 
 mod create;
 mod space;
@@ -61,7 +61,7 @@ fn understand(spec: &LayerSpec) -> Result<Lvm, SourceError> {
 }
 
 impl Layer for Lvm {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let members = members("lvm", below)?;
         Ok(Shape::Devices(vec![space::volume(members, self.stripes as usize, self.size)?]))
     }

@@ -2,8 +2,8 @@
 
 use disklab_units::Bytes;
 
-use crate::Volume;
 use crate::redundancy::combine;
+use crate::{ShapeError, Volume};
 
 /// LVM's unit of allocation where none is asked for (vgcreate(8)).
 pub(super) const EXTENT: Bytes = Bytes::mib(4);
@@ -20,15 +20,15 @@ pub(crate) fn extents(device: Bytes) -> Bytes {
 /// The logical volume of `size`, or of all there is, over `members`.
 ///
 /// # Errors
-/// In words for the user, where there are too few members or too little room.
+/// Where there are too few members or too little room.
 pub(super) fn volume(
     members: &[Volume],
     stripes: usize,
     size: Option<Bytes>,
-) -> Result<Volume, String> {
+) -> Result<Volume, ShapeError> {
     if members.is_empty() || stripes > members.len() {
         let least = stripes.max(1);
-        return Err(format!("lvm needs at least {least} devices, got {}", members.len()));
+        return Err(ShapeError::TooFew { layer: "lvm".to_owned(), least, got: members.len() });
     }
     let free: Vec<u64> = members.iter().map(|m| extents(m.size).0 / EXTENT.0).collect();
     let wanted = size.map(|size| size.0.div_ceil(EXTENT.0).next_multiple_of(stripes as u64));
@@ -37,9 +37,12 @@ pub(super) fn volume(
     let room = Bytes(total.saturating_mul(EXTENT.0));
     match size {
         Some(size) if Some(total) != wanted => {
-            return Err(format!("lvm: `size={size}`, but there is room for {room} only"));
+            return Err(ShapeError::NoRoom { layer: "lvm", wanted: size, room });
         }
-        _ if total == 0 => return Err("lvm: the devices are too small for an extent".to_owned()),
+        _ if total == 0 => {
+            let smallest = members.iter().map(|m| m.size).min().unwrap_or(Bytes::ZERO);
+            return Err(ShapeError::NothingLeft { layer: "lvm", got: smallest });
+        }
         _ => {}
     }
     // Data lives only where extents are.
@@ -110,9 +113,10 @@ mod tests {
     fn room_and_devices_must_do() {
         let two = drives(&[Bytes::gib(1), Bytes::gib(1)]);
         let error = volume(&two, 3, None).expect_err("stripes");
-        assert_eq!(error, "lvm needs at least 3 devices, got 2");
+        assert_eq!(error.to_string(), "lvm needs at least 3 devices, got 2");
         let error = volume(&two, 1, Some(Bytes::gib(3))).expect_err("room");
-        assert!(error.contains("room for 1.99 GiB only") || error.contains("2"), "{error}");
+        let room = Bytes::gib(2) - Bytes::mib(8);
+        assert_eq!(error, ShapeError::NoRoom { layer: "lvm", wanted: Bytes::gib(3), room });
         assert!(volume(&drives(&[Bytes::mib(2)]), 1, None).is_err());
         let small = volume(&two, 1, Some(Bytes::mib(10))).expect("one of them");
         assert_eq!(small.size, Bytes::mib(12));

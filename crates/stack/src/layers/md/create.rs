@@ -93,11 +93,9 @@ impl Md {
         let is_it = |array: &String| {
             array_uuid(array, site.executor).is_some_and(|found| same_uuid(&found, uuid))
         };
-        arrays_over(&names).into_iter().find(is_it).ok_or_else(|| {
-            StackError::Other(format!(
-                "{}: mdadm made no array with the UUID {uuid} that /sys/block shows",
-                self.layer
-            ))
+        arrays_over(&names).into_iter().find(is_it).ok_or_else(|| StackError::NoArray {
+            layer: self.layer.to_owned(),
+            uuid: uuid.to_owned(),
         })
     }
 

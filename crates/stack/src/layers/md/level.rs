@@ -2,8 +2,8 @@
 
 use disklab_units::Bytes;
 
-use crate::Volume;
 use crate::redundancy::combine;
+use crate::{ShapeError, Volume};
 
 /// A RAID level of md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,17 +87,17 @@ impl Level {
     /// The array over `members` with this chunk.
     ///
     /// # Errors
-    /// In words for the user, where there are too few members or too little
-    /// room on them.
+    /// Where there are too few members or too little room on them.
     pub fn array(
         self,
-        layer: &str,
+        layer: &'static str,
         members: &[Volume],
         chunk: Option<Bytes>,
-    ) -> Result<Volume, String> {
+    ) -> Result<Volume, ShapeError> {
         let least = self.least_members();
         if members.len() < least {
-            return Err(format!("{layer} needs at least {least} devices, got {}", members.len()));
+            let got = members.len();
+            return Err(ShapeError::TooFew { layer: layer.to_owned(), least, got });
         }
         let chunk = if self.has_chunks() { chunk.unwrap_or(DEFAULT_CHUNK) } else { Bytes::kib(4) };
         let room: Vec<Bytes> = members
@@ -108,7 +108,7 @@ impl Level {
         let least_room = room.iter().copied().min().unwrap_or(Bytes::ZERO);
         if least_room == Bytes::ZERO {
             let smallest = members.iter().map(|m| m.size).min().unwrap_or(Bytes::ZERO);
-            return Err(format!("{layer}: a device of {smallest} is too small for an md member"));
+            return Err(ShapeError::NothingLeft { layer, got: smallest });
         }
         let count = members.len() as u64;
         let n = members.len() as f64;
@@ -241,10 +241,10 @@ mod tests {
     fn too_few_or_too_small() {
         let two = drives(&[Bytes::gib(1); 2]);
         let error = Level::Raid5.array("md-raid5", &two, None).expect_err("two");
-        assert_eq!(error, "md-raid5 needs at least 3 devices, got 2");
+        assert_eq!(error.to_string(), "md-raid5 needs at least 3 devices, got 2");
         let small = drives(&[Bytes::kib(64); 2]);
         let error = Level::Raid1.array("md-raid1", &small, None).expect_err("small");
-        assert!(error.contains("64 KiB is too small"), "{error}");
+        assert_eq!(error, ShapeError::NothingLeft { layer: "md-raid1", got: Bytes::kib(64) });
     }
 
     proptest! {

@@ -6,7 +6,7 @@ use disklab_units::Bytes;
 
 use crate::reading::Reading;
 use crate::redundancy::{devices, members};
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError};
+use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError};
 
 mod create;
 mod level;
@@ -175,7 +175,7 @@ pub(super) fn stripe_cache(reading: &mut Reading<'_>) -> Result<Option<u32>, Sou
 pub(super) const MDADM: Need = Need::Program { name: "mdadm", package: "mdadm" };
 
 impl Layer for Md {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let members = members(self.layer, below)?;
         Ok(Shape::Devices(vec![self.level.array(self.layer, members, self.chunk)?]))
     }

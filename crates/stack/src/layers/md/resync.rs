@@ -59,11 +59,7 @@ impl Md {
                 Progress::AtWork => idle_since = None,
                 Progress::Idle => {
                     if idle_since.get_or_insert_with(Instant::now).elapsed() > IDLE_LIMIT {
-                        return Err(StackError::Other(format!(
-                            "{}: the first resync ended, but not all members agree; see the \
-                             kernel's messages (dmesg) for errors of a drive",
-                            self.layer
-                        )));
+                        return Err(StackError::MembersDiffer { layer: self.layer.to_owned() });
                     }
                 }
             }

@@ -15,7 +15,7 @@ use super::lvm::{self, Group};
 use super::md::{self, Md, Resync};
 use crate::reading::Reading;
 use crate::redundancy::{combine, devices, members};
-use crate::{Form, Layer, LayerKind, Need, Shape, Site, StackError, Volume};
+use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Volume};
 
 mod partitions;
 mod slices;
@@ -94,23 +94,17 @@ fn minimum(rooms: &[Bytes]) -> Bytes {
 
 impl Shr {
     /// The slices of drives of these sizes.
-    fn slices(&self, sizes: &[Bytes]) -> Result<Vec<Slice>, String> {
+    fn slices(&self, sizes: &[Bytes]) -> Result<Vec<Slice>, ShapeError> {
         let least = self.kind.least_drives();
         if sizes.len() < least {
-            return Err(format!(
-                "{} needs at least {least} devices, got {}",
-                self.layer,
-                sizes.len()
-            ));
+            let got = sizes.len();
+            return Err(ShapeError::TooFew { layer: self.layer.to_owned(), least, got });
         }
         let rooms: Vec<Bytes> = sizes.iter().map(|size| room(*size)).collect();
         let slices = slice(&rooms, self.kind, minimum(&rooms));
         if slices.is_empty() {
-            return Err(format!(
-                "{} needs at least {least} devices with {} in common",
-                self.layer,
-                minimum(&rooms) + FRONT + BACK
-            ));
+            let common = minimum(&rooms) + FRONT + BACK;
+            return Err(ShapeError::NothingInCommon { layer: self.layer, least, common });
         }
         Ok(slices)
     }
@@ -131,7 +125,7 @@ impl Shr {
 }
 
 impl Layer for Shr {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let drives = members(self.layer, below)?;
         let sizes: Vec<Bytes> = drives.iter().map(|drive| drive.size).collect();
         let mut arrays = Vec::new();
@@ -148,7 +142,8 @@ impl Layer for Shr {
         }
         let total: Bytes = arrays.iter().map(|array| array.size).sum();
         if total == Bytes::ZERO {
-            return Err(format!("{}: the devices are too small", self.layer));
+            let smallest = sizes.iter().copied().min().unwrap_or(Bytes::ZERO);
+            return Err(ShapeError::NothingLeft { layer: self.layer, got: smallest });
         }
         let shares: Vec<f64> = arrays.iter().map(|a| a.size.0 as f64 / total.0 as f64).collect();
         Ok(Shape::Devices(vec![combine(&arrays, &shares, total, 0)]))
@@ -170,7 +165,7 @@ impl Layer for Shr {
         for drive in &drives {
             sizes.push(partitions::size_of(self.layer, drive)?);
         }
-        let slices = self.slices(&sizes).map_err(StackError::Other)?;
+        let slices = self.slices(&sizes)?;
         site.note(self.layer, words(&slices));
         let cut = partitions::cut(self.layer, &drives, &slices, site)?;
         let mut arrays = Vec::new();
@@ -179,7 +174,7 @@ impl Layer for Shr {
         }
         let group = Group::create(self.layer, &arrays, site)?;
         let Some((first, more)) = arrays.split_first() else {
-            return Err(StackError::Other(format!("{}: no slice", self.layer)));
+            return Err(ShapeError::NothingLeft { layer: self.layer, got: Bytes::ZERO }.into());
         };
         // Array by array: in one go, LVM would begin with the largest.
         let whole = ["--extents", "100%PVS"].map(str::to_owned);
@@ -208,7 +203,7 @@ mod tests {
     use super::*;
     use crate::reading::tests::spec;
 
-    fn shape(text: &str, sizes: &[Bytes]) -> Result<Volume, String> {
+    fn shape(text: &str, sizes: &[Bytes]) -> Result<Volume, ShapeError> {
         let shr = understand(&spec(text)).expect("shr");
         match shr.shape(&Shape::drives(sizes))? {
             Shape::Devices(mut volumes) if volumes.len() == 1 => Ok(volumes.remove(0)),
@@ -241,10 +236,11 @@ mod tests {
     #[test]
     fn errors_say_what_is_needed() {
         let two = [Bytes::gib(1); 2];
-        assert_eq!(shape("shr2", &two).expect_err("two"), "shr2 needs at least 4 devices, got 2");
+        let error = shape("shr2", &two).expect_err("two").to_string();
+        assert_eq!(error, "shr2 needs at least 4 devices, got 2");
         let unequal = [Bytes::mib(10), Bytes::gib(1)];
         let error = shape("shr", &unequal).expect_err("nothing in common");
-        assert_eq!(error, "shr needs at least 2 devices with 18 MiB in common");
+        assert_eq!(error.to_string(), "shr needs at least 2 devices with 18 MiB in common");
     }
 
     #[test]

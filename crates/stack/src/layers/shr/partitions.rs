@@ -7,6 +7,7 @@ use disklab_exec::Invocation;
 use disklab_units::Bytes;
 
 use super::{FRONT, Slice};
+use crate::layers::partition::{no_block_device, not_shown};
 use crate::udev::{kernel_name, nap, wait_for_node};
 use crate::{Need, Site, StackError, Undo, seeded};
 
@@ -18,9 +19,7 @@ pub(super) fn size_of(layer: &str, device: &Path) -> Result<Bytes, StackError> {
     let sectors = kernel_name(device)
         .and_then(|name| fs::read_to_string(format!("/sys/class/block/{name}/size")).ok())
         .and_then(|text| text.trim().parse::<u64>().ok())
-        .ok_or_else(|| {
-            StackError::Other(format!("{layer}: {} is no block device", device.display()))
-        })?;
+        .ok_or_else(|| no_block_device(layer, device))?;
     // The kernel counts in these units, whatever the sectors of the device.
     Ok(Bytes(sectors.saturating_mul(512)))
 }
@@ -76,10 +75,7 @@ fn node(layer: &str, drive: &Path, number: usize, site: &Site<'_>) -> Result<Pat
         }
         nap(site, layer)?;
     }
-    Err(StackError::Other(format!(
-        "{layer}: the kernel does not show partition {number} of {}",
-        drive.display()
-    )))
+    Err(not_shown(layer, drive, number))
 }
 
 /// The kernel's name of a partition: by its number, because the rules for names

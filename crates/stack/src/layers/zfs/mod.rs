@@ -9,7 +9,10 @@ use disklab_study::LayerSpec;
 use super::partition;
 use crate::redundancy::{devices, members};
 use crate::udev;
-use crate::{Form, Layer, LayerKind, Need, Remount, Shape, Site, StackError, Undo, Volume, seeded};
+use crate::{
+    Form, Layer, LayerKind, Need, Remount, Shape, ShapeError, Site, StackError, Undo, Volume,
+    seeded,
+};
 
 pub(super) mod properties;
 mod space;
@@ -127,7 +130,7 @@ impl Zfs {
     ///
     /// # Errors
     /// Where they do not come out even, or are too few.
-    fn vdevs<'a, T>(&self, devices: &'a [T]) -> Result<Vec<&'a [T]>, String> {
+    fn vdevs<'a, T>(&self, devices: &'a [T]) -> Result<Vec<&'a [T]>, ShapeError> {
         let width = match self.vdev {
             Vdev::Stripe => 1,
             _ => self.width.unwrap_or(devices.len()),
@@ -135,14 +138,11 @@ impl Zfs {
         let least = self.vdev.least_devices();
         if width < least || devices.len() < least {
             let got = width.min(devices.len());
-            return Err(format!("{} needs at least {least} devices, got {got}", self.layer));
+            return Err(ShapeError::TooFew { layer: self.layer.to_owned(), least, got });
         }
         if !devices.len().is_multiple_of(width) {
-            return Err(format!(
-                "{}: {} devices do not make vdevs of {width}",
-                self.layer,
-                devices.len()
-            ));
+            let devices = devices.len();
+            return Err(ShapeError::Vdevs { layer: self.layer, devices, width });
         }
         Ok(devices.chunks(width).collect())
     }
@@ -189,7 +189,7 @@ fn is_whole_disk(device: &Path) -> bool {
 }
 
 impl Layer for Zfs {
-    fn shape(&self, below: &Shape) -> Result<Shape, String> {
+    fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let vdevs: Vec<&[Volume]> = self.vdevs(members(self.layer, below)?)?;
         let geometry = Geometry {
             vdev: self.vdev,
@@ -221,7 +221,7 @@ impl Layer for Zfs {
         })?;
         // Before the pool is destroyed: this also ends what still uses it.
         site.ledger.enter(Undo::Unmount(directory.clone()))?;
-        let vdevs = self.vdevs(&devices).map_err(StackError::Other)?;
+        let vdevs = self.vdevs(&devices)?;
         site.run(self.layer, &self.create(&pool, &mark, &directory, &vdevs))?;
         note_what_was_made(self.layer, &pool, self.properties.get("ashift"), site)?;
         site.mounted.push(Remount::Pool {
@@ -347,11 +347,11 @@ mod tests {
             ("zfs-mirror", 1, "zfs-mirror needs at least 2 devices, got 1"),
             ("zfs-raidz3", 3, "zfs-raidz3 needs at least 4 devices, got 3"),
             ("zfs-raidz2[width=2]", 4, "zfs-raidz2 needs at least 3 devices, got 2"),
-            ("zfs-mirror[width=2]", 3, "3 devices do not make vdevs of 2"),
+            ("zfs-mirror[width=2]", 3, "zfs-mirror: 3 devices do not make vdevs of 2"),
             ("zfs", 0, "zfs needs at least 1 devices, got 0"),
         ] {
             let error = understand(&spec(text)).expect("zfs").shape(&drives(count));
-            assert_eq!(error.expect_err(text).replace("zfs-mirror: 3", "3"), words);
+            assert_eq!(error.expect_err(text).to_string(), words);
         }
         let error = understand(&spec("zfs[width=2]")).expect_err("stripe").message;
         assert!(error.contains("'width' is no option of zfs"), "{error}");
@@ -364,6 +364,7 @@ mod tests {
         let zfs = understand(&spec("zfs")).expect("zfs");
         let pool = zfs.shape(&Shape::drives(&[disklab_units::Bytes::gib(10)])).expect("pool");
         assert!(matches!(pool, Shape::Pool(_)));
-        assert_eq!(zfs.shape(&pool).expect_err("pool"), "zfs needs devices, got a ZFS pool");
+        let error = zfs.shape(&pool).expect_err("pool");
+        assert_eq!(error, ShapeError::unfit("zfs", "devices", crate::Below::Pool));
     }
 }

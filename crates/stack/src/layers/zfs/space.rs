@@ -5,8 +5,8 @@
 
 use disklab_units::Bytes;
 
-use crate::Volume;
 use crate::redundancy::combine;
+use crate::{ShapeError, Volume};
 
 /// How the devices of one top-level vdev stand together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +22,9 @@ pub(super) enum Vdev {
 /// Two labels before the data, two after it, and the boot block
 /// (`VDEV_LABEL_START_SIZE` and `VDEV_LABEL_END_SIZE` in `vdev_impl.h`).
 const LABELS: Bytes = Bytes((4 << 20) + (512 << 10));
+
+/// `SPA_MINDEVSIZE` in `spa_impl.h`.
+const LEAST_DEVICE: Bytes = Bytes::mib(64);
 
 /// Blocks for which the space shown is calculated (`vdev_deflate_ratio`).
 const TYPICAL_BLOCK: Bytes = Bytes::kib(128);
@@ -44,11 +47,13 @@ impl Geometry {
     /// The pool over `vdevs`, each with its devices.
     ///
     /// # Errors
-    /// In words, where a device is too small.
-    pub fn pool(&self, layer: &str, vdevs: &[&[Volume]]) -> Result<Volume, String> {
+    /// Where a device is too small.
+    pub fn pool(&self, layer: &'static str, vdevs: &[&[Volume]]) -> Result<Volume, ShapeError> {
         let parts: Vec<Volume> = vdevs.iter().map(|devices| self.one(devices)).collect();
         if parts.iter().any(|part| part.size == Bytes::ZERO) {
-            return Err(format!("{layer}: a device is too small; ZFS needs at least 64 MiB"));
+            let sizes = vdevs.iter().copied().flatten().map(|device| device.size);
+            let got = sizes.min().unwrap_or(Bytes::ZERO);
+            return Err(ShapeError::TooSmall { layer, least: LEAST_DEVICE, got });
         }
         let total: Bytes = parts.iter().map(|part| part.size).sum();
         let shares: Vec<f64> = parts.iter().map(|p| p.size.0 as f64 / total.0 as f64).collect();
@@ -58,8 +63,7 @@ impl Geometry {
     /// One top-level vdev.
     fn one(&self, devices: &[Volume]) -> Volume {
         let smallest = devices.iter().map(|d| d.size).min().unwrap_or(Bytes::ZERO);
-        // SPA_MINDEVSIZE in `spa_impl.h`.
-        let room = if smallest < Bytes::mib(64) { Bytes::ZERO } else { smallest - LABELS };
+        let room = if smallest < LEAST_DEVICE { Bytes::ZERO } else { smallest - LABELS };
         let count = devices.len() as u64;
         match self.vdev {
             Vdev::Stripe | Vdev::Mirror => {
@@ -177,7 +181,8 @@ mod tests {
     fn small_devices_are_refused() {
         let drives = drives(2, Bytes::mib(63));
         let error = geometry(Vdev::Mirror).pool("zfs-mirror", &[&drives]).expect_err("small");
-        assert_eq!(error, "zfs-mirror: a device is too small; ZFS needs at least 64 MiB");
+        let (least, got) = (Bytes::mib(64), Bytes::mib(63));
+        assert_eq!(error, ShapeError::TooSmall { layer: "zfs-mirror", least, got });
     }
 
     proptest! {

@@ -73,15 +73,13 @@ fn closed(on: &Path, kind: &str) -> Option<Obstacle> {
 
 fn partitions(path: &Path, executor: &Executor) -> Result<Vec<(String, u64, u64)>, StackError> {
     if find_program("sfdisk").is_none() {
-        return Err(StackError::Other(format!(
-            "{} has partitions; sfdisk is needed to inspect them: apt-get install fdisk",
-            path.display()
-        )));
+        return Err(StackError::NoSfdisk(path.to_owned()));
     }
     let list = Invocation::new("sfdisk").arg("--json").arg(path).uninterruptible();
     let text = executor.check(&list).map_err(failed)?.text();
-    let output: Output = serde_json::from_str(&text).map_err(|e| {
-        StackError::Other(format!("`sfdisk --json {}` printed no valid JSON: {e}", path.display()))
+    let output: Output = serde_json::from_str(&text).map_err(|source| StackError::OutputJson {
+        command: format!("sfdisk --json {}", path.display()),
+        source,
     })?;
     let Table { sectorsize, partitions } = output.partitiontable;
     let bytes = |sectors: u64| sectors.saturating_mul(sectorsize);

@@ -70,11 +70,9 @@ pub(super) fn signatures(path: &Path, executor: &Executor) -> Result<Vec<Signatu
     let listing = if text.trim().is_empty() {
         Listing::default()
     } else {
-        serde_json::from_str(&text).map_err(|e| {
-            StackError::Other(format!(
-                "`wipefs --no-act --json {}` printed no valid JSON: {e}",
-                path.display()
-            ))
+        serde_json::from_str(&text).map_err(|source| StackError::OutputJson {
+            command: format!("wipefs --no-act --json {}", path.display()),
+            source,
         })?
     };
     let mut found = listing.signatures;
