@@ -121,7 +121,7 @@ fn runner_code(error: &RunnerError) -> u8 {
         | RunnerError::Open(_)
         | RunnerError::Occupied(_)
         | RunnerError::OtherStudy { .. }
-        | RunnerError::OtherMachine { .. } => USAGE_ERROR,
+        | RunnerError::OtherMachine(_) => USAGE_ERROR,
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn exit_code_follows_from_the_variant() {
-        let store = || StoreError::Other("broken".to_owned());
+        let store = || StoreError::NoParts;
         let bench = || BenchError::ConsentNeeded;
         for (error, code) in [
             (RunnerError::Interrupted, INTERRUPTED),

@@ -7,7 +7,7 @@ use disklab_lab::LabError;
 use disklab_lab::kernel::KernelError;
 use disklab_source::SourceError;
 use disklab_stack::StackError;
-use disklab_store::StoreError;
+use disklab_store::{Aspect, Difference, StoreError};
 use disklab_units::{Bytes, show_duration};
 use disklab_verdict::AnalyseError;
 
@@ -162,15 +162,14 @@ pub enum RunnerError {
     /// The run began on another machine, kernel or version.
     #[error(
         "this run cannot be resumed here, because it would mix two machines: {}; {}start a new run",
-        differences.join("; "),
-        if *is_kernel { "name the run's own kernel with --kernel, or " } else { "" }
+        then_and_now(.0),
+        if .0.iter().any(|difference| difference.what == Aspect::LabKernel) {
+            "name the run's own kernel with --kernel, or "
+        } else {
+            ""
+        }
     )]
-    OtherMachine {
-        /// What differs.
-        differences: Vec<String>,
-        /// Whether the lab's kernel does.
-        is_kernel: bool,
-    },
+    OtherMachine(Vec<Difference>),
     /// The run cannot be read or written.
     #[error(transparent)]
     Record(StoreError),
@@ -211,6 +210,13 @@ pub enum DirectoryProblem {
     /// It cannot be looked at.
     #[error("{0}")]
     Unreadable(std::io::Error),
+}
+
+/// 'the kernel was '6.1' and is '6.12'; …'.
+fn then_and_now(differences: &[Difference]) -> String {
+    let words =
+        differences.iter().map(|d| format!("{} was '{}' and is '{}'", d.what, d.one, d.other));
+    words.collect::<Vec<_>>().join("; ")
 }
 
 impl RunnerError {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use disklab_bench::ReadyBench;
-use disklab_store::{CellState, Grounds, LAB_KERNEL, Run, RunInfo, Session};
+use disklab_store::{CellState, Grounds, Run, RunInfo, Session};
 use disklab_study::{Cell, load};
 use jiff::Timestamp;
 
@@ -235,12 +235,7 @@ fn same_machine(
         environment,
     };
     let found = info.grounds().differences(&now);
-    if found.is_empty() {
-        return Ok(());
-    }
-    let is_kernel = found.iter().any(|d| d.what == LAB_KERNEL);
-    let words = found.iter().map(|d| format!("{} was '{}' and is '{}'", d.what, d.one, d.other));
-    Err(RunnerError::OtherMachine { differences: words.collect(), is_kernel })
+    if found.is_empty() { Ok(()) } else { Err(RunnerError::OtherMachine(found)) }
 }
 
 fn waiting(run: &Run) -> Result<Vec<Cell>, RunnerError> {

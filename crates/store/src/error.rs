@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::run::DATABASE;
+use crate::{Aspect, Difference};
+
 /// Why a run could not be made, opened, written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -81,9 +84,146 @@ pub enum StoreError {
         /// What a run has there.
         expected: &'static str,
     },
-    /// There is no run, or one of another kind, or in use; in words for the user.
-    #[error("{0}")]
-    Other(String),
+    /// A folder without a run.
+    #[error(
+        "{} is no run: it has no {DATABASE}; a run is the folder that `disklab run` names when it \
+         starts", .0.display()
+    )]
+    NoRun(PathBuf),
+    /// A run where another one was to be made.
+    #[error(
+        "{} holds a run already; choose another folder with --out, or go on with it by --resume",
+        .0.display()
+    )]
+    HoldsRun(PathBuf),
+    /// Another process writes the run.
+    #[error("{} is being written by another disklab; wait for it, or stop it", .0.display())]
+    BeingWritten(PathBuf),
+    /// It was to be written, and is open for reading.
+    #[error("{} is open for reading only", .0.display())]
+    ReadOnly(PathBuf),
+    /// The database has nothing in it.
+    #[error(
+        "{} is empty: the run was cut off before it began, or its file was lost. Nothing can be \
+         read from it; remove it, and start the run anew", .0.display()
+    )]
+    Empty(PathBuf),
+    /// Another program's database.
+    #[error("{} is the database of another program, not a run of disklab", .0.display())]
+    OtherProgram(PathBuf),
+    /// Tables of another version.
+    #[error(
+        "{} has format {format}, and this disklab reads format {known}; take the disklab that \
+         made it", path.display()
+    )]
+    OtherFormat {
+        /// The database.
+        path: PathBuf,
+        /// Its format.
+        format: i64,
+        /// The one that this version reads.
+        known: i64,
+    },
+    /// What the run is cannot be read.
+    #[error("{} was written by another version of disklab: {source}", path.display())]
+    OtherVersion {
+        /// The run's folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A cell that is done, without a sample.
+    #[error("{}: cell {cell}: its sample is missing", path.display())]
+    NoSample {
+        /// The run's folder.
+        path: PathBuf,
+        /// The cell's number.
+        cell: u32,
+    },
+    /// A sample that cannot be read.
+    #[error("{}: cell {cell}: {source}", path.display())]
+    BadSample {
+        /// The run's folder.
+        path: PathBuf,
+        /// The cell's number.
+        cell: u32,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A sample that cannot be written.
+    #[error("cell {cell}: {source}")]
+    SampleJson {
+        /// The cell's number.
+        cell: u32,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A merge of nothing.
+    #[error("there is no part to merge")]
+    NoParts,
+    /// A run that cannot be part of another.
+    #[error("{} cannot be merged: {why}", path.display())]
+    NoPart {
+        /// The run's folder.
+        path: PathBuf,
+        /// Why.
+        why: NoPart,
+    },
+    /// Runs that are no parts of one.
+    #[error(
+        "{} and {} are no parts of one run: {}", one.display(), other.display(),
+        in_words(differences)
+    )]
+    NotOneRun {
+        /// The first part's folder.
+        one: PathBuf,
+        /// The other's.
+        other: PathBuf,
+        /// In what they differ.
+        differences: Vec<Difference>,
+    },
+    /// Two parts have a sample of the same cell.
+    #[error(
+        "{stack} · {workload} was measured in {} and in {}; leave one of them out",
+        one.display(), other.display()
+    )]
+    MeasuredTwice {
+        /// The cell's stack.
+        stack: String,
+        /// Its workload.
+        workload: String,
+        /// The one part's folder.
+        one: PathBuf,
+        /// The other's.
+        other: PathBuf,
+    },
+}
+
+/// Why a run cannot be part of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoPart {
+    /// It was measured on a machine.
+    #[error(
+        "only what was run in the lab can; on a machine, the order of the cells spreads what \
+         changes with time over all stacks alike, which parts of other hours do not"
+    )]
+    NotInTheLab,
+    /// It decided as it went.
+    #[error("its samples decided which cells it has")]
+    Adaptive,
+}
+
+/// 'the seed is 1 in the first and 2 in the second; …', and what to do.
+fn in_words(differences: &[Difference]) -> String {
+    let one = |d: &Difference| match d.what {
+        Aspect::StudyText => "the study's text is not the same in both".to_owned(),
+        _ => format!("{} is '{}' in the first and '{}' in the second", d.what, d.one, d.other),
+    };
+    let mut words: Vec<String> = differences.iter().map(one).collect();
+    if differences.iter().any(|difference| difference.what == Aspect::LabKernel) {
+        words.push("run all parts with one kernel (run --kernel PATH)".to_owned());
+    }
+    words.join("; ")
 }
 
 impl StoreError {

@@ -1,4 +1,6 @@
-//! What a run's figures stand on besides drives and study.
+//! What a run's figures stand on: in what two runs differ that should be one.
+
+use std::fmt;
 
 use disklab_sample::Environment;
 
@@ -18,19 +20,106 @@ pub struct Grounds<'a> {
     pub environment: &'a Environment,
 }
 
-/// Something in which two grounds differ.
+/// Something that two runs may differ in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Aspect {
+    /// The study's id.
+    Study,
+    /// The study's text, where the id is the same.
+    StudyText,
+    /// The seed.
+    Seed,
+    /// The number of repeats.
+    Repeats,
+    /// The scale of sizes.
+    Scale,
+    /// An option of `disklab run`.
+    Option(String),
+    /// disklab's version.
+    Disklab,
+    /// The bench.
+    Bench,
+    /// The kernel of the machine.
+    Kernel,
+    /// The kernel of the lab's guests.
+    LabKernel,
+    /// The processor.
+    Processor,
+    /// The machine's memory.
+    Memory,
+    /// The version of a program.
+    Program(String),
+}
+
+impl fmt::Display for Aspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Study => "the study",
+            Self::StudyText => "the study's text",
+            Self::Seed => "the seed",
+            Self::Repeats => "the number of repeats",
+            Self::Scale => "the scale",
+            Self::Option(name) => return write!(f, "--{name}"),
+            Self::Disklab => "disklab",
+            Self::Bench => "the bench",
+            Self::Kernel => "the kernel",
+            Self::LabKernel => "the lab's kernel",
+            Self::Processor => "the processor",
+            Self::Memory => "memory",
+            Self::Program(name) => name,
+        })
+    }
+}
+
+/// Something in which two runs differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is, such as `the kernel` or `mkfs.ext4`.
-    pub what: String,
-    /// On the one side.
+    /// What it is.
+    pub what: Aspect,
+    /// In the one.
     pub one: String,
-    /// On the other.
+    /// In the other.
     pub other: String,
 }
 
-/// What a [`Difference`] between two kernels of the lab is called.
-pub const LAB_KERNEL: &str = "the lab's kernel";
+/// Differences in the order in which they are looked for.
+#[derive(Debug, Default)]
+struct Found(Vec<Difference>);
+
+impl Found {
+    fn compare(&mut self, what: Aspect, one: impl ToString, other: impl ToString) {
+        let (one, other) = (one.to_string(), other.to_string());
+        if one != other {
+            self.0.push(Difference { what, one, other });
+        }
+    }
+
+    fn grounds(&mut self, a: &Grounds<'_>, b: &Grounds<'_>) {
+        let (one, other) = (a.environment, b.environment);
+        self.compare(Aspect::Disklab, a.disklab, b.disklab);
+        self.compare(Aspect::Bench, a.bench, b.bench);
+        self.compare(Aspect::Bench, a.bench_about, b.bench_about);
+        self.compare(Aspect::Kernel, &one.kernel, &other.kernel);
+        let digest = |environment: &Environment| {
+            environment.lab_kernel.as_ref().map(|kernel| kernel.digest.clone())
+        };
+        if digest(one) != digest(other) {
+            self.compare(Aspect::LabKernel, lab_kernel_words(one), lab_kernel_words(other));
+        }
+        let processor = |environment: &Environment| {
+            let name = environment.processor.as_deref().unwrap_or_default();
+            format!("{} × {name}", environment.processors)
+        };
+        self.compare(Aspect::Processor, processor(one), processor(other));
+        self.compare(Aspect::Memory, one.memory_bytes, other.memory_bytes);
+        for tool in &one.tools {
+            let known = other.tools.iter().find(|t| t.name == tool.name);
+            let version = known.map_or("missing", |t| without_host(&t.version));
+            let what = Aspect::Program(tool.name.clone());
+            self.compare(what, without_host(&tool.version), version);
+        }
+    }
+}
 
 /// The kernel of the lab's guests in a phrase.
 fn lab_kernel_words(environment: &Environment) -> String {
@@ -47,41 +136,42 @@ impl RunInfo {
             environment: &self.environment,
         }
     }
+
+    /// In what `other` differs, besides its cells and where files lie; in nothing where both
+    /// are parts of one run.
+    pub fn differences(&self, other: &Self) -> Vec<Difference> {
+        let mut found = Found::default();
+        found.compare(Aspect::Study, &self.study, &other.study);
+        if self.study == other.study && self.study_text != other.study_text {
+            let (one, other) = ("one".to_owned(), "another".to_owned());
+            found.0.push(Difference { what: Aspect::StudyText, one, other });
+        }
+        found.compare(Aspect::Seed, self.seed, other.seed);
+        found.compare(Aspect::Repeats, self.repeats, other.repeats);
+        found.compare(Aspect::Scale, self.scale, other.scale);
+        found.grounds(&self.grounds(), &other.grounds());
+        let names = self.options.keys().chain(other.options.keys());
+        let mut names: Vec<&String> =
+            names.filter(|name| !Self::ABOUT_CELLS.contains(&name.as_str())).collect();
+        names.sort();
+        names.dedup();
+        for name in names {
+            let of = |info: &Self| {
+                info.options.get(name).cloned().unwrap_or_else(|| "not given".to_owned())
+            };
+            found.compare(Aspect::Option(name.clone()), of(self), of(other));
+        }
+        found.0
+    }
 }
 
 impl Grounds<'_> {
     /// In what `other` differs, as far as figures may depend on it. Of the programs, those
     /// that are known here are looked at.
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
-        let mut found = Vec::new();
-        let mut compare = |what: &str, one: String, other: String| {
-            if one != other {
-                found.push(Difference { what: what.to_owned(), one, other });
-            }
-        };
-        let (one, two) = (self.environment, other.environment);
-        compare("disklab", self.disklab.to_owned(), other.disklab.to_owned());
-        compare("the bench", self.bench.to_owned(), other.bench.to_owned());
-        compare("the bench", self.bench_about.to_owned(), other.bench_about.to_owned());
-        compare("the kernel", one.kernel.clone(), two.kernel.clone());
-        let digest = |environment: &Environment| {
-            environment.lab_kernel.as_ref().map(|kernel| kernel.digest.clone())
-        };
-        if digest(one) != digest(two) {
-            compare(LAB_KERNEL, lab_kernel_words(one), lab_kernel_words(two));
-        }
-        let processor = |environment: &Environment| {
-            let name = environment.processor.as_deref().unwrap_or_default();
-            format!("{} × {name}", environment.processors)
-        };
-        compare("the processor", processor(one), processor(two));
-        compare("memory", one.memory_bytes.to_string(), two.memory_bytes.to_string());
-        for tool in &one.tools {
-            let known = two.tools.iter().find(|t| t.name == tool.name);
-            let version = known.map_or("missing", |t| without_host(&t.version));
-            compare(&tool.name, without_host(&tool.version).to_owned(), version.to_owned());
-        }
-        found
+        let mut found = Found::default();
+        found.grounds(self, other);
+        found.0
     }
 }
 

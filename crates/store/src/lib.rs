@@ -13,7 +13,7 @@ mod untrusted;
 
 pub use claim::DirectoryClaim;
 pub use disklab_study::{LeftOut, PlannedStack};
-pub use error::StoreError;
-pub use grounds::{Difference, Grounds, LAB_KERNEL};
+pub use error::{NoPart, StoreError};
+pub use grounds::{Aspect, Difference, Grounds};
 pub use model::{CellRecord, CellState, RunInfo, Session};
 pub use run::Run;

@@ -6,15 +6,11 @@ use std::path::Path;
 
 use disklab_study::Cell;
 
-use crate::grounds::LAB_KERNEL;
 use crate::run::DATABASE;
 use crate::{
-    CellRecord, CellState, LeftOut, PlannedStack, Run, RunInfo, Session, StoreError, raw, rows,
+    CellRecord, CellState, LeftOut, NoPart, PlannedStack, Run, RunInfo, Session, StoreError, raw,
+    rows,
 };
-
-/// Options that say which cells run or where files lie, not how. A kernel is known by its
-/// digest, wherever it lies.
-const ABOUT_CELLS: [&str; 5] = ["only", "without", "scratch", RunInfo::KERNEL, RunInfo::CELL_LIMIT];
 
 /// A cell of a part, which part, and the cell that it becomes.
 struct Chosen {
@@ -39,18 +35,17 @@ impl Run {
     pub fn merge(parts: &[Self], folder: &Path) -> Result<Self, StoreError> {
         let infos: Vec<RunInfo> = parts.iter().map(Self::info).collect::<Result<_, _>>()?;
         let Some((first, rest)) = infos.split_first() else {
-            return Err(StoreError::Other("there is no part to merge".to_owned()));
+            return Err(StoreError::NoParts);
         };
         for (part, info) in parts.iter().zip(&infos) {
             part.can_be_part(info)?;
         }
         for (part, info) in parts.iter().zip(&infos).skip(1) {
-            same_but_for_cells(first, info).map_err(|difference| {
-                let (one, other) = (parts[0].folder.display(), part.folder.display());
-                StoreError::Other(format!(
-                    "{one} and {other} are no parts of one run: {difference}"
-                ))
-            })?;
+            let differences = first.differences(info);
+            if !differences.is_empty() {
+                let (one, other) = (parts[0].folder.clone(), part.folder.clone());
+                return Err(StoreError::NotOneRun { one, other, differences });
+            }
         }
         let chosen = choose(parts)?;
         let cells: Vec<Cell> = chosen.iter().map(|chosen| chosen.new.clone()).collect();
@@ -67,19 +62,14 @@ impl Run {
 
     /// Whether a run can be part of another at all.
     fn can_be_part(&self, info: &RunInfo) -> Result<(), StoreError> {
-        let refuse = |why: &str| {
-            Err(StoreError::Other(format!("{} cannot be merged: {why}", self.folder.display())))
-        };
+        let refuse = |why| Err(StoreError::NoPart { path: self.folder.clone(), why });
         if !info.is_lab() {
-            return refuse(
-                "only what was run in the lab can; on a machine, the order of the cells spreads \
-                 what changes with time over all stacks alike, which parts of other hours do not",
-            );
+            return refuse(NoPart::NotInTheLab);
         }
         let adaptive = [RunInfo::LOOKS, RunInfo::GOAL, RunInfo::PRECISION];
         if adaptive.iter().any(|name| info.options.contains_key(*name)) || self.outcome()?.is_some()
         {
-            return refuse("its samples decided which cells it has");
+            return refuse(NoPart::Adaptive);
         }
         Ok(())
     }
@@ -123,13 +113,12 @@ fn choose(parts: &[Run]) -> Result<Vec<Chosen>, StoreError> {
             };
             let (other, there) = entry.get();
             if there.state == CellState::Done && record.state == CellState::Done {
-                return Err(StoreError::Other(format!(
-                    "{} · {} was measured in {} and in {}; leave one of them out",
-                    cell.stack,
-                    cell.workload,
-                    parts[*other].folder.display(),
-                    run.folder.display()
-                )));
+                return Err(StoreError::MeasuredTwice {
+                    stack: cell.stack.clone(),
+                    workload: cell.workload.clone(),
+                    one: parts[*other].folder.clone(),
+                    other: run.folder.clone(),
+                });
             }
             if known(record.state) > known(there.state) {
                 entry.insert((part, record));
@@ -154,54 +143,10 @@ fn known(state: CellState) -> u8 {
     }
 }
 
-/// In what two runs differ besides their cells, in words; nothing where they are parts of one.
-fn same_but_for_cells(a: &RunInfo, b: &RunInfo) -> Result<(), String> {
-    let mut found = Vec::new();
-    let mut compare = |what: &str, one: &dyn std::fmt::Display, other: &dyn std::fmt::Display| {
-        let (one, other) = (one.to_string(), other.to_string());
-        if one != other {
-            found.push(format!("{what} is {one} in the first and {other} in the second"));
-        }
-    };
-    compare("the study", &a.study, &b.study);
-    compare("the seed", &a.seed, &b.seed);
-    compare("the number of repeats", &a.repeats, &b.repeats);
-    compare("the scale", &a.scale, &b.scale);
-    let differences = a.grounds().differences(&b.grounds());
-    let other_kernel = differences.iter().any(|difference| difference.what == LAB_KERNEL);
-    for difference in differences {
-        compare(
-            &difference.what,
-            &format!("'{}'", difference.one),
-            &format!("'{}'", difference.other),
-        );
-    }
-    let settings = |info: &RunInfo| -> BTreeMap<String, String> {
-        let mut options = info.options.clone();
-        options.retain(|name, _| !ABOUT_CELLS.contains(&name.as_str()));
-        options
-    };
-    let (one, other) = (settings(a), settings(b));
-    for name in one.keys().chain(other.keys().filter(|name| !one.contains_key(*name))) {
-        let word = |options: &BTreeMap<String, String>| match options.get(name) {
-            Some(value) => format!("'{value}'"),
-            None => "not given".to_owned(),
-        };
-        compare(&format!("--{name}"), &word(&one), &word(&other));
-    }
-    if a.study == b.study && a.study_text != b.study_text {
-        found.push("the study's text is not the same in both".to_owned());
-    }
-    if other_kernel {
-        found.push("run all parts with one kernel (run --kernel PATH)".to_owned());
-    }
-    if found.is_empty() { Ok(()) } else { Err(found.join("; ")) }
-}
-
 /// What the run of all parts is.
 fn merged_info(first: &RunInfo, rest: &[RunInfo]) -> RunInfo {
     let mut info = first.clone();
-    for name in ABOUT_CELLS {
+    for name in RunInfo::ABOUT_CELLS {
         info.options.remove(name);
     }
     for part in rest {

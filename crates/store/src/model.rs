@@ -61,6 +61,11 @@ impl RunInfo {
     /// Name of the option that says which kernel the lab's guests run, if the user named one.
     pub const KERNEL: &'static str = "kernel";
 
+    /// Names of the options that say which cells run or where files lie, not how. A kernel is
+    /// known by its digest, wherever it lies.
+    pub(crate) const ABOUT_CELLS: [&'static str; 5] =
+        ["only", "without", "scratch", Self::KERNEL, Self::CELL_LIMIT];
+
     /// Whether drives and time are modelled.
     pub fn is_lab(&self) -> bool {
         self.bench.split(':').next() == Some("lab")

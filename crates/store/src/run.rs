@@ -39,11 +39,7 @@ impl Run {
     pub fn create(folder: &Path, info: &RunInfo, cells: &[Cell]) -> Result<Self, StoreError> {
         let path = folder.join(DATABASE);
         if path.exists() {
-            return Err(StoreError::Other(format!(
-                "{} holds a run already; choose another folder with --out, or go on with it by \
-                 --resume",
-                folder.display()
-            )));
+            return Err(StoreError::HoldsRun(folder.to_owned()));
         }
         let claim = DirectoryClaim::make(folder)?;
         let lock = Some(take_lock(folder)?);
@@ -138,12 +134,8 @@ impl Run {
             .connection
             .query_row("SELECT info FROM run", [], |row| row.get(0))
             .map_err(self.sqlite())?;
-        serde_json::from_str(&text).map_err(|e| {
-            StoreError::Other(format!(
-                "{} was written by another version of disklab: {e}",
-                self.folder.display()
-            ))
-        })
+        serde_json::from_str(&text)
+            .map_err(|source| StoreError::OtherVersion { path: self.folder.clone(), source })
     }
 
     /// All cells, in order.
@@ -192,11 +184,13 @@ impl Run {
                 .optional()
                 .map_err(self.sqlite())?;
             let number = record.cell.number;
-            let broken = |why: String| {
-                StoreError::Other(format!("{}: cell {number}: {why}", self.folder.display()))
-            };
-            let json = json.ok_or_else(|| broken("its sample is missing".to_owned()))?;
-            let sample = serde_json::from_str(&json).map_err(|e| broken(e.to_string()))?;
+            let path = || self.folder.clone();
+            let json = json.ok_or_else(|| StoreError::NoSample { path: path(), cell: number })?;
+            let sample = serde_json::from_str(&json).map_err(|source| StoreError::BadSample {
+                path: path(),
+                cell: number,
+                source,
+            })?;
             visit(&record, sample);
         }
         Ok(())
@@ -263,8 +257,7 @@ impl Run {
     pub fn record(&mut self, cell: &Cell, sample: &Sample, seconds: f64) -> Result<(), StoreError> {
         self.writable()?;
         raw::finish(&self.folder, cell, &sample.trace)?;
-        let json = serde_json::to_string(sample)
-            .map_err(|e| StoreError::Other(format!("cell {}: {e}", cell.number)))?;
+        let json = to_json(cell, sample)?;
         let path = self.folder.join(DATABASE);
         let result = (|| {
             let transaction = self.connection.transaction()?;
@@ -292,8 +285,7 @@ impl Run {
             self.steps.restart();
             rows::end_cell(&transaction, cell, result.err(), 0.0).map_err(&sqlite)?;
             let Ok(sample) = result else { continue };
-            let json = serde_json::to_string(sample)
-                .map_err(|e| StoreError::Other(format!("cell {}: {e}", cell.number)))?;
+            let json = to_json(cell, sample)?;
             rows::insert_sample(&transaction, cell, sample, &json).map_err(&sqlite)?;
         }
         transaction.commit().map_err(&sqlite)
@@ -329,7 +321,7 @@ impl Run {
             self.steps.restart();
             return Ok(());
         }
-        Err(StoreError::Other(format!("{} is open for reading only", self.folder.display())))
+        Err(StoreError::ReadOnly(self.folder.clone()))
     }
 
     pub(crate) fn sqlite(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
@@ -342,11 +334,12 @@ fn existing(folder: &Path) -> Result<PathBuf, StoreError> {
     if path.is_file() {
         return Ok(path);
     }
-    Err(StoreError::Other(format!(
-        "{} is no run: it has no {DATABASE}; a run is the folder that `disklab run` names when it \
-         starts",
-        folder.display()
-    )))
+    Err(StoreError::NoRun(folder.to_owned()))
+}
+
+fn to_json(cell: &Cell, sample: &Sample) -> Result<String, StoreError> {
+    serde_json::to_string(sample)
+        .map_err(|source| StoreError::SampleJson { cell: cell.number, source })
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<(Connection, Steps), StoreError> {
@@ -369,26 +362,15 @@ fn check_version(path: &Path, connection: &Connection) -> Result<(), StoreError>
     if version == 0 {
         return Err(no_run_in(path, connection)?);
     }
-    Err(StoreError::Other(format!(
-        "{} has format {version}, and this disklab reads format {VERSION}; take the disklab that \
-         made it",
-        path.display()
-    )))
+    Err(StoreError::OtherFormat { path: path.to_owned(), format: version, known: VERSION })
 }
 
 /// Why a database that has no format of ours is none: what a crash between making the file
 /// and writing into it leaves, or somebody else's.
 fn no_run_in(path: &Path, connection: &Connection) -> Result<StoreError, StoreError> {
     let is_empty = untrusted::is_empty(connection).map_err(StoreError::sqlite(path))?;
-    let path = path.display();
-    Ok(StoreError::Other(if is_empty {
-        format!(
-            "{path} is empty: the run was cut off before it began, or its file was lost. Nothing \
-             can be read from it; remove it, and start the run anew"
-        )
-    } else {
-        format!("{path} is the database of another program, not a run of disklab")
-    }))
+    let path = path.to_owned();
+    Ok(if is_empty { StoreError::Empty(path) } else { StoreError::OtherProgram(path) })
 }
 
 fn take_lock(folder: &Path) -> Result<File, StoreError> {
@@ -400,11 +382,7 @@ fn take_lock(folder: &Path) -> Result<File, StoreError> {
         .custom_flags(OFlags::NOFOLLOW.bits() as i32)
         .open(&path)
         .map_err(StoreError::io("cannot make", &path))?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
-        StoreError::Other(format!(
-            "{} is being written by another disklab; wait for it, or stop it",
-            folder.display()
-        ))
-    })?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive)
+        .map_err(|_| StoreError::BeingWritten(folder.to_owned()))?;
     Ok(file)
 }

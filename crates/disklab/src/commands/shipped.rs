@@ -80,7 +80,7 @@ fn tell(differences: &Differences, as_json: bool) -> Result<u8, Failure> {
             "largest_share": differences.largest,
             "same_to_the_digit": differences.none(),
             "causes": causes
-                .map(|c| json!({ "what": c.what, "shipped": c.one, "here": c.other }))
+                .map(|c| json!({ "what": c.what.to_string(), "shipped": c.one, "here": c.other }))
                 .collect::<Vec<_>>(),
         }))?;
     } else {

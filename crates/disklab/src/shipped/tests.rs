@@ -52,7 +52,7 @@ fn a_figure_that_differs_is_counted_and_its_cause_is_named() {
     tool.version = "9.9".to_owned();
     let found = compare(&other).unwrap_or_else(|e| panic!("{e}"));
     assert!(!found.unexplained());
-    let causes: Vec<&str> = found.causes.iter().map(|c| c.what.as_str()).collect();
+    let causes: Vec<String> = found.causes.iter().map(|c| c.what.to_string()).collect();
     assert_eq!(causes, ["mkfs.ext4"]);
 
     other.info.seed += 1;
