@@ -1,8 +1,8 @@
 //! Mounting a cell's file system again, so that a step begins with nothing of it in memory.
 
-use disklab_exec::Executor;
-use disklab_stack::Stack;
-use disklab_workload::Remount;
+use disklab_exec::{ExecError, Executor};
+use disklab_stack::{Stack, StackError};
+use disklab_workload::{Remount, WorkloadError};
 
 /// What a stack ends in, and what lies below it.
 #[derive(Debug)]
@@ -14,12 +14,20 @@ pub(crate) struct Again<'a> {
 }
 
 impl Remount for Again<'_> {
-    fn unmount(&self, executor: &Executor) -> Result<Option<String>, String> {
-        self.remount.unmount(executor).map_err(|error| error.to_string())
+    fn unmount(&self, executor: &Executor) -> Result<Option<String>, WorkloadError> {
+        self.remount.unmount(executor).map_err(failed)
     }
 
-    fn mount(&self, executor: &Executor) -> Result<Vec<String>, String> {
-        self.remount.mount(executor).map_err(|error| error.to_string())?;
+    fn mount(&self, executor: &Executor) -> Result<Vec<String>, WorkloadError> {
+        self.remount.mount(executor).map_err(failed)?;
         Ok(self.stack.keeps_in_memory())
     }
+}
+
+/// Why the stack could not be mounted, or that the user asked to stop.
+fn failed(error: StackError) -> WorkloadError {
+    if error.is_interrupt() {
+        return ExecError::Interrupted.into();
+    }
+    WorkloadError::Remount(Box::new(error))
 }

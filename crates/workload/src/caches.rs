@@ -19,14 +19,14 @@ pub trait Remount: std::fmt::Debug {
     /// Unmounts it. Where something still uses it, it stays, and the reason is returned.
     ///
     /// # Errors
-    /// In words, where that cannot be tried.
-    fn unmount(&self, executor: &Executor) -> Result<Option<String>, String>;
+    /// Where that cannot be tried.
+    fn unmount(&self, executor: &Executor) -> Result<Option<String>, WorkloadError>;
 
     /// Mounts it again; what stays in memory all the same is returned, in sentences.
     ///
     /// # Errors
-    /// In words: then it is not mounted.
-    fn mount(&self, executor: &Executor) -> Result<Vec<String>, String>;
+    /// [`WorkloadError::Remount`]: then it is not mounted.
+    fn mount(&self, executor: &Executor) -> Result<Vec<String>, WorkloadError>;
 }
 
 /// Leaves nothing of the file system of `directory` in memory, as far as that can be had:
@@ -41,17 +41,16 @@ pub(crate) fn make_cold(
     remount: Option<&dyn Remount>,
     executor: &Executor,
 ) -> Result<Vec<String>, WorkloadError> {
-    let other = WorkloadError::Other;
     let mut notes = Vec::new();
     let why = match remount {
         None => "the file system is not the bench's to unmount".to_owned(),
         Some(remount) => {
             // Written back before, so that unmounting waits for nothing.
             sync_of(directory)?;
-            match remount.unmount(executor).map_err(other)? {
+            match remount.unmount(executor)? {
                 None => {
                     let dropped = drop_switch(executor);
-                    notes.extend(remount.mount(executor).map_err(other)?);
+                    notes.extend(remount.mount(executor)?);
                     notes.insert(
                         0,
                         "the file system was unmounted and mounted again before each step"

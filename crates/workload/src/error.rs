@@ -1,9 +1,14 @@
 //! What can go wrong while a workload runs.
 
+use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use disklab_content::SpecError;
+use disklab_engine::EngineError;
 use disklab_exec::ExecError;
+use disklab_filebench::FilebenchError;
 
 /// Why a workload did not finish.
 #[derive(Debug, thiserror::Error)]
@@ -29,9 +34,151 @@ pub enum WorkloadError {
         /// What was expected and what was found.
         why: String,
     },
-    /// Anything else, in words for the user.
-    #[error("{0}")]
-    Other(String),
+    /// disklab's own engine could not run the jobs.
+    #[error(transparent)]
+    Engine(Box<EngineError>),
+    /// A job of fio ended with an error.
+    #[error("fio job '{job}' failed: {why}")]
+    FioJob {
+        /// The job.
+        job: String,
+        /// What it reports.
+        why: String,
+    },
+    /// The installed fio was built without the I/O engine of a job.
+    #[error("the installed fio has no I/O engine '{0}'; `fio --enghelp` lists those it has")]
+    NoIoEngine(String),
+    /// The kernel refuses what an I/O engine of fio needs.
+    #[error(
+        "the kernel refuses fio's I/O engine '{engine}' here (for io_uring, see \
+         /proc/sys/kernel/io_uring_disabled): {line}"
+    )]
+    IoEngineRefused {
+        /// The engine.
+        engine: String,
+        /// What fio says.
+        line: String,
+    },
+    /// A file of a job is something else.
+    #[error(
+        "{} is not touched: it is a link or a device, and a study's jobs write to files alone; \
+         remove it", .0.display()
+    )]
+    NotAFile(PathBuf),
+    /// SQLite's complaint.
+    #[error("SQLite cannot {what} the database: {source}")]
+    Sqlite {
+        /// What was tried.
+        what: &'static str,
+        /// The complaint.
+        source: rusqlite::Error,
+    },
+    /// SQLite takes another journal than asked for.
+    #[error("SQLite cannot have a journal '{wanted}' on this file system; it would take '{got}'")]
+    Journal {
+        /// The one asked for.
+        wanted: &'static str,
+        /// The one that it takes.
+        got: String,
+    },
+    /// What was read is not what was written.
+    #[error(transparent)]
+    Damaged(#[from] Damage),
+    /// The contents of files could not be drawn.
+    #[error(transparent)]
+    Content(#[from] SpecError),
+    /// It was to run, and nothing was prepared.
+    #[error("the workload's files have not been made")]
+    NotPrepared,
+    /// A personality could not be carried out.
+    #[error(transparent)]
+    Filebench(Box<FilebenchError>),
+    /// A personality ended before its time.
+    #[error("{name} stopped early, after {seconds:.1} s: {reason}")]
+    StoppedEarly {
+        /// The personality.
+        name: String,
+        /// How far it came.
+        seconds: f64,
+        /// Why.
+        reason: String,
+    },
+    /// A personality came to its end without work.
+    #[error("{name} did nothing on files in {seconds:.1} s")]
+    NothingDone {
+        /// The personality.
+        name: String,
+        /// How long it ran.
+        seconds: f64,
+    },
+    /// The system gave no thread.
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
+    /// A thread did not come to its end.
+    #[error("a thread panicked")]
+    Panicked,
+    /// PostgreSQL refuses to be run by root.
+    #[error(
+        "PostgreSQL refuses to be run by root, and this machine has neither a user 'postgres' nor \
+         'nobody'"
+    )]
+    NoUser,
+    /// PostgreSQL's server takes too long.
+    #[error("PostgreSQL's server {what} after {} s", waited.as_secs())]
+    ServerSlow {
+        /// What it has not done: 'is not ready'.
+        what: &'static str,
+        /// How long was waited for it.
+        waited: Duration,
+    },
+    /// PostgreSQL's server is gone.
+    #[error("PostgreSQL's server ended by itself")]
+    ServerEnded,
+    /// A file is empty.
+    #[error("there is nothing to read in {}", .0.display())]
+    NothingToRead(PathBuf),
+    /// A file system that has no direct I/O.
+    #[error("{}: this file system takes no direct I/O", .0.display())]
+    NoDirectIo(PathBuf),
+    /// The cell's file system could not be mounted again.
+    #[error(transparent)]
+    Remount(Box<dyn Error + Send + Sync>),
+}
+
+/// What was read is not what was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Damage {
+    /// SQLite's check found something.
+    #[error("the database is damaged: {0}")]
+    Database(String),
+    /// A row is not as long as it was.
+    #[error("row {id} of the database has {found} bytes, {written} were written")]
+    Row {
+        /// The row.
+        id: i64,
+        /// Its bytes now.
+        found: u64,
+        /// Its bytes then.
+        written: u64,
+    },
+    /// Rows are missing.
+    #[error("the database holds {found} rows, {committed} were committed")]
+    Rows {
+        /// How many there are.
+        found: u64,
+        /// How many were committed.
+        committed: u64,
+    },
+    /// Entries of a directory are missing.
+    #[error("{} lists {found} entries where {created} were created", directory.display())]
+    Entries {
+        /// The directory.
+        directory: PathBuf,
+        /// How many there are.
+        found: u64,
+        /// How many were created.
+        created: u64,
+    },
 }
 
 impl WorkloadError {

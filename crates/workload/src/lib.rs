@@ -18,7 +18,7 @@ mod tree;
 mod workload;
 
 pub use caches::Remount;
-pub use error::WorkloadError;
+pub use error::{Damage, WorkloadError};
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};
 pub use site::{Outcome, WorkSite};
 pub use workload::{Context, Cost, ReadWorkload, Workload, WorkloadKind};

@@ -82,10 +82,7 @@ pub(crate) fn read_for(
         }
     };
     if operations == 0 {
-        return Err(WorkloadError::Other(format!(
-            "there is nothing to read in {}",
-            path.display()
-        )));
+        return Err(WorkloadError::NothingToRead(path.to_owned()));
     }
     let used = thread_time();
     let seconds = elapsed.as_secs_f64();
@@ -117,8 +114,7 @@ fn open(path: &Path, direct: bool) -> Result<File, WorkloadError> {
     }
     options.open(path).map_err(|error| {
         if direct && error.kind() == ErrorKind::InvalidInput {
-            let path = path.display();
-            WorkloadError::Other(format!("{path}: this file system takes no direct I/O"))
+            WorkloadError::NoDirectIo(path.to_owned())
         } else {
             WorkloadError::io("cannot open", path)(error)
         }

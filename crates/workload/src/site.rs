@@ -219,12 +219,12 @@ mod tests {
     struct Mounts(std::cell::RefCell<Vec<&'static str>>, Option<&'static str>);
 
     impl Remount for Mounts {
-        fn unmount(&self, _: &Executor) -> Result<Option<String>, String> {
+        fn unmount(&self, _: &Executor) -> Result<Option<String>, WorkloadError> {
             self.0.borrow_mut().push("unmount");
             Ok(self.1.map(str::to_owned))
         }
 
-        fn mount(&self, _: &Executor) -> Result<Vec<String>, String> {
+        fn mount(&self, _: &Executor) -> Result<Vec<String>, WorkloadError> {
             self.0.borrow_mut().push("mount");
             Ok(vec!["a note".to_owned()])
         }
@@ -286,7 +286,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let mut site = site(&executor, folder.path(), None);
-        let failed = site.step("work", |_| Err(WorkloadError::Other("no".to_owned())));
+        let failed = site.step("work", |_| Err(WorkloadError::NotPrepared));
         assert!(failed.is_err());
         executor.interrupt.raise();
         assert!(site.step("late", |_| Ok(Outcome::default())).is_err_and(|e| e.is_interrupt()));

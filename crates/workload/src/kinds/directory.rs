@@ -25,7 +25,7 @@ use crate::data::{Content, Stream};
 use crate::site::nanoseconds;
 use crate::tally::Tally;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, Damage, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
 
 /// The directory, in that of the cell.
 const FOLDER: &str = "entries";
@@ -287,12 +287,8 @@ impl Workload for Directory {
             Ok(outcome)
         })?;
         if names.len() as u64 != self.entries {
-            return Err(WorkloadError::Other(format!(
-                "{} lists {} entries where {} were created",
-                folder.display(),
-                names.len(),
-                self.entries
-            )));
+            let (found, created) = (names.len() as u64, self.entries);
+            return Err(Damage::Entries { directory: folder, found, created }.into());
         }
         site.step("stat", |executor| stat(&folder, &names, &executor.interrupt))?;
         let mut shuffled = names.clone();

@@ -80,8 +80,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
 
 impl Rsync {
     fn corpus(&self, site: &WorkSite<'_>) -> Result<Corpus, WorkloadError> {
-        Corpus::new(&self.tree, self.compressible, Share::NONE, site.seed)
-            .map_err(|e| WorkloadError::Other(e.to_string()))
+        Ok(Corpus::new(&self.tree, self.compressible, Share::NONE, site.seed)?)
     }
 
     /// One run; it goes through all files, and copies so many.

@@ -37,8 +37,7 @@ impl Backup {
     }
 
     fn corpus(&self, site: &WorkSite<'_>) -> Result<Corpus, WorkloadError> {
-        Corpus::new(&self.tree, self.compressible, self.repeated, site.seed)
-            .map_err(|e| WorkloadError::Other(e.to_string()))
+        Ok(Corpus::new(&self.tree, self.compressible, self.repeated, site.seed)?)
     }
 
     fn describe(&self, site: &mut WorkSite<'_>) {

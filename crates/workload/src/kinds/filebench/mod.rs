@@ -113,9 +113,7 @@ impl Workload for Filebench {
 
     fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut session = session.ok_or_else(|| {
-            WorkloadError::Other("the personality's files have not been made".to_owned())
-        })?;
+        let mut session = session.ok_or(WorkloadError::NotPrepared)?;
         run::run(self, &mut session, site)
     }
 }

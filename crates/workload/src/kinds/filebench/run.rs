@@ -16,7 +16,7 @@ fn failed(error: FilebenchError) -> WorkloadError {
     if error.is_interrupt() {
         return ExecError::Interrupted.into();
     }
-    WorkloadError::Other(error.to_string())
+    WorkloadError::Filebench(Box::new(error))
 }
 
 /// Makes the files, and carries out what the script says before its first run.
@@ -69,10 +69,8 @@ pub(super) fn run(
         }
         notes.clone_from(&report.notes);
         if let Some(reason) = early {
-            return Err(WorkloadError::Other(format!(
-                "{name} stopped early, after {:.1} s: {reason}",
-                report.seconds()
-            )));
+            let (name, seconds) = (name.clone(), report.seconds());
+            return Err(WorkloadError::StoppedEarly { name, seconds, reason: reason.to_string() });
         }
         outcome(workload, &name, &report)
     });
@@ -118,10 +116,8 @@ fn outcome(workload: &Filebench, name: &str, report: &Report) -> Result<Outcome,
     };
     let summary = all(&|run| &run.summary);
     if summary.operations == 0 {
-        return Err(WorkloadError::Other(format!(
-            "{name} did nothing on files in {:.1} s",
-            report.seconds()
-        )));
+        let (name, seconds) = (name.to_owned(), report.seconds());
+        return Err(WorkloadError::NothingDone { name, seconds });
     }
     let mut parts = Vec::new();
     if workload.flowops {

@@ -61,11 +61,7 @@ pub(super) fn keep_off(parts: &[Part], context: &WorkSite<'_>) -> Result<(), Wor
     for name in files(parts.iter().map(|part| &part.work)).keys() {
         let path = context.directory.join(name);
         if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-            return Err(WorkloadError::Other(format!(
-                "{} is not touched: it is a link or a device, and a study's jobs write to files \
-                 alone; remove it",
-                path.display()
-            )));
+            return Err(WorkloadError::NotAFile(path));
         }
     }
     Ok(())

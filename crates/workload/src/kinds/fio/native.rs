@@ -64,7 +64,7 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
 fn failed(error: EngineError) -> WorkloadError {
     match error {
         EngineError::Interrupted => ExecError::Interrupted.into(),
-        other => WorkloadError::Other(other.to_string()),
+        other => WorkloadError::Engine(Box::new(other)),
     }
 }
 
@@ -79,7 +79,7 @@ fn outcome(fio: &Fio, step: &Step, report: &Report) -> Result<Outcome, WorkloadE
     if let Some((name, (_, why))) =
         report.jobs.iter().find_map(|job| Some((&job.name, job.error.as_ref()?)))
     {
-        return Err(WorkloadError::Other(format!("fio job '{name}' failed: {why}")));
+        return Err(WorkloadError::FioJob { job: name.clone(), why: why.to_string() });
     }
     // Commits are counted for the whole only.
     let of_all = |whole: bool, what: &dyn Fn(&JobReport, Direction) -> disklab_engine::Done| {

@@ -168,7 +168,7 @@ fn by_section(fio: &Fio, step: &Step, output: &Output) -> Result<Vec<Vec<Done>>,
     if let Some(job) = output.jobs.iter().find(|job| job.error != 0) {
         let code = i32::try_from(job.error).unwrap_or(0).saturating_abs();
         let why = std::io::Error::from_raw_os_error(code);
-        return Err(WorkloadError::Other(format!("fio job '{}' failed: {why}", job.name)));
+        return Err(WorkloadError::FioJob { job: job.name.clone(), why: why.to_string() });
     }
     let sections: Vec<usize> = step.sections().collect();
     let mut done = vec![Vec::new(); sections.len()];
@@ -196,16 +196,12 @@ fn failed(fio: &Fio, step: &Step, finished: Finished) -> WorkloadError {
         said.lines().find(|line| marks.iter().any(|mark| line.contains(mark))).map(str::trim)
     };
     if line(&["not loadable", "failed to load engine"]).is_some() {
-        return WorkloadError::Other(format!(
-            "the installed fio has no I/O engine '{engine}'; `fio --enghelp` lists those it has"
-        ));
+        return WorkloadError::NoIoEngine(engine.to_owned());
     }
     let setup = ["io_queue_init", "io_uring_queue_init", "io_uring_setup", "failed to setup"];
     if let Some(line) = line(&setup) {
-        return WorkloadError::Other(format!(
-            "the kernel refuses fio's I/O engine '{engine}' here (for io_uring, see \
-             /proc/sys/kernel/io_uring_disabled): {line}"
-        ));
+        let (engine, line) = (engine.to_owned(), line.to_owned());
+        return WorkloadError::IoEngineRefused { engine, line };
     }
     // Its report can be pages long, and its reason stands in single lines.
     let reasons: Vec<&str> =

@@ -54,13 +54,7 @@ impl Cluster {
     /// Where disklab is run by root and there is nobody else.
     pub fn at(directory: &Path) -> Result<Self, WorkloadError> {
         let user = if is_root() {
-            Some(User::instead_of_root().ok_or_else(|| {
-                WorkloadError::Other(
-                    "PostgreSQL refuses to be run by root, and this machine has neither a user \
-                     'postgres' nor 'nobody'"
-                        .to_owned(),
-                )
-            })?)
+            Some(User::instead_of_root().ok_or(WorkloadError::NoUser)?)
         } else {
             None
         };
@@ -197,7 +191,7 @@ impl<'c> Server<'c> {
         let thread = std::thread::Builder::new()
             .name("postgres".to_owned())
             .spawn(move || own.run(&invocation))
-            .map_err(|e| WorkloadError::Other(format!("cannot start a thread: {e}")))?;
+            .map_err(WorkloadError::Thread)?;
         let mut server = Self { cluster, thread: Some(thread), kill };
         server.await_ready(executor)?;
         Ok(server)
@@ -214,10 +208,7 @@ impl<'c> Server<'c> {
                 return Ok(());
             }
             if began.elapsed() > PATIENCE {
-                return Err(WorkloadError::Other(format!(
-                    "PostgreSQL's server is not ready after {} s",
-                    PATIENCE.as_secs()
-                )));
+                return Err(WorkloadError::ServerSlow { what: "is not ready", waited: PATIENCE });
             }
         }
     }
@@ -227,7 +218,7 @@ impl<'c> Server<'c> {
         let finished = self.thread.take().and_then(|thread| thread.join().ok());
         match finished.map(|finished| finished.and_then(Finished::success)) {
             Some(Err(error)) => error.into(),
-            _ => WorkloadError::Other("PostgreSQL's server ended by itself".to_owned()),
+            _ => WorkloadError::ServerEnded,
         }
     }
 
@@ -245,10 +236,7 @@ impl<'c> Server<'c> {
             executor.interrupt.sleep(LOOK)?;
         }
         if !self.has_ended() {
-            return Err(WorkloadError::Other(format!(
-                "PostgreSQL's server has not stopped after {} s",
-                PATIENCE.as_secs()
-            )));
+            return Err(WorkloadError::ServerSlow { what: "has not stopped", waited: PATIENCE });
         }
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(finished)) => Ok(finished?.success().map(|_| ())?),

@@ -20,7 +20,7 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use crate::tally::Tally;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, Damage, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
 
 /// The database, in the directory of the cell.
 const FILE: &str = "database.sqlite";
@@ -155,9 +155,7 @@ impl Sqlite {
             .map_err(failed("set the journal of"))?;
         if got != journal {
             // Where shared memory cannot be mapped, for example.
-            return Err(WorkloadError::Other(format!(
-                "SQLite cannot have a journal '{journal}' on this file system; it would take '{got}'"
-            )));
+            return Err(WorkloadError::Journal { wanted: journal, got });
         }
         connection
             .pragma_update(None, "synchronous", word(&SYNCHRONOUS, &self.synchronous))
@@ -248,11 +246,8 @@ impl Sqlite {
                     .time(self.row_size, || select.query_row([id], |row| row.get(1)))
                     .map_err(|e| stopped(interrupt, failed("read")(e)))?;
                 if found.len() as u64 != self.row_size {
-                    return Err(WorkloadError::Other(format!(
-                        "row {id} of the database has {} bytes, {} were written",
-                        found.len(),
-                        self.row_size
-                    )));
+                    let (found, written) = (found.len() as u64, self.row_size);
+                    return Err(Damage::Row { id, found, written }.into());
                 }
             }
         }
@@ -272,19 +267,17 @@ impl Sqlite {
             .map_err(|e| stopped(interrupt, failed("check")(e)))?;
         close(connection)?;
         if told != "ok" {
-            return Err(WorkloadError::Other(format!("the database is damaged: {told}")));
+            return Err(Damage::Database(told).into());
         }
         if count != rows {
-            return Err(WorkloadError::Other(format!(
-                "the database holds {count} rows, {rows} were committed"
-            )));
+            return Err(Damage::Rows { found: count, committed: rows }.into());
         }
         Ok(())
     }
 }
 
 fn failed(what: &'static str) -> impl Fn(rusqlite::Error) -> WorkloadError {
-    move |e| WorkloadError::Other(format!("SQLite cannot {what} the database: {e}"))
+    move |source| WorkloadError::Sqlite { what, source }
 }
 
 /// The error, or that the user asked to stop where that is why.

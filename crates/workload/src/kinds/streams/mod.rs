@@ -186,18 +186,14 @@ impl Streams {
                     Ok(thread) => threads.push((direction, thread)),
                     Err(e) => {
                         clock.stop();
-                        return Err(WorkloadError::Other(format!(
-                            "cannot start a thread for each stream: {e}"
-                        )));
+                        return Err(WorkloadError::Thread(e));
                     }
                 }
             }
             let mut all = Vec::new();
             let mut error = None;
             for (direction, thread) in threads {
-                let played = thread.join().unwrap_or_else(|_| {
-                    Err(WorkloadError::Other("a stream's thread panicked".to_owned()))
-                });
+                let played = thread.join().unwrap_or(Err(WorkloadError::Panicked));
                 match played {
                     Ok(played) => all.push((direction, played)),
                     Err(e) => error = error.or(Some(e)),
