@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use disklab_exec::{ExecError, Executor};
+use disklab_exec::{Executor, Interrupted};
 use disklab_measure::{
     ConditionsWatch, DriveTraits, SystemRoot, Totals, Watched, cell_environment,
     close_cell_environment,
@@ -132,7 +132,7 @@ pub(crate) fn run_one(
     let interrupted = result.as_ref().is_err_and(CellError::is_interrupt);
     if interrupted || executor.interrupt.is_raised() {
         // A cell during whose measurement Ctrl-C arrived is run again later.
-        return Err(ExecError::Interrupted.into());
+        return Err(Interrupted.into());
     }
     let trace = executor.trace.take();
     if let Ok(sample) = &mut result {

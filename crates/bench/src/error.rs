@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_exec::ExecError;
+use disklab_exec::{ExecError, Interrupted};
 use disklab_lab::LabError;
 use disklab_lab::kernel::KernelError;
 use disklab_measure::MeasureError;
@@ -168,6 +168,12 @@ fn lines(objections: &[Objection]) -> String {
     objections.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
+impl From<Interrupted> for BenchError {
+    fn from(stop: Interrupted) -> Self {
+        Self::Program(stop.into())
+    }
+}
+
 impl BenchError {
     /// Drives that are refused.
     pub fn refused(refusals: Vec<Refusal>) -> Self {
@@ -177,7 +183,7 @@ impl BenchError {
     /// Whether it is only that the user asked to stop.
     pub fn is_interrupt(&self) -> bool {
         match self {
-            Self::Program(ExecError::Interrupted) => true,
+            Self::Program(ExecError::Interrupted(_)) => true,
             Self::Kernel { source, .. } => source.is_interrupt(),
             Self::Stack(error) => error.is_interrupt(),
             _ => false,
@@ -217,7 +223,7 @@ impl CellError {
             Self::Drives(e) => e.is_interrupt(),
             Self::Stack(e) => e.is_interrupt(),
             Self::Guest(_) => false,
-            Self::Lab(e) => matches!(e, LabError::Interrupted),
+            Self::Lab(e) => matches!(e, LabError::Interrupted(_)),
             Self::Workload(e) => e.is_interrupt(),
         }
     }

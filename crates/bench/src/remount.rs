@@ -1,6 +1,6 @@
 //! Mounting a cell's file system again, so that a step begins with nothing of it in memory.
 
-use disklab_exec::{ExecError, Executor};
+use disklab_exec::{Executor, Interrupted};
 use disklab_stack::{Stack, StackError};
 use disklab_workload::{Remount, WorkloadError};
 
@@ -27,7 +27,7 @@ impl Remount for Again<'_> {
 /// Why the stack could not be mounted, or that the user asked to stop.
 fn failed(error: StackError) -> WorkloadError {
     if error.is_interrupt() {
-        return ExecError::Interrupted.into();
+        return Interrupted.into();
     }
     WorkloadError::Remount(Box::new(error))
 }

@@ -162,16 +162,33 @@ impl DriveFile {
     ///
     /// # Errors
     /// Where the drive is smaller, or the size is no multiple of its sectors.
-    pub fn limited_to(&self, bytes: u64) -> Result<Self, String> {
+    pub fn limited_to(&self, bytes: u64) -> Result<Self, SizeError> {
         let kind = match &self.kind {
             Kind::Hdd(parameters) => parameters.limited_to(bytes).map(Kind::Hdd),
             Kind::Smr(parameters) => parameters.limited_to(bytes).map(Kind::Smr),
             Kind::Ssd(parameters) => parameters.limited_to(bytes).map(Kind::Ssd),
         };
-        let kind = kind.map_err(|message| format!("drive '{}': {message}", self.id))?;
+        let kind = kind.map_err(|fault| SizeError { drive: self.id.clone(), fault })?;
         Ok(Self { kind, ..self.clone() })
     }
 }
+
+/// A drive cannot be shown with another size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SizeError {
+    /// The drive's id.
+    pub drive: String,
+    /// Why.
+    pub fault: crate::Fault,
+}
+
+impl std::fmt::Display for SizeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "drive '{}': {}", self.drive, self.fault.message)
+    }
+}
+
+impl std::error::Error for SizeError {}
 
 /// Reads a drive file. `name` is the file's name as the user gave it.
 ///
@@ -347,8 +364,13 @@ mod tests {
         let limited = file.limited_to(300_000_000_000).unwrap();
         assert_eq!(limited.capacity(), 300_000_000_000);
         assert_eq!(limited.build(1).sectors(), 300_000_000_000 / 512);
-        assert!(file.limited_to(20_000_000_000_000).unwrap_err().contains("cannot show 20 TB"));
-        assert!(file.limited_to(1_000_000_001).unwrap_err().contains("multiple"));
+        assert!(
+            file.limited_to(20_000_000_000_000)
+                .unwrap_err()
+                .to_string()
+                .contains("cannot show 20 TB")
+        );
+        assert!(file.limited_to(1_000_000_001).unwrap_err().to_string().contains("multiple"));
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use disklab_exec::Interrupted;
 use disklab_source::SourceError;
 
 use crate::files::Untouchable;
@@ -41,8 +42,8 @@ pub enum EngineError {
         source: io::Error,
     },
     /// The user asked to stop before anything was measured.
-    #[error("interrupted")]
-    Interrupted,
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
 }
 
 impl EngineError {

@@ -55,9 +55,7 @@ pub fn run(jobs: &[Job], site: &Site) -> Result<Report, EngineError> {
     let jobs = laid_out(jobs, site)?;
     let jobs = jobs.as_slice();
     let ends = Ends::plan(jobs, site)?;
-    if site.interrupt.is_raised() {
-        return Err(EngineError::Interrupted);
-    }
+    site.interrupt.check()?;
     let (controls, flows) = (Controls::new(jobs), Flows::new(jobs));
     let began = now_ns();
     let mut outcomes: BTreeMap<(usize, u32), Outcome> = BTreeMap::new();

@@ -3,6 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use crate::Interrupted;
+
 /// Why a program did not do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecError {
@@ -36,8 +38,8 @@ pub enum ExecError {
         limit: Duration,
     },
     /// The user asked to stop.
-    #[error("interrupted")]
-    Interrupted,
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
     /// Its input or output could not be carried.
     #[error("input or output of '{program}': {source}")]
     Pipe {

@@ -15,7 +15,9 @@ use rustix::process::{
 };
 
 use crate::wait::{GRACE, Reason, wait};
-use crate::{ExecError, Interrupt, Invocation, OWNER_VARIABLE, Trace, find_program, owner};
+use crate::{
+    ExecError, Interrupt, Interrupted, Invocation, OWNER_VARIABLE, Trace, find_program, owner,
+};
 use disklab_sample::TraceEntry;
 
 /// No more than this much of a program's output is read back: 256 MiB.
@@ -215,7 +217,7 @@ impl Executor {
         }
         match ended.reason {
             Reason::Exited => Ok(finished),
-            Reason::Interrupted => Err(ExecError::Interrupted),
+            Reason::Interrupted => Err(Interrupted.into()),
             Reason::TimedOut => Err(ExecError::TimedOut {
                 command: finished.command,
                 limit: invocation.timeout.unwrap_or_default(),
@@ -520,7 +522,7 @@ mod tests {
             raiser.raise();
         });
         let error = executor.run(&Invocation::new("sleep").arg("1000")).expect_err("stopped");
-        assert!(matches!(error, ExecError::Interrupted));
+        assert!(matches!(error, ExecError::Interrupted(_)));
         thread.join().expect("thread");
         let cleanup = Invocation::new("true").uninterruptible();
         assert_eq!(executor.check(&cleanup).expect("cleanup still runs").code, 0);

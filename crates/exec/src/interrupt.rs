@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::ExecError;
-
 /// A flag that says 'stop as soon as you cleanly can'. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
@@ -32,16 +30,16 @@ impl Interrupt {
     }
 
     /// # Errors
-    /// [`ExecError::Interrupted`] where the flag is raised.
-    pub fn check(&self) -> Result<(), ExecError> {
-        if self.is_raised() { Err(ExecError::Interrupted) } else { Ok(()) }
+    /// [`Interrupted`] where the flag is raised.
+    pub fn check(&self) -> Result<(), Interrupted> {
+        if self.is_raised() { Err(Interrupted) } else { Ok(()) }
     }
 
     /// Sleeps, but wakes within 50 ms of the flag being raised.
     ///
     /// # Errors
-    /// [`ExecError::Interrupted`] where the flag is raised.
-    pub fn sleep(&self, duration: Duration) -> Result<(), ExecError> {
+    /// [`Interrupted`] where the flag is raised.
+    pub fn sleep(&self, duration: Duration) -> Result<(), Interrupted> {
         let end = Instant::now() + duration;
         loop {
             self.check()?;
@@ -53,3 +51,8 @@ impl Interrupt {
         }
     }
 }
+
+/// The user asked to stop: what the errors of all crates have where that is why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("interrupted")]
+pub struct Interrupted;

@@ -19,7 +19,7 @@ mod which;
 pub use error::ExecError;
 pub use executor::{Executor, Finished};
 pub use held_folder::HeldFolder;
-pub use interrupt::Interrupt;
+pub use interrupt::{Interrupt, Interrupted};
 pub use invocation::Invocation;
 pub use owner::{OWNER_VARIABLE, owner};
 pub use trace::Trace;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use disklab_exec::ExecError;
+use disklab_exec::Interrupted;
 
 use crate::Report;
 
@@ -34,7 +34,7 @@ pub enum FilebenchError {
     CutShort(Box<Report>),
     /// The user asked to stop.
     #[error(transparent)]
-    Interrupted(#[from] ExecError),
+    Interrupted(#[from] Interrupted),
     /// Anything else, in words for the user.
     #[error("{0}")]
     Other(String),
@@ -48,6 +48,6 @@ impl FilebenchError {
 
     /// Whether it is only that the user asked to stop.
     pub fn is_interrupt(&self) -> bool {
-        matches!(self, Self::CutShort(_) | Self::Interrupted(ExecError::Interrupted))
+        matches!(self, Self::CutShort(_) | Self::Interrupted(_))
     }
 }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use disklab_exec::Interrupted;
+
 /// Why a lab could not start or did not reach the guest's power-off.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
@@ -99,8 +101,8 @@ pub enum LabError {
         seconds: u64,
     },
     /// The user asked to stop.
-    #[error("interrupted")]
-    Interrupted,
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
 }
 
 impl LabError {

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use disklab_campaign::{Goal, Rules};
 use disklab_store::RunInfo;
-use disklab_units::{parse_duration, parse_share_within, show_duration, show_share};
+use disklab_units::{
+    ParseShareError, parse_duration, parse_share_within, show_duration, show_share,
+};
 
 use crate::StopRule;
 use crate::options::{OptionsError, recorded};
@@ -152,7 +154,7 @@ impl StopOptions {
 ///
 /// # Errors
 /// What is wrong with the text.
-pub fn parse_precision(text: &str) -> Result<f64, String> {
+pub fn parse_precision(text: &str) -> Result<f64, ParseShareError> {
     parse_share_within(text, 0.001..=0.5)
 }
 
@@ -166,10 +168,10 @@ mod tests {
     fn precisions_have_bounds() {
         assert_eq!(parse_precision(" 12.5 %"), Ok(0.125));
         for text in ["0%", "-1%", "60%", "0.01%"] {
-            let error = parse_precision(text).expect_err(text);
+            let error = parse_precision(text).expect_err(text).to_string();
             assert!(error.ends_with("is outside 0.1% to 50%"), "{error}");
         }
-        assert!(parse_precision("0.05").is_err_and(|error| error.contains("may mean 0.05% or 5%")));
+        assert!(matches!(parse_precision("0.05"), Err(ParseShareError::Bare(..))));
     }
 
     proptest! {

@@ -342,6 +342,6 @@ impl StackError {
 
     /// Whether it is only that the user asked to stop.
     pub fn is_interrupt(&self) -> bool {
-        matches!(self, Self::Program { source: ExecError::Interrupted, .. })
+        matches!(self, Self::Program { source: ExecError::Interrupted(_), .. })
     }
 }

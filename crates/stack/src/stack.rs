@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_exec::{ExecError, Invocation};
+use disklab_exec::Invocation;
 use disklab_source::{SourceError, did_you_mean, one_of};
 use disklab_study::{LayerSpec, StackSpec};
 use disklab_units::Bytes;
@@ -153,9 +153,9 @@ impl Stack {
         let mut form = Form::Devices(devices.to_vec());
         let mut device = None;
         for (spec, layer) in &self.layers {
-            site.executor.interrupt.check().map_err(|source: ExecError| StackError::Program {
+            site.executor.interrupt.check().map_err(|stop| StackError::Program {
                 layer: spec.name.clone(),
-                source,
+                source: stop.into(),
             })?;
             let below = match &form {
                 Form::Devices(devices) => devices.clone(),

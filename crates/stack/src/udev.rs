@@ -52,7 +52,7 @@ pub(crate) fn nap(site: &Site<'_>, layer: &str) -> Result<(), StackError> {
     site.executor
         .interrupt
         .sleep(Duration::from_millis(50))
-        .map_err(|source| StackError::Program { layer: layer.to_owned(), source })
+        .map_err(|stop| StackError::Program { layer: layer.to_owned(), source: stop.into() })
 }
 
 /// Whether `path`, or what it leads to, is a block device.

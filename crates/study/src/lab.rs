@@ -1,6 +1,8 @@
 //! What a study says of the lab: the table `[lab]`.
 
-use disklab_units::{Bytes, BytesPerSecond};
+use std::fmt;
+
+use disklab_units::{Bytes, BytesPerSecond, ParseRateError};
 
 use crate::StackSpec;
 use disklab_config::{Fields, Node};
@@ -55,14 +57,36 @@ impl Lab {
 /// The rate of a bus that all drives share, such as `415 MB/s`: 1 MB/s at least.
 ///
 /// # Errors
-/// Where it is none, or slower; in words.
-pub fn bus(text: &str) -> Result<BytesPerSecond, String> {
-    let rate: BytesPerSecond = text.parse().map_err(|e| format!("{e}"))?;
+/// Where it is none, or slower.
+pub fn bus(text: &str) -> Result<BytesPerSecond, BusError> {
+    let rate: BytesPerSecond = text.parse().map_err(BusError::Rate)?;
     if rate.0 < SLOWEST_BUS.0 {
-        return Err(format!("'{text}' is too slow for a bus; use 1 MB/s and more"));
+        return Err(BusError::TooSlow(text.to_owned()));
     }
     Ok(rate)
 }
+
+/// Why a text is no rate of a bus.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BusError {
+    /// It is no rate.
+    Rate(ParseRateError),
+    /// It is slower than any.
+    TooSlow(String),
+}
+
+impl fmt::Display for BusError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rate(error) => error.fmt(f),
+            Self::TooSlow(text) => {
+                write!(f, "'{text}' is too slow for a bus; use 1 MB/s and more")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BusError {}
 
 #[cfg(test)]
 mod tests {

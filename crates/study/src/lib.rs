@@ -17,7 +17,7 @@ mod shipped;
 mod stack_text;
 mod study;
 
-pub use lab::bus;
+pub use lab::{BusError, bus};
 pub use limits::{MOST_CELLS, TooManyCells, check_run_size};
 pub use load::load;
 pub use model_sizes::{MODEL_SIZES, model_size};

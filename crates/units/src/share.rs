@@ -12,6 +12,8 @@ pub enum ParseShareError {
     Unknown(String),
     /// A number without its `%`, which may be meant as a share or in per cent.
     Bare(String, f64),
+    /// A share that makes no sense here, with those that do.
+    Outside(String, RangeInclusive<f64>),
 }
 
 impl fmt::Display for ParseShareError {
@@ -23,6 +25,10 @@ impl fmt::Display for ParseShareError {
                 "'{text}' may mean {text}% or {}: write the one that is meant with its %",
                 show_share(*number)
             ),
+            Self::Outside(text, bounds) => {
+                let (least, most) = (show_share(*bounds.start()), show_share(*bounds.end()));
+                write!(f, "{text} is outside {least} to {most}")
+            }
         }
     }
 }
@@ -55,14 +61,13 @@ pub fn parse_share(text: &str) -> Result<f64, ParseShareError> {
 /// Reads a share as [`parse_share`] does, of which only those in `bounds` make sense.
 ///
 /// # Errors
-/// Where the text is no share, or one outside; in words for the user.
-pub fn parse_share_within(text: &str, bounds: RangeInclusive<f64>) -> Result<f64, String> {
-    let share = parse_share(text).map_err(|error| error.to_string())?;
+/// As for [`parse_share`], and [`ParseShareError::Outside`].
+pub fn parse_share_within(text: &str, bounds: RangeInclusive<f64>) -> Result<f64, ParseShareError> {
+    let share = parse_share(text)?;
     if bounds.contains(&share) {
         return Ok(share);
     }
-    let (least, most) = bounds.into_inner();
-    Err(format!("{} is outside {} to {}", text.trim(), show_share(least), show_share(most)))
+    Err(ParseShareError::Outside(text.trim().to_owned(), bounds))
 }
 
 /// `5%`: as it was read by [`parse_share`], to a billionth.
@@ -113,16 +118,13 @@ mod tests {
     #[test]
     fn bounds_are_told_as_they_are_written() {
         for text in ["0.1%", " 12.5 %", "50%"] {
-            assert_eq!(
-                parse_share_within(text, 0.001..=0.5),
-                parse_share(text).map_err(|_| String::new())
-            );
+            assert_eq!(parse_share_within(text, 0.001..=0.5), parse_share(text));
         }
         for text in ["0%", "-1%", "50.1%", "0.09%"] {
             let error = parse_share_within(text, 0.001..=0.5).expect_err(text);
-            assert_eq!(error, format!("{text} is outside 0.1% to 50%"));
+            assert_eq!(error.to_string(), format!("{text} is outside 0.1% to 50%"));
         }
-        let bare = parse_share_within("0.05", 0.001..=0.5).expect_err("bare");
+        let bare = parse_share_within("0.05", 0.001..=0.5).expect_err("bare").to_string();
         assert!(bare.contains("may mean 0.05% or 5%"), "{bare}");
     }
 

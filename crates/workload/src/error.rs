@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use disklab_content::SpecError;
 use disklab_engine::EngineError;
-use disklab_exec::ExecError;
+use disklab_exec::{ExecError, Interrupted};
 use disklab_filebench::FilebenchError;
 
 /// Why a workload did not finish.
@@ -181,6 +181,12 @@ pub enum Damage {
     },
 }
 
+impl From<Interrupted> for WorkloadError {
+    fn from(stop: Interrupted) -> Self {
+        Self::Program(stop.into())
+    }
+}
+
 impl WorkloadError {
     /// What to call on the error of a system call: `.map_err(WorkloadError::io("cannot read", path))`.
     pub(crate) fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Self {
@@ -194,6 +200,6 @@ impl WorkloadError {
 
     /// Whether it is only that the user asked to stop.
     pub fn is_interrupt(&self) -> bool {
-        matches!(self, Self::Program(ExecError::Interrupted))
+        matches!(self, Self::Program(ExecError::Interrupted(_)))
     }
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Scope, scope};
 use std::time::Duration;
 
-use disklab_exec::{ExecError, Executor, Interrupt, Invocation, UntrustedDirectory};
+use disklab_exec::{Executor, Interrupt, Interrupted, Invocation, UntrustedDirectory};
 use disklab_lab::{Seat, Seats};
 use disklab_study::Cell;
 
@@ -188,7 +188,7 @@ impl<'s, 'a> Shift<'s, 'a> {
     fn end(&mut self, number: u32, end: Ended, sink: &mut dyn Sink) -> Result<(), BenchError> {
         let Some(running) = self.running.remove(&number) else { return Ok(()) };
         match end {
-            Ended::Interrupted => Err(ExecError::Interrupted.into()),
+            Ended::Interrupted => Err(Interrupted.into()),
             Ended::Outcome(outcome) => {
                 let _ = std::fs::remove_dir_all(&running.folder);
                 sink.end(running.cell, *outcome).map_err(BenchError::Sink)

@@ -69,7 +69,7 @@ impl OneCell<'_> {
         let result = Lab::start(self.options()).and_then(Lab::run);
         // For whoever wants to know what the kernel said.
         let _ = keep_console(&self.folder, &self.raw);
-        if matches!(result, Err(LabError::Interrupted)) {
+        if matches!(result, Err(LabError::Interrupted(_))) {
             return Ended::Interrupted;
         }
         let (result, trace) = match self.answer(result) {

@@ -73,7 +73,7 @@ fn claim_for(
             if refusals.is_empty() {
                 refusals = refuse(match error {
                     OpenError::Busy => Cause::Busy,
-                    OpenError::Other(why) => Cause::Unknown { why },
+                    OpenError::Failed(why) => Cause::Unknown { why: why.to_string() },
                 });
             }
             return Err(refusals);

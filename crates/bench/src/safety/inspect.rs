@@ -5,7 +5,7 @@ use disklab_measure::{SystemRoot, mounts};
 use super::content::{Erasable, may_be_lost};
 use super::target::{name_lacks_serial, other_paths};
 use super::usage::uses;
-use super::{Cause, Hold, OpenError, Probe, Refusal, Target, Warning};
+use super::{Cause, Hold, OpenError, Probe, ProbeError, Refusal, Target, Warning};
 
 /// What is known of a drive before it is written to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,8 +63,7 @@ pub(crate) fn inspect(
     }
     let mounts = mounts(root);
     if mounts.is_empty() {
-        let why = "/proc/self/mountinfo cannot be read".to_owned();
-        causes.push(Cause::Unknown { why });
+        causes.push(Cause::Unknown { why: ProbeError::NoMounts.to_string() });
     }
     causes.extend(uses(root, &mounts, device));
     for path in other_paths(root, target) {
@@ -81,7 +80,7 @@ pub(crate) fn inspect(
             None => match probe.open_exclusively(device, false) {
                 Ok(hold) => look(&hold),
                 Err(OpenError::Busy) => Err(Cause::Busy),
-                Err(OpenError::Other(why)) => Err(Cause::Unknown { why }),
+                Err(OpenError::Failed(why)) => Err(Cause::Unknown { why: why.to_string() }),
             },
         };
         match looked {

@@ -3,9 +3,10 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use disklab_exec::{Executor, Invocation};
+use disklab_exec::{ExecError, Executor, Invocation};
 use disklab_measure::BlockDevice;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -39,12 +40,56 @@ impl Hold {
 }
 
 /// Why a device could not be opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum OpenError {
     /// The kernel, or somebody, has it in use.
     Busy,
-    /// Anything else, in words.
-    Other(String),
+    /// It cannot be opened.
+    Failed(ProbeError),
+}
+
+/// Why a drive could not be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// A program failed.
+    #[error(transparent)]
+    Program(#[from] ExecError),
+    /// What wipefs printed is no JSON.
+    #[error("the output of wipefs is no JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// What wipefs printed is something else.
+    #[error("the output of wipefs has no list of signatures")]
+    NoSignatures,
+    /// An exit code of blkid that its manual page does not have.
+    #[error("blkid ended with exit code {0}")]
+    Blkid(i32),
+    /// It was to be read, and is not open.
+    #[error("{} is not open", .0.display())]
+    NotOpen(PathBuf),
+    /// Only root may open it.
+    #[error("{} cannot be opened: that takes root", .0.display())]
+    NotRoot(PathBuf),
+    /// The system's reason.
+    #[error("{} cannot be {what}: {source}", node.display())]
+    Io {
+        /// What was tried: 'opened'.
+        what: &'static str,
+        /// Its node.
+        node: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The node leads to another device.
+    #[error("{} is not the node of {device}", node.display())]
+    OtherNode {
+        /// The node.
+        node: PathBuf,
+        /// The device.
+        device: String,
+    },
+    /// The kernel shows no mounts.
+    #[error("/proc/self/mountinfo cannot be read")]
+    NoMounts,
 }
 
 /// What only the real kernel and the drive itself can answer.
@@ -52,16 +97,15 @@ pub trait Probe {
     /// What is written on a device; empty where nothing known is.
     ///
     /// # Errors
-    /// In words, where that cannot be found out: a program is missing, the
-    /// device cannot be read.
-    fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, String>;
+    /// Where that cannot be found out: a program is missing, the device cannot be read.
+    fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, ProbeError>;
 
     /// What a sample of the surface of a device, which is held, shows. `seed` decides
     /// its random offsets.
     ///
     /// # Errors
-    /// As text, if it cannot be read.
-    fn surface(&self, device: &BlockDevice, hold: &Hold, seed: u64) -> Result<Surface, String>;
+    /// [`ProbeError::Io`] if it cannot be read.
+    fn surface(&self, device: &BlockDevice, hold: &Hold, seed: u64) -> Result<Surface, ProbeError>;
 
     /// Opens a device so that nobody else can claim it meanwhile (O_EXCL; open(2)),
     /// for writing or for reading only. Nothing is written. After a device that
@@ -87,15 +131,15 @@ impl<'a> KernelProbe<'a> {
 }
 
 impl Probe for KernelProbe<'_> {
-    fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, String> {
+    fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, ProbeError> {
         // wipefs lists every magic number, also of what is damaged or overlaid;
         // blkid knows some things by their structure. Either may know more.
         let wipefs = Invocation::new("wipefs").args(["--no-act", "--json"]).arg(device.node());
-        let finished = self.executor.check(&wipefs.timeout(LIMIT)).map_err(|e| e.to_string())?;
+        let finished = self.executor.check(&wipefs.timeout(LIMIT))?;
         let mut found = parse_wipefs(device.name(), &finished.text())?;
         let blkid = Invocation::new("blkid").args(["--probe", "--output", "export"]);
         let blkid = blkid.arg(device.node()).timeout(LIMIT);
-        let finished = self.executor.run(&blkid).map_err(|e| e.to_string())?;
+        let finished = self.executor.run(&blkid)?;
         // blkid ends alike where there is nothing and where it cannot read;
         // wipefs has just read the device.
         let more = parse_blkid(device.name(), finished.code, &finished.text())?;
@@ -107,19 +151,21 @@ impl Probe for KernelProbe<'_> {
         Ok(found)
     }
 
-    fn surface(&self, device: &BlockDevice, hold: &Hold, seed: u64) -> Result<Surface, String> {
+    fn surface(&self, device: &BlockDevice, hold: &Hold, seed: u64) -> Result<Surface, ProbeError> {
         let node = device.node();
-        let file = hold.file().ok_or_else(|| format!("{} is not open", node.display()))?;
+        let file = hold.file().ok_or_else(|| ProbeError::NotOpen(node.clone()))?;
         let discards = device.attribute("queue/discard_max_bytes");
         let trims = discards.is_some_and(|bytes| bytes.trim() != "0");
-        sample(file, device.size_bytes(), seed, trims)
-            .map_err(|error| format!("{} cannot be read: {error}", node.display()))
+        sample(file, device.size_bytes(), seed, trims).map_err(|source| ProbeError::Io {
+            what: "read",
+            node,
+            source,
+        })
     }
 
     fn open_exclusively(&self, device: &BlockDevice, write: bool) -> Result<Hold, OpenError> {
-        let other = |what: String| OpenError::Other(what);
         let node = device.node();
-        let shown = node.display();
+        let failed = |what, source| ProbeError::Io { what, node: node.clone(), source };
         let flags = i32::try_from((OFlags::EXCL | OFlags::NOFOLLOW).bits()).unwrap_or_default();
         let open = || OpenOptions::new().read(true).write(write).custom_flags(flags).open(&node);
         let is_busy = |opened: &io::Result<File>| {
@@ -136,14 +182,16 @@ impl Probe for KernelProbe<'_> {
         let file = file.map_err(|error| match Errno::from_io_error(&error) {
             Some(Errno::BUSY) => OpenError::Busy,
             Some(Errno::ACCESS | Errno::PERM) => {
-                other(format!("{shown} cannot be opened: that takes root"))
+                OpenError::Failed(ProbeError::NotRoot(node.clone()))
             }
-            _ => other(format!("{shown} cannot be opened: {error}")),
+            _ => OpenError::Failed(failed("opened", error)),
         })?;
-        let metadata = file.metadata().map_err(|error| other(format!("{shown}: {error}")))?;
+        let metadata =
+            file.metadata().map_err(|error| OpenError::Failed(failed("looked at", error)))?;
         let number = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
         if !metadata.file_type().is_block_device() || device.number() != Some(number) {
-            return Err(other(format!("{shown} is not the node of {}", device.name())));
+            let device = device.name().to_owned();
+            return Err(OpenError::Failed(ProbeError::OtherNode { node: node.clone(), device }));
         }
         Ok(Hold(Some(file)))
     }

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::ProbeError;
+
 /// What disklab's own volumes, arrays and pools are called at the front.
 const OWN_PREFIX: &str = "disklab";
 
@@ -44,15 +46,14 @@ impl fmt::Display for Signature {
 /// an object with a list of signatures.
 ///
 /// # Errors
-/// In words, where it is anything else: then nothing is known.
-pub(crate) fn parse_wipefs(device: &str, text: &str) -> Result<Vec<Signature>, String> {
+/// Where it is anything else: then nothing is known.
+pub(crate) fn parse_wipefs(device: &str, text: &str) -> Result<Vec<Signature>, ProbeError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let all: Value = serde_json::from_str(text)
-        .map_err(|error| format!("the output of wipefs is no JSON: {error}"))?;
+    let all: Value = serde_json::from_str(text)?;
     let list = all.get("signatures").and_then(Value::as_array);
-    let list = list.ok_or("the output of wipefs has no list of signatures")?;
+    let list = list.ok_or(ProbeError::NoSignatures)?;
     let text = |value: &Value, key: &str| {
         let text = value.get(key).and_then(Value::as_str).unwrap_or_default().trim();
         (!text.is_empty()).then(|| text.to_owned())
@@ -76,8 +77,12 @@ pub(crate) fn parse_wipefs(device: &str, text: &str) -> Result<Vec<Signature>, S
 /// one thing found.
 ///
 /// # Errors
-/// In words, at any other code.
-pub(crate) fn parse_blkid(device: &str, code: i32, text: &str) -> Result<Vec<Signature>, String> {
+/// [`ProbeError::Blkid`] at any other code.
+pub(crate) fn parse_blkid(
+    device: &str,
+    code: i32,
+    text: &str,
+) -> Result<Vec<Signature>, ProbeError> {
     match code {
         0 => {}
         2 if text.trim().is_empty() => return Ok(Vec::new()),
@@ -85,7 +90,7 @@ pub(crate) fn parse_blkid(device: &str, code: i32, text: &str) -> Result<Vec<Sig
             let kind = "more than one file system or table".to_owned();
             return Ok(vec![Signature { device: device.to_owned(), kind, label: None }]);
         }
-        code => return Err(format!("blkid ended with exit code {code}")),
+        code => return Err(ProbeError::Blkid(code)),
     }
     let value = |key: &str| {
         text.lines().find_map(|line| {

@@ -17,15 +17,15 @@ struct Fake {
 }
 
 impl Probe for Fake {
-    fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, String> {
+    fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, ProbeError> {
         if self.unreadable {
-            return Err("read error".to_owned());
+            return Err(ProbeError::NoSignatures);
         }
         let here = self.signatures.iter().filter(|s| s.device == device.name());
         Ok(here.cloned().collect())
     }
 
-    fn surface(&self, device: &BlockDevice, _: &Hold, _: u64) -> Result<Surface, String> {
+    fn surface(&self, device: &BlockDevice, _: &Hold, _: u64) -> Result<Surface, ProbeError> {
         let size = device.size_bytes();
         let data_at = self.filled.then_some(4096);
         Ok(Surface { size, read: size / 2, places: 128, data_at })

@@ -69,7 +69,7 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     let report = report.map_err(|error| match error {
         EngineError::Job(error) => Failure::usage_error(error),
         error @ EngineError::Untouchable { .. } => Failure::usage_error(error),
-        EngineError::Interrupted => {
+        EngineError::Interrupted(_) => {
             Failure::interrupted("interrupted before anything was measured")
         }
         other => Failure::failed(other),

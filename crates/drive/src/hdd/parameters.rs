@@ -136,9 +136,9 @@ impl Parameters {
     ///
     /// # Errors
     /// Where the drive is smaller, or the size is no multiple of its logical sectors.
-    pub fn limited_to(&self, bytes: u64) -> Result<Self, String> {
+    pub fn limited_to(&self, bytes: u64) -> Result<Self, crate::Fault> {
         let limited = Self { visible: bytes, ..self.clone() };
-        limited.check().map_err(|fault| fault.message)?;
+        limited.check()?;
         Ok(limited)
     }
 }

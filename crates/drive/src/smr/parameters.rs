@@ -141,7 +141,7 @@ impl Parameters {
     ///
     /// # Errors
     /// Where the drive is smaller, or the size is no multiple of its logical sectors.
-    pub fn limited_to(&self, bytes: u64) -> Result<Self, String> {
+    pub fn limited_to(&self, bytes: u64) -> Result<Self, Fault> {
         Ok(Self { disk: self.disk.limited_to(bytes)?, ..self.clone() })
     }
 

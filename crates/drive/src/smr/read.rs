@@ -122,7 +122,12 @@ mod tests {
         );
         assert_eq!(limited.sector_sizes(), (512, 4096));
         assert_eq!(limited.mechanics().map(|p| p.heads), file.mechanics().map(|p| p.heads));
-        assert!(file.limited_to(9_000_000_000_000).unwrap_err().contains("cannot show 9 TB"));
+        assert!(
+            file.limited_to(9_000_000_000_000)
+                .unwrap_err()
+                .to_string()
+                .contains("cannot show 9 TB")
+        );
         assert!(matches!(file.kind, Kind::Smr(_)));
     }
 

@@ -171,7 +171,12 @@ mod tests {
         let file = load("d.toml", TEXT).unwrap();
         assert!(!file.rotates() && file.takes_discards() && file.takes_write_zeroes());
         assert_eq!(file.limited_to(100_000_000_000).unwrap().build(1).sectors(), 195_312_500);
-        assert!(file.limited_to(2_000_000_000_000).unwrap_err().contains("cannot show 2 TB"));
+        assert!(
+            file.limited_to(2_000_000_000_000)
+                .unwrap_err()
+                .to_string()
+                .contains("cannot show 2 TB")
+        );
     }
 
     proptest! {

@@ -8,6 +8,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use disklab_exec::Interrupted;
 use disklab_jobfile::{Engine, Fallocate, Job};
 
 use super::targets;
@@ -58,7 +59,7 @@ pub(crate) fn lay_out_job(job: &Job, site: &Site) -> Result<(), EngineError> {
 
 fn told(path: &Path, error: &io::Error) -> EngineError {
     match error.kind() {
-        io::ErrorKind::Interrupted => EngineError::Interrupted,
+        io::ErrorKind::Interrupted => Interrupted.into(),
         _ => EngineError::file("lay out", path, error),
     }
 }

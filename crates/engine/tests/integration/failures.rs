@@ -120,7 +120,7 @@ fn the_wish_to_stop_is_granted_soon() {
         assert_eq!(report.jobs.len(), 1);
         assert_eq!(report.jobs[0].error, None);
         let error = run(&jobs(&text), &site).expect_err("at once");
-        assert!(matches!(error, EngineError::Interrupted));
+        assert!(matches!(error, EngineError::Interrupted(_)));
     }
 }
 

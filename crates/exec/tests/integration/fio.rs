@@ -55,7 +55,7 @@ fn no_job_of_fio_outlives_an_interrupt() {
         most
     });
     let error = executor.run(&jobs(folder.path())).expect_err("stopped");
-    assert!(matches!(error, ExecError::Interrupted), "{error}");
+    assert!(matches!(error, ExecError::Interrupted(_)), "{error}");
     assert!(thread.join().expect("thread") >= ALL, "fio has forked its jobs");
     assert_eq!(processes_with(&word), Vec::<String>::new());
 }

@@ -35,9 +35,7 @@ impl Limits {
     /// Where the user wants to stop a guest that was started at `began`, or its real
     /// time is up.
     pub fn check_real(&self, began: Instant) -> Result<(), LabError> {
-        if self.interrupt.is_raised() {
-            return Err(LabError::Interrupted);
-        }
+        self.interrupt.check()?;
         match self.real {
             Some(limit) if began.elapsed() >= limit => {
                 Err(LabError::TimedOut { clock: "real", seconds: limit.as_secs() })

@@ -274,5 +274,5 @@ fn a_guest_that_waits_all_the_time_can_be_interrupted() {
     };
     drop(lab);
     guest.join().unwrap();
-    assert!(matches!(outcome, Err(LabError::Interrupted)), "{outcome:?}");
+    assert!(matches!(outcome, Err(LabError::Interrupted(_))), "{outcome:?}");
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use disklab_exec::ExecError;
+use disklab_exec::{ExecError, Interrupted};
 
 /// Why the lab's kernel could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -129,6 +129,12 @@ pub enum KernelError {
     },
 }
 
+impl From<Interrupted> for KernelError {
+    fn from(stop: Interrupted) -> Self {
+        Self::Exec(stop.into())
+    }
+}
+
 impl KernelError {
     /// For `map_err`: the system refused `what` on `path`.
     pub(super) fn io<E: Into<io::Error>>(
@@ -141,7 +147,7 @@ impl KernelError {
 
     /// Whether it is only that the user asked to stop.
     pub fn is_interrupt(&self) -> bool {
-        matches!(self, Self::Exec(ExecError::Interrupted))
+        matches!(self, Self::Exec(ExecError::Interrupted(_)))
     }
 
     /// Whether the user has to change or install something first: nothing was

@@ -78,7 +78,7 @@ fn lab(options: &SpeedOptions, core: usize) -> Result<f64, LabError> {
 
 /// Round trips per second of a pair of processes on a processor.
 fn pair(options: &SpeedOptions, core: usize) -> Result<f64, LabError> {
-    options.interrupt.check().map_err(|_| LabError::Interrupted)?;
+    options.interrupt.check()?;
     Ok(1.0 / round_trip(Some(core), ROUNDS)?.as_secs_f64())
 }
 
@@ -88,7 +88,7 @@ fn computing(options: &SpeedOptions, core: usize) -> Result<f64, LabError> {
     let began = Instant::now();
     let mut numbers = black_box([1_u64; NUMBERS]);
     for _ in 0..STEPS / STEPS_A_LOOK {
-        options.interrupt.check().map_err(|_| LabError::Interrupted)?;
+        options.interrupt.check()?;
         for _ in 0..STEPS_A_LOOK {
             for number in &mut numbers {
                 *number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -120,6 +120,6 @@ mod tests {
             Ok(3.0)
         };
         assert_eq!(gain([0, 1], &speed).unwrap(), 1.5);
-        assert!(gain([0, 1], &|_| Err(LabError::Interrupted)).is_err());
+        assert!(gain([0, 1], &|_| Err(disklab_exec::Interrupted.into())).is_err());
     }
 }

@@ -227,7 +227,7 @@ fn wait_for_init(executor: &Executor, device: &Path) -> Result<Duration, StackEr
         } else if changed.elapsed() > STALLED {
             return Err(StackError::InitialisingStopped { device: device.to_owned(), left });
         }
-        executor.interrupt.sleep(nap).map_err(program)?;
+        executor.interrupt.sleep(nap).map_err(|stop| program(stop.into()))?;
         nap = (nap * 2).min(Duration::from_secs(10));
     }
 }

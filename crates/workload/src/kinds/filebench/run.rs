@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use disklab_exec::{ExecError, Interrupt};
+use disklab_exec::{Interrupt, Interrupted};
 use disklab_filebench::{Counted, FilebenchError, Measured, Progress, Report, Session, Site};
 use disklab_sample::{Direction, Figure, Latency, OperationKind, Since, Steadiness};
 use disklab_source::FileName;
@@ -14,7 +14,7 @@ use crate::{Outcome, WorkSite, WorkloadError};
 /// What went wrong, for a cell.
 fn failed(error: FilebenchError) -> WorkloadError {
     if error.is_interrupt() {
-        return ExecError::Interrupted.into();
+        return Interrupted.into();
     }
     WorkloadError::Filebench(Box::new(error))
 }

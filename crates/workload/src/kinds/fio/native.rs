@@ -1,7 +1,7 @@
 //! Running jobs by the native engine.
 
 use disklab_engine::{DeviceAccess, EngineError, JobReport, Report, Series, Site};
-use disklab_exec::ExecError;
+use disklab_exec::Interrupted;
 use disklab_jobfile::Job;
 use disklab_sample::{Direction, Latency};
 
@@ -41,7 +41,7 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
                 std::fs::write(&path, json).map_err(WorkloadError::io("cannot write", &path))?;
             }
             if report.interrupted {
-                return Err(ExecError::Interrupted.into());
+                return Err(Interrupted.into());
             }
             notes.extend(report.jobs.iter().flat_map(|job| job.notes.iter().cloned()));
             outcome(fio, step, &report)
@@ -63,7 +63,7 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
 
 fn failed(error: EngineError) -> WorkloadError {
     match error {
-        EngineError::Interrupted => ExecError::Interrupted.into(),
+        EngineError::Interrupted(stop) => stop.into(),
         other => WorkloadError::Engine(Box::new(other)),
     }
 }

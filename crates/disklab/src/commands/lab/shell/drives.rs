@@ -64,7 +64,8 @@ fn parse(text: &str) -> Result<(DriveFile, usize), String> {
     let Some(size) = size else { return Ok((file, count)) };
     let size: Bytes = size.parse().map_err(|e| wrong(format!("{e}")))?;
     let (_, sector) = file.sector_sizes();
-    let file = file.limited_to(size.round_down(Bytes(sector)).0).map_err(wrong)?;
+    let file =
+        file.limited_to(size.round_down(Bytes(sector)).0).map_err(|e| wrong(e.to_string()))?;
     Ok((file, count))
 }
 

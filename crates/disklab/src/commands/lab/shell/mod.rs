@@ -149,7 +149,7 @@ fn finish(
                 ))
             })
         }
-        (Err(LabError::Interrupted), _) => Err(Failure::interrupted("interrupted")),
+        (Err(LabError::Interrupted(_)), _) => Err(Failure::interrupted("interrupted")),
         (Err(e @ (LabError::Options(_) | LabError::Kernel { .. })), _) => {
             Err(Failure::usage_error(e))
         }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use disklab_study::BusError;
 use disklab_units::BytesPerSecond;
 
 /// The word for no bus, where a study names one.
@@ -13,7 +14,7 @@ const NONE: &str = "none";
 pub struct Bus(pub Option<BytesPerSecond>);
 
 impl FromStr for Bus {
-    type Err = String;
+    type Err = BusError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.trim().eq_ignore_ascii_case(NONE) {
