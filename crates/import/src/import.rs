@@ -17,6 +17,8 @@ use crate::naming::{direction_in, stack_of};
 use crate::reading::{one_line, stack_id_of};
 use crate::sample::sample;
 use crate::study_text::{Outline, study};
+use disklab_store::ImportSettings;
+
 use crate::{Drives, ImportError, Mapping, Reading, Work};
 
 /// What is wanted.
@@ -62,8 +64,8 @@ pub struct Import {
     pub left_out: Vec<LeftOut>,
     /// Where the figures come from, in a sentence's end: '3 files (fio-json)'.
     pub about: String,
-    /// What the run's settings say, by name.
-    pub options: BTreeMap<String, String>,
+    /// What the run says of itself.
+    pub settings: ImportSettings,
 }
 
 /// A cell, and what a file tells of it.
@@ -116,15 +118,18 @@ impl Import {
         let formats = formats.into_iter().collect::<Vec<_>>().join(", ");
         let files = request.files.len();
         let about = format!("{} ({formats})", count(files, "file"));
-        let mut options = BTreeMap::from([("files".to_owned(), files.to_string())]);
         let drives = request.drives.clone().or(table.drives);
-        options.extend(drives.iter().map(|drives| ("drives".to_owned(), drives.text.clone())));
+        let settings = ImportSettings {
+            files: Some(files),
+            drives: drives.as_ref().map(|drives| drives.text.clone()),
+            published: None,
+        };
         let mut cells = cells(&study, placed);
         if let Some(drives) = drives {
             let samples = cells.iter_mut().filter_map(|cell| cell.result.as_mut().ok());
             samples.for_each(|sample| sample.environment.drives = drives.states());
         }
-        Ok(Self { cells, study, left_out: Vec::new(), about, options })
+        Ok(Self { cells, study, left_out: Vec::new(), about, settings })
     }
 
     /// How often each pair of stack and workload was measured, in the study's order.

@@ -74,7 +74,7 @@ fn repeats_of_two_stacks_become_a_run_with_a_comparison() {
     assert!((comparison.ratio - 0.5).abs() < 0.01 && interval.low < 0.5 && interval.high > 0.5);
     assert_eq!(analysis.answers[0].question.ask, "How fast are 4 KiB random reads?");
     let info = run.info().expect("info");
-    assert_eq!((info.bench.as_str(), info.repeats), ("import", 3));
+    assert_eq!((info.is_import(), info.repeats), (true, 3));
     let raw = fs::read_dir(folder.0.path().join("run/raw")).expect("raw outputs").count();
     assert_eq!(raw, 6);
 }

@@ -10,6 +10,8 @@ use indexmap::IndexMap;
 use crate::drives::of_stack;
 use crate::import::number;
 use crate::reading::{figure, moments, nanoseconds, step};
+use disklab_store::ImportSettings;
+
 use crate::{Import, ImportError, ImportedCell, profile};
 
 /// The option of a run that says that its figures are those that were published.
@@ -61,8 +63,9 @@ impl Import {
             )));
         }
         let about = format!("what was published about '{}', each figure once", study.id);
-        let options = BTreeMap::from([(PUBLISHED.to_owned(), study.id.to_string())]);
-        Ok(Self { study, cells, left_out, about, options })
+        let settings =
+            ImportSettings { published: Some(study.id.to_string()), ..ImportSettings::default() };
+        Ok(Self { study, cells, left_out, about, settings })
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use disklab_sample::Environment;
 use disklab_source::{Place, Source};
-use disklab_store::{Run, RunInfo, Session};
+use disklab_store::{Origin, Run, RunInfo, RunSettings, Session};
 use jiff::Timestamp;
 
 use crate::{Import, ImportError, ImportedCell};
@@ -32,9 +32,9 @@ impl Import {
             title: study.title.clone(),
             study_file: study.source.name.clone(),
             study_text: study.source.text.clone(),
-            bench: BENCH.to_owned(),
+            bench: Origin::Import,
             bench_about: self.about.clone(),
-            options: self.options.clone(),
+            options: RunSettings { import: self.settings.clone(), ..RunSettings::default() },
             scale: 1.0,
             repeats: self.cells.iter().map(|c| c.cell.block + 1).max().unwrap_or(1),
             seed: 0,

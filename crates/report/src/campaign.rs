@@ -46,5 +46,5 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
 
 /// Whether the samples or the clock decided how long it ran.
 pub(crate) fn is_adaptive(info: &disklab_store::RunInfo) -> bool {
-    [disklab_store::RunInfo::LOOKS, "budget"].iter().any(|name| info.options.contains_key(*name))
+    info.options.looks.is_some() || info.options.budget.is_some()
 }

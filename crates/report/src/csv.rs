@@ -12,13 +12,14 @@ const HEADER: &str = "study,bench,stack,layout,file_system,workload,step,directi
 
 /// All observations of a report.
 pub(crate) fn text(report: &Report) -> String {
+    let bench = report.info.bench.to_string();
     let mut csv = format!("{HEADER}\r\n");
     for group in &report.analysis.groups {
         let key = &group.key;
         let spec = report.study.stack_index(&key.stack).map(|i| &report.study.stacks[i]);
         let head = [
             report.info.study.as_str(),
-            &report.info.bench,
+            &bench,
             &key.stack,
             spec.map_or("", |s| &s.layout),
             spec.map_or("", |s| &s.file_system),

@@ -7,12 +7,6 @@ use disklab_verdict::Analysis;
 
 use crate::ReportError;
 
-/// The bench's option that gives drive models other values than their files have.
-const SET_DRIVE: &str = "set-drive";
-
-/// The option of a run that was imported from what was published.
-const PUBLISHED: &str = "published";
-
 /// What was published about the run's study, beside what the run measured; none where
 /// nothing was.
 pub(crate) fn beside(
@@ -23,7 +17,7 @@ pub(crate) fn beside(
 ) -> Result<Option<Comparison>, ReportError> {
     let catalogue = Catalogue::shipped().map_err(ReportError::Published)?;
     // What was published would be held against itself.
-    if !catalogue.knows(&study.id) || info.options.contains_key(PUBLISHED) {
+    if !catalogue.knows(&study.id) || info.options.import.published.is_some() {
         return Ok(None);
     }
     let fates: Vec<CellFate> = cells.iter().map(fate).collect();
@@ -38,8 +32,10 @@ pub(crate) fn beside(
             scale: info.scale,
         },
     );
-    if let (Some(comparison), Some(words)) = (&mut comparison, info.options.get(SET_DRIVE)) {
-        comparison.changed_drives.push(words.clone());
+    if let Some(comparison) = &mut comparison
+        && !info.options.set_drive.is_empty()
+    {
+        comparison.changed_drives.push(shell_words::join(&info.options.set_drive));
     }
     Ok(comparison)
 }

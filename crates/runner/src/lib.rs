@@ -9,8 +9,6 @@
 //! an [`Observer`], and gets a [`RunnerError`].
 
 mod adaptive;
-mod bench_kind;
-mod bus;
 mod error;
 mod estimate;
 mod leftovers;
@@ -30,8 +28,7 @@ mod studies;
 mod version;
 
 pub use adaptive::StopRule;
-pub use bench_kind::{BenchKind, UnknownBench};
-pub use bus::Bus;
+pub use disklab_store::{BenchKind, Bus, GoalChoice, UnknownBench};
 pub use error::{DirectoryProblem, RunnerError};
 pub use estimate::Estimate;
 pub use leftovers::{LeftoversError, decide_leftover, leftover_lines, tear_down_leftovers};
@@ -45,6 +42,6 @@ pub use selection::SelectionError;
 pub use setup::{
     Caller, CheckedRun, KernelBuilder, PlannedRun, Room, check_zfs, kernel_parts, machine_memory,
 };
-pub use stop_options::{GoalChoice, StopOptions, parse_precision};
+pub use stop_options::{StopOptions, parse_precision};
 pub use studies::{FoundStudy, SHIPPED_STUDIES, StudyError, find_study, is_shipped, is_study};
 pub use version::VERSION;

@@ -3,13 +3,10 @@
 
 use std::fmt::Display;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
-use disklab_store::RunInfo;
-use disklab_units::{Bytes, parse_duration};
-
-use crate::{BenchKind, Bus};
+use disklab_store::{BenchKind, Bus, Origin, RunInfo, RunSettings};
+use disklab_units::Bytes;
 
 /// What a run is asked for. What is `None` or empty is the study's, the bench's, or drawn.
 #[derive(Debug, Clone, Default)]
@@ -90,19 +87,9 @@ pub enum OptionsError {
          began"
     )]
     SelectionFixed,
-    /// The run recorded a value that this version cannot read.
-    #[error(
-        "the run's own '{name}' is '{text}', which cannot be read: {why}; start a new run, or \
-         resume it with the disklab that began it"
-    )]
-    Recorded {
-        /// The setting.
-        name: &'static str,
-        /// As it was recorded.
-        text: String,
-        /// What is wrong with it.
-        why: String,
-    },
+    /// There is nothing to resume in what other programs measured.
+    #[error("the run was imported, so that nothing of it is left to run; start a new run")]
+    Import,
     /// The number of repeats and a rule that decides it.
     #[error(
         "--repeats fixes how often each cell runs, and {} lets the samples or the clock decide: \
@@ -213,9 +200,11 @@ impl RunOptions {
     ///
     /// # Errors
     /// [`OptionsError::Differs`] and [`OptionsError::SelectionFixed`] for what is given, and
-    /// [`OptionsError::Recorded`] if the run's own cannot be read.
+    /// [`OptionsError::Import`].
     pub fn as_begun(&self, info: &RunInfo) -> Result<Self, OptionsError> {
-        let bench: BenchKind = read("bench", &info.bench, BenchKind::from_str)?;
+        let Origin::Bench(bench) = info.bench.clone() else {
+            return Err(OptionsError::Import);
+        };
         differs("--on", self.bench.as_ref(), &bench)?;
         differs("--scale", self.scale.as_ref(), &info.scale)?;
         differs("--seed", self.seed.as_ref(), &info.seed)?;
@@ -230,47 +219,28 @@ impl RunOptions {
             scale: Some(info.scale),
             only: Vec::new(),
             without: Vec::new(),
-            scratch: info.options.get("scratch").map(PathBuf::from),
-            lab: self.lab.as_begun(info)?,
-            drive_size: recorded(info, "drive-size", Bytes::from_str)?,
+            scratch: info.options.scratch.clone(),
+            lab: self.lab.as_begun(&info.options),
+            drive_size: info.options.drive_size,
             erase: self.erase.clone(),
         })
-    }
-
-    /// The patterns that a run was begun with: only those that match, and not these.
-    pub(crate) fn recorded_patterns(info: &RunInfo) -> (Vec<String>, Vec<String>) {
-        let patterns = |name: &str| -> Vec<String> {
-            let text = info.options.get(name);
-            text.map(|t| t.split_whitespace().map(str::to_owned).collect()).unwrap_or_default()
-        };
-        (patterns("only"), patterns("without"))
     }
 }
 
 impl LabOptions {
-    fn as_begun(&self, info: &RunInfo) -> Result<Self, OptionsError> {
-        let then = |name: &str| info.options.get(name);
-        let set_drive = match self.set_drive.is_empty() {
-            true => recorded(info, "set-drive", shell_words::split)?.unwrap_or_default(),
-            false => self.set_drive.clone(),
-        };
-        Ok(Self {
-            memory: recorded(info, "memory", Bytes::from_str)?,
+    fn as_begun(&self, then: &RunSettings) -> Self {
+        let is_set = !self.set_drive.is_empty();
+        Self {
+            memory: then.memory,
             // That it is the same is seen by the bench's description.
-            processor: self.processor.clone().or_else(|| then(RunInfo::PROCESSOR).cloned()),
-            bus: match self.bus {
-                Some(bus) => Some(bus),
-                None => recorded(info, "bus", Bus::from_str)?,
-            },
-            set_drive,
+            processor: self.processor.clone().or_else(|| then.processor.clone()),
+            bus: self.bus.or(then.bus),
+            set_drive: if is_set { self.set_drive.clone() } else { then.set_drive.clone() },
             // That it is the same is seen by its digest.
-            kernel: self.kernel.clone().or_else(|| then(RunInfo::KERNEL).map(PathBuf::from)),
+            kernel: self.kernel.clone().or_else(|| then.kernel.clone()),
             at_once: self.at_once,
-            cell_limit: match self.cell_limit {
-                Some(limit) => Some(limit),
-                None => recorded(info, RunInfo::CELL_LIMIT, parse_duration)?,
-            },
-        })
+            cell_limit: self.cell_limit.or(then.cell_limit),
+        }
     }
 }
 
@@ -288,27 +258,6 @@ pub(crate) fn differs<T: Display + PartialEq>(
     }
 }
 
-/// A setting that a run recorded; `None` if it has none of this name.
-pub(crate) fn recorded<T, E: Display>(
-    info: &RunInfo,
-    name: &'static str,
-    parse: impl FnOnce(&str) -> Result<T, E>,
-) -> Result<Option<T>, OptionsError> {
-    info.options.get(name).map(|text| read(name, text, parse)).transpose()
-}
-
-fn read<T, E: Display>(
-    name: &'static str,
-    text: &str,
-    parse: impl FnOnce(&str) -> Result<T, E>,
-) -> Result<T, OptionsError> {
-    parse(text).map_err(|why| OptionsError::Recorded {
-        name,
-        text: text.to_owned(),
-        why: why.to_string(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use disklab_sample::Environment;
@@ -316,16 +265,16 @@ mod tests {
 
     use super::*;
 
-    fn info(options: &[(&str, &str)]) -> RunInfo {
+    fn info(options: RunSettings) -> RunInfo {
         RunInfo {
             disklab: String::new(),
             study: "s".to_owned(),
             title: String::new(),
             study_file: "s.toml".to_owned(),
             study_text: String::new(),
-            bench: "lab".to_owned(),
+            bench: BenchKind::Lab.into(),
             bench_about: String::new(),
-            options: options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+            options,
             scale: 0.5,
             repeats: 3,
             seed: 7,
@@ -358,7 +307,11 @@ mod tests {
 
     #[test]
     fn resumed_options_are_those_of_the_run() {
-        let info = info(&[("memory", "2GiB"), ("bus", "415000000 B/s"), ("cell-limit", "60 s")]);
+        let info = info(RunSettings {
+            memory: Some(Bytes::gib(2)),
+            cell_limit: Some(Duration::from_secs(60)),
+            ..RunSettings::default()
+        });
         let begun = RunOptions::default().as_begun(&info).expect("begun");
         assert_eq!((begun.seed, begun.repeats, begun.scale), (Some(7), Some(3), Some(0.5)));
         assert_eq!(begun.lab.memory, Some(Bytes::gib(2)));
@@ -368,13 +321,5 @@ mod tests {
         assert!(matches!(error, OptionsError::Differs { flag: "--seed", .. }), "{error}");
         let only = RunOptions { only: vec!["a".to_owned()], ..RunOptions::default() };
         assert_eq!(only.as_begun(&info).err(), Some(OptionsError::SelectionFixed));
-    }
-
-    #[test]
-    fn recorded_setting_that_cannot_be_read_is_an_error() {
-        for (name, text) in [("memory", "many"), ("bus", "fast"), ("cell-limit", "soon")] {
-            let error = RunOptions::default().as_begun(&info(&[(name, text)])).err();
-            assert!(matches!(&error, Some(OptionsError::Recorded { name: n, .. }) if *n == name));
-        }
     }
 }

@@ -100,10 +100,10 @@ impl Pilot {
         if study.digest != plan.campaign.study.digest {
             return other("the study", &study.id, "another text");
         }
-        if info.bench != plan.bench.name {
+        if info.bench != plan.kind.clone().into() {
             return Err(PilotError::OtherBench {
                 folder: folder.to_owned(),
-                then: info.bench,
+                then: info.bench.to_string(),
                 now: plan.bench.name.clone(),
             });
         }

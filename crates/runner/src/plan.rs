@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_bench::{BenchProfile, Campaign, Survey};
 use disklab_campaign::Goal;
+use disklab_store::{BenchKind, RunSettings};
 use disklab_study::{Cell, LeftOut, TooManyCells, check_run_size};
 
 use crate::StopRule;
@@ -30,7 +31,9 @@ pub struct Plan {
     /// The rule that decides how long it runs; `None` for the fixed number of repeats.
     pub stop: Option<StopRule>,
     /// The options that a run records, by their names.
-    pub settings: BTreeMap<String, String>,
+    pub settings: RunSettings,
+    /// The bench, as it was asked for.
+    pub kind: BenchKind,
 }
 
 /// A plan cannot be a run.
@@ -68,8 +71,8 @@ impl Plan {
     ) -> Result<Self, PlanError> {
         check_run_size(survey.pairs.len(), repeats)?;
         let cells = campaign.study.order(&survey.pairs, repeats, seed);
-        let (stop, settings) = (None, BTreeMap::new());
-        Ok(Self { campaign, bench, survey, cells, seed, repeats, stop, settings })
+        let (stop, settings, kind) = (None, RunSettings::default(), BenchKind::default());
+        Ok(Self { campaign, bench, survey, cells, seed, repeats, stop, settings, kind })
     }
 
     /// All cells of so many blocks.

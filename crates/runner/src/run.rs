@@ -49,7 +49,7 @@ impl CheckedRun {
             title: study.title.clone(),
             study_file: study.source.name.clone(),
             study_text: study.source.text.clone(),
-            bench: plan.bench.name.clone(),
+            bench: plan.kind.clone().into(),
             bench_about: plan.bench.about.clone(),
             options: plan.settings.clone(),
             scale: plan.campaign.scale,
@@ -162,14 +162,15 @@ pub fn resume(
     }
     let cells = waiting(&run)?;
     let mut options = request.options.as_begun(&info)?;
-    let rule = request.stop.as_begun(&info)?.rule(None)?;
+    let rule = request.stop.as_begun(&info.options)?.rule(None)?;
     if cells.is_empty() && is_over(&run, rule.is_some(), &request.stop)? {
         return Ok(Resumed::Done(Box::new(run)));
     }
     if let Some(rule) = &rule {
         options.repeats = Some(rule.first_look());
         // Cells that are left out were left out then.
-        (options.only, options.without) = RunOptions::recorded_patterns(&info);
+        options.only.clone_from(&info.options.only);
+        options.without.clone_from(&info.options.without);
     }
     let found = FoundStudy { study, folder: study_folder(&info.study_file) };
     let mut planned = PlannedRun::new(found, &options, folder, caller)?;
@@ -230,7 +231,7 @@ fn same_machine(
 ) -> Result<(), RunnerError> {
     let now = Grounds {
         disklab: VERSION,
-        bench: &plan.bench.name,
+        bench: &plan.kind.clone().into(),
         bench_about: &plan.bench.about,
         environment,
     };

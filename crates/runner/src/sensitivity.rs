@@ -332,8 +332,8 @@ fn begun_options(options: RunOptions, shipped: &Path) -> Result<RunOptions, Runn
         return Ok(options);
     }
     let info = Run::open(shipped).and_then(|run| run.info()).map_err(RunnerError::Open)?;
-    let (only, without) = RunOptions::recorded_patterns(&info);
-    Ok(RunOptions { only, without, ..options.as_begun(&info)? })
+    let begun = options.as_begun(&info)?;
+    Ok(RunOptions { only: info.options.only, without: info.options.without, ..begun })
 }
 
 /// Whether there is a run in `folder` of which all cells have ended.

@@ -3,7 +3,6 @@
 mod lab;
 mod scratch;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use disklab_bench::{
@@ -14,7 +13,7 @@ use disklab_exec::{Executor, Interrupt};
 use disklab_lab::kernel::NamedKernel;
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_stack::Ledger;
-use disklab_store::RunInfo;
+use disklab_store::RunSettings;
 use disklab_units::Bytes;
 use disklab_workload::Context;
 
@@ -118,18 +117,16 @@ impl PlannedRun {
             study: &folder,
             kernel: named_kernel.as_ref(),
             caller,
-            settings: BTreeMap::new(),
+            settings: RunSettings {
+                scratch: options.scratch.is_some().then(|| scratch.path().to_owned()),
+                only: options.only.clone(),
+                without: options.without.clone(),
+                ..RunSettings::default()
+            },
+            kind: options.bench(),
         };
         let bench = benches.bench()?;
-        let mut settings = benches.settings;
-        if options.scratch.is_some() {
-            settings.insert("scratch".to_owned(), scratch.path().display().to_string());
-        }
-        for (name, patterns) in [("only", &options.only), ("without", &options.without)] {
-            if !patterns.is_empty() {
-                settings.insert(name.to_owned(), patterns.join(" "));
-            }
-        }
+        let (settings, kind) = (benches.settings, benches.kind);
         let mut survey = bench.survey(&campaign);
         Selection::new(&options.only, &options.without).narrow(&mut survey, &campaign.study)?;
         let repeats = options.repeats.unwrap_or(campaign.study.repeats);
@@ -139,7 +136,7 @@ impl PlannedRun {
         };
         let room = Room::of(&options.bench(), scratch.path());
         let mut plan = Plan::new(campaign, bench.profile(), survey, repeats, seed)?;
-        plan.settings = settings;
+        (plan.settings, plan.kind) = (settings, kind);
         Ok(Self { plan, room, bench, scratch, named_kernel })
     }
 
@@ -152,7 +149,7 @@ impl PlannedRun {
     pub fn stop_by(&mut self, stop: &StopOptions, repeats: Option<u32>) -> Result<(), RunnerError> {
         if let Some(rule) = stop.rule(repeats)? {
             self.plan.stop_by(rule)?;
-            self.plan.settings.extend(stop.settings());
+            stop.record(&mut self.plan.settings);
         }
         Ok(())
     }
@@ -227,27 +224,25 @@ struct Benches<'a> {
     kernel: Option<&'a NamedKernel>,
     caller: &'a Caller,
     /// What a run records of it.
-    settings: BTreeMap<String, String>,
+    settings: RunSettings,
+    /// The bench; a directory by its whole path.
+    kind: BenchKind,
 }
 
 impl Benches<'_> {
-    fn record(&mut self, name: &str, value: String) {
-        self.settings.insert(name.to_owned(), value);
-    }
-
     fn ledger(&self) -> Result<Ledger, RunnerError> {
         Ok(Ledger::open(&ledger_folder(&self.caller.state))?)
     }
 
     fn bench(&mut self) -> Result<Bench, RunnerError> {
         let executor = Executor::new(self.caller.interrupt.clone());
-        match self.options.bench() {
+        match self.kind.clone() {
             BenchKind::Lab => self.lab(executor),
             BenchKind::Loop => {
                 let scratch = self.scratch;
                 let size = self.options.drive_size;
                 let size = size.unwrap_or_else(|| loop_drive_size(self.campaign));
-                self.record("drive-size", size.short());
+                self.settings.drive_size = Some(size);
                 let medium = medium_below(&existing_ancestor(scratch)).0;
                 let drives = LoopDrives::new(scratch, size, medium);
                 Ok(DeviceBench::new(drives, self.ledger()?, executor, scratch).into())
@@ -263,6 +258,7 @@ impl Benches<'_> {
                 }
                 let path =
                     path.canonicalize().map_err(|e| refused(DirectoryProblem::Unreadable(e)))?;
+                self.kind = BenchKind::Dir(path.clone());
                 let (medium, watched) = medium_below(&path);
                 Ok(DirBench::new(&path, watched, medium, self.ledger()?, executor).into())
             }
@@ -277,22 +273,12 @@ impl Benches<'_> {
     fn lab(&mut self, executor: Executor) -> Result<Bench, RunnerError> {
         let (bench, memory) = lab::bench(self, self.ledger()?, executor)?;
         let lab = &self.options.lab;
-        self.record("memory", memory.short());
-        if let Some(named) = self.kernel {
-            self.record(RunInfo::KERNEL, named.kernel.display().to_string());
-        }
-        if !lab.set_drive.is_empty() {
-            self.record("set-drive", shell_words::join(&lab.set_drive));
-        }
-        if let Some(processor) = &lab.processor {
-            self.record(RunInfo::PROCESSOR, processor.clone());
-        }
-        if let Some(limit) = lab.cell_limit {
-            self.record(RunInfo::CELL_LIMIT, format!("{} s", limit.as_secs_f64()));
-        }
-        if let Some(bus) = &lab.bus {
-            self.record("bus", bus.to_string());
-        }
+        let settings = &mut self.settings;
+        settings.memory = Some(memory);
+        settings.kernel = self.kernel.map(|named| named.kernel.clone());
+        settings.set_drive.clone_from(&lab.set_drive);
+        settings.processor.clone_from(&lab.processor);
+        (settings.cell_limit, settings.bus) = (lab.cell_limit, lab.bus);
         Ok(bench.into())
     }
 }

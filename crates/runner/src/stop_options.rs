@@ -3,44 +3,11 @@
 use std::time::Duration;
 
 use disklab_campaign::{Goal, Rules};
-use disklab_store::RunInfo;
-use disklab_units::{
-    ParseShareError, parse_duration, parse_share_within, show_duration, show_share,
-};
+use disklab_store::{GoalChoice, RunSettings};
+use disklab_units::{ParseShareError, parse_share_within, show_duration, show_share};
 
 use crate::StopRule;
-use crate::options::{OptionsError, recorded};
-
-/// Names of the options that a run remembers.
-const GOAL: &str = RunInfo::GOAL;
-const PRECISION: &str = RunInfo::PRECISION;
-const BUDGET: &str = RunInfo::BUDGET;
-
-/// What a campaign is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GoalChoice {
-    /// The best stack of each question, and those that are as good.
-    Best,
-    /// All stacks in order, those that are as good as each other together.
-    Rank,
-}
-
-impl GoalChoice {
-    /// As runs record it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Best => "best",
-            Self::Rank => "rank",
-        }
-    }
-
-    fn parse(text: &str) -> Result<Self, &'static str> {
-        [Self::Best, Self::Rank]
-            .into_iter()
-            .find(|goal| goal.as_str() == text)
-            .ok_or("expected best or rank")
-    }
-}
+use crate::options::OptionsError;
 
 /// What decides how long a campaign runs; with nothing, the number of repeats does.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -94,59 +61,38 @@ impl StopOptions {
         StopRule { rules, budget: self.budget }
     }
 
-    /// What a run records of it, by the names of the options.
-    pub fn settings(&self) -> Vec<(String, String)> {
-        let mut all = Vec::new();
-        let mut option = |name: &str, value: String| all.push((name.to_owned(), value));
-        if let Some(goal) = self.goal {
-            option(GOAL, goal.as_str().to_owned());
-        }
-        if let Some(share) = self.precision {
-            option(PRECISION, show_share(share));
-        }
-        if let Some(budget) = self.budget {
-            option(BUDGET, format!("{} s", budget.as_secs_f64()));
-        }
-        if let Some(rules) = self.stop_rule().rules {
-            option(RunInfo::LOOKS, rules.looks().len().to_string());
-        }
-        all
+    /// Records it with what the run was asked for.
+    pub fn record(&self, settings: &mut RunSettings) {
+        (settings.goal, settings.precision) = (self.goal, self.precision);
+        settings.budget = self.budget;
+        let rules = self.stop_rule().rules;
+        settings.looks = rules.and_then(|rules| u32::try_from(rules.looks().len()).ok());
     }
 
     /// As a run was begun. The budget may be another one: the time that the run has used so
     /// far counts.
     ///
     /// # Errors
-    /// [`OptionsError::Differs`] if the goal or the precision is another than then, and
-    /// [`OptionsError::Recorded`] if the run's own cannot be read.
-    pub fn as_begun(&self, info: &RunInfo) -> Result<Self, OptionsError> {
-        let then = |name: &str| info.options.get(name).map(String::as_str);
-        let begun = Self {
-            goal: recorded(info, GOAL, GoalChoice::parse)?,
-            precision: recorded(info, PRECISION, parse_precision)?,
-            budget: match self.budget {
-                Some(budget) => Some(budget),
-                None => recorded(info, BUDGET, parse_duration)?,
-            },
-        };
-        let differs = |flag: &'static str, now: String, then: Option<&str>| {
-            let then = then.unwrap_or("none").to_owned();
+    /// [`OptionsError::Differs`] if the goal or the precision is another than then.
+    pub fn as_begun(&self, then: &RunSettings) -> Result<Self, OptionsError> {
+        let differs = |flag: &'static str, now: String, then: Option<String>| {
+            let then = then.unwrap_or_else(|| "none".to_owned());
             Err(OptionsError::Differs { flag, now, then })
         };
-        if let Some(now) = self.goal.filter(|now| Some(*now) != begun.goal) {
-            return differs("--goal", now.as_str().to_owned(), then(GOAL));
+        if let Some(now) = self.goal.filter(|now| Some(*now) != then.goal) {
+            let then = then.goal.map(|goal| goal.as_str().to_owned());
+            return differs("--goal", now.as_str().to_owned(), then);
         }
-        if let Some(now) = self.precision.filter(|now| Some(*now) != begun.precision) {
-            return differs("--precision", show_share(now), then(PRECISION));
+        if let Some(now) = self.precision.filter(|now| Some(*now) != then.precision) {
+            return differs("--precision", show_share(now), then.precision.map(show_share));
         }
         if let Some(budget) = self.budget
-            && begun.goal.is_none()
-            && begun.precision.is_none()
-            && then(BUDGET).is_none()
+            && !then.is_adaptive()
         {
             return differs("--budget", show_duration(budget), None);
         }
-        Ok(begun)
+        let budget = self.budget.or(then.budget);
+        Ok(Self { goal: then.goal, precision: then.precision, budget })
     }
 }
 
@@ -180,20 +126,6 @@ mod tests {
             if let Ok(share) = parse_precision(&text) {
                 prop_assert!((0.001..=0.5).contains(&share));
             }
-        }
-
-        #[test]
-        fn what_a_run_remembers_is_read_back(share in 1_u32..500, seconds in 1_u64..100_000) {
-            let args = StopOptions {
-                goal: Some(GoalChoice::Rank),
-                precision: parse_precision(&format!("{}%", f64::from(share) / 10.0)).ok(),
-                budget: Some(Duration::from_secs(seconds)),
-            };
-            let options: std::collections::BTreeMap<_, _> = args.settings().into_iter().collect();
-            // The very same: a run is gone on with by the precision that it was begun with.
-            prop_assert_eq!(parse_precision(&options[PRECISION]).ok(), args.precision);
-            prop_assert_eq!(parse_duration(&options[BUDGET]).ok(), args.budget);
-            prop_assert_eq!(options[RunInfo::LOOKS].as_str(), "12");
         }
     }
 }

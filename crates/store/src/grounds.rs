@@ -1,10 +1,11 @@
 //! What a run's figures stand on: in what two runs differ that should be one.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use disklab_sample::Environment;
 
-use crate::RunInfo;
+use crate::{Origin, RunInfo};
 
 /// The program, the bench and the machine of a run. Samples of two of them, put into one
 /// run, would be compared with each other as if they were of one.
@@ -12,8 +13,8 @@ use crate::RunInfo;
 pub struct Grounds<'a> {
     /// disklab's version.
     pub disklab: &'a str,
-    /// The bench as on the command line.
-    pub bench: &'a str,
+    /// Where the figures come from.
+    pub bench: &'a Origin,
     /// The bench in a sentence.
     pub bench_about: &'a str,
     /// Machine and programs.
@@ -34,7 +35,7 @@ pub enum Aspect {
     /// The scale of sizes.
     Scale,
     /// An option of `disklab run`.
-    Option(String),
+    Option(&'static str),
     /// disklab's version.
     Disklab,
     /// The bench.
@@ -150,16 +151,13 @@ impl RunInfo {
         found.compare(Aspect::Repeats, self.repeats, other.repeats);
         found.compare(Aspect::Scale, self.scale, other.scale);
         found.grounds(&self.grounds(), &other.grounds());
-        let names = self.options.keys().chain(other.options.keys());
-        let mut names: Vec<&String> =
-            names.filter(|name| !Self::ABOUT_CELLS.contains(&name.as_str())).collect();
-        names.sort();
-        names.dedup();
-        for name in names {
-            let of = |info: &Self| {
-                info.options.get(name).cloned().unwrap_or_else(|| "not given".to_owned())
+        let options = [self, other].map(|info| BTreeMap::from_iter(info.options.of_figures()));
+        let [ours, theirs] = &options;
+        for name in ours.keys().chain(theirs.keys()).copied().collect::<BTreeSet<_>>() {
+            let of = |all: &BTreeMap<&str, String>| {
+                all.get(name).cloned().unwrap_or_else(|| "not given".to_owned())
             };
-            found.compare(Aspect::Option(name.clone()), of(self), of(other));
+            found.compare(Aspect::Option(name), of(ours), of(theirs));
         }
         found.0
     }

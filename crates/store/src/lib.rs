@@ -1,19 +1,29 @@
 //! Runs: one folder with a SQLite file and the raw outputs beside it.
 
+mod bench_kind;
+mod bus;
 mod claim;
 mod error;
+mod goal;
 mod grounds;
 mod merge;
 mod model;
+mod origin;
 mod raw;
 mod rows;
 mod run;
 mod schema;
+mod settings;
 mod untrusted;
 
+pub use bench_kind::{BenchKind, UnknownBench};
+pub use bus::Bus;
 pub use claim::DirectoryClaim;
 pub use disklab_study::{LeftOut, PlannedStack};
 pub use error::{NoPart, StoreError};
+pub use goal::GoalChoice;
 pub use grounds::{Aspect, Difference, Grounds};
 pub use model::{CellRecord, CellState, RunInfo, Session};
+pub use origin::Origin;
 pub use run::Run;
+pub use settings::{ImportSettings, RunSettings, SettingError};

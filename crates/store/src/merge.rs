@@ -66,9 +66,10 @@ impl Run {
         if !info.is_lab() {
             return refuse(NoPart::NotInTheLab);
         }
-        let adaptive = [RunInfo::LOOKS, RunInfo::GOAL, RunInfo::PRECISION];
-        if adaptive.iter().any(|name| info.options.contains_key(*name)) || self.outcome()?.is_some()
-        {
+        let options = &info.options;
+        let decides =
+            options.looks.is_some() || options.goal.is_some() || options.precision.is_some();
+        if decides || self.outcome()?.is_some() {
             return refuse(NoPart::Adaptive);
         }
         Ok(())
@@ -145,10 +146,7 @@ fn known(state: CellState) -> u8 {
 
 /// What the run of all parts is.
 fn merged_info(first: &RunInfo, rest: &[RunInfo]) -> RunInfo {
-    let mut info = first.clone();
-    for name in RunInfo::ABOUT_CELLS {
-        info.options.remove(name);
-    }
+    let mut info = RunInfo { options: first.options.without_cells(), ..first.clone() };
     for part in rest {
         info.created = info.created.min(part.created);
         for stack in &part.stacks {

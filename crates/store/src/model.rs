@@ -1,11 +1,11 @@
 //! What a run remembers, besides its samples.
 
-use std::collections::BTreeMap;
-
 use disklab_sample::Environment;
 use disklab_study::{Cell, LeftOut, PlannedStack};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+
+use crate::{BenchKind, Origin, RunSettings};
 
 /// What a run is: fixed when it begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,13 +20,13 @@ pub struct RunInfo {
     pub study_file: String,
     /// The study's whole text.
     pub study_text: String,
-    /// The bench as on the command line: `loop`, `dir:/srv/x`, `disks:…`, `lab`.
-    pub bench: String,
+    /// Where its figures come from.
+    pub bench: Origin,
     /// The bench in a sentence.
     pub bench_about: String,
-    /// The bench's settings, by the names of their flags, such as `drive-size`.
+    /// What it was asked for.
     #[serde(default)]
-    pub options: BTreeMap<String, String>,
+    pub options: RunSettings,
     /// By how much sizes were scaled: 1 is as the study says.
     pub scale: f64,
     /// Blocks.
@@ -44,42 +44,20 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
-    /// Name of the option that says how often a campaign looks at its samples.
-    pub const LOOKS: &'static str = "looks";
-    /// Name of the option that says what a campaign is for: the best stack, or a ranking.
-    pub const GOAL: &'static str = "goal";
-    /// Name of the option that says how exactly a campaign is to know what it measures.
-    pub const PRECISION: &'static str = "precision";
-
-    /// Name of the option that says how long a campaign may take.
-    pub const BUDGET: &'static str = "budget";
-    /// Name of the option that says when a cell of the lab is stopped.
-    pub const CELL_LIMIT: &'static str = "cell-limit";
-    /// Name of the option that says whose processor's work is charged for.
-    pub const PROCESSOR: &'static str = "processor";
-
-    /// Name of the option that says which kernel the lab's guests run, if the user named one.
-    pub const KERNEL: &'static str = "kernel";
-
-    /// Names of the options that say which cells run or where files lie, not how. A kernel is
-    /// known by its digest, wherever it lies.
-    pub(crate) const ABOUT_CELLS: [&'static str; 5] =
-        ["only", "without", "scratch", Self::KERNEL, Self::CELL_LIMIT];
-
     /// Whether drives and time are modelled.
     pub fn is_lab(&self) -> bool {
-        self.bench.split(':').next() == Some("lab")
+        self.bench == Origin::Bench(BenchKind::Lab)
     }
 
     /// Whether another program measured the figures.
     pub fn is_import(&self) -> bool {
-        self.bench == "import"
+        self.bench == Origin::Import
     }
 
     /// Whether the lab charged for the processor's work: it does where the command line
     /// or else the study, which then has it `of_study`, names a processor.
     pub fn charges_processor(&self, of_study: bool) -> bool {
-        match self.options.get(Self::PROCESSOR).map(String::as_str) {
+        match self.options.processor.as_deref() {
             Some(word) => word != "none",
             None => self.is_lab() && of_study,
         }
@@ -88,14 +66,13 @@ impl RunInfo {
     /// How often the campaign looks at its samples to decide whether to go on; 1 where it
     /// does not. Each look is a chance to be deceived, so claims must stand as many.
     pub fn looks(&self) -> usize {
-        let told = self.options.get(Self::LOOKS).and_then(|text| text.parse().ok());
-        told.unwrap_or(1).clamp(1, 1000)
+        self.options.looks.unwrap_or(1).clamp(1, 1000) as usize
     }
 
     /// Whether it ends when its intervals are narrow enough. Those of single figures must
     /// then be surer than usual, for repeats that happen to agree end it early.
     pub fn is_for_precision(&self) -> bool {
-        self.options.contains_key(Self::PRECISION) && !self.options.contains_key(Self::GOAL)
+        self.options.precision.is_some() && self.options.goal.is_none()
     }
 }
 

@@ -363,7 +363,7 @@ mod tests {
         fixture.repeats("single/ext4", "dd-4k", &[100e3, 108e3, 95e3, 99e3]);
         fixture.repeats("single/btrfs", "dd-4k", &[118e3, 115e3, 108e3, 108e3]);
         let once = compared(&fixture).remove(0);
-        fixture.info.options.insert(disklab_store::RunInfo::LOOKS.to_owned(), "12".to_owned());
+        fixture.info.options.looks = Some(12);
         let often = compared(&fixture).remove(0);
         let (p, of_looks) = (once.p.expect("four pairs"), often.p.expect("four pairs"));
         assert!((of_looks / p - 12.0).abs() < 1e-9, "{p} {of_looks}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::command_support::disklab;
 use disklab_sample::Environment;
 use disklab_source::is_hidden;
-use disklab_store::{Run, RunInfo};
+use disklab_store::{Run, RunInfo, RunSettings};
 use disklab_study::order;
 
 /// Sets a terminal's title, moves its cursor, turns a line around, and hides itself.
@@ -24,9 +24,9 @@ fn prepared(folder: &Path) {
         title: NASTY.to_owned(),
         study_file: NASTY.to_owned(),
         study_text: STUDY.to_owned(),
-        bench: "loop".to_owned(),
+        bench: disklab_store::BenchKind::Loop.into(),
         bench_about: NASTY.to_owned(),
-        options: [("drive-size".to_owned(), NASTY.to_owned())].into(),
+        options: RunSettings { processor: Some(NASTY.to_owned()), ..RunSettings::default() },
         scale: 1.0,
         repeats: 1,
         seed: 1,

@@ -21,8 +21,9 @@ pub(crate) fn next_steps(report: &Report, screen: &FirstScreen, page: &str) -> V
     let step = |what, words: &[&str]| NextStep { what, command: shell_words::join(words) };
     let mut steps = vec![step("Look at it", &["xdg-open", page])];
     let study = study_word(report);
-    let run = [vec!["disklab", "run", study], at_bench(info)].concat();
-    let is_adaptive = info.options.contains_key(RunInfo::GOAL);
+    let bench = info.bench.to_string();
+    let run = [vec!["disklab", "run", study], at_bench(info, &bench)].concat();
+    let is_adaptive = info.options.goal.is_some();
     if !info.is_import() && screen.is_unsettled() && !is_adaptive {
         let settle = [run.as_slice(), &["--goal", "best"]].concat();
         steps.push(step("Settle what is open", &settle));
@@ -41,6 +42,6 @@ pub(crate) fn next_steps(report: &Report, screen: &FirstScreen, page: &str) -> V
 }
 
 /// Where the run was, as an option; nothing in the lab, which is where runs are by themselves.
-fn at_bench(info: &RunInfo) -> Vec<&str> {
-    if info.is_lab() { Vec::new() } else { vec!["--on", &info.bench] }
+fn at_bench<'a>(info: &RunInfo, bench: &'a str) -> Vec<&'a str> {
+    if info.is_lab() { Vec::new() } else { vec!["--on", bench] }
 }

@@ -32,10 +32,11 @@ pub(crate) fn section(report: &Report) -> Markup {
                 }
                 li { (progress(report)) }
                 @if !info.is_import() { li { (scale(info.scale)) } }
-                @if !info.options.is_empty() {
+                @let settings = info.options.listed();
+                @if !settings.is_empty() {
                     li {
                         "Settings of the bench: "
-                        @for (n, (name, value)) in info.options.iter().enumerate() {
+                        @for (n, (name, value)) in settings.iter().enumerate() {
                             @if n > 0 { ", " }
                             code { (name) } " " (value)
                         }

@@ -1,9 +1,8 @@
 //! What else differs between two runs: what was changed on purpose, and what was not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_sample::DriveState;
-use disklab_store::RunInfo;
 use disklab_study::Caches;
 use disklab_units::Bytes;
 use disklab_verdict::Versus;
@@ -37,7 +36,7 @@ const FACTS: [Fact; 13] = [
     ("scale of sizes", true, |r| r.info.scale.to_string()),
     ("seed", false, |r| r.info.seed.to_string()),
     ("repeats", false, |r| r.info.repeats.to_string()),
-    ("bench", false, |r| r.info.bench.clone()),
+    ("bench", false, |r| r.info.bench.to_string()),
     ("the bench's own words", false, |r| r.info.bench_about.clone()),
     ("disklab", false, |r| r.info.disklab.clone()),
     ("kernel", false, |r| kernels(r)),
@@ -110,13 +109,15 @@ fn kernels(report: &Report) -> String {
 
 /// The bench's settings.
 fn options(all: &mut Vec<Difference>, a: &Report, b: &Report) {
-    let names: BTreeSet<&String> = a.info.options.keys().chain(b.info.options.keys()).collect();
+    let options = [a, b].map(|report| BTreeMap::from_iter(report.info.options.listed()));
+    let [ours, theirs] = &options;
+    let names: BTreeSet<&str> = ours.keys().chain(theirs.keys()).copied().collect();
     // A kernel is known by its digest, wherever it lies.
-    for name in names.into_iter().filter(|name| *name != RunInfo::KERNEL) {
-        let of = |report: &Report| {
-            report.info.options.get(name).cloned().unwrap_or_else(|| "not set".to_owned())
+    for name in names.into_iter().filter(|name| *name != "kernel") {
+        let of = |all: &BTreeMap<&str, String>| {
+            all.get(name).cloned().unwrap_or_else(|| "not set".to_owned())
         };
-        add(all, &format!("--{name}"), (of(a), of(b)), false);
+        add(all, &format!("--{name}"), (of(ours), of(theirs)), false);
     }
 }
 

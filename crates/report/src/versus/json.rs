@@ -60,7 +60,7 @@ fn run(name: &str, report: &crate::Report) -> Value {
     json!({
         "name": name,
         "study": report.info.study,
-        "bench": report.info.bench,
+        "bench": report.info.bench.to_string(),
         "repeats": report.info.repeats,
         "seed": report.info.seed,
         "created": report.info.created,

@@ -32,32 +32,27 @@ fn command(info: &RunInfo, sessions: &[Session]) -> String {
     let mut words = ["disklab", "run", study(info, sessions)].map(str::to_owned).to_vec();
     let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
     if !info.is_lab() {
-        option("on", info.bench.clone());
+        option("on", info.bench.to_string());
     }
     option("seed", info.seed.to_string());
-    let is_adaptive = [RunInfo::GOAL, RunInfo::PRECISION, RunInfo::BUDGET]
-        .iter()
-        .any(|name| info.options.contains_key(*name));
-    if !is_adaptive {
+    if !info.options.is_adaptive() {
         option("repeats", info.repeats.to_string());
     }
     if info.scale != 1.0 {
         option("scale", info.scale.to_string());
     }
-    for (name, value) in &info.options {
-        match name.as_str() {
+    let options = &info.options;
+    for (name, value) in options.listed() {
+        let mut each = |all: &[String]| all.iter().for_each(|one| option(name, one.clone()));
+        match name {
             // It follows from the goal.
-            RunInfo::LOOKS => {}
+            "looks" => {}
             // In the lab, where files lie decides nothing.
             "scratch" if info.is_lab() => {}
-            "only" | "without" => {
-                value.split_whitespace().for_each(|pattern| option(name, pattern.to_owned()));
-            }
-            "set-drive" => match shell_words::split(value) {
-                Ok(settings) => settings.into_iter().for_each(|setting| option(name, setting)),
-                Err(_) => option(name, value.clone()),
-            },
-            _ => option(name, value.clone()),
+            "only" => each(&options.only),
+            "without" => each(&options.without),
+            "set-drive" => each(&options.set_drive),
+            _ => option(name, value),
         }
     }
     shell_words::join(words)
@@ -84,15 +79,16 @@ mod tests {
 
     fn info(bench: &str, options: &[(&str, &str)]) -> RunInfo {
         let options = options.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let options = options.collect::<BTreeMap<_, _>>();
         RunInfo {
             disklab: "0.1.0".to_owned(),
             study: "nas".to_owned(),
             title: "NAS".to_owned(),
             study_file: "studies/nas.toml".to_owned(),
             study_text: String::new(),
-            bench: bench.to_owned(),
+            bench: bench.parse().expect(bench),
             bench_about: String::new(),
-            options: options.collect::<BTreeMap<_, _>>(),
+            options: options.try_into().expect("settings"),
             scale: 1.0 / 64.0,
             repeats: 3,
             seed: 8_765_432_109_876_543,
@@ -126,7 +122,7 @@ mod tests {
         assert_eq!(
             command(&info("lab", &options), &[typed]),
             "disklab run nas --seed 8765432109876543 --repeats 3 --scale 0.015625 \
-             --kernel /k/linux --memory 1GiB --only 'a/*:*' --only b:dd \
+             --kernel /k/linux --memory 1g --only 'a/*:*' --only b:dd \
              --set-drive 'm:a.b=32 MiB' --set-drive 'm:c.d=1'"
         );
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::campaign::is_adaptive;
 use disklab_sample::Tool;
-use disklab_store::{CellRecord, CellState, RunInfo};
+use disklab_store::{BenchKind, CellRecord, CellState, Origin, RunInfo};
 use disklab_study::Draws;
 use disklab_units::{Bytes, count, significant};
 
@@ -27,14 +27,13 @@ pub(crate) fn manner(info: &RunInfo) -> &'static str {
 }
 
 /// The bench as a label, such as `real disks`.
-pub(crate) fn bench_label(bench: &str) -> &str {
-    match bench.split(':').next().unwrap_or_default() {
-        "lab" => "modelled drives in virtual time",
-        "loop" => "files as disks (bench 'loop')",
-        "dir" => "a mounted directory",
-        "disks" => "real disks",
-        "import" => "what other programs measured",
-        _ => bench,
+pub(crate) fn bench_label(origin: &Origin) -> &'static str {
+    match origin {
+        Origin::Bench(BenchKind::Lab) => "modelled drives in virtual time",
+        Origin::Bench(BenchKind::Loop) => "files as disks (bench 'loop')",
+        Origin::Bench(BenchKind::Dir(_)) => "a mounted directory",
+        Origin::Bench(BenchKind::Disks(_)) => "real disks",
+        Origin::Import => "what other programs measured",
     }
 }
 
@@ -234,9 +233,9 @@ mod tests {
                 title: "S".to_owned(),
                 study_file: "s.toml".to_owned(),
                 study_text: String::new(),
-                bench: bench.to_owned(),
+                bench: bench.parse().expect(bench),
                 bench_about: String::new(),
-                options: std::collections::BTreeMap::new(),
+                options: disklab_store::RunSettings::default(),
                 scale: 1.0,
                 repeats: 1,
                 seed: 1,
@@ -246,12 +245,13 @@ mod tests {
                 environment: disklab_sample::Environment::default(),
             })
         };
-        assert_eq!(["lab", "lab:x"].map(manner_on), ["simulated"; 2]);
+        assert_eq!(manner_on("lab"), "simulated");
         assert_eq!(
             ["import", "loop", "dir:/lab"].map(manner_on),
             ["imported", "measured", "measured"]
         );
-        assert_eq!(bench_label("lab:x"), "modelled drives in virtual time");
-        assert_eq!(bench_label("dir:/lab"), "a mounted directory");
+        let label = |text: &str| bench_label(&text.parse().expect(text));
+        assert_eq!(label("lab"), "modelled drives in virtual time");
+        assert_eq!(label("dir:/lab"), "a mounted directory");
     }
 }

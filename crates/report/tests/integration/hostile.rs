@@ -24,7 +24,8 @@ fn poisoned(nasty: &str) -> Report {
     }
     info.environment.distribution = Some(nasty.to_owned());
     info.environment.extra.insert(nasty.to_owned(), nasty.to_owned());
-    info.options.insert(nasty.to_owned(), nasty.to_owned());
+    info.options.processor = Some(nasty.to_owned());
+    info.options.set_drive = vec![nasty.to_owned()];
     for out in &mut info.left_out {
         (out.why, out.stack) = (nasty.to_owned(), Some(nasty.to_owned()));
     }

@@ -1,10 +1,8 @@
 //! Whole campaigns on values that are made up, with the run's own order and analysis.
 
-use std::collections::BTreeMap;
-
 use disklab_campaign::{Goal, Outcome, Rules, Stop};
 use disklab_sample::{Direction, Environment, Figure, OperationKind, Sample, Step};
-use disklab_store::{CellRecord, CellState, RunInfo};
+use disklab_store::{BenchKind, CellRecord, CellState, RunInfo, RunSettings};
 use disklab_study::{Cell, Study, order};
 use disklab_verdict::Analyser;
 use jiff::Timestamp;
@@ -75,9 +73,9 @@ impl Machine {
             title: String::new(),
             study_file: "made-up.toml".to_owned(),
             study_text: STUDY.to_owned(),
-            bench: "loop".to_owned(),
+            bench: BenchKind::Loop.into(),
             bench_about: String::new(),
-            options: BTreeMap::new(),
+            options: RunSettings::default(),
             scale: 1.0,
             repeats: 30,
             seed: 5,

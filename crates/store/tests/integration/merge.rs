@@ -4,13 +4,18 @@ use std::path::Path;
 
 use crate::support::{cells, raw_folders, sample};
 use disklab_sample::{Environment, LabKernelIdentity, Sample, Tool};
-use disklab_store::{CellState, Run, RunInfo, Session};
+use disklab_store::{BenchKind, CellState, Run, RunInfo, RunSettings, Session};
 use disklab_study::Cell;
+use disklab_units::Bytes;
 use proptest::prelude::*;
 
 /// As in the lab, where parts can be merged.
 fn info() -> RunInfo {
-    RunInfo { bench: "lab".into(), options: [].into(), ..crate::support::info() }
+    RunInfo {
+        bench: BenchKind::Lab.into(),
+        options: RunSettings::default(),
+        ..crate::support::info()
+    }
 }
 
 /// The cells that a run with --only would have, which numbers its own.
@@ -53,17 +58,13 @@ fn samples(run: &Run) -> Vec<(Cell, Sample)> {
 fn parts_become_the_run_that_they_would_have_been() {
     let temp = tempfile::tempdir().expect("temp");
     let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
-    let with = |option: &str| {
-        let mut info = info();
-        info.options.insert(option.to_owned(), "b*".to_owned());
-        info
-    };
+    let pattern = || vec!["b*".to_owned()];
+    let with = |options| RunInfo { options, ..info() };
+    let without = with(RunSettings { without: pattern(), ..RunSettings::default() });
+    let only = with(RunSettings { only: pattern(), ..RunSettings::default() });
     let ours = some(|cell| cell.stack.starts_with('a'));
     let theirs = some(|cell| cell.stack.starts_with('b'));
-    let parts = [
-        part(&a, &with("without"), &ours, ours.len()),
-        part(&b, &with("only"), &theirs, theirs.len()),
-    ];
+    let parts = [part(&a, &without, &ours, ours.len()), part(&b, &only, &theirs, theirs.len())];
     let run = Run::merge(&parts, &to).expect("merge");
     drop(parts);
 
@@ -138,8 +139,8 @@ fn what_is_no_part_of_the_same_run_is_refused() {
         environment: Environment { tools: vec![tool(version)], ..Environment::default() },
         ..info()
     };
-    let set = |value: &str| RunInfo {
-        options: [("memory".to_owned(), value.to_owned())].into(),
+    let set = |gib: u64| RunInfo {
+        options: RunSettings { memory: Some(Bytes::gib(gib)), ..RunSettings::default() },
         ..info()
     };
     let kernel = |digest: &str| {
@@ -160,13 +161,17 @@ fn what_is_no_part_of_the_same_run_is_refused() {
         (info(), RunInfo { scale: 1.0, ..info() }, "the scale is '0.5'"),
         (info(), RunInfo { study: "t".into(), ..info() }, "the study is 's'"),
         (info(), RunInfo { study_text: "x".into(), ..info() }, "text is not the same"),
-        (set("1 GiB"), set("2 GiB"), "--memory is '1 GiB' in the first and '2 GiB'"),
-        (info(), set("2 GiB"), "--memory is 'not given' in the first"),
+        (set(1), set(2), "--memory is '1g' in the first and '2g'"),
+        (info(), set(2), "--memory is 'not given' in the first"),
         (tools("1.47.0"), tools("1.47.2"), "mkfs.ext4 is '1.47.0' in the first"),
-        (info(), RunInfo { bench: "loop".into(), ..info() }, "only what was run in the lab"),
         (
             info(),
-            RunInfo { options: [("looks".to_owned(), "3".to_owned())].into(), ..info() },
+            RunInfo { bench: BenchKind::Loop.into(), ..info() },
+            "only what was run in the lab",
+        ),
+        (
+            info(),
+            RunInfo { options: RunSettings { looks: Some(3), ..RunSettings::default() }, ..info() },
             "decided which cells",
         ),
     ] {
@@ -196,7 +201,7 @@ fn the_host_of_the_lab_does_not_count() {
 #[test]
 fn kernel_is_known_by_its_digest_wherever_it_lies() {
     let at = |path: &str| RunInfo {
-        options: [(RunInfo::KERNEL.to_owned(), path.to_owned())].into(),
+        options: RunSettings { kernel: Some(path.into()), ..RunSettings::default() },
         ..info()
     };
     let temp = tempfile::tempdir().expect("temp");

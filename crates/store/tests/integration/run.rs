@@ -1,7 +1,7 @@
 //! A run's life: made, written, cut off, gone on with, read.
 
 use crate::support::{cells, info, raw_folders, sample};
-use disklab_store::{CellState, Run, RunInfo, Session, StoreError};
+use disklab_store::{CellState, Run, RunInfo, RunSettings, Session, StoreError};
 
 #[test]
 fn what_is_written_is_read_back() {
@@ -208,16 +208,16 @@ fn another_format_is_refused_with_advice() {
 
 #[test]
 fn a_run_knows_what_kind_it_is() {
-    let on = |bench: &str| RunInfo { bench: bench.into(), ..info() };
+    let on = |bench: &str| RunInfo { bench: bench.parse().expect(bench), ..info() };
     let kinds = |bench| (on(bench).is_lab(), on(bench).is_import());
-    assert_eq!(["lab", "lab:x"].map(kinds), [(true, false); 2]);
-    assert_eq!(["dir:/lab", "loop", "disks", "dir:import"].map(kinds), [(false, false); 4]);
+    assert_eq!(kinds("lab"), (true, false));
+    assert_eq!(["dir:/lab", "loop", "disks:x", "dir:import"].map(kinds), [(false, false); 4]);
     assert_eq!(kinds("import"), (false, true));
 
     // The command line goes before the study.
     let charged = |bench, word: Option<&str>, of_study| {
-        let word = word.map(|word| (RunInfo::PROCESSOR.to_owned(), word.to_owned()));
-        RunInfo { options: word.into_iter().collect(), ..on(bench) }.charges_processor(of_study)
+        let options = RunSettings { processor: word.map(str::to_owned), ..RunSettings::default() };
+        RunInfo { options, ..on(bench) }.charges_processor(of_study)
     };
     assert!(charged("lab", None, true) && !charged("lab", None, false));
     assert!(!charged("loop", None, true));

@@ -1,12 +1,11 @@
 //! Campaigns on machines that are made up: from the order of cells to the analysis.
 
-use std::collections::BTreeMap;
 use std::error::Error;
 
 use disklab_sample::{
     Cpu, Direction, DriveTraffic, Environment, Figure, OperationKind, Sample, Step,
 };
-use disklab_store::{CellRecord, CellState, RunInfo};
+use disklab_store::{BenchKind, CellRecord, CellState, RunInfo, RunSettings};
 use disklab_study::{Cell, Study, order};
 use disklab_verdict::{Analyser, Analysis};
 use jiff::Timestamp;
@@ -71,9 +70,9 @@ impl RunFixture {
             title: "Calibration".to_owned(),
             study_file: "calibration.toml".to_owned(),
             study_text: text,
-            bench: "disks".to_owned(),
+            bench: BenchKind::Disks(Vec::new()).into(),
             bench_about: String::new(),
-            options: BTreeMap::new(),
+            options: RunSettings::default(),
             scale: 1.0,
             repeats: 1,
             seed: 1,

@@ -77,7 +77,7 @@ mod tests {
 
     fn found(bench: &str, rates: &[f64]) -> Vec<String> {
         let mut fixture = RunFixture::new("");
-        fixture.info.bench = bench.to_owned();
+        fixture.info.bench = bench.parse().unwrap();
         let works = ["dd-4k", "dd-64k", "dd-1M", "buffered", "fio"];
         for (work, rate) in works.iter().zip(rates) {
             fixture.measured("single/ext4", work, 0, rate * 1_048_576.0);

@@ -115,7 +115,7 @@ mod tests {
     /// A step of one second on four processors.
     fn found(machine_ms: u64, program_ms: u64, step_ms: u64) -> Vec<String> {
         let mut fixture = RunFixture::new("");
-        fixture.info.bench = "loop".to_owned();
+        fixture.info.bench = "loop".parse().unwrap();
         let mut one =
             on_drives(step("s", vec![figure(Direction::Write, 1 << 20, 1.0)]), &[(0, 1 << 20)]);
         one.elapsed_ns = step_ms * 1_000_000;

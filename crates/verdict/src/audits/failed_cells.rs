@@ -84,7 +84,7 @@ mod tests {
         );
         assert_eq!(found[0].groups, [0]);
         assert!(found[0].advice.contains("--resume"), "{}", found[0].advice);
-        fixture.info.bench = "import".to_owned();
+        fixture.info.bench = "import".parse().unwrap();
         let advice = &fixture.findings("failed-cells")[0].advice;
         assert!(advice.contains("import its outputs anew"), "{advice}");
     }

@@ -198,7 +198,7 @@ mod tests {
         operations: u64,
     ) -> Vec<String> {
         let mut fixture = RunFixture::new("");
-        fixture.info.bench = "imported".to_owned();
+        fixture.info.bench = "import".parse().unwrap();
         let mut one = figure(direction, (rate * 10.0) as u64, 10.0);
         one.operations = Some(operations * 10);
         let drive = DriveState {

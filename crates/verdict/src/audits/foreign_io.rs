@@ -4,6 +4,8 @@ use disklab_units::Bytes;
 
 use crate::Severity;
 use crate::audits::{Audit, Found, Reproducer};
+use disklab_store::BenchKind;
+
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::{count, list};
 
@@ -60,7 +62,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             Bytes(worst.own_bytes).si(),
             worst.workload,
             worst.stack,
-            if evidence.info.bench.starts_with("loop") {
+            if evidence.info.bench == BenchKind::Loop.into() {
                 " This is an estimate: on loop devices, delayed writes to the files behind them \
                  count too."
             } else {

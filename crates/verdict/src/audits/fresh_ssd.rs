@@ -3,6 +3,8 @@
 use disklab_sample::{Direction, Order};
 
 use crate::audits::{Audit, Found, Reproducer};
+use disklab_store::{BenchKind, Origin};
+
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::{list, per_cents};
 use crate::{Group, Severity};
@@ -21,11 +23,12 @@ pub(super) const AUDIT: Audit = Audit {
 const SHARE: f64 = 1.0;
 /// The file systems' making discards all that they get, so that each stack begins with
 /// erased SSDs; a directory's file system has a past that nobody knows.
-const BENCHES: [&str; 2] = ["lab", "disks"];
+const fn discards(bench: &Origin) -> bool {
+    matches!(bench, Origin::Bench(BenchKind::Lab | BenchKind::Disks(_)))
+}
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
-    let bench = evidence.info.bench.as_str();
-    if !BENCHES.iter().any(|known| bench.starts_with(known)) {
+    if !discards(&evidence.info.bench) {
         return Vec::new();
     }
     let suspects = evidence.suspects(|_, group| {
@@ -74,7 +77,7 @@ mod tests {
             "[[workloads]]\nid = \"w\"\nfio = {{ size = \"1G\", rw = \"{order}\", bs = \"4k\" }}"
         );
         let mut fixture = RunFixture::new(&more);
-        fixture.info.bench = bench.to_owned();
+        fixture.info.bench = bench.parse().unwrap();
         let mut write = figure(Direction::Write, written, 1.0);
         write.operations = Some(481_862);
         let drive = DriveState {

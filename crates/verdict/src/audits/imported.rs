@@ -61,12 +61,12 @@ mod tests {
         let write = || step("dd-4k", vec![figure(Direction::Write, 1 << 20, 1.0)]);
         fixture.sample("single/ext4", "dd-4k", 0, vec![write()]);
         assert_eq!(fixture.findings(AUDIT.name), []);
-        fixture.info.bench = "import".to_owned();
+        fixture.info.bench = "import".parse().unwrap();
         let found = fixture.findings(AUDIT.name);
         assert_eq!(found.len(), 1);
         assert!(found[0].text.starts_with("1 figure was imported"), "{}", found[0].text);
         let mut fixture = RunFixture::new("");
-        fixture.info.bench = "import".to_owned();
+        fixture.info.bench = "import".parse().unwrap();
         fixture.sample("single/ext4", "dd-4k", 0, vec![on_drives(write(), &[(0, 1 << 20)])]);
         assert_eq!(fixture.findings(AUDIT.name), [], "fio may tell the drives' sectors");
     }

@@ -160,7 +160,7 @@ mod tests {
     /// A run on this bench.
     fn on(bench: &str) -> RunFixture {
         let mut fixture = RunFixture::new("");
-        fixture.info.bench = bench.to_owned();
+        fixture.info.bench = bench.parse().unwrap();
         fixture
     }
 

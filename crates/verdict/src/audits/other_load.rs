@@ -4,6 +4,8 @@ use disklab_sample::Direction;
 use disklab_units::Bytes;
 
 use crate::audits::{Audit, Found, Reproducer};
+use disklab_store::{BenchKind, Origin};
+
 use crate::evidence::Evidence;
 use crate::{Group, Observation, Severity};
 
@@ -49,7 +51,9 @@ fn writes_large(group: &Group) -> bool {
 fn copies(evidence: &Evidence<'_>, group: &Group, drives: usize) -> f64 {
     let stack = evidence.info.stacks.iter().find(|stack| stack.id == group.key.stack);
     match stack {
-        Some(stack) if !evidence.info.bench.starts_with("dir") => f64::from(stack.tolerates) + 1.0,
+        Some(stack) if !matches!(evidence.info.bench, Origin::Bench(BenchKind::Dir(_))) => {
+            f64::from(stack.tolerates) + 1.0
+        }
         // What lies below a directory is not known.
         _ => drives.max(1) as f64,
     }
@@ -132,7 +136,7 @@ mod tests {
         moved: (u64, u64),
     ) -> Vec<Found> {
         let mut fixture = RunFixture::new("");
-        fixture.info.bench = bench.to_owned();
+        fixture.info.bench = bench.parse().unwrap();
         let one = step("s", vec![figure(of, asked, 1.0)]);
         fixture.sample("single/ext4", workload, 0, vec![on_drives(one, &[moved])]);
         let found = fixture.findings(AUDIT.name).into_iter();

@@ -7,6 +7,8 @@ use disklab_sample::DriveState;
 use crate::Severity;
 use crate::audits::support::afflicted;
 use crate::audits::{Audit, Found, Reproducer};
+use disklab_store::BenchKind;
+
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::list;
 
@@ -50,7 +52,7 @@ fn one_disk(evidence: &Evidence<'_>) -> Option<Found> {
 }
 
 fn files_of_one_disk(evidence: &Evidence<'_>) -> Vec<Found> {
-    if evidence.info.bench.split(':').next() != Some("loop") {
+    if evidence.info.bench != BenchKind::Loop.into() {
         return Vec::new();
     }
     let several = |id: &str| evidence.study.stacks.iter().any(|s| s.id == id && s.drives.len() > 1);
@@ -93,14 +95,14 @@ mod tests {
     fn only_the_loop_bench_and_only_stacks_of_several_drives() {
         let mut fixture = RunFixture::new("");
         fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
-        fixture.info.bench = "loop".to_owned();
+        fixture.info.bench = "loop".parse().unwrap();
         assert_eq!(fixture.findings("shared-spindle"), []);
         fixture.repeats("raid1/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
         let found = fixture.findings("shared-spindle");
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].groups, [1]);
         assert!(found[0].text.starts_with("The drives of raid1/ext4 are files"));
-        fixture.info.bench = "disks:/dev/disk/by-id/x".to_owned();
+        fixture.info.bench = "disks:/dev/disk/by-id/x".parse().unwrap();
         assert_eq!(fixture.findings("shared-spindle"), []);
     }
 

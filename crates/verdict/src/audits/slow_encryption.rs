@@ -51,7 +51,7 @@ mod tests {
 
     fn found(beneath: &[&str], aes: Option<bool>) -> usize {
         let mut fixture = RunFixture::new("");
-        fixture.info.bench = "dir:/x".to_owned();
+        fixture.info.bench = "dir:/x".parse().unwrap();
         let beneath = beneath.iter().map(|what| (*what).to_owned()).collect();
         fixture.under(
             "single/ext4",

@@ -48,7 +48,7 @@ mod tests {
 
     fn found(bench: &str, governor: &str, driver: &str) -> usize {
         let mut fixture = RunFixture::new("");
-        fixture.info.bench = bench.to_owned();
+        fixture.info.bench = bench.parse().unwrap();
         let extra = &mut fixture.info.environment.extra;
         extra.insert("cpufreq.governor".into(), governor.into());
         extra.insert("cpufreq.driver".into(), driver.into());

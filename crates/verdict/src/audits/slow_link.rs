@@ -97,8 +97,8 @@ fn bus_filled(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f6
     if is_in_memory(group) {
         return None;
     }
-    let bus: BytesPerSecond = match evidence.info.options.get("bus") {
-        Some(bus) => bus.parse().ok()?,
+    let bus: BytesPerSecond = match evidence.info.options.bus {
+        Some(bus) => bus.0?,
         None => evidence.study.lab_bus.filter(|_| evidence.is_lab())?,
     };
     let moved =
@@ -278,7 +278,7 @@ mod tests {
             ("", None, 0),
         ] {
             let mut fixture = RunFixture::new(more);
-            fixture.info.options.extend(option.map(|bus| ("bus".to_owned(), bus.to_owned())));
+            fixture.info.options.bus = option.map(|bus| bus.parse().unwrap());
             let read = figure(Direction::Read, 190_000_000, 1.0);
             let halves = [(95_000_000, 0), (95_000_000, 0)];
             fixture.sample("raid1/ext4", "fio", 0, vec![on_drives(step("s", vec![read]), &halves)]);

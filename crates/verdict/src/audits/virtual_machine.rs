@@ -46,7 +46,7 @@ mod tests {
             [("loop", Some("KVM"), 1), ("loop", None, 0), ("lab", Some("KVM"), 0)]
         {
             let mut fixture = RunFixture::new("");
-            fixture.info.bench = bench.to_owned();
+            fixture.info.bench = bench.parse().unwrap();
             fixture.info.environment.virtual_machine = machine.map(str::to_owned);
             fixture.measured("single/ext4", "dd-4k", 0, 1e6);
             assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{bench}");

@@ -57,10 +57,8 @@ mod tests {
     /// A step of one second, of which so many milliseconds were computing.
     fn found(bench: &str, processor: Option<&str>, computed_ms: u64) -> Vec<String> {
         let mut fixture = RunFixture::new("");
-        fixture.info.bench = bench.to_owned();
-        if let Some(processor) = processor {
-            fixture.info.options.insert("processor".to_owned(), processor.to_owned());
-        }
+        fixture.info.bench = bench.parse().unwrap();
+        fixture.info.options.processor = processor.map(str::to_owned);
         let figures = vec![figure(Direction::Write, 1 << 20, 1.0)];
         let mut one = on_drives(step("s", figures), &[(0, 1 << 20)]);
         one.elapsed_ns = 1_000_000_000;

@@ -154,7 +154,7 @@ mod tests {
     fn zeros_that_nobody_counted_are_told_where_the_stack_compresses() {
         let of = |stack: &str, workload: &str| {
             let mut fixture = RunFixture::new("");
-            fixture.info.bench = "import".to_owned();
+            fixture.info.bench = "import".parse().unwrap();
             let one = figure(Direction::Write, 1 << 20, 1.0);
             fixture.sample(stack, workload, 0, vec![step(workload, vec![one])]);
             fixture.findings(AUDIT.name)

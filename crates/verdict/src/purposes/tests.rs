@@ -122,7 +122,7 @@ fn what_is_level_is_a_tie_and_what_is_open_is_none() {
     let told = decides(&fixture, std::slice::from_ref(&got)).expect("a way");
     assert!(told.contains("4 repeats do not tell") && told.contains("--goal best"), "{told}");
     assert_eq!(decides(&fixture, &[]), None);
-    fixture.info.options.insert("goal".to_owned(), "best".to_owned());
+    fixture.info.options.goal = Some(disklab_store::GoalChoice::Best);
     assert_eq!(decides(&fixture, &[got]), None);
 }
 

@@ -55,7 +55,7 @@ impl Recommendation {
             has(PlaceWord::Leads) && has(PlaceWord::Open)
         };
         let open = all.iter().flat_map(|r| &r.classes).any(is_open);
-        let asked = info.options.contains_key(RunInfo::GOAL) || info.is_import();
+        let asked = info.options.goal.is_some() || info.is_import();
         (open && !asked).then(|| {
             format!(
                 "What is open, {} not tell. A run with --goal best (and --budget 2h, say) in place \

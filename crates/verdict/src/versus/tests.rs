@@ -25,7 +25,7 @@ fn versus(a: &RunFixture, b: &RunFixture, terms: &Terms) -> Result<Versus, Versu
 
 fn real(ask: &str) -> RunFixture {
     let mut fixture = RunFixture::new(ask);
-    fixture.info.bench = "disks".to_owned();
+    fixture.info.bench = "disks:x".parse().unwrap();
     fixture
 }
 

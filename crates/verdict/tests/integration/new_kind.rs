@@ -1,8 +1,6 @@
 //! A workload of a kind that `verdict` has never heard of gets its audits, purposes and
 //! sentences by what it says of its steps.
 
-use std::collections::BTreeMap;
-
 use disklab_exec::{Executor, Interrupt};
 use disklab_sample::{
     ContentProfile, Direction, DriveTraffic, Durability, Environment, Figure, FileSet,
@@ -143,9 +141,9 @@ fn analysed() -> (Study, RunInfo, Analysis) {
         title: study.title.clone(),
         study_file: "tapes.toml".to_owned(),
         study_text: STUDY.to_owned(),
-        bench: "loop".to_owned(),
+        bench: disklab_store::BenchKind::Loop.into(),
         bench_about: String::new(),
-        options: BTreeMap::new(),
+        options: disklab_store::RunSettings::default(),
         scale: 1.0,
         repeats: 6,
         seed: 1,

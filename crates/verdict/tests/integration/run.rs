@@ -1,7 +1,6 @@
 //! From a run's folder to an analysis, on samples made up from a simple model
 //! of disks.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use disklab_sample::{
@@ -86,9 +85,9 @@ fn info(study: &Study) -> RunInfo {
         title: study.title.clone(),
         study_file: "nas.toml".to_owned(),
         study_text: study.source.text.clone(),
-        bench: "loop".to_owned(),
+        bench: disklab_store::BenchKind::Loop.into(),
         bench_about: "files of this machine as disks".to_owned(),
-        options: BTreeMap::new(),
+        options: disklab_store::RunSettings::default(),
         scale: 0.0625,
         repeats: study.repeats,
         seed: 1,

@@ -1,8 +1,9 @@
 //! The made-up run: what it is, its cells, and what they measured besides figures.
 
 use disklab_sample::{DriveState, Environment, Note, Overhead, Sample, Tool, TraceEntry};
-use disklab_store::{CellRecord, CellState, RunInfo};
+use disklab_store::{CellRecord, CellState, RunInfo, RunSettings};
 use disklab_study::{LeftOut, PlannedStack, Study};
+use disklab_units::Bytes;
 
 use super::Noise;
 
@@ -17,9 +18,9 @@ pub(super) fn info(bench: &str, text: &str, study: &Study, repeats: u32) -> RunI
         title: study.title.clone(),
         study_file: "studies/synology-2018.toml".to_owned(),
         study_text: text.to_owned(),
-        bench: bench.to_owned(),
+        bench: bench.parse().expect(bench),
         bench_about: about.to_owned(),
-        options: [("drive-size".to_owned(), "2 GiB".to_owned())].into(),
+        options: RunSettings { drive_size: Some(Bytes::gib(2)), ..RunSettings::default() },
         scale: 1.0 / 16.0,
         repeats,
         seed: 20_181_005,

@@ -6,8 +6,9 @@ use disklab_sample::{
     Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, OperationKind, Sample,
     Step,
 };
-use disklab_store::RunInfo;
+use disklab_store::{BenchKind, RunInfo, RunSettings};
 use disklab_study::{Cell, order};
+use disklab_units::Bytes;
 
 pub fn info() -> RunInfo {
     RunInfo {
@@ -16,9 +17,9 @@ pub fn info() -> RunInfo {
         title: "S".into(),
         study_file: "s.toml".into(),
         study_text: String::new(),
-        bench: "dir:/x".into(),
+        bench: BenchKind::Dir("/x".into()).into(),
         bench_about: "a directory".into(),
-        options: [("drive-size".to_owned(), "1 GiB".to_owned())].into(),
+        options: RunSettings { drive_size: Some(Bytes::gib(1)), ..RunSettings::default() },
         scale: 0.5,
         repeats: 2,
         seed: u64::MAX,

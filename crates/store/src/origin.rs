@@ -1,0 +1,59 @@
+//! Where a run's figures come from.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{BenchKind, UnknownBench};
+
+/// Where a run's figures come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Origin {
+    /// disklab measured them on this bench.
+    Bench(BenchKind),
+    /// Another program measured them.
+    Import,
+}
+
+/// The word for an import, in place of a bench.
+const IMPORT: &str = "import";
+
+impl From<BenchKind> for Origin {
+    fn from(bench: BenchKind) -> Self {
+        Self::Bench(bench)
+    }
+}
+
+impl FromStr for Origin {
+    type Err = UnknownBench;
+
+    fn from_str(text: &str) -> Result<Self, UnknownBench> {
+        if text == IMPORT { Ok(Self::Import) } else { text.parse().map(Self::Bench) }
+    }
+}
+
+impl fmt::Display for Origin {
+    /// As it is read again.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bench(bench) => bench.fmt(f),
+            Self::Import => f.write_str(IMPORT),
+        }
+    }
+}
+
+impl TryFrom<String> for Origin {
+    type Error = UnknownBench;
+
+    fn try_from(text: String) -> Result<Self, UnknownBench> {
+        text.parse()
+    }
+}
+
+impl From<Origin> for String {
+    fn from(origin: Origin) -> Self {
+        origin.to_string()
+    }
+}

@@ -1,0 +1,276 @@
+//! What a run was asked for besides its study: read and written as the options of
+//! `disklab run` are, so that a run says how it is made again.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use disklab_units::{Bytes, parse_duration, parse_share, show_share};
+use serde::{Deserialize, Serialize};
+
+use crate::{Bus, GoalChoice};
+
+/// What a run was asked for. What is `None` or empty was not given.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
+pub struct RunSettings {
+    /// A guest's memory.
+    pub memory: Option<Bytes>,
+    /// The bus that the lab's drives share.
+    pub bus: Option<Bus>,
+    /// Whose processor's work is charged for: a name, a file, or `none`.
+    pub processor: Option<String>,
+    /// Fields of drive models, as `MODEL:TABLE.FIELD=VALUE`.
+    pub set_drive: Vec<String>,
+    /// The kernel of the lab's guests, if the user named one.
+    pub kernel: Option<PathBuf>,
+    /// When a cell of the lab is stopped.
+    pub cell_limit: Option<Duration>,
+    /// The size of a drive that is a file.
+    pub drive_size: Option<Bytes>,
+    /// Where the run creates its scratch directory.
+    pub scratch: Option<PathBuf>,
+    /// Only cells that match one of these patterns ran.
+    pub only: Vec<String>,
+    /// No cell ran that matches one of these.
+    pub without: Vec<String>,
+    /// What a campaign is for.
+    pub goal: Option<GoalChoice>,
+    /// How exactly a campaign is to know what it measures, as a share.
+    pub precision: Option<f64>,
+    /// How long a campaign may take.
+    pub budget: Option<Duration>,
+    /// How often a campaign looks at its samples to decide whether to go on.
+    pub looks: Option<u32>,
+    /// What an import says of itself: the study whose published figures it is, its files,
+    /// the drives that were named for it.
+    pub import: ImportSettings,
+}
+
+/// What an import says of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImportSettings {
+    /// The study whose published figures they are.
+    pub published: Option<String>,
+    /// How many files were read.
+    pub files: Option<usize>,
+    /// The drives that were named for it.
+    pub drives: Option<String>,
+}
+
+/// A setting of a run that this version cannot read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    /// Its value.
+    #[error("the run's own '{name}' is '{text}', which cannot be read: {why}")]
+    Value {
+        /// The setting.
+        name: &'static str,
+        /// As it was recorded.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Its name.
+    #[error("the run has a setting '{0}', which this disklab does not know")]
+    Name(String),
+}
+
+/// A setting: its name, what a run has of it as a text, and how that is read.
+struct Field {
+    name: &'static str,
+    show: fn(&RunSettings) -> Option<String>,
+    read: fn(&mut RunSettings, &str) -> Result<(), String>,
+    /// Whether it says which cells run or where files lie, not how.
+    about_cells: bool,
+}
+
+fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<Option<T>, String> {
+    text.parse().map(Some).map_err(|why: T::Err| why.to_string())
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+fn joined(words: &[String]) -> Option<String> {
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+fn path(path: &Option<PathBuf>) -> Option<String> {
+    path.as_ref().map(|path| path.display().to_string())
+}
+
+fn time(text: &str) -> Result<Option<Duration>, String> {
+    parse_duration(text).map(Some).map_err(|why| why.to_string())
+}
+
+fn seconds(time: Option<Duration>) -> Option<String> {
+    time.map(|time| format!("{} s", time.as_secs_f64()))
+}
+
+/// A line of the table below: `field!(name, about_cells, show, read)`.
+macro_rules! field {
+    ($name:literal, $about:literal, |$s:ident| $show:expr, |$t:ident, $text:ident| $read:expr) => {
+        Field {
+            name: $name,
+            show: |$s| $show,
+            read: |$t, $text| {
+                $read;
+                Ok(())
+            },
+            about_cells: $about,
+        }
+    };
+}
+
+/// All of them, sorted by name.
+const FIELDS: [Field; 17] = [
+    field!("budget", false, |s| seconds(s.budget), |s, text| s.budget = time(text)?),
+    field!("bus", false, |s| s.bus.map(|bus| bus.to_string()), |s, text| s.bus = parsed(text)?),
+    field!("cell-limit", true, |s| seconds(s.cell_limit), |s, text| s.cell_limit = time(text)?),
+    field!("drive-size", false, |s| s.drive_size.map(Bytes::short), |s, text| s.drive_size =
+        parsed(text)?),
+    field!("drives", false, |s| s.import.drives.clone(), |s, text| s.import.drives =
+        Some(text.to_owned())),
+    field!("files", false, |s| s.import.files.map(|n| n.to_string()), |s, text| s.import.files =
+        parsed(text)?),
+    field!("goal", false, |s| s.goal.map(|goal| goal.as_str().to_owned()), |s, text| s.goal =
+        Some(GoalChoice::parse(text)?)),
+    field!("kernel", true, |s| path(&s.kernel), |s, text| s.kernel = Some(text.into())),
+    field!("looks", false, |s| s.looks.map(|n| n.to_string()), |s, text| s.looks = parsed(text)?),
+    field!("memory", false, |s| s.memory.map(Bytes::short), |s, text| s.memory = parsed(text)?),
+    field!("only", true, |s| joined(&s.only), |s, text| s.only = words(text)),
+    field!("precision", false, |s| s.precision.map(show_share), |s, text| s.precision =
+        Some(parse_share(text).map_err(|why| why.to_string())?)),
+    field!("processor", false, |s| s.processor.clone(), |s, text| s.processor =
+        Some(text.to_owned())),
+    field!("published", false, |s| s.import.published.clone(), |s, text| s.import.published =
+        Some(text.to_owned())),
+    field!("scratch", true, |s| path(&s.scratch), |s, text| s.scratch = Some(text.into())),
+    field!(
+        "set-drive",
+        false,
+        |s| (!s.set_drive.is_empty()).then(|| shell_words::join(&s.set_drive)),
+        |s, text| s.set_drive = shell_words::split(text).map_err(|why| why.to_string())?
+    ),
+    field!("without", true, |s| joined(&s.without), |s, text| s.without = words(text)),
+];
+
+impl RunSettings {
+    /// What was given, by the names of the options, sorted.
+    pub fn listed(&self) -> Vec<(&'static str, String)> {
+        FIELDS.iter().filter_map(|f| Some((f.name, (f.show)(self)?))).collect()
+    }
+
+    /// As [`RunSettings::listed`], of those that say how cells run, not which or where.
+    pub fn of_figures(&self) -> Vec<(&'static str, String)> {
+        let kept = FIELDS.iter().filter(|f| !f.about_cells);
+        kept.filter_map(|f| Some((f.name, (f.show)(self)?))).collect()
+    }
+
+    /// The same without what says which cells run, or where.
+    pub fn without_cells(&self) -> Self {
+        Self {
+            kernel: None,
+            cell_limit: None,
+            scratch: None,
+            only: Vec::new(),
+            without: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// Whether the samples or the clock decide how long the campaign runs.
+    pub fn is_adaptive(&self) -> bool {
+        self.goal.is_some() || self.precision.is_some() || self.budget.is_some()
+    }
+}
+
+impl TryFrom<BTreeMap<String, String>> for RunSettings {
+    type Error = SettingError;
+
+    fn try_from(texts: BTreeMap<String, String>) -> Result<Self, SettingError> {
+        let mut all = Self::default();
+        for (name, text) in texts {
+            let Some(field) = FIELDS.iter().find(|field| field.name == name) else {
+                return Err(SettingError::Name(name));
+            };
+            (field.read)(&mut all, &text).map_err(|why| SettingError::Value {
+                name: field.name,
+                text,
+                why,
+            })?;
+        }
+        Ok(all)
+    }
+}
+
+impl From<RunSettings> for BTreeMap<String, String> {
+    fn from(settings: RunSettings) -> Self {
+        settings.listed().into_iter().map(|(name, text)| (name.to_owned(), text)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(name: &str, text: &str) -> Result<RunSettings, SettingError> {
+        BTreeMap::from([(name.to_owned(), text.to_owned())]).try_into()
+    }
+
+    #[test]
+    fn setting_that_cannot_be_read_is_an_error() {
+        for (name, text) in [
+            ("memory", "many"),
+            ("bus", "fast"),
+            ("cell-limit", "soon"),
+            ("looks", "often"),
+            ("goal", "worst"),
+            ("precision", "5"),
+            ("set-drive", "'open"),
+        ] {
+            let error = read(name, text).expect_err(name);
+            assert!(matches!(&error, SettingError::Value { name: n, .. } if *n == name), "{error}");
+        }
+        assert_eq!(read("speed", "1"), Err(SettingError::Name("speed".to_owned())));
+    }
+
+    #[test]
+    fn table_is_sorted_and_has_each_name_once() {
+        assert!(FIELDS.windows(2).all(|pair| pair[0].name < pair[1].name));
+        let about: Vec<_> = FIELDS.iter().filter(|f| f.about_cells).map(|f| f.name).collect();
+        assert_eq!(about, ["cell-limit", "kernel", "only", "scratch", "without"]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_run_remembers_is_read_back(
+            bytes in 0_u64..1 << 60,
+            thousandths in 1_u32..500,
+            seconds in 1_u64..100_000,
+            patterns in prop::collection::vec("[a-z/*]{1,8}", 0..3),
+            fields in prop::collection::vec("[a-z:.= ']{1,12}", 0..3),
+            is_shared in any::<bool>(),
+        ) {
+            let settings = RunSettings {
+                memory: Some(Bytes(bytes)),
+                bus: Some(Bus(is_shared.then_some(disklab_units::BytesPerSecond(415e6)))),
+                set_drive: fields,
+                only: patterns,
+                goal: Some(GoalChoice::Rank),
+                precision: parse_share(&format!("{}%", f64::from(thousandths) / 10.0)).ok(),
+                budget: Some(Duration::from_secs(seconds)),
+                looks: Some(12),
+                ..RunSettings::default()
+            };
+            let json = serde_json::to_string(&settings).expect("json");
+            prop_assert_eq!(serde_json::from_str::<RunSettings>(&json).expect("read"), settings);
+        }
+    }
+}
