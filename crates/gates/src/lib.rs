@@ -12,9 +12,9 @@ mod gates;
 mod hdd;
 pub mod load;
 pub mod page;
-mod smr;
+pub mod smr;
 mod sources;
-mod ssd;
+pub mod ssd;
 pub mod theory;
 
 pub use chart::{Axis, Chart, Curve, Mark, Scale};

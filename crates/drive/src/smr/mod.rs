@@ -11,7 +11,6 @@
 
 mod bands;
 mod cache;
-pub mod gates;
 mod parameters;
 mod read;
 mod shingles;

@@ -11,7 +11,6 @@ mod flash;
 mod ftl;
 #[cfg(test)]
 mod ftl_tests;
-pub mod gates;
 mod lane;
 mod layout;
 mod map;
@@ -20,9 +19,11 @@ mod ranks;
 mod read;
 mod reclaim;
 mod requests;
+mod translation;
 
 pub use disk::SolidState;
 pub use ftl::Wear;
 pub use layout::{Layout, SPARE_LINES};
 pub use parameters::{Buffer, Flash, Interface, Parameters, SlcCache};
 pub(crate) use read::read;
+pub use translation::Translation;

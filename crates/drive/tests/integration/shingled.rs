@@ -2,8 +2,8 @@
 
 use disklab_drive::Operation::{Discard, Flush, Read, Write, WriteZeroes};
 use disklab_drive::smr::Parameters;
-use disklab_drive::smr::gates::Host;
 use disklab_drive::{Drive, Kind, Nanos, Request, ShingledStatistics, shipped};
+use disklab_gates::smr::load::Host;
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;

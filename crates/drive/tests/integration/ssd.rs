@@ -1,13 +1,13 @@
 //! Solid-state drives: how the model behaves, beside what the formulas say.
 
 use disklab_drive::Operation::{self, Discard, Flush, Read, Write, WriteZeroes};
-use disklab_drive::ssd::gates::{
+use disklab_drive::ssd::{Parameters, SolidState};
+use disklab_drive::{Completion, Drive, Kind, Nanos, Request, SHIPPED, shipped};
+use disklab_gates::ssd::{
     RatePoint, Traffic, fifo_write_amplification, program_rate, random_iops, random_write_rates,
     read_latency, sequential_write_rates, small_read_latency, steady_write_rate,
     unmapped_read_latency,
 };
-use disklab_drive::ssd::{Parameters, SolidState};
-use disklab_drive::{Completion, Drive, Kind, Nanos, Request, SHIPPED, shipped};
 use proptest::prelude::*;
 
 const GB: u64 = 1_000_000_000;

@@ -1,6 +1,6 @@
 //! The cliff: synchronous random chunks fill the persistent cache.
 
-use disklab_drive::smr::gates::{CHUNKS, Cliff, Places, cliff};
+use super::load::{CHUNKS, Cliff, Places, cliff};
 use disklab_drive::{DriveFile, Kind};
 
 use crate::gates::of_shipped;

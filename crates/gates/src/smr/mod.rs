@@ -1,4 +1,5 @@
-//! Gates of shingled hard disks.
+//! Gates of shingled hard disks, and the loads that they are made of.
 
 pub(crate) mod cliff;
+pub mod load;
 pub(crate) mod sequential;

@@ -1,6 +1,6 @@
 //! Sequential writes, which pass the persistent cache by.
 
-use disklab_drive::smr::gates::sequential;
+use super::load::sequential;
 use disklab_drive::{Drive, DriveFile, Kind};
 
 use crate::{Axis, Chart, Curve, Figure, Gate, Mark, Outcome, theory};

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use disklab_drive::ssd::gates::{
+use super::{
     Traffic, fifo_write_amplification, greedy_write_amplification, spare_layout,
     structure_write_amplification,
 };

@@ -1,8 +1,8 @@
 //! IOPS over queue depth.
 
+use super::{random_iops, read_latency};
 use disklab_drive::Operation;
 use disklab_drive::ssd::Parameters;
-use disklab_drive::ssd::gates::{random_iops, read_latency};
 use disklab_drive::{DriveFile, Kind};
 
 use crate::{Axis, Chart, Curve, Figure, Gate, Mark, Outcome};

@@ -1,9 +1,9 @@
 //! Rates of writing on and on.
 
-use disklab_drive::ssd::Parameters;
-use disklab_drive::ssd::gates::{
+use super::{
     RatePoint, Traffic, program_rate, random_write_rates, sequential_write_rates, steady_write_rate,
 };
+use disklab_drive::ssd::Parameters;
 use disklab_drive::{DriveFile, Kind};
 
 use crate::{Axis, Chart, Curve, Figure, Gate, Mark, Outcome};

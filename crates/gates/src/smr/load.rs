@@ -1,9 +1,9 @@
 //! What a shingled drive's figures are measured with: loads in virtual time, as a
 //! host would make them. Pure; the same drive gives the same figures.
 
-use super::Parameters;
-use crate::hdd::HardDisk;
-use crate::{Completion, Drive, Nanos, Operation, Request, ShingledStatistics};
+use disklab_drive::hdd::HardDisk;
+use disklab_drive::smr::Parameters;
+use disklab_drive::{Completion, Drive, Nanos, Operation, Request, ShingledStatistics};
 
 /// Bytes of a sector, in which requests count.
 const SECTOR: u64 = 512;

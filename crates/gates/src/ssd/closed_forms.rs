@@ -1,6 +1,6 @@
 //! Formulas for write amplification, rates and latencies.
 
-use crate::ssd::Parameters;
+use disklab_drive::ssd::Parameters;
 
 /// The principal branch of Lambert's W, the inverse of w·eʷ, for −1/e ≤ x ≤ 0.
 fn lambert_w(x: f64) -> f64 {

@@ -1,7 +1,6 @@
-//! The flash translation layer alone, without times.
+//! Writes to the flash translation layer alone, without times.
 
-use crate::ssd::Layout;
-use crate::ssd::ftl::Ftl;
+use disklab_drive::ssd::{Layout, Translation};
 
 /// How the host writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,36 +49,29 @@ pub fn structure_write_amplification(
     rounds: f64,
     seed: u64,
 ) -> Option<f64> {
-    if !layout.is_sound() {
-        return None;
-    }
-    let mut ftl = Ftl::new(layout, 0.0);
+    let mut flash = Translation::new(layout)?;
     let mut numbers = Numbers(seed);
-    for unit in 0..layout.units {
-        ftl.write(unit, 1);
-        ftl.work.clear();
-    }
+    (0..layout.units).for_each(|unit| flash.write(unit));
     let half = (f64::from(layout.units) * rounds / 2.0) as u64;
     let units = u64::from(layout.units);
-    let mut run = |ftl: &mut Ftl| {
+    let mut run = |flash: &mut Translation| {
         for at in 0..half {
             let unit = match traffic {
                 Traffic::Sequential => at % units,
                 Traffic::Random => numbers.below(units),
             };
-            ftl.write(unit as u32, 1);
-            ftl.work.clear();
+            flash.write(unit as u32);
         }
-        ftl.wear()
+        flash.wear()
     };
-    let before = run(&mut ftl);
-    Some(run(&mut ftl).since(&before).write_amplification())
+    let before = run(&mut flash);
+    Some(run(&mut flash).since(&before).write_amplification())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ssd::gates::{fifo_write_amplification, greedy_write_amplification};
+    use crate::ssd::{fifo_write_amplification, greedy_write_amplification};
 
     #[test]
     fn random_writes_are_amplified_as_the_closed_forms_say() {

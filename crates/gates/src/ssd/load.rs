@@ -1,8 +1,8 @@
 //! Loads on the modelled drive, in its own time.
 
 use super::structure::{Numbers, Traffic};
-use crate::ssd::{Parameters, SolidState};
-use crate::{Completion, Drive, Nanos, Operation, Request};
+use disklab_drive::ssd::{Parameters, SolidState};
+use disklab_drive::{Completion, Drive, Nanos, Operation, Request};
 
 /// Sectors of 512 B in 4 KiB.
 const SMALL: u64 = 8;
