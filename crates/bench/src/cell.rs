@@ -8,8 +8,8 @@ use disklab_measure::{
     ConditionsWatch, DriveTraits, SystemRoot, Totals, Watched, cell_environment,
     close_cell_environment,
 };
-use disklab_sample::{Note, Sample};
-use disklab_stack::{Ledger, Site, Stack, StackError, Undo};
+use disklab_sample::{Note, Pool, Sample};
+use disklab_stack::{Ledger, MadePool, Site, Stack, StackError, Undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
 use disklab_workload::{Remount, WorkSite, Workload};
 
@@ -71,13 +71,14 @@ impl DeviceCell<'_> {
             tag: &tag,
             seed: self.cell.seed,
             notes: Vec::new(),
+            pools: Vec::new(),
             drives_are_zero: ready.are_zero,
             mounted: Vec::new(),
         };
         let made = make_on(&ready.pins, || self.stack.make(&devices, &mut site))?;
         // The layers have the drives open now, which keeps their names.
         ready.pins.clear();
-        let notes = site.notes;
+        let (notes, pools) = (site.notes, site.pools);
         sample.overhead.make_seconds = began.elapsed().as_secs_f64();
         sample.notes = ready.notes;
         sample.notes.extend(notes.into_iter().map(|(about, text)| Note { about, text }));
@@ -94,9 +95,24 @@ impl DeviceCell<'_> {
             traits: drives.traits(&stack_spec.drives),
         };
         measure(self.spec, self.workload, self.cell, &place, executor, phase, &mut sample)?;
+        add_made(pools, &mut sample);
         sample.whole = totals.so_far();
         drives.still_whole(&stack_spec.drives).map_err(CellError::Drives)?;
         Ok(sample)
+    }
+}
+
+/// Adds to the conditions what the pools that were made have.
+fn add_made(pools: Vec<MadePool>, sample: &mut Sample) {
+    if pools.is_empty() {
+        return;
+    }
+    let conditions = sample.environment.conditions.get_or_insert_default();
+    for MadePool { name, ashift, sync } in pools {
+        match conditions.pools.iter_mut().find(|pool| pool.name == name) {
+            Some(pool) => (pool.ashift, pool.sync) = (ashift, sync),
+            None => conditions.pools.push(Pool { name, ashift, sync, ..Pool::default() }),
+        }
     }
 }
 

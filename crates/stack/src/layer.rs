@@ -82,11 +82,24 @@ pub struct Site<'a> {
     pub seed: u64,
     /// Remarks for the sample: (what it is about, a sentence).
     pub notes: Vec<(String, String)>,
+    /// ZFS pools that were made, bottom-up.
+    pub pools: Vec<MadePool>,
     /// Whether the drives are known to read as zeros all over, which makes the
     /// parity of a new array right from the start.
     pub drives_are_zero: bool,
     /// What was mounted so far, bottom-up, and how to mount it again.
     pub mounted: Vec<Remount>,
+}
+
+/// A ZFS pool that was made, as ZFS tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MadePool {
+    /// Its name.
+    pub name: String,
+    /// Base-2 logarithms of the sector sizes of its vdevs, each once.
+    pub ashift: Vec<u8>,
+    /// Its property `sync`.
+    pub sync: Option<String>,
 }
 
 impl Site<'_> {

@@ -117,6 +117,7 @@ fn in_the_guest() {
                 tag: "t",
                 seed: 7,
                 notes: Vec::new(),
+                pools: Vec::new(),
                 drives_are_zero: false,
                 mounted: Vec::new(),
             };

@@ -13,6 +13,14 @@ pub struct Pool {
     /// Bytes before compression for each byte after it, over all that is in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compression: Option<f64>,
+    /// Base-2 logarithms of the sector sizes of its vdevs, each once, of a pool that the
+    /// stack made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ashift: Vec<u8>,
+    /// When writes are safe: `standard`, `always` or `disabled` (zfsprops(7)), of a pool that
+    /// the stack made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<String>,
     /// A scrub or resilver that goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_work: Option<String>,

@@ -271,6 +271,7 @@ fn zero_drives_need_no_resync_but_decrypted_ones_do() {
             tag: &tag,
             seed: 1,
             notes: Vec::new(),
+            pools: Vec::new(),
             drives_are_zero: true,
             mounted: Vec::new(),
         };

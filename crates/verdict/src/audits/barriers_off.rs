@@ -20,7 +20,10 @@ pub(super) const AUDIT: Audit = Audit {
 fn barrier(cell: &CellFacts) -> Option<String> {
     let (kind, options) = cell.mount()?;
     let off = match kind {
-        "zfs" => cell.notes.iter().any(|n| n.starts_with("zfs") && n.contains("sync=disabled")),
+        "zfs" => {
+            let pools = &cell.conditions().pools;
+            pools.iter().any(|pool| pool.sync.as_deref() == Some("disabled"))
+        }
         // It knows no barriers.
         "ext2" => return None,
         _ => options.iter().any(|o| matches!(*o, "nobarrier" | "barrier=0" | "barrier=none")),

@@ -37,10 +37,8 @@ fn partition(cell: &CellFacts) -> Option<u64> {
 /// The ashift that ZFS told, where its sectors are smaller than the drives'.
 fn ashift(cell: &CellFacts) -> Option<u32> {
     let sector = sector(cell)?;
-    let told = cell.notes.iter().find_map(|note| {
-        let (_, rest) = note.strip_prefix("zfs")?.split_once("ashift=")?;
-        rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
-    })?;
+    let pools = &cell.conditions().pools;
+    let told = pools.iter().flat_map(|pool| &pool.ashift).map(|ashift| u32::from(*ashift)).min()?;
     (told > 0 && 1_u64.checked_shl(told)? < sector).then_some(told)
 }
 
@@ -114,9 +112,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_sample::{
-        Conditions, Direction, DriveConditions, DriveState, Environment, Note, Sample,
-    };
+    use disklab_sample::{Conditions, Direction, DriveConditions, DriveState, Environment, Pool};
 
     use super::*;
     use crate::testing::{RunFixture, figure, step};
@@ -141,13 +137,12 @@ mod tests {
 
     #[test]
     fn a_small_ashift_is_told() {
-        for (told, expected) in [("9", 1), ("12", 0), ("0", 0)] {
+        for (told, expected) in [(9, 1), (12, 0), (0, 0)] {
             let mut fixture = RunFixture::new("");
-            let note =
-                Note { about: "zfs-mirror".into(), text: format!("ashift={told}, atime=on") };
-            let environment = environment(1 << 20);
-            let sample = Sample { notes: vec![note], environment, ..Sample::default() };
-            fixture.full_sample("single/ext4", "dd-4k", 0, sample);
+            let mut environment = environment(1 << 20);
+            let conditions = environment.conditions.get_or_insert_default();
+            conditions.pools.push(Pool { ashift: vec![told], ..Pool::default() });
+            fixture.around("single/ext4", "dd-4k", 0, environment);
             assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{told}");
         }
     }

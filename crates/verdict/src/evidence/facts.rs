@@ -115,8 +115,6 @@ pub(crate) struct CellFacts {
     pub written: BTreeMap<String, u64>,
     /// The surroundings, without what is the whole run's.
     pub environment: Environment,
-    /// Remarks, each as `about: text`.
-    pub notes: Vec<String>,
     /// Programs of the workload that ended with an error, as `fio: exit code 1`.
     pub failed_programs: Vec<String>,
 }
@@ -176,7 +174,6 @@ impl CellFacts {
             most_written,
             written,
             environment: sample.environment.clone(),
-            notes: sample.notes.iter().map(|n| format!("{}: {}", n.about, n.text)).collect(),
             failed_programs: failed.collect(),
         }
     }

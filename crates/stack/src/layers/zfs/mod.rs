@@ -10,8 +10,8 @@ use super::partition;
 use crate::redundancy::{devices, members};
 use crate::udev;
 use crate::{
-    Form, Layer, LayerKind, Need, Remount, Shape, ShapeError, Site, StackError, Undo, Volume,
-    seeded,
+    Form, Layer, LayerKind, MadePool, Need, Remount, Shape, ShapeError, Site, StackError, Undo,
+    Volume, seeded,
 };
 
 pub(super) mod properties;
@@ -243,7 +243,9 @@ fn note_what_was_made(
     let others = Invocation::new("zfs")
         .args(["get", "-H", "-o", "property,value"])
         .args(["recordsize,compression,checksum,atime,sync,primarycache", pool]);
-    let made = ashift(layer, pool, site)?;
+    let ashift = ashift(layer, pool, site)?;
+    let words: Vec<String> = ashift.iter().map(u8::to_string).collect();
+    let made = words.join(" and ");
     if let Some(asked) = asked.filter(|asked| *asked != made) {
         site.note(
             layer,
@@ -257,6 +259,8 @@ fn note_what_was_made(
     let mut words = vec![format!("ashift={made}")];
     let text = site.run(layer, &others)?.text();
     words.extend(text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join("=")));
+    let sync = text.lines().find_map(|line| Some(line.strip_prefix("sync")?.trim().to_owned()));
+    site.pools.push(MadePool { name: pool.to_owned(), ashift, sync });
     site.note(layer, words.join(", "));
     Ok(())
 }
@@ -264,24 +268,24 @@ fn note_what_was_made(
 /// The sector size that ZFS works with. The pool's own property is what was asked
 /// for, 0 where nothing was; what was chosen, the vdevs know from OpenZFS 2.2 on
 /// (vdevprops(7)).
-fn ashift(layer: &str, pool: &str, site: &Site<'_>) -> Result<String, StackError> {
+fn ashift(layer: &str, pool: &str, site: &Site<'_>) -> Result<Vec<u8>, StackError> {
     let names = ["get", "-H", "-o", "name,value", "ashift", pool, "all-vdevs"];
     let vdevs = site
         .executor
         .run(&Invocation::new("zpool").args(names))
         .map_err(|source| StackError::Program { layer: layer.to_owned(), source })?;
     match chosen(&vdevs.text()) {
-        Some(ashift) if vdevs.code == 0 => Ok(ashift),
+        ashift if vdevs.code == 0 && !ashift.is_empty() => Ok(ashift),
         _ => {
             let asked = Invocation::new("zpool").args(["get", "-H", "-o", "value", "ashift", pool]);
-            Ok(site.run(layer, &asked)?.text().trim().to_owned())
+            Ok(site.run(layer, &asked)?.text().trim().parse().into_iter().collect())
         }
     }
 }
 
 /// The values of the top-level vdevs, each once: those of a mirror or a RAID-Z,
 /// whose devices may have smaller ones, or else of the devices.
-fn chosen(answer: &str) -> Option<String> {
+fn chosen(answer: &str) -> Vec<u8> {
     let values: Vec<(&str, u8)> = answer
         .lines()
         .filter_map(|line| line.split_once('\t'))
@@ -297,8 +301,7 @@ fn chosen(answer: &str) -> Option<String> {
         values.iter().filter(|(name, _)| is_made(name) == made_ones).map(|(_, a)| *a).collect();
     ashifts.sort_unstable();
     ashifts.dedup();
-    let words: Vec<String> = ashifts.iter().map(u8::to_string).collect();
-    (!words.is_empty()).then(|| words.join(" and "))
+    ashifts
 }
 
 #[cfg(test)]
@@ -334,10 +337,10 @@ mod tests {
     #[test]
     fn the_chosen_ashift_is_that_of_the_vdevs() {
         let mirrors = "root-0\t0\nmirror-0\t12\nvda1\t9\nvdb1\t9\nmirror-1\t12\nvdc1\t9\n";
-        assert_eq!(chosen(mirrors).as_deref(), Some("12"));
-        assert_eq!(chosen("root-0\t0\nraidz1-0\t13\nvda1\t9\n").as_deref(), Some("13"));
-        assert_eq!(chosen("root-0\t0\nvda1\t12\nvdb1\t9\n").as_deref(), Some("9 and 12"));
-        assert_eq!(chosen("root-0\t0\nvda1\t-\nnonsense 12\n"), None);
+        assert_eq!(chosen(mirrors), [12]);
+        assert_eq!(chosen("root-0\t0\nraidz1-0\t13\nvda1\t9\n"), [13]);
+        assert_eq!(chosen("root-0\t0\nvda1\t12\nvdb1\t9\n"), [9, 12]);
+        assert!(chosen("root-0\t0\nvda1\t-\nnonsense 12\n").is_empty());
     }
 
     #[test]

@@ -114,6 +114,7 @@ impl LoopFixture {
             tag: &tag,
             seed: 7,
             notes: Vec::new(),
+            pools: Vec::new(),
             drives_are_zero: false,
             mounted: Vec::new(),
         };
