@@ -173,8 +173,8 @@ fn value(o: &Observation, measure: Measurement) -> Option<f64> {
         Measurement::Iops => o.iops,
         Measurement::Elapsed => Some(o.elapsed),
         Measurement::Operations => o.operations.map(|n| n as f64),
-        Measurement::MeanLatency => o.mean_and_worst_latency.map(|l| l[0]),
-        Measurement::WorstLatency => o.mean_and_worst_latency.map(|l| l[1]),
+        Measurement::MeanLatency => o.latency.map(|l| l.mean_ns),
+        Measurement::WorstLatency => o.latency.map(|l| l.worst_ns),
         // Told by the cells, not by what they measured.
         Measurement::Completes => None,
     }

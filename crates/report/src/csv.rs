@@ -30,7 +30,8 @@ pub(crate) fn text(report: &Report) -> String {
         .map(quote)
         .join(",");
         for o in &group.observations {
-            let [p50, p99, p999] = o.latency.map_or([None; 3], |l| l.map(Some));
+            let [p50, p99, p999] =
+                o.latency.map_or([None; 3], |l| [l.p50_ns, l.p99_ns, l.p999_ns].map(Some));
             let _ = write!(csv, "{head},{}", o.block);
             for value in
                 [o.throughput, o.iops, Some(o.elapsed).filter(|s| *s > 0.0), p50, p99, p999]

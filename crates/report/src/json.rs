@@ -138,15 +138,15 @@ fn observation(o: &Observation) -> Value {
         "throughput_bytes_per_second": o.throughput,
         "operations_per_second": o.iops,
         "elapsed_seconds": Some(o.elapsed).filter(|s| *s > 0.0),
-        "p50_ns": o.latency.map(|l| l[0]),
-        "p99_ns": o.latency.map(|l| l[1]),
-        "p999_ns": o.latency.map(|l| l[2]),
+        "p50_ns": o.latency.map(|l| l.p50_ns),
+        "p99_ns": o.latency.map(|l| l.p99_ns),
+        "p999_ns": o.latency.map(|l| l.p999_ns),
         "missed": o.missed,
         "bytes": o.bytes,
         "drive_read_bytes": o.drive_read,
         "drive_write_bytes": o.drive_write,
-        "drives": o.drives.iter().map(|(drive, read, written)| json!({
-            "drive": drive, "read_bytes": read, "write_bytes": written,
+        "drives": o.drives.iter().map(|d| json!({
+            "drive": d.drive, "read_bytes": d.read, "write_bytes": d.written,
         })).collect::<Value>(),
         "cpu_seconds": o.cpu_seconds,
     })

@@ -2,7 +2,7 @@
 
 use disklab_sample::OperationKind;
 use disklab_stats::{Estimate, Interval, Method};
-use disklab_study::{Measure, Part};
+use disklab_study::{Measure, Part, Percentile};
 use disklab_units::significant;
 use disklab_verdict::Answer;
 
@@ -66,16 +66,18 @@ impl From<&Answer> for Quantity {
 /// What an answer's figures are called in headings and on axes.
 pub(crate) fn measure_name(answer: &Answer) -> &'static str {
     match answer.measure {
-        Measure::Latency(500) if answer.committed => "median commit latency",
-        Measure::Latency(990) if answer.committed => "99th percentile of commit latency",
-        Measure::Latency(999) if answer.committed => "99.9th percentile of commit latency",
-        Measure::Latency(_) if answer.committed => "commit latency",
+        Measure::Latency(Percentile::P50) if answer.committed => "median commit latency",
+        Measure::Latency(Percentile::P99) if answer.committed => {
+            "99th percentile of commit latency"
+        }
+        Measure::Latency(Percentile::P999) if answer.committed => {
+            "99.9th percentile of commit latency"
+        }
         Measure::Throughput => "throughput",
         Measure::Iops => answer.operation.rate_name(),
-        Measure::Latency(500) => "median latency",
-        Measure::Latency(990) => "99th percentile of latency",
-        Measure::Latency(999) => "99.9th percentile of latency",
-        Measure::Latency(_) => "latency",
+        Measure::Latency(Percentile::P50) => "median latency",
+        Measure::Latency(Percentile::P99) => "99th percentile of latency",
+        Measure::Latency(Percentile::P999) => "99.9th percentile of latency",
         Measure::Elapsed => "elapsed time",
         Measure::Missed => "missed deadlines",
     }

@@ -27,5 +27,6 @@ pub use plan::{LeftOut, PlannedStack};
 pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use stack_text::{LayerSpec, parse_layers};
 pub use study::{
-    Caches, Chart, Draws, DriveSpec, Measure, Part, Question, StackSpec, Study, WorkloadSpec,
+    Caches, Chart, Draws, DriveSpec, Measure, Part, Percentile, Question, StackSpec, Study,
+    WorkloadSpec,
 };

@@ -159,12 +159,34 @@ pub enum Measure {
     Throughput,
     /// Operations per second.
     Iops,
-    /// A quantile of latency, in per mille: 500 is the median, 990 the 99th percentile.
-    Latency(u16),
+    /// A percentile of latency.
+    Latency(Percentile),
     /// Seconds.
     Elapsed,
     /// Deadlines missed, counted. 0 is the best there is, and has no ratio to others.
     Missed,
+}
+
+/// The percentiles of latency that disklab keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Percentile {
+    /// The median.
+    P50,
+    /// The 99th percentile.
+    P99,
+    /// The 99.9th percentile.
+    P999,
+}
+
+impl Percentile {
+    /// The share of values above it.
+    pub fn above(self) -> f64 {
+        match self {
+            Self::P50 => 0.5,
+            Self::P99 => 0.01,
+            Self::P999 => 0.001,
+        }
+    }
 }
 
 impl Measure {
@@ -172,9 +194,9 @@ impl Measure {
     pub const WORDS: [(&'static str, Self); 7] = [
         ("throughput", Self::Throughput),
         ("iops", Self::Iops),
-        ("latency-p50", Self::Latency(500)),
-        ("latency-p99", Self::Latency(990)),
-        ("latency-p999", Self::Latency(999)),
+        ("latency-p50", Self::Latency(Percentile::P50)),
+        ("latency-p99", Self::Latency(Percentile::P99)),
+        ("latency-p999", Self::Latency(Percentile::P999)),
         ("elapsed", Self::Elapsed),
         ("missed", Self::Missed),
     ];

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use disklab_sample::{Direction, Figure, LatencyHistogram, OperationKind, Sample, Step};
+use disklab_sample::{
+    Direction, DriveTraffic, Figure, LatencyHistogram, OperationKind, Sample, Step,
+};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{Part, Study};
 
@@ -13,7 +15,7 @@ use crate::evidence::{CellFacts, Detail, Evidence, Unfinished};
 use crate::nothing::nothing_measured;
 use crate::summary::summary;
 use crate::unsteady::Unsteady;
-use crate::{Analysis, Group, GroupKey, Observation};
+use crate::{Analysis, DriveBytes, Group, GroupKey, LatencySummary, Observation};
 
 /// The pure core of [`analyse`](crate::analyse): takes samples one by one, keeps
 /// what figures and findings need of them, and gives the analysis.
@@ -243,7 +245,7 @@ fn in_study_order(
 
 /// What all figures of a step share.
 struct Observed {
-    drives: Vec<(String, u64, u64)>,
+    drives: Vec<DriveBytes>,
     read: u64,
     write: u64,
     cpu_seconds: f64,
@@ -251,11 +253,15 @@ struct Observed {
 
 impl Observed {
     fn of(step: &Step) -> Self {
-        let drives: Vec<_> =
-            step.drives.iter().map(|d| (d.drive.clone(), d.read_bytes, d.write_bytes)).collect();
+        let drive = |d: &DriveTraffic| DriveBytes {
+            drive: d.drive.clone(),
+            read: d.read_bytes,
+            written: d.write_bytes,
+        };
+        let drives: Vec<DriveBytes> = step.drives.iter().map(drive).collect();
         Self {
-            read: drives.iter().fold(0, |sum, d| sum.saturating_add(d.1)),
-            write: drives.iter().fold(0, |sum, d| sum.saturating_add(d.2)),
+            read: drives.iter().fold(0, |sum, d| sum.saturating_add(d.read)),
+            write: drives.iter().fold(0, |sum, d| sum.saturating_add(d.written)),
             drives,
             cpu_seconds: seconds(step.cpu.machine_busy_ns),
         }
@@ -284,10 +290,7 @@ impl Observed {
                 .or_else(|| figure.operations.and_then(per_second)),
             elapsed,
             committed,
-            latency: histogram
-                .as_ref()
-                .map(|h| [0.5, 0.99, 0.999].map(|quantile| h.quantile(quantile) as f64)),
-            mean_and_worst_latency: histogram.as_ref().map(|h| [h.mean(), h.quantile(1.0) as f64]),
+            latency: histogram.as_ref().map(LatencySummary::new),
             operations: figure.operations,
             missed,
             bytes: figure.bytes,
@@ -375,10 +378,10 @@ mod tests {
         assert_eq!(group.latency.as_ref().map(LatencyHistogram::count), Some(200));
         let first = &group.observations[0];
         assert_eq!((first.throughput, first.iops), (Some(204_800.0), Some(50.0)));
-        assert!(first.latency.is_some_and(|l| (l[0] / 1e6 - 1.0).abs() < 0.001));
-        let near =
-            |[mean, worst]: [f64; 2]| (mean / 1e6 - 1.0).abs() < 0.001 && worst >= mean * 0.999;
-        assert!(first.mean_and_worst_latency.is_some_and(near));
+        let latency = first.latency.expect("measured");
+        assert!((latency.p50_ns / 1e6 - 1.0).abs() < 0.001, "{latency:?}");
+        assert!((latency.mean_ns / 1e6 - 1.0).abs() < 0.001, "{latency:?}");
+        assert!(latency.worst_ns >= latency.mean_ns * 0.999, "{latency:?}");
         assert_eq!(first.operations, Some(100));
     }
 }

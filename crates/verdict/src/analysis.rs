@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use disklab_sample::{Direction, LatencyHistogram, OperationKind, Requests, StepProfile};
 use disklab_stats::{Estimate, Interval};
-use disklab_study::{Measure, Part, Question};
+use disklab_study::{Measure, Part, Percentile, Question};
 
 /// Everything that a report says, worked out of a run in one pass over its samples.
 #[derive(Debug, Clone, Default)]
@@ -82,10 +82,8 @@ pub struct Observation {
     /// Whether latencies are those of write and sync together, where a sync of its own
     /// follows each write.
     pub committed: bool,
-    /// Median, 99th and 99.9th percentile of latency, in nanoseconds.
-    pub latency: Option<[f64; 3]>,
-    /// Mean and largest latency, in nanoseconds.
-    pub mean_and_worst_latency: Option<[f64; 2]>,
+    /// Latencies, where they were measured.
+    pub latency: Option<LatencySummary>,
     /// Operations, where they are counted.
     pub operations: Option<u64>,
     /// Deadlines missed, where the work has deadlines.
@@ -96,10 +94,59 @@ pub struct Observation {
     pub drive_read: u64,
     /// Bytes that all drives together wrote during the step.
     pub drive_write: u64,
-    /// (drive, bytes read, bytes written) during the step.
-    pub drives: Vec<(String, u64, u64)>,
+    /// What each drive moved during the step.
+    pub drives: Vec<DriveBytes>,
     /// Processor seconds of the whole machine during the step.
     pub cpu_seconds: f64,
+}
+
+/// What a drive moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DriveBytes {
+    /// Its name in the study.
+    pub drive: String,
+    /// Bytes read from it.
+    pub read: u64,
+    /// Bytes written to it.
+    pub written: u64,
+}
+
+/// Latencies in short, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LatencySummary {
+    /// The mean.
+    pub mean_ns: f64,
+    /// The median.
+    pub p50_ns: f64,
+    /// The 99th percentile.
+    pub p99_ns: f64,
+    /// The 99.9th percentile.
+    pub p999_ns: f64,
+    /// The largest.
+    pub worst_ns: f64,
+}
+
+impl LatencySummary {
+    /// Of a distribution.
+    pub fn new(histogram: &LatencyHistogram) -> Self {
+        let quantile = |share| histogram.quantile(share) as f64;
+        Self {
+            mean_ns: histogram.mean(),
+            p50_ns: quantile(0.5),
+            p99_ns: quantile(0.99),
+            p999_ns: quantile(0.999),
+            worst_ns: quantile(1.0),
+        }
+    }
+
+    /// One of the percentiles.
+    pub fn at(self, percentile: Percentile) -> f64 {
+        match percentile {
+            Percentile::P50 => self.p50_ns,
+            Percentile::P99 => self.p99_ns,
+            Percentile::P999 => self.p999_ns,
+        }
+    }
 }
 
 impl Observation {
@@ -111,9 +158,7 @@ impl Observation {
             // Imported figures may be rates without times.
             Measure::Elapsed => Some(self.elapsed).filter(|seconds| *seconds > 0.0),
             Measure::Missed => self.missed.map(|n| n as f64),
-            Measure::Latency(500) => self.latency.map(|l| l[0]),
-            Measure::Latency(990) => self.latency.map(|l| l[1]),
-            Measure::Latency(_) => self.latency.map(|l| l[2]),
+            Measure::Latency(percentile) => self.latency.map(|l| l.at(percentile)),
         }
     }
 }

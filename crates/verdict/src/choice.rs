@@ -1,7 +1,7 @@
 //! Which measure a question looks at where the study does not say.
 
 use disklab_sample::Direction;
-use disklab_study::{Chart, Measure};
+use disklab_study::{Chart, Measure, Percentile};
 
 use crate::Group;
 
@@ -16,7 +16,7 @@ const SMALL_OPERATION: f64 = 65536.0;
 /// always throughput, so that its points can be compared.
 pub(crate) fn measure(groups: &[&Group], chart: &Chart) -> Measure {
     if *chart == Chart::Distribution {
-        return Measure::Latency(990);
+        return Measure::Latency(Percentile::P99);
     }
     let files = |g: &Group| matches!(g.key.direction, Direction::Copy | Direction::Remove);
     let has =
@@ -86,7 +86,13 @@ mod tests {
             ("fio", Direction::Read, Some(16), &Chart::Bars, Measure::Throughput),
             ("fio", Direction::Read, Some(256), &over, Measure::Throughput),
             ("fio", Direction::Read, None, &Chart::Bars, Measure::Throughput),
-            ("fio", Direction::Read, Some(256), &Chart::Distribution, Measure::Latency(990)),
+            (
+                "fio",
+                Direction::Read,
+                Some(256),
+                &Chart::Distribution,
+                Measure::Latency(Percentile::P99),
+            ),
             ("dd-4k", Direction::Write, Some(256), &Chart::Bars, Measure::Throughput),
             ("copy", Direction::Copy, None, &Chart::Bars, Measure::Elapsed),
             ("copy", Direction::Remove, None, &Chart::Bars, Measure::Elapsed),

@@ -34,7 +34,8 @@ pub use ahead::Ahead;
 pub use analyse::{AnalyseError, analyse};
 pub use analyser::Analyser;
 pub use analysis::{
-    Analysis, Answer, Comparison, Finding, Group, GroupKey, Observation, Outcome, Point, Severity,
+    Analysis, Answer, Comparison, DriveBytes, Finding, Group, GroupKey, LatencySummary,
+    Observation, Outcome, Point, Severity,
 };
 pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};
 pub use purposes::{

@@ -2,7 +2,7 @@
 
 use disklab_sample::OperationKind;
 use disklab_stats::{Estimate, Interval, Method};
-use disklab_study::Measure;
+use disklab_study::{Measure, Percentile};
 use disklab_units::significant;
 
 pub(crate) use disklab_units::count;
@@ -211,13 +211,9 @@ pub(crate) fn measure(measure: Measure, operation: OperationKind, committed: boo
         Measure::Iops => operation.rate_name().to_owned(),
         Measure::Elapsed => "elapsed time".to_owned(),
         Measure::Missed => "number of missed deadlines".to_owned(),
-        Measure::Latency(500) => format!("median {latency}"),
-        Measure::Latency(per_mille) => {
-            let whole = per_mille / 10;
-            let tenths = per_mille % 10;
-            let number = if tenths == 0 { whole.to_string() } else { format!("{whole}.{tenths}") };
-            format!("{number}th-percentile {latency}")
-        }
+        Measure::Latency(Percentile::P50) => format!("median {latency}"),
+        Measure::Latency(Percentile::P99) => format!("99th-percentile {latency}"),
+        Measure::Latency(Percentile::P999) => format!("99.9th-percentile {latency}"),
     }
 }
 
@@ -244,7 +240,7 @@ mod tests {
             (Measure::Iops, estimate(188.4, 180.0, 196.0), "188 IOPS [180, 196]"),
             (Measure::Elapsed, estimate(12.3, 11.0, 14.0), "12.3 s [11.0, 14.0]"),
             (Measure::Elapsed, estimate(5400.0, 5000.0, 6000.0), "90.0 min [83.3, 100]"),
-            (Measure::Latency(990), estimate(8.33e6, 8e6, 9e6), "8.33 ms [8.00, 9.00]"),
+            (Measure::Latency(Percentile::P99), estimate(8.33e6, 8e6, 9e6), "8.33 ms [8.00, 9.00]"),
         ] {
             assert_eq!(value(m, OperationKind::Io, &e), expected);
         }
@@ -285,14 +281,20 @@ mod tests {
         assert_eq!(per_cents((0.001, 0.5)), "0.1 % to 50 %");
         assert_eq!(per_cent(f64::INFINITY), ">100000 %");
         let io = OperationKind::Io;
-        assert_eq!(measure(Measure::Latency(999), io, false), "99.9th-percentile latency");
-        assert_eq!(measure(Measure::Latency(990), io, true), "99th-percentile commit latency");
+        assert_eq!(
+            measure(Measure::Latency(Percentile::P999), io, false),
+            "99.9th-percentile latency"
+        );
+        assert_eq!(
+            measure(Measure::Latency(Percentile::P99), io, true),
+            "99th-percentile commit latency"
+        );
     }
 
     proptest! {
         #[test]
         fn any_number_has_words(centre: f64, low: f64, high: f64) {
-            for m in [Measure::Throughput, Measure::Iops, Measure::Elapsed, Measure::Latency(500)] {
+            for m in [Measure::Throughput, Measure::Iops, Measure::Elapsed, Measure::Latency(Percentile::P50)] {
                 let shown = value(m, OperationKind::Io, &estimate(centre, low, high));
                 prop_assert!(!shown.is_empty() && !shown.contains("NaN"), "{}", shown);
             }

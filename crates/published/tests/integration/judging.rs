@@ -87,7 +87,6 @@ fn group(stack: &str, workload: &str, per_second: &[f64]) -> Group {
         iops: None,
         elapsed: 1e9 / rate,
         latency: None,
-        mean_and_worst_latency: None,
         operations: None,
         missed: None,
         committed: false,

@@ -8,7 +8,7 @@
 
 use disklab_sample::OperationKind;
 use disklab_stats::Interval;
-use disklab_study::Measure;
+use disklab_study::{Measure, Percentile};
 use disklab_verdict::Pair;
 use serde_json::{Map, Value, json};
 
@@ -52,9 +52,9 @@ fn slug(pair: &Pair) -> &'static str {
         Measure::Iops => "operations-per-second",
         Measure::Elapsed => "elapsed-seconds",
         Measure::Missed => "missed-deadlines",
-        Measure::Latency(500) => "latency-p50-ns",
-        Measure::Latency(990) => "latency-p99-ns",
-        Measure::Latency(_) => "latency-p999-ns",
+        Measure::Latency(Percentile::P50) => "latency-p50-ns",
+        Measure::Latency(Percentile::P99) => "latency-p99-ns",
+        Measure::Latency(Percentile::P999) => "latency-p999-ns",
     }
 }
 

@@ -57,10 +57,10 @@ pub(crate) fn traffic(report: &Report, index: usize) -> Option<Traffic> {
         Direction::Trim | Direction::Remove | Direction::Mixed => false,
     };
     let mut drives: IndexMap<&str, (f64, f64)> = IndexMap::new();
-    for (drive, read, written) in watched.iter().flat_map(|o| &o.drives) {
-        let entry = drives.entry(drive).or_default();
-        entry.0 += *read as f64 / watched.len() as f64;
-        entry.1 += *written as f64 / watched.len() as f64;
+    for moved in watched.iter().flat_map(|o| &o.drives) {
+        let entry = drives.entry(&moved.drive).or_default();
+        entry.0 += moved.read as f64 / watched.len() as f64;
+        entry.1 += moved.written as f64 / watched.len() as f64;
     }
     let key = &group.key;
     let media = report.facts.media.iter().find(|media| {

@@ -48,7 +48,7 @@ fn poisoned(nasty: &str) -> Report {
         set(&mut group.key.step);
         group.key.stack.push_str(nasty);
         for o in &mut group.observations {
-            o.drives.iter_mut().for_each(|d| set(&mut d.0));
+            o.drives.iter_mut().for_each(|d| set(&mut d.drive));
         }
     }
     for answer in &mut analysis.answers {

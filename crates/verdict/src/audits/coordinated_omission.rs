@@ -1,7 +1,5 @@
 //! Latencies of work that is to come at a rate, measured from when it was sent.
 
-use disklab_study::Measure;
-
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity};
@@ -29,7 +27,7 @@ fn stalled(group: &Group) -> Option<f64> {
         return None;
     }
     let stalls = group.observations.iter().filter_map(|o| {
-        let worst = o.value(Measure::Latency(999)).zip(o.mean_and_worst_latency)?.1[1] / 1e9;
+        let worst = o.latency?.worst_ns / 1e9;
         Some(worst * o.iops?)
     });
     stalls.reduce(f64::max).filter(|requests| *requests > STALLED)

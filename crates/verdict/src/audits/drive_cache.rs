@@ -48,7 +48,7 @@ fn kept(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<u64> {
     let cells = evidence.cells_of(group);
     let memory = cells.iter().filter(|c| caches(c)).filter_map(|c| memory(c)).min()?;
     let flushed = evidence.details[index].iter().any(|d| d.flushes > 0);
-    let written = group.observations.iter().flat_map(|o| &o.drives).map(|(.., w)| *w).max()?;
+    let written = group.observations.iter().flat_map(|o| &o.drives).map(|d| d.written).max()?;
     (!flushed && written > 0 && (written as f64) < SHARE * memory as f64).then_some(memory)
 }
 

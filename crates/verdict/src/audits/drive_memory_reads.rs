@@ -39,7 +39,7 @@ fn too_soon(evidence: &Evidence<'_>, group: &Group) -> Option<f64> {
     if delivered < DELIVERED || !on_hard_disks(evidence, group) {
         return None;
     }
-    let medians = group.observations.iter().filter_map(|o| Some(o.latency?[0]));
+    let medians = group.observations.iter().filter_map(|o| Some(o.latency?.p50_ns));
     let share = median(medians.collect())? / HALF_TURN_NS;
     (share < 1.0).then_some(share)
 }

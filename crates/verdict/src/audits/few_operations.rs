@@ -28,12 +28,12 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             question.workloads.iter().any(|p| matches(p, &group.key.workload) || matches(p, &step))
         });
         let quantile = asked.filter_map(|question| match (question.measure, &question.chart) {
-            (Some(Measure::Latency(per_mille)), Chart::Bars | Chart::LinesOver(_)) => {
-                Some(per_mille)
+            (Some(Measure::Latency(percentile)), Chart::Bars | Chart::LinesOver(_)) => {
+                Some(percentile)
             }
             _ => None,
         });
-        let rarest = f64::from(1000 - quantile.max().filter(|q| *q < 1000)?) / 1000.0;
+        let rarest = quantile.max()?.above();
         let most = group.observations.iter().filter_map(|o| o.operations).max()?;
         (most as f64 * rarest < BEYOND).then_some(most as f64)
     };

@@ -68,7 +68,7 @@ fn alone(group: &Group) -> Option<f64> {
         .observations
         .iter()
         .map(|o| {
-            let most = o.drives.iter().map(|(_, read, _)| *read).max()?;
+            let most = o.drives.iter().map(|d| d.read).max()?;
             let share = most as f64 / o.drive_read as f64;
             (o.drives.len() > 1 && o.drive_read >= LEAST && share >= SHARE).then_some(share)
         })

@@ -102,7 +102,7 @@ fn bus_filled(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f6
         None => evidence.study.lab_bus.filter(|_| evidence.is_lab())?,
     };
     let moved =
-        |o: &Observation| o.drives.iter().map(|(_, r, w)| *r as f64 + *w as f64).sum::<f64>();
+        |o: &Observation| o.drives.iter().map(|d| d.read as f64 + d.written as f64).sum::<f64>();
     let both = evidence.details[index].iter().zip(&group.observations);
     let long = both.filter(|(detail, _)| detail.step_seconds >= SHORTEST_SECONDS);
     let shares = long.map(|(detail, o)| moved(o) / detail.step_seconds / bus.0);

@@ -4,7 +4,7 @@
 //! few and coarse on purpose, and a report says what changes without each of them.
 
 use disklab_sample::{Task, Task::*};
-use disklab_study::Measure;
+use disklab_study::{Measure, Percentile};
 
 /// What people build storage for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,7 +39,7 @@ pub struct Aspect {
 const RATE: &[Measure] = &[Measure::Throughput, Measure::Iops, Measure::Elapsed];
 const NUMBER: &[Measure] = &[Measure::Iops, Measure::Throughput, Measure::Elapsed];
 const TIME: &[Measure] = &[Measure::Elapsed, Measure::Iops, Measure::Throughput];
-const WAIT: &[Measure] = &[Measure::Latency(990), Measure::Iops, Measure::Throughput];
+const WAIT: &[Measure] = &[Measure::Latency(Percentile::P99), Measure::Iops, Measure::Throughput];
 
 /// What makes small safe writes quick on any stack.
 const SAFE_REMEDY: &str = "a write cache that survives a power cut (a controller with a battery, \

@@ -242,7 +242,15 @@ mod tests {
         assert_eq!(rate(&[100.0], &[100.0]), Change::Unknown(Why::TooFew { needed: None }));
         assert_eq!(one(Measure::Throughput, &[7.0], &[7.0], LAB), Change::Identical);
         assert_eq!(one(Measure::Elapsed, &calm, &[80.0, 81.0, 79.5], REAL), Change::Faster);
-        assert_eq!(one(Measure::Latency(990), &calm, &[130.0, 131.0, 129.0], REAL), Change::Slower);
+        assert_eq!(
+            one(
+                Measure::Latency(disklab_study::Percentile::P99),
+                &calm,
+                &[130.0, 131.0, 129.0],
+                REAL
+            ),
+            Change::Slower
+        );
     }
 
     #[test]

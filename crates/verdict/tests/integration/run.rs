@@ -8,7 +8,7 @@ use disklab_sample::{
     Sample, Step, StepProfile,
 };
 use disklab_store::{Run, RunInfo};
-use disklab_study::{Cell, Chart, Measure, Study, load, order};
+use disklab_study::{Cell, Chart, Measure, Percentile, Study, load, order};
 use disklab_verdict::{AnalyseError, Outcome, Severity, analyse};
 use disklab_workload::{Context, read_workload};
 use jiff::Timestamp;
@@ -236,7 +236,7 @@ fn a_run_is_analysed_as_its_model_was_made() {
         [
             Measure::Throughput,
             Measure::Iops,
-            Measure::Latency(990),
+            Measure::Latency(Percentile::P99),
             Measure::Throughput,
             Measure::Elapsed
         ]

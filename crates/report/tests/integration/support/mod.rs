@@ -9,9 +9,10 @@ use disklab_report::{Collector, Report};
 use disklab_sample::{Direction, LatencyHistogram, Order, Requests, StepProfile, TimeIn};
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_store::{CellState, Session};
-use disklab_study::{Chart, Measure, Question, Study};
+use disklab_study::{Chart, Measure, Percentile, Question, Study};
 use disklab_verdict::{
-    Analysis, Answer, Comparison, Finding, Group, GroupKey, Observation, Outcome, Point, Severity,
+    Analysis, Answer, Comparison, DriveBytes, Finding, Group, GroupKey, LatencySummary,
+    Observation, Outcome, Point, Severity,
 };
 
 /// Layouts and how many times faster than one disk they read.
@@ -166,18 +167,23 @@ fn group(
             Observation {
                 missed: None,
                 committed: false,
-                mean_and_worst_latency: Some([histogram.mean(), histogram.quantile(1.0) as f64]),
                 operations: Some((bytes as f64 / block) as u64),
                 cell: repeat,
                 block: repeat,
                 throughput: Some(throughput),
                 iops: Some(throughput / block),
                 elapsed: bytes as f64 / throughput,
-                latency: Some([0.5, 0.99, 0.999].map(|q| histogram.quantile(q) as f64)),
+                latency: Some(LatencySummary::new(&histogram)),
                 bytes,
                 drive_read: read,
                 drive_write: written,
-                drives: (1..=4).map(|n| (format!("hgst-{n}"), read / 4, written / 4)).collect(),
+                drives: (1..=4)
+                    .map(|n| DriveBytes {
+                        drive: format!("hgst-{n}"),
+                        read: read / 4,
+                        written: written / 4,
+                    })
+                    .collect(),
                 cpu_seconds: 1.5,
             }
         })
@@ -246,7 +252,7 @@ fn analysis(study: &Study, groups: Vec<Group>) -> Analysis {
         question(
             "How long do small random reads take?",
             &["randread-4K"],
-            Measure::Latency(990),
+            Measure::Latency(Percentile::P99),
             Chart::Distribution,
         ),
     ];
@@ -256,7 +262,7 @@ fn analysis(study: &Study, groups: Vec<Group>) -> Analysis {
     let few = ["single/ext4", "single/btrfs", "raid5/ext4", "raid5/btrfs"];
     for (workloads, measure, chart) in [
         ("dd-write-*", Measure::Throughput, over()),
-        ("randread-4K", Measure::Latency(990), Chart::Distribution),
+        ("randread-4K", Measure::Latency(Percentile::P99), Chart::Distribution),
     ] {
         let (mut q, m) = question("And with few stacks?", &[workloads], measure, chart);
         q.stacks = few.map(str::to_owned).to_vec();
