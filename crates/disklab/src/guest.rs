@@ -3,14 +3,14 @@
 
 pub mod shell;
 
-use disklab_lab::{guest, speed};
+use disklab_lab::guest;
 
 type Job = fn(&[String]) -> Result<(), String>;
 
 /// Jobs by the word on the kernel's command line.
 const JOBS: &[(&str, Job)] = &[
     (disklab_bench::CELL_JOB, |_| disklab_bench::carry_out_in_guest()),
-    (speed::SPEED_JOB, speed::carry_out_in_guest),
+    (disklab_speed::SPEED_JOB, disklab_speed::carry_out_in_guest),
     (shell::JOB, shell::shell),
 ];
 

@@ -107,7 +107,7 @@ pub enum LabError {
 
 impl LabError {
     /// For `map_err`: the system refused to do `what`.
-    pub(crate) fn system<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Self {
+    pub fn system<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Self {
         let what = what.into();
         move |source| Self::System { what, source: source.into() }
     }

@@ -33,7 +33,6 @@ mod place;
 mod seats;
 mod shared_memory;
 mod sockets;
-pub mod speed;
 mod steady;
 mod vhost;
 
@@ -45,8 +44,8 @@ pub use error::LabError;
 pub use event_loop::Turns;
 pub use lab::{DiskReport, Lab, LabReport};
 pub use options::{Console, LabOptions, OPERATOR_LINE};
+pub use pinned::{Pinned, processors};
 pub use seats::{Seat, Seats};
-pub use speed::round_trip;
 pub use steady::Steady;
 
 pub(crate) use sockets::Sockets;

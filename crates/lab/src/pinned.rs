@@ -17,12 +17,15 @@ pub fn processors() -> Result<Vec<usize>, LabError> {
 /// they take turns, and waking the other on a second processor takes six times as
 /// long.
 #[derive(Debug)]
-pub(crate) struct Pinned {
+pub struct Pinned {
     before: Option<CpuSet>,
 }
 
 impl Pinned {
     /// Pins the thread to `core`, if one is given.
+    ///
+    /// # Errors
+    /// [`LabError::Options`] if this process may not run on it.
     pub fn to(core: Option<usize>) -> Result<Self, LabError> {
         let Some(core) = core else { return Ok(Self { before: None }) };
         let before =

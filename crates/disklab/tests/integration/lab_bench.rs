@@ -29,7 +29,7 @@ fn the_labs_speed_is_told_as_a_table_for_programs() {
         assert!(median(key) > 0.0, "{key}");
     }
     // What two processors are worth is told where there are two.
-    let processors = disklab_lab::speed::processors().unwrap().len();
+    let processors = disklab_lab::processors().unwrap().len();
     for key in ["side_by_side", "pairs_side_by_side", "loops_side_by_side"] {
         assert_eq!(figures.iter().any(|f| f["key"] == key), processors > 1, "{key}");
     }

@@ -10,7 +10,7 @@ use disklab_bench::{
 use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab::kernel::{KernelError, NamedKernel, Parts, ZfsKernel};
-use disklab_lab::speed::processors;
+use disklab_lab::processors;
 use disklab_lab::{ContentLimits, kernel};
 use disklab_stack::Ledger;
 use disklab_study::Cell;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use disklab_lab::kernel::{self, NamedKernel, Parts, Source};
-use disklab_lab::speed::{Figure, SpeedOptions, Target, measure, processors};
+use disklab_lab::processors;
 use disklab_lab::{Seat, Seats};
+use disklab_speed::{Figure, SpeedOptions, Target, measure};
 use disklab_units::significant;
 use serde_json::{Value, json};
 

@@ -229,7 +229,7 @@ pub fn boot<T>(
         })
         .collect();
     // Other tests, and the disklab that they start, keep off it.
-    let cores = disklab_lab::speed::processors().unwrap();
+    let cores = disklab_lab::processors().unwrap();
     let lease = Seats::of_user().take(&cores, options.memory_bytes);
     options.core = lease.as_ref().map(Seat::core);
     let report = Lab::start(options).and_then(Lab::run);

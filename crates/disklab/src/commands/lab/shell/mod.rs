@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use disklab_bench::find_processor;
 use disklab_exec::Interrupt;
 use disklab_lab::kernel::{self, NamedKernel, Parts, Source, ZfsSource};
-use disklab_lab::speed::processors;
+use disklab_lab::processors;
 use disklab_lab::{
     Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, Seat, Seats, Walls,
     console, guest,

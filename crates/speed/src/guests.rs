@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::SpeedOptions;
-use super::drive::{Mark, Record, Recorded};
-use super::job::{Job, SPEED_JOB};
-use crate::console;
-use crate::content::ContentLimits;
-use crate::{DiskOptions, Lab, LabError, LabOptions, LabReport, guest};
+use crate::SpeedOptions;
+use crate::drive::{Mark, Record, Recorded};
+use crate::job::{Job, SPEED_JOB};
+use disklab_lab::ContentLimits;
+use disklab_lab::console;
+use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport, guest};
 
 /// A guest to be measured.
-pub(super) struct Guest<'o> {
+pub(crate) struct Guest<'o> {
     pub options: &'o SpeedOptions,
     pub core: usize,
     pub job: Job,

@@ -6,13 +6,13 @@ use disklab_engine::{DeviceAccess, Site, run};
 use disklab_jobfile::{Policy, Runner, parse};
 use disklab_source::Source;
 
-use super::job::{DRIVE, Disk, PAGE};
+use crate::job::{DRIVE, Disk, PAGE};
 
 /// So many reads of 4 KiB at random places of the drive, one after another.
 ///
 /// # Errors
 /// In words, where they cannot be done.
-pub(super) fn reads(count: u64) -> Result<(), String> {
+pub(crate) fn reads(count: u64) -> Result<(), String> {
     let drive = Disk::open(DRIVE).map_err(|e| format!("cannot open {DRIVE}: {e}"))?;
     let size = drive.pages.saturating_sub(1) * PAGE as u64;
     let text = format!(

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use disklab_exec::Interrupt;
 
-use super::drive::Mark;
-use super::guests::Guest;
-use super::job::{Job, MIB};
-use super::memory_copies::copies;
-use super::side_by_side::side_by_side;
-use super::{Figure, Target, round_trip};
-use crate::LabError;
+use crate::drive::Mark;
+use crate::guests::Guest;
+use crate::job::{Job, MIB};
+use crate::memory_copies::copies;
+use crate::side_by_side::side_by_side;
+use crate::{Figure, Target, round_trip};
+use disklab_lab::LabError;
 
 /// Reads of one measurement: a second or two.
-pub(super) const READS: u64 = 20_000;
+pub(crate) const READS: u64 = 20_000;
 /// Writes to the array.
 const RAID_WRITES: u64 = 3_000;
 /// MiB of the sequential measurements.
@@ -22,7 +22,7 @@ const STREAM_MIB: u64 = 256;
 /// Round trips of one measurement of the unit.
 const ROUNDS: u32 = 10_000;
 /// Memory of the guests but for booting, in MiB: booting is not what they tell.
-pub(super) const SMALL_MIB: u64 = 128;
+pub(crate) const SMALL_MIB: u64 = 128;
 /// Memory of the guest that is only booted, in MiB.
 const BOOT_MIB: u64 = 1024;
 /// Its drives.
@@ -96,7 +96,7 @@ pub fn measure(
 }
 
 /// A guest on the core that is measured.
-pub(super) fn guest(options: &SpeedOptions, job: Job, drives: usize) -> Guest<'_> {
+pub(crate) fn guest(options: &SpeedOptions, job: Job, drives: usize) -> Guest<'_> {
     Guest { options, core: options.core, job, drives, memory_mib: SMALL_MIB }
 }
 

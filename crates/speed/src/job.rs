@@ -7,21 +7,21 @@ use rustix::fs::{Mode, OFlags, SeekFrom, open, seek};
 use rustix::io::{Errno, pread, pwrite};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{engine, raid};
+use crate::{engine, raid};
 
 /// The word by which a guest's first program knows that it is to call
 /// [`carry_out_in_guest`], with the words that follow.
 pub const SPEED_JOB: &str = "speed";
 /// The drive that marks are made on.
-pub(super) const DRIVE: &str = "/dev/vda";
+pub(crate) const DRIVE: &str = "/dev/vda";
 /// Small requests, and what direct I/O wants to be aligned to.
-pub(super) const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 /// Large requests.
-pub(super) const MIB: usize = 1 << 20;
+pub(crate) const MIB: usize = 1 << 20;
 
 /// What a guest is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Job {
+pub(crate) enum Job {
     /// Nothing.
     Nothing,
     /// So many reads of 4 KiB at random places of a drive, one after another, with
@@ -74,7 +74,7 @@ impl Job {
 }
 
 /// Does what the words after [`SPEED_JOB`] say. To be called in the guest, after
-/// [`crate::guest::begin`].
+/// [`disklab_lab::guest::begin`].
 ///
 /// # Errors
 /// In words, where something cannot be done.
@@ -144,7 +144,7 @@ fn stream(mib: u64) -> Result<(), Errno> {
 }
 
 /// A disk, past the page cache.
-pub(super) struct Disk {
+pub(crate) struct Disk {
     fd: OwnedFd,
     /// Its size in pages.
     pub pages: u64,
@@ -176,7 +176,7 @@ fn whole(done: usize, wanted: usize) -> Result<(), Errno> {
 }
 
 /// Zeros, at an address that direct I/O takes.
-pub(super) struct Aligned {
+pub(crate) struct Aligned {
     room: Vec<u8>,
     bytes: usize,
 }
@@ -194,14 +194,14 @@ impl Aligned {
 }
 
 /// Makes each page of `data` one that was never written before.
-pub(super) fn stamp(data: &mut [u8], number: u64) {
+pub(crate) fn stamp(data: &mut [u8], number: u64) {
     for page in data.chunks_exact_mut(PAGE) {
         page[..8].copy_from_slice(&number.to_ne_bytes());
     }
 }
 
 /// Numbers that look random, always the same ones (Marsaglia's xorshift).
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     pub fn new() -> Self {

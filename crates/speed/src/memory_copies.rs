@@ -5,20 +5,20 @@ use std::time::Instant;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::{Errno, pread, pwrite};
 
-use super::job::{Aligned, MIB, Random, stamp};
-use crate::LabError;
-use crate::pinned::Pinned;
+use crate::job::{Aligned, MIB, Random, stamp};
+use disklab_lab::LabError;
+use disklab_lab::Pinned;
 
 /// Bytes per second.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Copies {
+pub(crate) struct Copies {
     pub write: f64,
     pub read: f64,
 }
 
 /// Writes and reads `mib` MiB of a new file of tmpfs in pieces of 1 MiB, as dd
 /// does.
-pub(super) fn copies(core: usize, mib: u64) -> Result<Copies, LabError> {
+pub(crate) fn copies(core: usize, mib: u64) -> Result<Copies, LabError> {
     let _pinned = Pinned::to(Some(core))?;
     measure(mib).map_err(LabError::system("copy to a file in memory"))
 }

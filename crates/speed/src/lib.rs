@@ -15,7 +15,6 @@ mod raid;
 mod round_trip;
 mod side_by_side;
 
-pub use crate::pinned::processors;
 pub use figure::{Figure, Target};
 pub use job::{SPEED_JOB, carry_out_in_guest};
 pub use measure::{SpeedOptions, measure};

@@ -6,8 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::LabError;
-use crate::pinned::Pinned;
+use disklab_lab::LabError;
+use disklab_lab::Pinned;
 
 /// Bytes that go there and back: as many as the calendar's messages have.
 const BYTES: usize = 16;

@@ -5,12 +5,12 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Instant;
 
-use super::guests::Guest;
-use super::job::Job;
-use super::measure::{READS, guest};
-use super::{SpeedOptions, round_trip};
-use crate::LabError;
-use crate::pinned::Pinned;
+use crate::guests::Guest;
+use crate::job::Job;
+use crate::measure::{READS, guest};
+use crate::{SpeedOptions, round_trip};
+use disklab_lab::LabError;
+use disklab_lab::Pinned;
 
 /// Round trips of a plain pair: as long as the labs' reads take, about.
 const ROUNDS: u32 = 100_000;
@@ -24,7 +24,7 @@ const NUMBERS: usize = 8;
 
 /// How many times as much two do in the same time as one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SideBySide {
+pub(crate) struct SideBySide {
     /// Labs that read.
     pub labs: f64,
     /// Pairs of processes that send each other 16 bytes.
@@ -36,7 +36,7 @@ pub(super) struct SideBySide {
 
 /// Measures all, the pairs and loops before and after the labs, so that a load that comes
 /// or goes is seen by all. `None` where there is no second processor.
-pub(super) fn side_by_side(options: &SpeedOptions) -> Result<Option<SideBySide>, LabError> {
+pub(crate) fn side_by_side(options: &SpeedOptions) -> Result<Option<SideBySide>, LabError> {
     let Some(other) = options.other_core else { return Ok(None) };
     let cores = [options.core, other];
     let pair = |core| pair(options, core);

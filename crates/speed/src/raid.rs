@@ -15,7 +15,7 @@ const NAME: &str = "md_speed";
 
 /// Makes the array and returns its path. Fresh drives read as zeros, so that its
 /// parity is right as it is.
-pub(super) fn assemble() -> Result<String, String> {
+pub(crate) fn assemble() -> Result<String, String> {
     put(Path::new(NEW_ARRAY), NAME)?;
     let array = Path::new("/sys/block").join(NAME).join("md");
     // No superblocks: what is known of it is told here.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use disklab_drive::{Completion, Drive, Nanos, Operation, Request, Statistics};
 
-use crate::Steady;
+use disklab_lab::Steady;
 
 /// Capacity: 10 TB, in sectors of 512 B.
 const SECTORS: u64 = 10_000_000_000_000 / 4096 * 8;
@@ -18,7 +18,7 @@ const MARK_SECTORS: u64 = super::job::PAGE as u64 / 512;
 
 /// The state of things when the guest made a mark.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     /// Real time.
     pub real: Instant,
     /// The guest's time.
@@ -36,7 +36,7 @@ struct Told {
 
 /// What the drives of one guest tell, shared by them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Record(Arc<Mutex<Told>>);
+pub(crate) struct Record(Arc<Mutex<Told>>);
 
 impl Record {
     /// The marks, in their order.
@@ -57,7 +57,7 @@ impl Record {
 
 /// A drive that tells a record what it does.
 #[derive(Debug)]
-pub(super) struct Recorded {
+pub(crate) struct Recorded {
     drive: Steady,
     record: Record,
 }
