@@ -26,7 +26,7 @@ pub use compare::CompareArgs;
 pub use doctor::DoctorArgs;
 pub use drive::DriveArgs;
 pub use filebench::FilebenchArgs;
-pub use fio::FioArgs;
+pub use fio::{FioArgs, FioFormat, FioOwnArgs};
 pub use how_long::HowLongArgs;
 pub use import::ImportArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};

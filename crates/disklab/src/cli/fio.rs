@@ -1,6 +1,9 @@
 //! The command line of `disklab fio`, which is fio's as far as it goes.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum, ValueHint};
 
 /// Run fio jobs with disklab's own engine.
 ///
@@ -8,13 +11,77 @@ use clap::Args;
 /// --bs=4k --size=1g --direct=1 --ioengine=io_uring --iodepth=32
 #[derive(Debug, Args)]
 pub struct FioArgs {
-    /// Job files, or fio's options after --name=NAME (those before it hold for all
-    /// jobs). Besides: --dir=FOLDER (where files lie), --seed=N, --output=FILE,
-    /// --output-format=normal|json, --logs=FOLDER (throughput, I/Os and latency over time,
-    /// as fio's write_bw_log and its kin write them), --section=NAME (only this one),
-    /// --parse-only, --list-options. A job writes to a block device only if that is a free
-    /// drive, named by its link in /dev/disk/by-id, and blank or named by --erase=SERIAL;
-    /// --yes: do not ask first.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "JOB")]
+    #[command(flatten)]
+    pub own: FioOwnArgs,
+    /// Job files, or fio's options after --name=NAME (those before it hold for all jobs).
+    /// disklab's own options may stand among them. A job writes to a block device only if that
+    /// is a free drive, named by its link in /dev/disk/by-id, and blank or named by --erase.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "JOB", value_hint = ValueHint::FilePath)]
     pub words: Vec<String>,
+}
+
+/// Options that are disklab's, not a job's.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Args)]
+pub struct FioOwnArgs {
+    /// Where files lie.
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub dir: Option<PathBuf>,
+    /// Seed of everything random.
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+    /// Where the report goes; printed if absent.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// The report's form.
+    #[arg(long, value_name = "FORMAT")]
+    pub output_format: Option<FioFormat>,
+    /// Throughput, I/Os and latency over time, as fio's write_bw_log and its kin write them.
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub logs: Option<PathBuf>,
+    /// Only this section's jobs; may be given several times.
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub section: Vec<String>,
+    /// Serial number of a drive that may be written to although it carries data; may be given
+    /// several times.
+    #[arg(long, value_name = "SERIAL", value_parser = NonEmptyStringValueParser::new())]
+    pub erase: Vec<String>,
+    /// Do not ask before drives are written to.
+    #[arg(long)]
+    pub yes: bool,
+    /// Read the jobs, and run none.
+    #[arg(long)]
+    pub parse_only: bool,
+    /// Name the options of jobs.
+    #[arg(long)]
+    pub list_options: bool,
+}
+
+/// The form of a report of fio jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FioFormat {
+    /// For people.
+    Normal,
+    /// fio's JSON.
+    Json,
+    /// The same with all bins of the histograms.
+    #[value(name = "json+")]
+    JsonPlus,
+}
+
+impl FioOwnArgs {
+    /// These, and what was given after them.
+    pub fn and(self, later: Self) -> Self {
+        Self {
+            dir: later.dir.or(self.dir),
+            seed: later.seed.or(self.seed),
+            output: later.output.or(self.output),
+            output_format: later.output_format.or(self.output_format),
+            logs: later.logs.or(self.logs),
+            section: [self.section, later.section].concat(),
+            erase: [self.erase, later.erase].concat(),
+            yes: self.yes || later.yes,
+            parse_only: self.parse_only || later.parse_only,
+            list_options: self.list_options || later.list_options,
+        }
+    }
 }

@@ -27,8 +27,8 @@ const SEED: u64 = 0;
 
 /// Runs the jobs and prints what they did.
 pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
-    let words = Words::read(&args.words)?;
-    if words.list_options {
+    let words = Words::read(&args.own, &args.words)?;
+    if words.own.list_options {
         print(&listing())?;
         return Ok(DONE);
     }
@@ -42,11 +42,11 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     for warning in jobs.iter().flat_map(|job| &job.warnings) {
         eprintln!("note: {warning}");
     }
-    if words.parse_only {
+    if words.own.parse_only {
         return Ok(DONE);
     }
     let interrupt = signals::interrupt()?;
-    let folder = words.folder.clone().unwrap_or_else(|| ".".into());
+    let folder = words.own.dir.clone().unwrap_or_else(|| ".".into());
     let folder = folder.canonicalize().map_err(|e| {
         Failure::usage_error(format!("--dir: cannot use {}: {e}", folder.display()))
     })?;
@@ -54,15 +54,16 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     let mut context = Site {
         interrupt,
         progress: Some(shown.hook()),
-        ..Site::new(folder, words.seed.unwrap_or(SEED))
+        ..Site::new(folder, words.own.seed.unwrap_or(SEED))
     };
     words
+        .own
         .output
         .as_deref()
         .map_or(Ok(()), refuse_block_device)
         .map_err(OutputError::into_usage_error)?;
     devices::settle(&jobs, &words, &mut context)?;
-    words.logs.as_deref().map_or(Ok(()), make_for_logs)?;
+    words.own.logs.as_deref().map_or(Ok(()), make_for_logs)?;
     check_logs(&jobs)?;
     let report = run(&jobs, &context);
     shown.end();
@@ -74,18 +75,22 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
         }
         other => Failure::failed(other),
     })?;
-    let text = if json || words.json {
-        let value = if words.bins { report.to_fio_json() } else { report.to_brief_fio_json() };
+    let text = if json || words.json().is_some() {
+        let value = if words.json() == Some(true) {
+            report.to_fio_json()
+        } else {
+            report.to_brief_fio_json()
+        };
         format!("{value:#}\n")
     } else {
         table::table(&report)
     };
-    match &words.output {
+    match &words.own.output {
         None => print(&text)?,
         Some(path) => std::fs::write(path, text)
             .map_err(|e| Failure::failed(format!("cannot write {}: {e}", path.display())))?,
     }
-    if let Some(folder) = &words.logs {
+    if let Some(folder) = &words.own.logs {
         write_logs(&report, folder)?;
     }
     for (path, text) in report.wanted_logs() {
@@ -140,11 +145,12 @@ fn read(words: &Words) -> Result<Vec<Job>, Failure> {
         let all =
             sections(&source.text, &place(0..0), &place, policy).map_err(Failure::usage_error)?;
         names.extend(all.iter().map(|section| section.header().to_owned()));
-        let wanted =
-            |name: &str| words.sections.is_empty() || words.sections.iter().any(|s| s == name);
+        let wanted = |name: &str| {
+            words.own.section.is_empty() || words.own.section.iter().any(|s| s == name)
+        };
         chosen.extend(all.into_iter().filter(|section| wanted(section.header())));
     }
-    if let Some(missing) = words.sections.iter().find(|section| !names.contains(section)) {
+    if let Some(missing) = words.own.section.iter().find(|section| !names.contains(section)) {
         return Err(Failure::usage_error(format!(
             "--section: there is no section '{missing}'{}",
             disklab_source::did_you_mean(missing, names.iter().map(String::as_str))

@@ -207,6 +207,8 @@ fn completions_know_commands_options_studies_drives_and_files() {
         (&["drive", "hgst"], &["hgst-10tb"]),
         (&["plan", "nas", "--processor", "atom"], &["atom-d2700"]),
         (&["list", "au"], &["audits"]),
+        (&["fio", "--out"], &["--output", "--output-format"]),
+        (&["fio", "--output-format", "js"], &["json", "json+"]),
     ] {
         let offered = offered(temp.path(), words);
         for word in expected {

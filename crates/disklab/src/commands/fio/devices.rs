@@ -17,7 +17,7 @@ pub fn settle(jobs: &[Job], words: &Words, context: &mut Site) -> Result<(), Fai
     let names: Vec<String> =
         written_devices(jobs, context).iter().map(|path| path.display().to_string()).collect();
     if names.is_empty() {
-        if !words.erase.is_empty() {
+        if !words.own.erase.is_empty() {
             return Err(Failure::usage_error("--erase: no job writes to a drive"));
         }
         return preflight(jobs, context).map_err(Failure::usage_error);
@@ -27,11 +27,11 @@ pub fn settle(jobs: &[Job], words: &Words, context: &mut Site) -> Result<(), Fai
         Failure::usage_error(why.join("\n"))
     };
     let executor = Executor::new(context.interrupt.clone());
-    let drives = JobDevices::new(&names, &words.erase).map_err(refused)?;
+    let drives = JobDevices::new(&names, &words.own.erase).map_err(refused)?;
     for line in drives.check(&executor).map_err(refused)? {
         eprintln!("{line}");
     }
-    confirm_erasing(words.yes).map_err(Failure::usage_error)?;
+    confirm_erasing(words.own.yes).map_err(Failure::usage_error)?;
     let claims = drives.claim(&executor).map_err(Failure::usage_error)?;
     let held = claims.iter().filter_map(|claim| claim.hold().file());
     // The same open file: the drive stays held when the claim is gone.

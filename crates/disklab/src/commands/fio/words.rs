@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::{Arg, Args, Command, FromArgMatches};
 use disklab_jobfile::{OptionSpec, native_options};
 use disklab_source::Source;
 
+use crate::cli::{FioFormat, FioOwnArgs};
 use crate::exit::Failure;
 
 /// What the words of the command line ask for.
@@ -15,37 +17,22 @@ pub struct Words {
     pub files: Vec<PathBuf>,
     /// The text of a job file that says what the options say, one a line.
     pub text: String,
-    /// `--dir`.
-    pub folder: Option<PathBuf>,
-    /// `--seed`.
-    pub seed: Option<u64>,
-    /// `--output`.
-    pub output: Option<PathBuf>,
-    /// `--output-format=json`.
+    /// Options that are disklab's own.
+    pub own: FioOwnArgs,
+    /// `--json`.
     pub json: bool,
-    /// `--output-format=json+`: with all bins of the histograms.
-    pub bins: bool,
-    /// `--logs`: the folder for logs of throughput, I/Os and latency over time.
-    pub logs: Option<PathBuf>,
-    /// `--section`: only these.
-    pub sections: Vec<String>,
-    /// `--erase`: serial numbers of drives that may be written to although they carry data.
-    pub erase: Vec<String>,
-    /// `--yes`: what is on the drives may be lost.
-    pub yes: bool,
-    /// `--parse-only`.
-    pub parse_only: bool,
-    /// `--list-options`.
-    pub list_options: bool,
 }
 
 impl Words {
-    /// Understands the words.
+    /// Understands the words. `own` are options that were given before them; they may stand
+    /// among fio's, too.
     ///
     /// # Errors
     /// Where one is neither a file nor an option, or files and options are mixed.
-    pub fn read(words: &[String]) -> Result<Self, Failure> {
+    pub fn read(own: &FioOwnArgs, words: &[String]) -> Result<Self, Failure> {
+        let command = own_command();
         let mut all = Self::default();
+        let mut ours: Vec<String> = Vec::new();
         let mut words = words.iter().peekable();
         while let Some(word) = words.next() {
             let Some(option) = word.strip_prefix("--") else {
@@ -61,14 +48,21 @@ impl Words {
                 Some((name, value)) => (name, Some(value.to_owned())),
                 None => (option, None),
             };
+            let known = command.get_arguments().find(|arg| arg.get_long() == Some(name));
+            let alone = known.map_or_else(|| stands_alone(name), |arg| !takes_value(arg));
             // As in fio, `--bs 4k` is `--bs=4k`; an option that stands alone is on.
-            if value.is_none() && !stands_alone(name) {
+            if value.is_none() && !alone {
                 value = words.next_if(|next| !next.starts_with("--")).cloned();
             }
-            if !all.own(name, value.as_deref())? {
-                all.add(name, value.as_deref());
+            match (known, name) {
+                (Some(_), _) => ours.push(joined(name, value.as_deref())),
+                (None, "json") => all.json = true,
+                // fio's own way to say how its progress is shown.
+                (None, "eta") => {}
+                (None, _) => all.add(name, value.as_deref()),
             }
         }
+        all.own = own.clone().and(parse_own(command, &ours)?);
         if !all.files.is_empty() && !all.text.is_empty() {
             return Err(Failure::usage_error(
                 "a job file and options of a job: give either; put the options into the file",
@@ -77,46 +71,14 @@ impl Words {
         Ok(all)
     }
 
-    /// An option of disklab's, or one of fio's that is not a job's.
-    fn own(&mut self, name: &str, value: Option<&str>) -> Result<bool, Failure> {
-        let wanted = |what: &str| {
-            let found = value.map_or_else(String::new, |v| format!(", found '{v}'"));
-            Failure::usage_error(format!("--{name}: expected {what}{found}"))
-        };
-        let filled = || value.filter(|v| !v.is_empty());
-        match name {
-            "dir" => self.folder = Some(filled().ok_or_else(|| wanted("a folder"))?.into()),
-            "logs" => self.logs = Some(filled().ok_or_else(|| wanted("a folder"))?.into()),
-            "output" => self.output = Some(filled().ok_or_else(|| wanted("a file"))?.into()),
-            "section" => {
-                self.sections.push(filled().ok_or_else(|| wanted("a section's name"))?.to_owned());
-            }
-            "erase" => {
-                self.erase.push(filled().ok_or_else(|| wanted("a serial number"))?.to_owned());
-            }
-            "seed" => {
-                let seed = value.and_then(|v| v.parse().ok());
-                self.seed = Some(seed.ok_or_else(|| wanted("a whole number"))?);
-            }
-            "output-format" => {
-                self.json = match value {
-                    Some(format @ ("json" | "json+")) => {
-                        self.bins = format == "json+";
-                        true
-                    }
-                    Some("normal") => false,
-                    _ => return Err(wanted("'normal', 'json' or 'json+'")),
-                };
-            }
-            "json" => self.json = true,
-            "yes" => self.yes = true,
-            "parse-only" => self.parse_only = true,
-            "list-options" => self.list_options = true,
-            // fio's own way to say how its progress is shown.
-            "eta" => {}
-            _ => return Ok(false),
+    /// Whether the report is JSON, and whether it has all bins.
+    pub fn json(&self) -> Option<bool> {
+        match self.own.output_format {
+            Some(FioFormat::JsonPlus) => Some(true),
+            Some(FioFormat::Json) => Some(false),
+            Some(FioFormat::Normal) => None,
+            None => self.json.then_some(false),
         }
-        Ok(true)
     }
 
     /// An option of a job, as a line of a job file.
@@ -153,10 +115,34 @@ impl Words {
     }
 }
 
-/// Whether an option may stand without a value, so that what follows need not be one.
+/// disklab's own options, as the command line declares them.
+fn own_command() -> Command {
+    FioOwnArgs::augment_args(Command::new("fio").no_binary_name(true).disable_help_flag(true))
+}
+
+fn takes_value(arg: &Arg) -> bool {
+    arg.get_action().takes_values()
+}
+
+/// As one word; without a value as clap refuses it, where it wants one.
+fn joined(name: &str, value: Option<&str>) -> String {
+    value.map_or_else(|| format!("--{name}"), |value| format!("--{name}={value}"))
+}
+
+/// # Errors
+/// What clap says of them.
+fn parse_own(command: Command, words: &[String]) -> Result<FioOwnArgs, Failure> {
+    let matches = command.try_get_matches_from(words);
+    matches.and_then(|matches| FioOwnArgs::from_arg_matches(&matches)).map_err(|error| {
+        let text = error.to_string();
+        Failure::usage_error(text.trim_start_matches("error: ").trim_end())
+    })
+}
+
+/// Whether an option of a job may stand without a value, so that what follows need not be one.
 fn stands_alone(name: &str) -> bool {
     let of_jobs = |o: &OptionSpec| o.bare && (o.name == name || o.aliases.contains(&name));
-    ["json", "list-options", "parse-only", "yes"].contains(&name) || native_options().any(of_jobs)
+    name == "json" || native_options().any(of_jobs)
 }
 
 #[cfg(test)]
@@ -164,7 +150,8 @@ mod tests {
     use super::*;
 
     fn read(line: &str) -> Result<Words, Failure> {
-        Words::read(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        Words::read(&FioOwnArgs::default(), &words)
     }
 
     #[test]
@@ -178,25 +165,35 @@ mod tests {
             words.text,
             "[global]\nbs=4k\nsize=1m\n[a]\nrw=read\nstonewall\n[b]\ngroup_reporting\nrw=write\n"
         );
-        assert_eq!((words.seed, words.json, words.bins), (Some(7), true, false));
+        assert_eq!((words.own.seed, words.json()), (Some(7), Some(false)));
         let with_bins = read("--output-format=json+").expect("valid");
-        assert!(with_bins.json && with_bins.bins);
-        assert_eq!(words.folder, Some(PathBuf::from("/x")));
+        assert_eq!(with_bins.json(), Some(true));
+        assert_eq!(words.own.dir, Some(PathBuf::from("/x")));
         assert!(words.files.is_empty());
+    }
+
+    #[test]
+    fn own_options_may_stand_before_and_among_fios() {
+        let own = FioOwnArgs { seed: Some(1), yes: true, ..FioOwnArgs::default() };
+        let words = ["--name=a", "--seed", "2", "--erase=K"].map(str::to_owned);
+        let all = Words::read(&own, &words).expect("valid");
+        assert_eq!((all.own.seed, all.own.yes, all.text.as_str()), (Some(2), true, "[a]\n"));
+        assert_eq!(all.own.erase, ["K"]);
     }
 
     #[test]
     fn consents_are_read() {
         let words = read("a.fio --erase=K1 --yes --erase K2").expect("valid");
-        assert_eq!((words.erase, words.yes), (vec!["K1".to_owned(), "K2".to_owned()], true));
-        assert!(!read("a.fio").expect("valid").yes);
+        let own = words.own;
+        assert_eq!((own.erase, own.yes), (vec!["K1".to_owned(), "K2".to_owned()], true));
+        assert!(!read("a.fio").expect("valid").own.yes);
     }
 
     #[test]
     fn files_stand_alone() {
         let words = read("a.fio b.fio --output=o.json --section=x").expect("valid");
         assert_eq!(words.files, [PathBuf::from("a.fio"), PathBuf::from("b.fio")]);
-        assert_eq!((words.sections, words.text.as_str()), (vec!["x".to_owned()], ""));
+        assert_eq!((words.own.section, words.text.as_str()), (vec!["x".to_owned()], ""));
     }
 
     #[test]
@@ -204,11 +201,11 @@ mod tests {
         for (line, part) in [
             ("a.fio --name=x", "give either"),
             ("-n x", "two dashes"),
-            ("--seed=x", "a whole number, found 'x'"),
-            ("--output-format=terse", "'normal', 'json' or 'json+'"),
-            ("--dir", "a folder"),
-            ("--logs=", "a folder"),
-            ("--erase", "a serial number"),
+            ("--seed=x", "invalid value 'x' for '--seed <SEED>'"),
+            ("--output-format=terse", "[possible values: normal, json, json+]"),
+            ("--dir", "a value is required for '--dir <FOLDER>'"),
+            ("--logs=", "a value is required for '--logs <FOLDER>'"),
+            ("--erase", "a value is required for '--erase <SERIAL>'"),
         ] {
             let error = read(line).expect_err(line);
             assert_eq!(error.code, crate::exit::USAGE_ERROR);
