@@ -1,12 +1,12 @@
 //! Sequential reads by disklab itself, where hdparm does not fit.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use disklab_exec::Interrupt;
+use disklab_exec::{Interrupt, ProcessStat};
 use disklab_sample::{Direction, Figure, OperationKind};
 use rustix::fs::{Advice, OFlags, fadvise};
 
@@ -121,21 +121,21 @@ fn open(path: &Path, direct: bool) -> Result<File, WorkloadError> {
     })
 }
 
-/// This thread's processor time so far in user space and in the kernel, in
-/// nanoseconds: fields 14 and 15 of its `stat` (proc_pid_stat(5)), in ticks of
-/// USER_HZ, which is 100 per second on every architecture that Linux has today.
+/// This thread's processor time so far in user space and in the kernel, in nanoseconds. The
+/// kernel tells it in ticks of USER_HZ, which is 100 per second on every architecture that
+/// Linux has today.
 pub(crate) fn thread_time() -> (u64, u64) {
     const TICK_NS: u64 = 10_000_000;
-    let stat = fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
-    // The name, in brackets, may contain spaces.
-    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let mut fields = after_name.split_whitespace().skip(11).map(|f| f.parse().unwrap_or(0));
-    let mut next = || fields.next().unwrap_or(0_u64).saturating_mul(TICK_NS);
-    (next(), next())
+    let stat = ProcessStat::of_this_thread();
+    stat.map_or((0, 0), |stat| {
+        (stat.user_ticks.saturating_mul(TICK_NS), stat.system_ticks.saturating_mul(TICK_NS))
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn file(size: usize) -> (tempfile::TempDir, std::path::PathBuf) {

@@ -7,6 +7,7 @@
 
 use std::fs;
 
+use disklab_exec::ProcessStat;
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -90,25 +91,9 @@ impl Used {
 }
 
 fn of_process(pid: i32) -> Option<f64> {
-    // A name need not be UTF-8.
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let ticks = ticks(&String::from_utf8_lossy(&stat))?;
+    let stat = ProcessStat::of(pid)?;
+    let ticks = stat.user_ticks.checked_add(stat.system_ticks)?;
     Some(ticks as f64 / clock_ticks_per_second() as f64)
-}
-
-/// User and system time in the text of a `/proc/PID/stat`, fields 14 and 15 of
-/// proc(5), in clock ticks.
-fn ticks(stat: &str) -> Option<u64> {
-    let mut fields = after_name(stat)?.split_ascii_whitespace().skip(11);
-    let user: u64 = fields.next()?.parse().ok()?;
-    user.checked_add(fields.next()?.parse().ok()?)
-}
-
-/// What stands behind the name in the text of a `/proc/PID/stat`: the state, field 3 of
-/// proc(5), and what follows.
-pub(super) fn after_name(stat: &str) -> Option<&str> {
-    // The name may hold anything, brackets too.
-    stat.rsplit_once(") ").map(|(_name, rest)| rest)
 }
 
 #[cfg(test)]
@@ -117,7 +102,6 @@ mod tests {
     use std::process::Command;
     use std::time::{Duration, Instant};
 
-    use proptest::prelude::*;
     use rustix::process::kill_process_group;
 
     use super::*;
@@ -164,21 +148,5 @@ mod tests {
             }
         };
         assert_eq!(status.code(), Some(128 + Signal::ALARM.as_raw()), "{status}");
-    }
-
-    #[test]
-    fn ticks_are_read_whatever_the_name() {
-        for name in ["sh", "a) Z 1 (b", ") "] {
-            let stat = format!("41 ({name}) S 7 41 41 0 -1 4194304 122 0 0 0 31 11 0 0 20 0 1\n");
-            assert_eq!(ticks(&stat), Some(42), "{name}");
-        }
-        assert_eq!(ticks("41 (sh) S 7"), None);
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_panics(text in "\\PC*", line in "[0-9]{0,12} \\([a-z() ]{0,9}\\)( [0-9A-Z-]{1,22}){0,24}") {
-            let _ = (ticks(&text), ticks(&line));
-        }
     }
 }

@@ -8,7 +8,9 @@ use std::fs;
 use rustix::process::Pid;
 
 use super::LOOK;
-use super::spinning::{Used, after_name};
+use disklab_exec::ProcessStat;
+
+use super::spinning::Used;
 use crate::LabError;
 
 /// After so many looks without a word, and without work for the processor, nothing comes any
@@ -68,11 +70,9 @@ impl Standstill {
 /// Where a process stands in this machine's kernel (`/proc/PID/wchan`, proc(5)), with its
 /// state's letter.
 fn waits(pid: i32) -> String {
-    let text = |file: &str| fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
-    let stat = String::from_utf8_lossy(&text("stat")).into_owned();
-    let Some(rest) = after_name(&stat) else { return "gone".to_owned() };
-    let state = rest.chars().next().unwrap_or('?');
-    match String::from_utf8_lossy(&text("wchan")).trim() {
+    let Some(ProcessStat { state, .. }) = ProcessStat::of(pid) else { return "gone".to_owned() };
+    let place = fs::read(format!("/proc/{pid}/wchan")).unwrap_or_default();
+    match String::from_utf8_lossy(&place).trim() {
         "" | "0" => format!("in state {state}"),
         place => format!("in {place} ({state})"),
     }

@@ -1,8 +1,8 @@
 //! Ending a program that goes on beside a workload.
 
-use std::fs::read_to_string;
 use std::time::{Duration, Instant};
 
+use disklab_exec::ProcessStat;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use crate::StackError;
@@ -11,16 +11,11 @@ use crate::StackError;
 /// segments that it is at.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// When the process was started, in ticks since the machine was (proc(5), field 22 of
-/// `stat`): what tells it from a later one with its number. Nothing where it has ended.
+/// When the process was started, in ticks since the machine was: what tells it from a later
+/// one with its number. Nothing where it has ended.
 pub(crate) fn started(pid: u32) -> Option<u64> {
-    let stat = read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // pid (name) state …; the name may hold anything.
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace();
-    let state = fields.next()?;
-    // Field 3 was the state.
-    fields.nth(18)?.parse().ok().filter(|_| !matches!(state, "Z" | "X"))
+    let stat = ProcessStat::of(i32::try_from(pid).ok()?)?;
+    (!stat.has_ended()).then_some(stat.started)
 }
 
 /// Asks it to end, kills it where it does not, and waits until it is gone.

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use disklab_exec::OWNER_VARIABLE;
+use disklab_exec::{OWNER_VARIABLE, ProcessStat};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use crate::StackError;
@@ -122,11 +122,7 @@ fn self_and_ancestors() -> Vec<i32> {
     let mut next = i32::try_from(std::process::id()).ok();
     while let Some(pid) = next.filter(|pid| !pids.contains(pid)) {
         pids.push(pid);
-        next = read_to_string(format!("/proc/{pid}/stat")).ok().and_then(|stat| {
-            // pid (name) state ppid …; the name may hold anything.
-            let (_, rest) = stat.rsplit_once(')')?;
-            rest.split_whitespace().nth(1)?.parse().ok()
-        });
+        next = ProcessStat::of(pid).map(|stat| stat.parent);
     }
     pids
 }
