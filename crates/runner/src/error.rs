@@ -7,7 +7,7 @@ use disklab_lab::LabError;
 use disklab_lab::kernel::KernelError;
 use disklab_source::SourceError;
 use disklab_stack::StackError;
-use disklab_store::{Aspect, Difference, StoreError};
+use disklab_store::{Difference, RunAspect, StoreError};
 use disklab_units::{Bytes, show_duration};
 use disklab_verdict::AnalyseError;
 
@@ -163,7 +163,7 @@ pub enum RunnerError {
     #[error(
         "this run cannot be resumed here, because it would mix two machines: {}; {}start a new run",
         then_and_now(.0),
-        if .0.iter().any(|difference| difference.what == Aspect::LabKernel) {
+        if .0.iter().any(|difference| difference.what == RunAspect::LabKernel) {
             "name the run's own kernel with --kernel, or "
         } else {
             ""

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::run::DATABASE;
-use crate::{Aspect, Difference};
+use crate::{Difference, RunAspect};
 
 /// Why a run could not be made, opened, written or read.
 #[derive(Debug, thiserror::Error)]
@@ -216,11 +216,11 @@ pub enum NoPart {
 /// 'the seed is 1 in the first and 2 in the second; …', and what to do.
 fn in_words(differences: &[Difference]) -> String {
     let one = |d: &Difference| match d.what {
-        Aspect::StudyText => "the study's text is not the same in both".to_owned(),
+        RunAspect::StudyText => "the study's text is not the same in both".to_owned(),
         _ => format!("{} is '{}' in the first and '{}' in the second", d.what, d.one, d.other),
     };
     let mut words: Vec<String> = differences.iter().map(one).collect();
-    if differences.iter().any(|difference| difference.what == Aspect::LabKernel) {
+    if differences.iter().any(|difference| difference.what == RunAspect::LabKernel) {
         words.push("run all parts with one kernel (run --kernel PATH)".to_owned());
     }
     words.join("; ")

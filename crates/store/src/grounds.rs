@@ -23,7 +23,7 @@ pub struct Grounds<'a> {
 
 /// Something that two runs may differ in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Aspect {
+pub enum RunAspect {
     /// The study's id.
     Study,
     /// The study's text, where the id is the same.
@@ -52,7 +52,7 @@ pub enum Aspect {
     Program(String),
 }
 
-impl fmt::Display for Aspect {
+impl fmt::Display for RunAspect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Study => "the study",
@@ -76,7 +76,7 @@ impl fmt::Display for Aspect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// What it is.
-    pub what: Aspect,
+    pub what: RunAspect,
     /// In the one.
     pub one: String,
     /// In the other.
@@ -88,7 +88,7 @@ pub struct Difference {
 struct Found(Vec<Difference>);
 
 impl Found {
-    fn compare(&mut self, what: Aspect, one: impl ToString, other: impl ToString) {
+    fn compare(&mut self, what: RunAspect, one: impl ToString, other: impl ToString) {
         let (one, other) = (one.to_string(), other.to_string());
         if one != other {
             self.0.push(Difference { what, one, other });
@@ -97,26 +97,26 @@ impl Found {
 
     fn grounds(&mut self, a: &Grounds<'_>, b: &Grounds<'_>) {
         let (one, other) = (a.environment, b.environment);
-        self.compare(Aspect::Disklab, a.disklab, b.disklab);
-        self.compare(Aspect::Bench, a.bench, b.bench);
-        self.compare(Aspect::Bench, a.bench_about, b.bench_about);
-        self.compare(Aspect::Kernel, &one.kernel, &other.kernel);
+        self.compare(RunAspect::Disklab, a.disklab, b.disklab);
+        self.compare(RunAspect::Bench, a.bench, b.bench);
+        self.compare(RunAspect::Bench, a.bench_about, b.bench_about);
+        self.compare(RunAspect::Kernel, &one.kernel, &other.kernel);
         let digest = |environment: &Environment| {
             environment.lab_kernel.as_ref().map(|kernel| kernel.digest.clone())
         };
         if digest(one) != digest(other) {
-            self.compare(Aspect::LabKernel, lab_kernel_words(one), lab_kernel_words(other));
+            self.compare(RunAspect::LabKernel, lab_kernel_words(one), lab_kernel_words(other));
         }
         let processor = |environment: &Environment| {
             let name = environment.processor.as_deref().unwrap_or_default();
             format!("{} × {name}", environment.processors)
         };
-        self.compare(Aspect::Processor, processor(one), processor(other));
-        self.compare(Aspect::Memory, one.memory_bytes, other.memory_bytes);
+        self.compare(RunAspect::Processor, processor(one), processor(other));
+        self.compare(RunAspect::Memory, one.memory_bytes, other.memory_bytes);
         for tool in &one.tools {
             let known = other.tools.iter().find(|t| t.name == tool.name);
             let version = known.map_or("missing", |t| without_host(&t.version));
-            let what = Aspect::Program(tool.name.clone());
+            let what = RunAspect::Program(tool.name.clone());
             self.compare(what, without_host(&tool.version), version);
         }
     }
@@ -142,14 +142,14 @@ impl RunInfo {
     /// are parts of one run.
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         let mut found = Found::default();
-        found.compare(Aspect::Study, &self.study, &other.study);
+        found.compare(RunAspect::Study, &self.study, &other.study);
         if self.study == other.study && self.study_text != other.study_text {
             let (one, other) = ("one".to_owned(), "another".to_owned());
-            found.0.push(Difference { what: Aspect::StudyText, one, other });
+            found.0.push(Difference { what: RunAspect::StudyText, one, other });
         }
-        found.compare(Aspect::Seed, self.seed, other.seed);
-        found.compare(Aspect::Repeats, self.repeats, other.repeats);
-        found.compare(Aspect::Scale, self.scale, other.scale);
+        found.compare(RunAspect::Seed, self.seed, other.seed);
+        found.compare(RunAspect::Repeats, self.repeats, other.repeats);
+        found.compare(RunAspect::Scale, self.scale, other.scale);
         found.grounds(&self.grounds(), &other.grounds());
         let options = [self, other].map(|info| BTreeMap::from_iter(info.options.of_figures()));
         let [ours, theirs] = &options;
@@ -157,7 +157,7 @@ impl RunInfo {
             let of = |all: &BTreeMap<&str, String>| {
                 all.get(name).cloned().unwrap_or_else(|| "not given".to_owned())
             };
-            found.compare(Aspect::Option(name), of(ours), of(theirs));
+            found.compare(RunAspect::Option(name), of(ours), of(theirs));
         }
         found.0
     }

@@ -22,7 +22,7 @@ pub use claim::DirectoryClaim;
 pub use disklab_study::{LeftOut, PlannedStack};
 pub use error::{NoPart, StoreError};
 pub use goal::GoalChoice;
-pub use grounds::{Aspect, Difference, Grounds};
+pub use grounds::{Difference, Grounds, RunAspect};
 pub use model::{CellRecord, CellState, RunInfo, Session};
 pub use origin::Origin;
 pub use run::Run;

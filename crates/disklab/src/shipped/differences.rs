@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use disklab_sample::{Figure, Sample};
-use disklab_store::{Aspect, Difference, Run};
+use disklab_store::{Difference, Run, RunAspect};
 
 use super::ShippedRun;
 use crate::exit::Failure;
@@ -157,7 +157,7 @@ fn causes(shipped: &ShippedRun, run: &Run) -> Result<Vec<Difference>, Failure> {
     let recipe = |info: &disklab_store::RunInfo| {
         info.environment.lab_kernel.as_ref().and_then(|kernel| kernel.recipe.clone())
     };
-    for difference in found.iter_mut().filter(|d| d.what == Aspect::LabKernel) {
+    for difference in found.iter_mut().filter(|d| d.what == RunAspect::LabKernel) {
         if let (Some(one), Some(other)) = (recipe(&shipped.info), recipe(&info))
             && one != other
         {
