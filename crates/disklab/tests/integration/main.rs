@@ -30,6 +30,7 @@ mod lab_shell;
 mod lab_support;
 mod leftovers;
 mod merge;
+mod one_file_one_line;
 mod resume;
 mod same_anywhere_in_the_lab;
 mod sensitivity;
