@@ -4,49 +4,37 @@
 //! logarithms, because what changes them multiplies them. One method is one
 //! file; each cites where it comes from and is tested with a published case.
 
-mod anytime;
 mod autocorrelation;
 mod benjamini_hochberg;
 mod blocks;
-mod bootstrap;
 mod change_points;
-mod energy;
 mod estimate;
-mod fieller;
 mod hodges_lehmann;
 mod holm;
-mod hunter;
 mod interval;
 mod normal;
 mod paired;
 mod ranks;
-mod repetition;
 mod snia;
 mod steady;
 mod student;
 mod welch;
 mod wilcoxon;
 
-pub use anytime::{mean_sequence_half_width, quantile_sequence_reach};
 pub use autocorrelation::{effective_observations, independent_batches, lag_1};
 pub use benjamini_hochberg::benjamini_hochberg;
 pub use blocks::{
     BlockTest, block_interval, block_ratio, block_ratio_judged, fewest_despite_a_stall,
 };
-pub use bootstrap::{Bootstrap, bootstrap, bootstrap_ratio};
 pub use change_points::{SegmentCost, change_points};
-pub use energy::{Split, best_split, e_divisive};
 pub use estimate::{Estimate, Method, estimate, estimate_at};
-pub use fieller::{Mean, MeanRatio, mean_ratio};
 pub use hodges_lehmann::{Shift, paired_shift, superiority, unpaired_shift};
 pub use holm::holm;
-pub use hunter::{LevelChange, level_changes};
 pub use interval::Interval;
 pub use paired::{Ratio, paired_ratio};
 pub use ranks::{
     MedianRanks, QuantileRanks, median_interval, median_ranks, quantile_interval, quantile_ranks,
 };
-pub use repetition::{Levels, best_repeats, levels};
 pub use snia::{SNIA_ROUNDS, SniaWindow, snia_steady_from};
 pub use steady::{Course, Steadiness, steadiness};
 pub use welch::{unpaired_ratio, unpaired_ratio_at};

@@ -67,18 +67,6 @@ fn p_of(difference: f64, error: f64, freedom: f64) -> f64 {
     }
 }
 
-/// Probability of means as different as these where they are not (Welch's t test,
-/// two-sided, n − 1). 1 where a side has fewer than two values.
-pub(crate) fn welch_p(a: &[f64], b: &[f64]) -> f64 {
-    if a.len() < 2 || b.len() < 2 {
-        return 1.0;
-    }
-    let ((mean_a, deviation_a), (mean_b, deviation_b)) =
-        (mean_and_deviation(a), mean_and_deviation(b));
-    let (error, freedom) = error_and_freedom((deviation_a, a.len()), (deviation_b, b.len()));
-    p_of(mean_a - mean_b, error, freedom)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
