@@ -25,6 +25,36 @@ fn file_name(name: &str, folders: bool) -> Result<(), String> {
     Err(format!("'{}' is not allowed here: {why}", shown(name)))
 }
 
+/// `directory` of a job in a study: the measured directory takes the place of `/`, so that a
+/// job file written for `/mnt/data` runs in `mnt/data` below it. `.` is that directory itself.
+///
+/// # Errors
+/// If it could lead out of it, or is no path of one directory.
+pub(crate) fn directory_below(text: &str) -> Result<String, String> {
+    if text.contains([':', '\\', '$']) {
+        return Err(format!(
+            "'{}' is not allowed here: give one directory, without ':', '\\' and '$'",
+            shown(text)
+        ));
+    }
+    let mut parts = Vec::new();
+    for part in text.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        FileName::new(part).map_err(|why| {
+            format!(
+                "'{}' is not allowed here: {why}; a study's jobs stay below the directory that is \
+                 measured",
+                shown(text)
+            )
+        })?;
+        parts.push(part);
+    }
+    if parts.is_empty() {
+        return Ok(".".to_owned());
+    }
+    let below = parts.join("/");
+    if below.len() > 1024 { Err("it is longer than 1024 bytes".to_owned()) } else { Ok(below) }
+}
+
 /// `filename`: names with ':' between them.
 pub(crate) fn file_names(text: &str, folders: bool) -> Result<Vec<String>, String> {
     let names: Vec<&str> = text.split(':').map(str::trim).filter(|n| !n.is_empty()).collect();

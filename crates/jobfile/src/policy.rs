@@ -5,8 +5,8 @@
 pub struct Policy {
     /// Who runs it.
     pub runner: Runner,
-    /// Whether `directory` is allowed. A study forbids it: the stack under test
-    /// gives the directory.
+    /// Whether `directory` may be any. In a study it lies below the directory that the stack
+    /// under test gives.
     pub directory: bool,
     /// Whether file names may have folders in them, and be absolute.
     pub folders: bool,

@@ -6,6 +6,7 @@ use disklab_units::Bytes;
 use crate::draft::Draft;
 use crate::given::Given;
 use crate::job::{DEFAULT_FORMAT, Distribution, ZoneSize};
+use crate::names::directory_below;
 use crate::options::{Known, Scaled, look_up};
 use crate::policy::Policy;
 use crate::value::{KbBase, shown, size};
@@ -48,6 +49,12 @@ impl Setting {
         if let Some(value) = &value {
             check_value(known.name(), value).map_err(|why| value_place.error(why))?;
         }
+        let value = match value {
+            Some(text) if known.name() == "directory" && !policy.is_plain() => {
+                Some(directory_below(&text).map_err(|why| value_place.error(why))?)
+            }
+            value => value,
+        };
         let (written, place, value_place) =
             (written.to_owned(), place.clone(), value_place.clone());
         Ok(Self { known, written, value, place, value_place, global })
@@ -272,10 +279,11 @@ impl Section {
 
     /// The options as fio's command line has them. Those of an I/O engine are
     /// known to it only behind `--ioengine`, and `kb_base` holds only for what
-    /// follows it there (in a job file, for all), so these go first. There `--name` also
+    /// follows it there (in a job file, for all), so these go first; so does
+    /// `directory`, which `filename` takes as it is by then. There `--name` also
     /// names the files, so the names of a renamed job's files are spelt out.
     pub fn arguments(&self) -> Vec<String> {
-        let first = ["ioengine", "kb_base"];
+        let first = ["ioengine", "kb_base", "directory"];
         let ahead = first.iter().filter_map(|name| self.setting(name));
         let others =
             self.settings.iter().filter(|s| s.name() != "name" && !first.contains(&s.name()));

@@ -15,10 +15,18 @@ pub(super) fn files(
     draft: &Draft,
     blocks: &Blocks,
 ) -> Result<Files, SourceError> {
+    // In a study, a directory of the job's own lies below the measured one.
+    let (directory, below) = match &draft.directory {
+        Some(own) if !section.policy().is_plain() => {
+            (None, if own == "." { String::new() } else { format!("{own}/") })
+        }
+        own => (own.clone(), String::new()),
+    };
+    let prefixed = |name: &str| format!("{below}{name}");
     let names = match &draft.file_names {
-        Some(names) => NameSource::Fixed(names.clone()),
+        Some(names) => NameSource::Fixed(names.iter().map(|name| prefixed(name)).collect()),
         None => NameSource::Format {
-            format: draft.name_format.clone().unwrap_or_else(|| DEFAULT_FORMAT.to_owned()),
+            format: prefixed(draft.name_format.as_deref().unwrap_or(DEFAULT_FORMAT)),
             job: section.header().to_owned(),
             count: draft.file_count.unwrap_or(1),
         },
@@ -36,7 +44,7 @@ pub(super) fn files(
     };
     let files = Files {
         names,
-        directory: draft.directory.clone(),
+        directory,
         size,
         offset: draft.offset,
         offset_increment: draft.offset_increment,

@@ -162,7 +162,7 @@ pub(super) const EXAMPLES: &[Example] = &[
         ],
     ),
     example("unique_filename", ON_OFF, SWITCH),
-    example("directory", &[], &[("/tmp", "is not allowed here")]),
+    example("directory", &["."], &[("../x", "stay below"), ("a:b", "one directory")]),
     example("nrfiles", &["2"], &[("0", "from 1"), ("99999999", "more than 1000000 files")]),
     example("openfiles", &["0", "3"], NUMBER),
     example(

@@ -48,7 +48,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
             d.directory = Some(g.text.to_owned());
             Ok(())
         })
-        .differs("an error in a study, which gives the directory; one only"),
+        .differs("one only; in a study it lies below the measured directory, which takes the place of `/`, and is created"),
         option("nrfiles", "from 1", "How many files each clone has (1)", |d, g| {
             d.file_count = Some(g.from(1)?);
             Ok(())

@@ -178,11 +178,6 @@ pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, String> {
     if LOGS.contains(&name) && !policy.is_plain() {
         return Err(format!("fio's option '{name}' is not allowed here: {}", foreign::LOGS));
     }
-    if name == "directory" && !policy.directory {
-        return Err("fio's option 'directory' is not allowed here: disklab runs the job in the \
-                    directory that is measured"
-            .to_owned());
-    }
     let named = |o: &&OptionSpec| o.name == name || o.aliases.contains(&name);
     if let Some(spec) = native_options().find(named) {
         return Ok(Known::Native(spec));
@@ -231,7 +226,7 @@ fn known(policy: Policy) -> impl Iterator<Item = &'static str> {
         .chain(
             foreign.iter().flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied())),
         )
-        .filter(move |name| policy.is_plain() || !(*name == "directory" || LOGS.contains(name)))
+        .filter(move |name| policy.is_plain() || !LOGS.contains(name))
 }
 
 /// The option that differs from `name` in its punctuation only.

@@ -39,7 +39,7 @@ fn invalid_values_are_told_with_their_place() {
             assert!(error.message.contains(part), "{text}: {error}");
             // Some names are not allowed at all, and where nothing stands the whole line is
             // shown.
-            let at_name = *name == "directory" || LOGS.contains(name) || value.is_empty();
+            let at_name = LOGS.contains(name) || value.is_empty();
             let column = if at_name { 3 } else { 6 + name.len() };
             assert_eq!((error.line, error.column), (3, column), "{text}: {error}");
         }
@@ -48,9 +48,8 @@ fn invalid_values_are_told_with_their_place() {
 
 #[test]
 fn switches_may_stand_alone_and_others_may_not() {
-    let alone = |o: &&OptionSpec| {
-        !(matches!(o.name, "directory" | "time_based" | "name") || LOGS.contains(&o.name))
-    };
+    let alone =
+        |o: &&OptionSpec| !(matches!(o.name, "time_based" | "name") || LOGS.contains(&o.name));
     for spec in native_options().filter(alone) {
         let result = job(spec.name);
         if spec.bare {
@@ -88,7 +87,6 @@ fn names_are_looked_up_by_policy() {
     let error = |name: &str, policy: Policy| look_up(name, policy).expect_err(name);
     for (name, part) in [
         ("exec_prerun", "runs a program"),
-        ("directory", "directory that is measured"),
         ("write_lat_log", "log files"),
         ("client", "no option 'client'"),
         ("io-depth", "did you mean 'iodepth'"),

@@ -3,6 +3,10 @@
 //! fio would lay them out itself, within the time that a naive script measures
 //! and with one buffer repeated, which a compressing file system shrinks.
 
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
 use disklab_units::Bytes;
 use indexmap::IndexMap;
 
@@ -62,6 +66,37 @@ pub(super) fn keep_off(parts: &[Part], context: &WorkSite<'_>) -> Result<(), Wor
         let path = context.directory.join(name);
         if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
             return Err(WorkloadError::NotAFile(path));
+        }
+    }
+    Ok(())
+}
+
+/// Creates the directories that jobs name below the measured one, following no link.
+///
+/// # Errors
+/// [`WorkloadError`] if one cannot be created, or is a link or a file.
+pub(super) fn make_directories(parts: &[Part], site: &WorkSite<'_>) -> Result<(), WorkloadError> {
+    let mut made: BTreeSet<PathBuf> = BTreeSet::new();
+    for name in files(parts.iter().map(|part| &part.work)).keys() {
+        let Some((directory, _)) = name.rsplit_once('/') else { continue };
+        let mut path = site.directory.to_path_buf();
+        for part in directory.split('/') {
+            path.push(part);
+            if !made.insert(path.clone()) {
+                continue;
+            }
+            match std::fs::create_dir(&path) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                    return Err(WorkloadError::io("cannot make", &path)(error));
+                }
+                _ if path.symlink_metadata().is_ok_and(|there| there.is_dir()) => {}
+                _ => {
+                    return Err(WorkloadError::Other(format!(
+                        "{} is not used: it is not a directory of its own; remove it",
+                        path.display()
+                    )));
+                }
+            }
         }
     }
     Ok(())

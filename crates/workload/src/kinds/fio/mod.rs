@@ -214,6 +214,7 @@ impl Workload for Fio {
     }
 
     fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+        layout::make_directories(&self.parts, site)?;
         layout::keep_off(&self.parts, site)?;
         // Before hours of writing: fio may know less than disklab. Once is enough.
         if self.engine == Engine::Fio && !site.simulated && !self.checked.load(Ordering::Relaxed) {

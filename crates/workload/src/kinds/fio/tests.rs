@@ -514,6 +514,50 @@ proptest! {
     }
 }
 
+/// A fio file that was written for a mount point of its own runs below the measured directory.
+#[test]
+fn directory_of_a_job_lies_below_the_measured_one() {
+    for engine in ["native", "fio"] {
+        if engine == "fio" && lacks("fio") {
+            continue;
+        }
+        for (directory, below) in
+            [("/mnt/data", "mnt/data/f"), ("sub//deep/", "sub/deep/f"), ("./", "f"), ("/", "f")]
+        {
+            for rw in ["write", "randread"] {
+                let folder = tempfile::tempdir().expect("temp");
+                let body = format!(
+                    "engine = '{engine}'\nrw = '{rw}'\nsize = '64k'\nfilename = 'f'\n\
+                     directory = '{directory}'\n"
+                );
+                let workload = read("fio", &body, 1.0).expect("a workload");
+                run_in(workload.as_ref(), folder.path(), None).expect("run");
+                let length = std::fs::metadata(folder.path().join(below)).map(|m| m.len()).ok();
+                assert_eq!(length, Some(65536), "{engine} {directory} {rw}");
+                assert!(!workload.names().is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn directory_of_a_job_leads_nowhere_else() {
+    for directory in ["..", "a/../..", "/a/..", "a:b", "a\\b", "$HOME", "~/../x"] {
+        let body = format!("rw = 'read'\nsize = '64k'\ndirectory = '{directory}'\n");
+        assert!(read("fio", &body, 1.0).is_err(), "{directory}");
+    }
+    let folder = tempfile::tempdir().expect("temp");
+    let (measured, precious) = (folder.path().join("measured"), folder.path().join("precious"));
+    std::fs::create_dir_all(&precious).expect("directory");
+    std::fs::create_dir_all(&measured).expect("directory");
+    std::os::unix::fs::symlink(&precious, measured.join("d")).expect("linked");
+    let body = "rw = 'write'\nsize = '64k'\ndirectory = '/d/e'\n";
+    let workload = read("fio", body, 1.0).expect("a workload");
+    let error = run_in(workload.as_ref(), &measured, None).expect_err("refused").to_string();
+    assert!(error.contains("not a directory of its own"), "{error}");
+    assert_eq!(std::fs::read_dir(&precious).expect("read").count(), 0);
+}
+
 /// The attack of 21.26 through a study: a name in the measured directory that leads to
 /// what is not the study's.
 #[test]
