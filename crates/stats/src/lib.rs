@@ -18,6 +18,8 @@ mod ranks;
 mod snia;
 mod steady;
 mod student;
+mod two_modes;
+mod von_neumann;
 mod welch;
 mod wilcoxon;
 
@@ -37,6 +39,8 @@ pub use ranks::{
 };
 pub use snia::{SNIA_ROUNDS, SniaWindow, snia_steady_from};
 pub use steady::{Course, Steadiness, steadiness};
+pub use two_modes::{TwoModes, two_modes};
+pub use von_neumann::randomness_p;
 pub use welch::{unpaired_ratio, unpaired_ratio_at};
 pub use wilcoxon::signed_rank_p;
 
