@@ -6,8 +6,10 @@ use disklab_store::RunInfo;
 use disklab_study::{Measure, Study};
 
 use crate::asked::Asked;
+use crate::audits::CORRELATED_REPEATS;
 use crate::compare::{comparisons, judged_ratio, level_of, outcome, ratio_of_looks};
 use crate::figures::{FigureSet, figures};
+use crate::modes::modes_of;
 use crate::sentences::sentences;
 use crate::unsteady::Unsteady;
 use crate::{Answer, Finding, Group, Outcome, Point, Severity, choice};
@@ -158,6 +160,7 @@ pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
             let (first, other) = (&groups[first.group], &groups[other.group]);
             ratio_of_looks(first, other, answer.measure, level, answer.looks)
         };
+        let has_modes = |p: &Point| modes_of(&groups[p.group], answer.measure).is_some();
         let Some(second) = others.first() else { continue };
         // The interval of a lead is that of its verdict among all of them.
         let (one, two) = (&groups[first.group], &groups[second.group]);
@@ -170,6 +173,7 @@ pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
             largest_p = largest_p.max(p.unwrap_or(1.0));
             let outcome = ratio.map(|r| outcome(answer.measure, r.centre, r.interval, p));
             match outcome {
+                Some(Outcome::Level) if has_modes(first) || has_modes(other) => open.push(*other),
                 Some(Outcome::Better) => {}
                 Some(Outcome::Level) => level.push(*other),
                 _ => open.push(*other),
@@ -183,18 +187,25 @@ pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
 
 /// Which groups' figures a severe finding makes doubtful.
 #[derive(Debug)]
-pub(crate) struct Doubts<'a>(Vec<&'a Finding>);
+pub(crate) struct Doubts<'a> {
+    severe: Vec<&'a Finding>,
+    correlated: Vec<&'a Finding>,
+}
 
 impl<'a> Doubts<'a> {
     /// From the findings.
     pub fn of(findings: &'a [Finding]) -> Self {
-        Self(findings.iter().filter(|f| f.severity == Severity::Severe).collect())
+        let all = findings.iter();
+        Self {
+            severe: all.clone().filter(|f| f.severity == Severity::Severe).collect(),
+            correlated: all.filter(|f| f.audit == CORRELATED_REPEATS).collect(),
+        }
     }
 
     /// The audits that doubt one of these groups, each once.
     pub fn about(&self, groups: &[usize]) -> Vec<&'static str> {
         let mut audits = Vec::new();
-        for finding in &self.0 {
+        for finding in &self.severe {
             let concerned =
                 finding.groups.is_empty() || groups.iter().any(|g| finding.groups.contains(g));
             if concerned && !audits.contains(&finding.audit) {
@@ -202,6 +213,11 @@ impl<'a> Doubts<'a> {
             }
         }
         audits
+    }
+
+    /// Whether the repeats of this group depend on each other.
+    pub fn has_correlated_repeats(&self, group: usize) -> bool {
+        self.correlated.iter().any(|finding| finding.groups.contains(&group))
     }
 }
 

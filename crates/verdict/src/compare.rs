@@ -6,6 +6,7 @@ use disklab_stats::{CONFIDENCE, Interval, Ratio, block_ratio, block_ratio_judged
 use disklab_study::{Measure, Question, Study};
 
 use crate::figures::FigureSet;
+use crate::modes::modes_of;
 use crate::{Comparison, Group, Outcome};
 
 /// Two figures whose ratio surely lies between 1/1.05 and 1.05 are level: what
@@ -22,8 +23,8 @@ pub(crate) fn level_of(comparisons: usize) -> f64 {
 
 /// The comparisons of one answer. A stack is better or worse where the
 /// Holm-corrected p-value stays below 5 %, so that all claims of an answer
-/// together hold with a probability of 95 %; level where the whole interval lies
-/// within ±5 %. `looks` is how often the campaign looked at its samples to decide whether
+/// together hold with a probability of 95 %; level if the whole interval lies
+/// within ±5 % and neither stack has two modes. `looks` is how often the campaign looked at its samples to decide whether
 /// to go on.
 pub(crate) fn comparisons(
     study: &Study,
@@ -81,7 +82,11 @@ pub(crate) fn comparisons(
             comparison.outcome = outcome(measure, judged.centre, judged.interval, comparison.p);
         }
         let (ratio, interval) = (comparison.ratio, comparison.interval);
-        if comparison.outcome == Outcome::Inconclusive {
+        let has_modes = || [group, baseline].iter().any(|g| modes_of(g, measure).is_some());
+        if comparison.outcome == Outcome::Level && has_modes() {
+            comparison.outcome = Outcome::Inconclusive;
+            comparison.interval = interval.filter(|i| i.contains(1.0));
+        } else if comparison.outcome == Outcome::Inconclusive {
             comparison.interval = interval.filter(|i| i.says_something(ratio));
         }
     }

@@ -19,6 +19,7 @@ mod evidence;
 mod figures;
 #[cfg(test)]
 mod hostile;
+mod modes;
 mod nothing;
 mod purposes;
 mod screen;

@@ -82,6 +82,43 @@ fn tens_of_thousands_of_times_become_a_run() {
     assert!(!folder.path().join("run/raw").exists(), "a folder for each number");
 }
 
+/// The largest resident memory of this process so far, in bytes.
+fn peak_memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or_default() * 1024
+}
+
+/// What reading a file adds to the peak, in times of the file's length. (nextest gives each test
+/// a process of its own; beside others in one process it can only be more.)
+fn growth(path: &Path, cells: usize) -> f64 {
+    let length = std::fs::metadata(path).expect("a file").len();
+    let before = peak_memory();
+    let import = Import::read(&request(vec![path.to_path_buf()])).expect("read");
+    assert_eq!(import.cells.len(), cells);
+    let growth = (peak_memory() - before) as f64 / length as f64;
+    eprintln!("{}: {growth:.1} times {length} bytes", path.display());
+    growth
+}
+
+/// A tree of all that a file says took sixteen times the file.
+#[test]
+fn memory_is_in_proportion_to_the_file() {
+    let folder = tempfile::tempdir().expect("folder");
+    let one = report(1.5);
+    let n = 24 * 1024 * 1024 / one.len();
+    let stream = file(folder.path(), "stream.json", &one.repeat(n));
+    assert!(growth(&stream, n) < 4.0);
+    let times: Vec<String> = (0..200_000).map(|i| format!("0.{:06}", 100_000 + i)).collect();
+    let text =
+        format!("{{\"results\":[{{\"command\":\"cp a b\",\"times\":[{}]}}]}}", times.join(","));
+    drop(times);
+    let times = file(folder.path(), "times.json", &text);
+    drop(text);
+    // Each of the times, nine bytes, becomes a cell of a run.
+    assert!(growth(&times, 200_000) < 600.0);
+}
+
 #[test]
 fn more_than_anybody_measures_is_refused() {
     let folder = tempfile::tempdir().expect("folder");

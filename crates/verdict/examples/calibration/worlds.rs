@@ -33,7 +33,7 @@ impl World {
 
 /// All worlds. 'σ' is the standard deviation of the logarithm: 3 % is what real disks
 /// often show between runs.
-pub const WORLDS: [World; 11] = [
+pub const WORLDS: [World; 12] = [
     World {
         name: "lognormal",
         about: "independent factors, lognormal, σ 3 %",
@@ -133,6 +133,16 @@ pub const WORLDS: [World; 11] = [
             (0..cells)
                 .map(|cell| if slow(cell) { -0.1 } else { 0.0 } + 0.01 * normal(random))
                 .collect()
+        },
+    },
+    World {
+        name: "two modes",
+        about: "one cell in three is 12 % slower; σ 1 %",
+        still: false,
+        disturb: |random, cells, _| {
+            let mut mode = || if random.random_bool(1.0 / 3.0) { -0.12 } else { 0.0 };
+            let modes: Vec<f64> = (0..cells).map(|_| mode()).collect();
+            modes.into_iter().map(|mode| mode + 0.01 * normal(random)).collect()
         },
     },
     World {

@@ -10,6 +10,7 @@ mod common_limit;
 mod compressed_away;
 mod control_group;
 mod coordinated_omission;
+mod correlated_repeats;
 mod cpu_bound;
 mod degraded_array;
 mod different_work;
@@ -59,6 +60,7 @@ mod table;
 mod throttled;
 mod too_short;
 mod tool_failed;
+mod two_modes;
 mod unfinished;
 mod upkeep_running;
 mod virtual_machine;
@@ -68,7 +70,9 @@ mod write_amplification;
 mod write_caches_differ;
 mod zeros_compressed;
 
+pub(crate) use correlated_repeats::NAME as CORRELATED_REPEATS;
 pub use table::audits_markdown;
+pub(crate) use two_modes::NAME as TWO_MODES;
 
 use crate::evidence::Evidence;
 use crate::{Finding, Severity};
@@ -166,6 +170,8 @@ pub static AUDITS: &[Audit] = &[
     common_limit::AUDIT,
     wide_interval::AUDIT,
     outlier::AUDIT,
+    two_modes::AUDIT,
+    correlated_repeats::AUDIT,
     foreign_io::AUDIT,
     swapping::AUDIT,
     smart_trouble::AUDIT,

@@ -6,6 +6,8 @@ use disklab_study::Measure;
 
 use super::two_sample::{TwoSample, interval_of_all, two_sample};
 use super::{Change, Why};
+use crate::audits::TWO_MODES;
+use crate::modes::modes;
 
 /// Fewer repeats on a side show no noise that one could plan by.
 const FEWEST: usize = 3;
@@ -21,6 +23,9 @@ pub(super) struct Values {
     pub b: Vec<f64>,
     /// Severe findings about it, in either run.
     pub doubts: Vec<String>,
+    /// Findings that repeats of a run depend on each other, so that an interval of two runs is
+    /// too narrow.
+    pub correlated: Vec<String>,
 }
 
 /// How all comparisons are judged.
@@ -108,8 +113,13 @@ fn change(
         return Change::Unknown(Why::TooFew { needed: None });
     };
     let band = 1.0 + manner.level;
-    if interval.lies_within(1.0 / band, band) {
-        return Change::Same;
+    let within = interval.lies_within(1.0 / band, band);
+    if !values.correlated.is_empty() && (within || !are_apart(&values.a, &values.b, band)) {
+        return Change::Unknown(Why::Doubtful(values.correlated.clone()));
+    }
+    if within {
+        let modes = modes_in(values);
+        return if modes.is_empty() { Change::Same } else { Change::Unknown(Why::Doubtful(modes)) };
     }
     let beyond = interval.low > band || interval.high < 1.0 / band;
     if beyond && p <= 1.0 - CONFIDENCE {
@@ -121,6 +131,25 @@ fn change(
         };
     }
     Change::Unknown(why(values, manner, family))
+}
+
+/// The runs in which the figure has two modes, as findings.
+fn modes_in(values: &Values) -> Vec<String> {
+    [(&values.a, 'A'), (&values.b, 'B')]
+        .into_iter()
+        .filter(|(side, _)| modes(side.iter().copied()).is_some())
+        .map(|(_, run)| format!("{TWO_MODES} in {run}"))
+        .collect()
+}
+
+/// Whether no value of one side comes near the other's: the gap between them, less the share
+/// that does not matter, is wider than either side's own range. A swing that outlasts a cell
+/// shows within a run, too: its repeats say how far it goes, if not how sure their mean is.
+fn are_apart(a: &[f64], b: &[f64], band: f64) -> bool {
+    let least = |v: &[f64]| v.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = |v: &[f64]| v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let range = (most(a) / least(a)).max(most(b) / least(b));
+    (least(a) / most(b)).max(least(b) / most(a)) > band * range
 }
 
 /// Whether the two runs gave the same values to the last digit: in the lab that is no
@@ -201,7 +230,7 @@ mod tests {
     use super::*;
 
     fn values(measure: Measure, a: &[f64], b: &[f64]) -> Values {
-        Values { measure, a: a.to_vec(), b: b.to_vec(), doubts: Vec::new() }
+        Values { measure, a: a.to_vec(), b: b.to_vec(), doubts: Vec::new(), correlated: Vec::new() }
     }
 
     const REAL: Manner = Manner { level: 0.05, lab: false, planned: true };
@@ -275,6 +304,34 @@ mod tests {
         doubtful.doubts.push("read-from-cache".to_owned());
         let got = judge(&[doubtful], REAL).remove(0).change;
         assert_eq!(got, Change::Unknown(Why::Doubtful(vec!["read-from-cache".to_owned()])));
+    }
+
+    #[test]
+    fn correlated_repeats_claim_only_what_lies_apart() {
+        let a: Vec<f64> = (0..12).map(|n| 100.0 + f64::from(n / 4)).collect();
+        let change = |factor: f64| {
+            let b: Vec<f64> = a.iter().map(|v| v * factor).collect();
+            let mut values = values(Measure::Throughput, &a, &b);
+            let independent = judge(std::slice::from_ref(&values), REAL).remove(0).change;
+            values.correlated.push("correlated-repeats in B".to_owned());
+            (independent, judge(&[values], REAL).remove(0).change)
+        };
+        let doubtful = Change::Unknown(Why::Doubtful(vec!["correlated-repeats in B".to_owned()]));
+        assert_eq!(change(0.935), (Change::Slower, doubtful.clone()));
+        assert_eq!(change(1.001), (Change::Same, doubtful));
+        assert_eq!(change(0.5), (Change::Slower, Change::Slower));
+    }
+
+    #[test]
+    fn two_modes_are_never_called_the_same() {
+        let a: Vec<f64> =
+            (0..14).map(|n| if n % 3 == 0 { 80.0 } else { 100.0 + f64::from(n) / 10.0 }).collect();
+        let mut b = a.clone();
+        b[1] += 0.01;
+        let wide = Manner { level: 0.3, ..REAL };
+        let got = judge(&[values(Measure::Throughput, &a, &b)], wide).remove(0).change;
+        let both = vec!["two-modes in A".to_owned(), "two-modes in B".to_owned()];
+        assert_eq!(got, Change::Unknown(Why::Doubtful(both)));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use disklab_store::{CellRecord, RunInfo};
 use disklab_study::{Measure, Study};
 
 use crate::answer::Doubts;
+use crate::audits::CORRELATED_REPEATS;
 use crate::describe::describe;
 use crate::{Analysis, Finding};
 use judge::{Judged, Manner, Values, judge};
@@ -290,11 +291,18 @@ fn values(
     for (doubts, group, run) in [(&doubts.0, matched.a, 'A'), (&doubts.1, matched.b.group, 'B')] {
         about.extend(doubts.about(&[group]).into_iter().map(|audit| format!("{audit} in {run}")));
     }
+    let mut correlated = Vec::new();
+    for (doubts, group, run) in [(&doubts.0, matched.a, 'A'), (&doubts.1, matched.b.group, 'B')] {
+        if doubts.has_correlated_repeats(group) {
+            correlated.push(format!("{CORRELATED_REPEATS} in {run}"));
+        }
+    }
     Values {
         measure: matched.measure,
         a: of(a, matched.a),
         b: of(b, matched.b.group),
         doubts: about,
+        correlated,
     }
 }
 

@@ -21,3 +21,44 @@ fn the_documentation_has_every_audit() {
         );
     }
 }
+
+/// All sources below a directory, as one text.
+fn sources(folder: &Path, text: &mut String) {
+    for entry in std::fs::read_dir(folder).expect("a directory").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, text);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            *text += &std::fs::read_to_string(&path).expect("a source");
+        }
+    }
+}
+
+/// Every promise names its tests, and each of them exists.
+#[test]
+fn every_promise_has_a_test_that_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut all = String::new();
+    for member in std::fs::read_dir(root.join("crates")).expect("crates").flatten() {
+        for part in ["src", "tests"].map(|part| member.path().join(part)) {
+            if part.is_dir() {
+                sources(&part, &mut all);
+            }
+        }
+    }
+    let text = std::fs::read_to_string(root.join("docs/what-misled.md")).expect("the table");
+    let is_row = |line: &&str| {
+        line.strip_prefix("| ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let rows: Vec<&str> = text.lines().filter(is_row).collect();
+    assert_eq!(rows.len(), 36);
+    for (number, row) in rows.iter().enumerate() {
+        assert!(row.starts_with(&format!("| {} |", number + 1)), "{row}");
+        let tests = row.trim_end_matches(" |").rsplit(" | ").next().unwrap_or_default();
+        let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty() || tests.starts_with("measured: "), "{row}");
+        for name in names {
+            assert!(all.contains(&format!("fn {name}(")), "no test is called {name}: {row}");
+        }
+    }
+}

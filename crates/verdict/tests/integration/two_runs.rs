@@ -30,6 +30,18 @@ struct Tally {
 /// Compares `cases` pairs of runs of two stacks and `questions` figures each, in which B
 /// is `factor` times as fast as A.
 fn play(world: &World, questions: usize, blocks: u32, cases: u64, factor: f64) -> Tally {
+    play_accepting(&[], world, questions, blocks, cases, factor)
+}
+
+/// The same, as by somebody who accepts what these audits find.
+fn play_accepting(
+    accepted: &[&str],
+    world: &World,
+    questions: usize,
+    blocks: u32,
+    cases: u64,
+    factor: f64,
+) -> Tally {
     let fixture = RunFixture::new(2, questions).expect("a study");
     let (study, info) = fixture.run();
     let name = world.name.bytes().fold(11_u64, |s, b| s.wrapping_mul(31).wrapping_add(b.into()));
@@ -42,7 +54,12 @@ fn play(world: &World, questions: usize, blocks: u32, cases: u64, factor: f64) -
         let (of_a, of_b) = (fixture.analyse(a), fixture.analyse(b));
         let one = Side { info, study, cells: &cells_a, analysis: &of_a };
         let two = Side { info, study, cells: &cells_b, analysis: &of_b };
-        let terms = Terms { level: 0.05, unplanned: true, ..Terms::default() };
+        let terms = Terms {
+            level: 0.05,
+            unplanned: true,
+            accepted: accepted.iter().map(|name| (*name).to_owned()).collect(),
+            ..Terms::default()
+        };
         let got = Versus::of(&one, &two, &terms).expect("in common");
         tally.pairs_of_runs += 1;
         let claims = |c: &Change| matches!(c, Change::Slower | Change::Faster);
@@ -94,6 +111,22 @@ fn runs_without_differences_claim_none() {
             let got = play(world, questions, blocks, 60, 1.0);
             assert!(at_most(got.claiming, got.pairs_of_runs, 5.0), "{} {got:?}", world.name);
             assert_eq!(got.identical, 0, "{} {got:?}", world.name);
+        }
+    }
+}
+
+/// Where each cell resembles the one before it, the repeats of a run are fewer observations
+/// than they seem.
+#[test]
+fn correlated_repeats_claim_few_changes() {
+    for name in ["autocorrelated", "slow swings"] {
+        let world = WORLDS.iter().find(|world| world.name == name).expect("a world");
+        for blocks in [8, 12] {
+            let got = play(world, 2, blocks, 100, 1.0);
+            let unheeded = play_accepting(&["correlated-repeats"], world, 2, blocks, 100, 1.0);
+            eprintln!("{name} {blocks}: {} then {}", unheeded.claiming, got.claiming);
+            assert!(at_most(got.claiming, got.pairs_of_runs, 5.0), "{name} {blocks} {got:?}");
+            assert!(unheeded.claiming > got.claiming, "{name} {blocks} {unheeded:?}");
         }
     }
 }
