@@ -59,6 +59,13 @@ fn claims(sentences: &[String]) -> bool {
     sentences.iter().any(|s| s.contains("is the fastest of"))
 }
 
+/// Whether a sentence of a summary claims a difference. Where the samples decide nothing, it
+/// lists figures instead.
+fn is_claim(sentence: &str) -> bool {
+    let words = [" faster than ", " slower than ", " as fast as ", "is the fastest of"];
+    sentence.starts_with("For ") && words.iter().any(|word| sentence.contains(word))
+}
+
 /// Campaigns in which all stacks are the same.
 pub fn false_claims(
     fixture: &RunFixture,
@@ -77,8 +84,7 @@ pub fn false_claims(
             let wrong = answer.comparisons.iter().any(|c| differs(c.outcome));
             all.answers.count(wrong || claims(&answer.sentences));
         }
-        // Differences and fastest stacks begin so, and nothing else does.
-        all.summaries.count(analysis.summary.iter().any(|s| s.starts_with("For ")));
+        all.summaries.count(analysis.summary.iter().any(|s| is_claim(s)));
         all.doubted = all.doubted.or(doubted(&analysis));
     }
     all
