@@ -108,6 +108,10 @@ pub struct CampaignArgs {
     /// Skip cells that match, as for --only. Repeatable.
     #[arg(long, value_name = "PATTERN", help_heading = "What")]
     pub without: Vec<String>,
+    /// Run the quick form of the study: the smaller sizes and fewer operations of its table
+    /// [quick], which still give its answers.
+    #[arg(long, conflicts_with = "scale", help_heading = "What")]
+    pub quick: bool,
     /// Scale all file sizes by this: 1/16, 0.25, 2. [default: 1]
     #[arg(
         long,
@@ -153,6 +157,7 @@ impl CampaignArgs {
             bench: self.on.clone(),
             repeats: self.repeats,
             seed: self.seed,
+            quick: self.quick,
             scale: self.scale,
             only: self.only.clone(),
             without: self.without.clone(),

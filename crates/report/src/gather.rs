@@ -21,8 +21,7 @@ impl Report {
     /// Where the run cannot be read, or its study no longer is one.
     pub fn gather(run: &Run) -> Result<Self, ReportError> {
         let info = run.info()?;
-        let study =
-            disklab_study::load(&info.study_file, &info.study_text).map_err(ReportError::Study)?;
+        let study = info.load_study().map_err(ReportError::Study)?;
         let cells = run.cells()?;
         let mut collector = Collector::default();
         let mut analyser = Analyser::new(study.clone(), info.clone());

@@ -17,6 +17,8 @@ pub struct RunOptions {
     pub repeats: Option<u32>,
     /// Seed of everything random.
     pub seed: Option<u64>,
+    /// Whether the study is run in its quick form.
+    pub quick: bool,
     /// By how much sizes are scaled; 1 if `None`.
     pub scale: Option<f64>,
     /// Only cells that match one of these patterns run.
@@ -81,6 +83,18 @@ pub enum OptionsError {
         /// As given when the run began.
         then: String,
     },
+    /// The run that is resumed has the study's whole sizes.
+    #[error(
+        "--quick: this run was begun with the study's whole sizes; leave --quick out to resume \
+         it, or start a new run"
+    )]
+    NotQuick,
+    /// The quick form has sizes of its own.
+    #[error(
+        "--quick takes the sizes that the study's table [quick] gives, and --scale changes them: \
+         give one or the other"
+    )]
+    QuickAndScale,
     /// Cells are selected for a run that has its cells.
     #[error(
         "--only and --without cannot be given with --resume: the cells were fixed when the run \
@@ -175,8 +189,11 @@ impl RunOptions {
     /// Refuses options that the bench would ignore.
     ///
     /// # Errors
-    /// [`OptionsError::WrongBench`] with the first of them.
+    /// [`OptionsError::WrongBench`] with the first of them, and [`OptionsError::QuickAndScale`].
     pub fn check(&self) -> Result<(), OptionsError> {
+        if self.quick && self.scale() != 1.0 {
+            return Err(OptionsError::QuickAndScale);
+        }
         let lab = &self.lab;
         let given = [
             ("--drive-size", Applies::Loop, self.drive_size.is_some()),
@@ -209,6 +226,9 @@ impl RunOptions {
         differs("--scale", self.scale.as_ref(), &info.scale)?;
         differs("--seed", self.seed.as_ref(), &info.seed)?;
         differs("--repeats", self.repeats.as_ref(), &info.repeats)?;
+        if self.quick && !info.is_quick() {
+            return Err(OptionsError::NotQuick);
+        }
         if !self.only.is_empty() || !self.without.is_empty() {
             return Err(OptionsError::SelectionFixed);
         }
@@ -216,6 +236,7 @@ impl RunOptions {
             bench: Some(bench),
             repeats: Some(info.repeats),
             seed: Some(info.seed),
+            quick: info.is_quick(),
             scale: Some(info.scale),
             only: Vec::new(),
             without: Vec::new(),

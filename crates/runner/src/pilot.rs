@@ -110,6 +110,10 @@ impl Pilot {
         if plan.bench.is_simulated && info.bench_about != plan.bench.about {
             return other("the lab", &info.bench_about, &plan.bench.about);
         }
+        if info.is_quick() != plan.is_quick() {
+            let form = |quick| if quick { "the quick one" } else { "the whole one" };
+            return other("the study's form", form(info.is_quick()), form(plan.is_quick()));
+        }
         if info.scale != plan.campaign.scale {
             let (then, now) = (info.scale.to_string(), plan.campaign.scale.to_string());
             return other("the scale", &then, &now);

@@ -30,6 +30,8 @@ pub struct Plan {
     pub repeats: u32,
     /// The rule that decides how long it runs; `None` for the fixed number of repeats.
     pub stop: Option<StopRule>,
+    /// Whether that rule is the study's own, and not the user's.
+    pub has_goal_of_study: bool,
     /// The options that a run records, by their names.
     pub settings: RunSettings,
     /// The bench, as it was asked for.
@@ -71,8 +73,18 @@ impl Plan {
     ) -> Result<Self, PlanError> {
         check_run_size(survey.pairs.len(), repeats)?;
         let cells = campaign.study.order(&survey.pairs, repeats, seed);
-        let (stop, settings, kind) = (None, RunSettings::default(), BenchKind::default());
-        Ok(Self { campaign, bench, survey, cells, seed, repeats, stop, settings, kind })
+        Ok(Self {
+            campaign,
+            bench,
+            survey,
+            cells,
+            seed,
+            repeats,
+            stop: None,
+            has_goal_of_study: false,
+            settings: RunSettings::default(),
+            kind: BenchKind::default(),
+        })
     }
 
     /// All cells of so many blocks.
@@ -115,6 +127,11 @@ impl Plan {
             return Ok(());
         }
         Err(PlanError::NoCells { left_out: self.survey.left_out.clone() })
+    }
+
+    /// Whether it runs the study's quick form.
+    pub fn is_quick(&self) -> bool {
+        self.settings.quick
     }
 
     /// Workloads that will run and that no question of the study covers.

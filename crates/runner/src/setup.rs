@@ -19,7 +19,7 @@ use disklab_workload::Context;
 
 use crate::error::DirectoryProblem;
 use crate::places::ledger_folder;
-use crate::plan::{Pairs, Plan};
+use crate::plan::{Pairs, Plan, PlanError};
 use crate::selection::Selection;
 use crate::{BenchKind, Estimate, FoundStudy, RunOptions, RunnerError, StopOptions};
 pub use lab::{KernelBuilder, check_zfs, kernel_parts, machine_memory};
@@ -104,6 +104,7 @@ impl PlannedRun {
     ) -> Result<Self, RunnerError> {
         options.check()?;
         let FoundStudy { study, folder } = found;
+        let study = if options.quick { study.into_quick_form()? } else { study };
         let context = Context { scale: options.scale(), folder: folder.clone() };
         let campaign = Campaign::new(study, &context)?;
         let scratch = Scratch::new(options.scratch.as_deref(), out)?;
@@ -121,6 +122,7 @@ impl PlannedRun {
                 scratch: options.scratch.is_some().then(|| scratch.path().to_owned()),
                 only: options.only.clone(),
                 without: options.without.clone(),
+                quick: options.quick,
                 ..RunSettings::default()
             },
             kind: options.bench(),
@@ -140,13 +142,29 @@ impl PlannedRun {
         Ok(Self { plan, room, bench, scratch, named_kernel })
     }
 
-    /// Has the samples or the clock decide how long it runs, if `stop` says so. `repeats` are
-    /// those that were asked for.
+    /// Has the samples or the clock decide how long it runs, if `stop` or else the study says
+    /// so. `repeats` are those that were asked for: they overrule the study's goal.
     ///
     /// # Errors
     /// [`RunnerError::Options`] if they contradict each other, [`RunnerError::Plan`] if there
     /// is nothing to decide.
     pub fn stop_by(&mut self, stop: &StopOptions, repeats: Option<u32>) -> Result<(), RunnerError> {
+        let goal = self.plan.campaign.study.goal;
+        if let Some(own) = goal.and_then(|goal| stop.with_goal_of_study(goal, repeats)) {
+            match self.decide_by(&own, None) {
+                // The study's goal compares stacks, and only one is left here: the number of
+                // repeats, or the budget, decides.
+                Err(RunnerError::Plan(PlanError::NothingToCompare)) => {}
+                decided => {
+                    self.plan.has_goal_of_study = true;
+                    return decided;
+                }
+            }
+        }
+        self.decide_by(stop, repeats)
+    }
+
+    fn decide_by(&mut self, stop: &StopOptions, repeats: Option<u32>) -> Result<(), RunnerError> {
         if let Some(rule) = stop.rule(repeats)? {
             self.plan.stop_by(rule)?;
             stop.record(&mut self.plan.settings);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use disklab_campaign::{Goal, Rules};
 use disklab_store::{GoalChoice, RunSettings};
+use disklab_study::StudyGoal;
 use disklab_units::{ParseShareError, parse_share_within, show_duration, show_share};
 
 use crate::StopRule;
@@ -21,6 +22,13 @@ pub struct StopOptions {
 }
 
 impl StopOptions {
+    /// The same with the study's goal; `None` if the user said how often cells run, or what is
+    /// to be known. A budget bounds the study's goal as it does the user's.
+    pub fn with_goal_of_study(&self, goal: StudyGoal, repeats: Option<u32>) -> Option<Self> {
+        let is_told = repeats.is_some() || self.goal.is_some() || self.precision.is_some();
+        (!is_told).then(|| Self { goal: Some(goal.into()), ..self.clone() })
+    }
+
     /// The rule; `None` for the fixed number of repeats. `repeats` are those that were asked
     /// for.
     ///
@@ -118,6 +126,23 @@ mod tests {
             assert!(error.ends_with("is outside 0.1% to 50%"), "{error}");
         }
         assert!(matches!(parse_precision("0.05"), Err(ParseShareError::Bare(..))));
+    }
+
+    #[test]
+    fn goal_of_the_study_holds_unless_the_user_gives_another() {
+        let none = StopOptions::default();
+        let goal = |stop: &StopOptions, repeats| {
+            stop.with_goal_of_study(StudyGoal::Best, repeats).map(|s| (s.goal, s.budget))
+        };
+        assert_eq!(goal(&none, None), Some((Some(GoalChoice::Best), None)));
+        assert_eq!(goal(&none, Some(6)), None);
+        let hour = Some(Duration::from_secs(3600));
+        let budget = StopOptions { budget: hour, ..none.clone() };
+        assert_eq!(goal(&budget, None), Some((Some(GoalChoice::Best), hour)));
+        let rank = StopOptions { goal: Some(GoalChoice::Rank), ..none.clone() };
+        assert_eq!(goal(&rank, None), None);
+        let precision = StopOptions { precision: Some(0.05), ..none };
+        assert_eq!(goal(&precision, None), None);
     }
 
     proptest! {

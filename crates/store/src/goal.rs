@@ -1,5 +1,7 @@
 //! What a campaign that decides as it goes is for.
 
+use disklab_study::StudyGoal;
+
 /// What a campaign is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GoalChoice {
@@ -7,6 +9,15 @@ pub enum GoalChoice {
     Best,
     /// All stacks in order, those that are as good as each other together.
     Rank,
+}
+
+impl From<StudyGoal> for GoalChoice {
+    fn from(goal: StudyGoal) -> Self {
+        match goal {
+            StudyGoal::Best => Self::Best,
+            StudyGoal::Rank => Self::Rank,
+        }
+    }
 }
 
 impl GoalChoice {

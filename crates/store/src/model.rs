@@ -1,7 +1,8 @@
 //! What a run remembers, besides its samples.
 
 use disklab_sample::Environment;
-use disklab_study::{Cell, LeftOut, PlannedStack};
+use disklab_source::SourceError;
+use disklab_study::{Cell, LeftOut, PlannedStack, Study, load};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,20 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
+    /// Whether the study was run in its quick form.
+    pub fn is_quick(&self) -> bool {
+        self.options.quick
+    }
+
+    /// The study as it was run, from the text that the run keeps.
+    ///
+    /// # Errors
+    /// [`SourceError`] if this version does not understand it.
+    pub fn load_study(&self) -> Result<Study, SourceError> {
+        let study = load(&self.study_file, &self.study_text)?;
+        if self.is_quick() { study.into_quick_form() } else { Ok(study) }
+    }
+
     /// Whether drives and time are modelled.
     pub fn is_lab(&self) -> bool {
         self.bench == Origin::Bench(BenchKind::Lab)

@@ -36,6 +36,8 @@ pub struct RunSettings {
     pub only: Vec<String>,
     /// No cell ran that matches one of these.
     pub without: Vec<String>,
+    /// Whether the study ran in its quick form.
+    pub quick: bool,
     /// What a campaign is for.
     pub goal: Option<GoalChoice>,
     /// How exactly a campaign is to know what it measures, as a share.
@@ -107,6 +109,10 @@ fn time(text: &str) -> Result<Option<Duration>, String> {
     parse_duration(text).map(Some).map_err(|why| why.to_string())
 }
 
+fn yes(text: &str) -> Result<bool, String> {
+    if text == "yes" { Ok(true) } else { Err("expected yes".to_owned()) }
+}
+
 fn seconds(time: Option<Duration>) -> Option<String> {
     time.map(|time| format!("{} s", time.as_secs_f64()))
 }
@@ -127,7 +133,7 @@ macro_rules! field {
 }
 
 /// All of them, sorted by name.
-const FIELDS: [Field; 17] = [
+const FIELDS: [Field; 18] = [
     field!("budget", false, |s| seconds(s.budget), |s, text| s.budget = time(text)?),
     field!("bus", false, |s| s.bus.map(|bus| bus.to_string()), |s, text| s.bus = parsed(text)?),
     field!("cell-limit", true, |s| seconds(s.cell_limit), |s, text| s.cell_limit = time(text)?),
@@ -149,6 +155,7 @@ const FIELDS: [Field; 17] = [
         Some(text.to_owned())),
     field!("published", false, |s| s.import.published.clone(), |s, text| s.import.published =
         Some(text.to_owned())),
+    field!("quick", false, |s| s.quick.then(|| "yes".to_owned()), |s, text| s.quick = yes(text)?),
     field!("scratch", true, |s| path(&s.scratch), |s, text| s.scratch = Some(text.into())),
     field!(
         "set-drive",
@@ -232,6 +239,7 @@ mod tests {
             ("cell-limit", "soon"),
             ("looks", "often"),
             ("goal", "worst"),
+            ("quick", "no"),
             ("precision", "5"),
             ("set-drive", "'open"),
         ] {

@@ -13,6 +13,7 @@ mod order;
 mod parameters;
 mod pattern;
 mod plan;
+mod quick;
 mod shipped;
 mod stack_text;
 mod study;
@@ -28,5 +29,5 @@ pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use stack_text::{LayerSpec, parse_layers};
 pub use study::{
     Caches, Chart, Draws, DriveSpec, Measure, Part, Percentile, Question, StackSpec, Study,
-    WorkloadSpec,
+    StudyGoal, WorkloadSpec,
 };

@@ -11,9 +11,11 @@ use crate::expand::{excluded, stacks, workloads};
 use crate::lab::lab;
 use crate::limits::{MOST_DRIVES, MOST_PAIRS, MOST_QUESTIONS};
 use crate::model_sizes::model_size;
+use crate::quick::quick;
 use crate::study::Positions;
 use crate::{
-    Chart, Draws, DriveSpec, Measure, Part, Question, StackSpec, Study, WorkloadSpec, matches,
+    Chart, Draws, DriveSpec, Measure, Part, Question, StackSpec, Study, StudyGoal, WorkloadSpec,
+    matches,
 };
 use disklab_config::{Fields, Node, Setting};
 
@@ -34,6 +36,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
     let title = fields.require_line("title")?;
     let about = fields.text("about")?.unwrap_or_default();
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
+    let goal = fields.choice("goal", &StudyGoal::WORDS)?;
     let draws = fields.choice("draws", &DRAWS)?.unwrap_or_default();
     let drives = fields.take("drives").map_or_else(|| Ok(Vec::new()), drives)?;
     let loop_drive_size = size_of_bench(&mut fields, "loop", "drive-size")?;
@@ -44,6 +47,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
     let workloads_node = fields.require("workloads")?;
     let workloads = workloads(workloads_node)?;
     check_pairs(workloads_node, stacks.len(), workloads.len())?;
+    let quick = fields.take("quick").map(|node| quick(node, repeats, &workloads)).transpose()?;
     let excluded = excluded(fields.take("exclude"), &stacks, &workloads)?;
     let baseline = fields.take("baseline").map(|node| known_stack(node, &stacks)).transpose()?;
     let questions = fields
@@ -58,6 +62,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
         title,
         about: about.trim().to_owned(),
         repeats,
+        goal,
         draws,
         baseline,
         drives,
@@ -72,6 +77,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
         questions,
         source,
         digest,
+        quick,
     })
 }
 

@@ -8,6 +8,7 @@ use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
 
 use crate::order::stack_seed;
+use crate::quick::QuickForm;
 use crate::{Cell, LayerSpec, order};
 use disklab_config::{Node, Setting};
 
@@ -22,6 +23,8 @@ pub struct Study {
     pub about: String,
     /// How often each cell runs.
     pub repeats: u32,
+    /// What it runs for instead, unless the command line says how often or what for.
+    pub goal: Option<StudyGoal>,
     /// Whether the stacks of a block are given the same drives and the same work.
     pub draws: Draws,
     /// Stack that others are compared with, by default.
@@ -54,6 +57,8 @@ pub struct Study {
     pub source: Arc<Source>,
     /// SHA-256 of the file's text, in hexadecimal.
     pub digest: String,
+    /// What it is when time is short.
+    pub(crate) quick: Option<QuickForm>,
     /// Where each id is in `stacks` and `workloads`.
     pub(crate) positions: Positions,
 }
@@ -118,6 +123,20 @@ pub enum Draws {
     /// Each stack has its own, so that two equal stacks differ as two machines of the same
     /// make do.
     Apart,
+}
+
+/// What a study's run is to find out, where the samples decide how long it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StudyGoal {
+    /// The best stack of each question, and those that are equivalent.
+    Best,
+    /// All stacks in order.
+    Rank,
+}
+
+impl StudyGoal {
+    /// Its words in a study file.
+    pub const WORDS: [(&'static str, Self); 2] = [("best", Self::Best), ("rank", Self::Rank)];
 }
 
 /// When what the machine holds of the drives in memory is emptied.

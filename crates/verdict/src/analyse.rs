@@ -23,7 +23,7 @@ pub enum AnalyseError {
 /// Where the run cannot be read or its study is not understood.
 pub fn analyse(run: &Run) -> Result<Analysis, AnalyseError> {
     let info = run.info()?;
-    let study = disklab_study::load(&info.study_file, &info.study_text)?;
+    let study = info.load_study()?;
     let mut analyser = Analyser::new(study, info);
     for record in run.cells()? {
         if record.state != CellState::Done {

@@ -65,6 +65,9 @@ pub enum WorkloadError {
          remove it", .0.display()
     )]
     NotAFile(PathBuf),
+    /// A directory of a job is something else.
+    #[error("{} is not used: it is not a directory of its own; remove it", .0.display())]
+    NotADirectory(PathBuf),
     /// SQLite's complaint.
     #[error("SQLite cannot {what} the database: {source}")]
     Sqlite {

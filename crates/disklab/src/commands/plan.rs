@@ -80,6 +80,16 @@ pub fn words(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> Str
             let block = plan.survey.pairs.len();
             line("cells", format!("{block} a block: {each}, seed {}", plan.seed));
             line("until", how_long.words());
+            if plan.has_goal_of_study {
+                let repeats = count(study.repeats as usize, "time");
+                line(
+                    "",
+                    format!(
+                        "the study's own goal; --repeats {} runs each cell {repeats} instead",
+                        study.repeats
+                    ),
+                );
+            }
         }
     }
     let unasked = plan.unasked();
@@ -89,6 +99,9 @@ pub fn words(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> Str
             "not asked",
             format!("no question asks about {names}: the report shows their figures at its end"),
         );
+    }
+    if plan.is_quick() {
+        line("quick", "the sizes of the study's table [quick]".to_owned());
     }
     if plan.campaign.scale != 1.0 {
         line("scale", format!("file sizes are {} × the study's", scale_words(plan.campaign.scale)));
@@ -197,6 +210,8 @@ fn describe(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> Valu
         "cells": plan.cells.len(),
         "repeats": plan.repeats,
         "seed": plan.seed,
+        "quick": plan.is_quick(),
+        "goal_is_the_studys": plan.has_goal_of_study,
         "scale": plan.campaign.scale,
         "predicted_seconds": prediction.seconds,
         "prediction_rests_on": extent.rests_on(),

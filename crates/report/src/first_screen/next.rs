@@ -23,12 +23,13 @@ pub(crate) fn next_steps(report: &Report, screen: &FirstScreen, page: &str) -> V
     let study = study_word(report);
     let bench = info.bench.to_string();
     let run = [vec!["disklab", "run", study], at_bench(info, &bench)].concat();
+    let form: &[&str] = if info.is_quick() { &["--quick"] } else { &[] };
     let is_adaptive = info.options.goal.is_some();
     if !info.is_import() && screen.is_unsettled() && !is_adaptive {
-        let settle = [run.as_slice(), &["--goal", "best"]].concat();
+        let settle = [run.as_slice(), form, &["--goal", "best"]].concat();
         steps.push(step("Settle what is open", &settle));
     }
-    if !info.is_import() && info.scale < 1.0 {
+    if !info.is_import() && (info.scale < 1.0 || info.is_quick()) {
         steps.push(step("In full size", &run));
     }
     if info.is_lab() {

@@ -126,6 +126,9 @@ fn right(text: &str, width: usize) -> String {
 fn head(report: &Report) -> Vec<Line> {
     let done = report.cells.iter().filter(|c| c.state == disklab_store::CellState::Done).count();
     let mut rest = format!("{} · {}", manner(&report.info), disklab_units::count(done, "cell"));
+    if report.info.is_quick() {
+        rest.push_str(" · quick");
+    }
     if report.info.scale != 1.0 {
         rest.push_str(&format!(" · scale {}", scale_words(report.info.scale)));
     }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::campaign::is_adaptive;
 use crate::html::OPEN_ROWS;
-use crate::view::{IMPORTED, command_line, count, intervals, prerequisites, progress, scale};
+use crate::view::{IMPORTED, command_line, count, intervals, prerequisites, progress, sizes};
 use crate::{Report, Spread, StackOverhead};
 
 /// The section.
@@ -31,7 +31,7 @@ pub(crate) fn section(report: &Report) -> Markup {
                     }
                 }
                 li { (progress(report)) }
-                @if !info.is_import() { li { (scale(info.scale)) } }
+                @if !info.is_import() { li { (sizes(info)) } }
                 @let settings = info.options.listed();
                 @if !settings.is_empty() {
                     li {

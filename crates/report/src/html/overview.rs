@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::Report;
 use crate::html::findings;
-use crate::view::{bench_label, manner, measured, progress, scale};
+use crate::view::{bench_label, has_own_sizes, manner, measured, progress, sizes};
 
 /// Title and what was measured on what.
 pub(crate) fn header(report: &Report) -> Markup {
@@ -21,7 +21,7 @@ pub(crate) fn header(report: &Report) -> Markup {
             }
             p.under {
                 @if !info.bench_about.is_empty() { (info.bench_about) ". " }
-                @if info.scale != 1.0 { (scale(info.scale)) }
+                @if !has_own_sizes(info) { (sizes(info)) }
             }
         }
     }

@@ -17,8 +17,8 @@ use indexmap::IndexMap;
 
 use crate::Report;
 use crate::view::{
-    Absences, IMPORTED, Kind, all_absences, bench_label, command_line, kinds, machine, manner,
-    measured, prerequisites, progress, scale, smart_lines, tool,
+    Absences, IMPORTED, Kind, all_absences, bench_label, command_line, has_own_sizes, kinds,
+    machine, manner, measured, prerequisites, progress, sizes, smart_lines, tool,
 };
 
 pub use published::published_text;
@@ -61,8 +61,8 @@ fn header(md: &mut String, report: &Report) {
         let _ = write!(md, ": {}", escape(&info.bench_about));
     }
     let _ = write!(md, ". {}. {}", measured(report), progress(report));
-    if info.scale != 1.0 {
-        let _ = write!(md, " {}", scale(info.scale));
+    if !has_own_sizes(info) {
+        let _ = write!(md, " {}", sizes(info));
     }
     md.push_str("\n\n");
 }

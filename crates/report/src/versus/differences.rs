@@ -32,7 +32,8 @@ const NAMED: usize = 4;
 /// What is the same thing in a run as a whole: (name, whether it is the work, value).
 type Fact = (&'static str, bool, fn(&Report) -> String);
 
-const FACTS: [Fact; 13] = [
+const FACTS: [Fact; 14] = [
+    ("form of the study", true, |r| (if r.info.is_quick() { "quick" } else { "whole" }).to_owned()),
     ("scale of sizes", true, |r| r.info.scale.to_string()),
     ("seed", false, |r| r.info.seed.to_string()),
     ("repeats", false, |r| r.info.repeats.to_string()),

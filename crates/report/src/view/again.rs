@@ -30,6 +30,9 @@ fn command(info: &RunInfo, sessions: &[Session]) -> String {
         return shell_words::join(&session.command);
     }
     let mut words = ["disklab", "run", study(info, sessions)].map(str::to_owned).to_vec();
+    if info.is_quick() {
+        words.push("--quick".to_owned());
+    }
     let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
     if !info.is_lab() {
         option("on", info.bench.to_string());
@@ -45,8 +48,8 @@ fn command(info: &RunInfo, sessions: &[Session]) -> String {
     for (name, value) in options.listed() {
         let mut each = |all: &[String]| all.iter().for_each(|one| option(name, one.clone()));
         match name {
-            // It follows from the goal.
-            "looks" => {}
+            // The one follows from the goal, the other is there already.
+            "looks" | "quick" => {}
             // In the lab, where files lie decides nothing.
             "scratch" if info.is_lab() => {}
             "only" => each(&options.only),
@@ -125,6 +128,14 @@ mod tests {
              --kernel /k/linux --memory 1g --only 'a/*:*' --only b:dd \
              --set-drive 'm:a.b=32 MiB' --set-drive 'm:c.d=1'"
         );
+    }
+
+    #[test]
+    fn command_of_a_quick_run_asks_for_the_quick_form() {
+        let mut info = info("lab", &[("goal", "best"), ("looks", "12"), ("quick", "yes")]);
+        info.scale = 1.0;
+        let command = command(&info, &[session(&["disklab", "run", "nas"])]);
+        assert_eq!(command, "disklab run nas --quick --seed 8765432109876543 --goal best");
     }
 
     #[test]

@@ -100,8 +100,23 @@ fn busy_seconds(cells: &[CellRecord]) -> f64 {
     busy
 }
 
+/// Which sizes a run has, in a sentence.
+pub(crate) fn sizes(info: &RunInfo) -> String {
+    if info.is_quick() {
+        return "Sizes are those of the study's quick form, which the study's file gives in its \
+                table [quick]."
+            .to_owned();
+    }
+    scale(info.scale)
+}
+
+/// Whether a run has the study's own sizes.
+pub(crate) fn has_own_sizes(info: &RunInfo) -> bool {
+    info.scale == 1.0 && !info.is_quick()
+}
+
 /// How sizes were scaled, in a sentence.
-pub(crate) fn scale(scale: f64) -> String {
+fn scale(scale: f64) -> String {
     if scale == 1.0 {
         return "Sizes are as the study says.".to_owned();
     }

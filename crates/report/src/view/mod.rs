@@ -16,7 +16,8 @@ pub(crate) use disklab_units::count;
 pub(crate) use finding::{Kind, kinds, severity_word};
 pub(crate) use latency::{PERCENTILES, curve, percentile_name, percentiles, position};
 pub(crate) use method::{
-    IMPORTED, bench_label, intervals, machine, manner, measured, progress, scale, tool,
+    IMPORTED, bench_label, has_own_sizes, intervals, machine, manner, measured, progress, sizes,
+    tool,
 };
 pub(crate) use panel::{
     Colours, Panel, Portion, Series, against_baseline, is_baseline, outcome, panels, shared_names,

@@ -9,14 +9,26 @@ use crate::evidence::Evidence;
 pub(super) const AUDIT: Audit = Audit {
     name: "scaled",
     severity: Severity::Remark,
-    detects: "sizes that were scaled to fit the bench",
-    evidence: "the run's scale",
+    detects: "sizes that were scaled to fit the bench, or are those of the quick form",
+    evidence: "the run's scale and form",
     remedy: "compare stacks with each other only",
     reproducer: Reproducer::Lab("--scale"),
     check,
 };
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    if evidence.info.is_quick() {
+        return vec![Found {
+            severity: Severity::Remark,
+            text: "Files are smaller and operations fewer than in the study itself: this is its \
+                   quick form."
+                .to_owned(),
+            advice: "Compare stacks with each other; for figures to rely on, run the study \
+                     without --quick."
+                .to_owned(),
+            groups: Vec::new(),
+        }];
+    }
     let scale = evidence.info.scale;
     if scale == 1.0 || !scale.is_finite() || scale <= 0.0 {
         return Vec::new();
@@ -59,6 +71,16 @@ fn plain(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use crate::testing::RunFixture;
+
+    #[test]
+    fn quick_form_is_named() {
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
+        fixture.info.options.insert("quick".to_owned(), "yes".to_owned());
+        // A study without the form: the fixture's loads none.
+        let found = fixture.findings("scaled");
+        assert!(found[0].text.ends_with("this is its quick form."), "{found:?}");
+    }
 
     #[test]
     fn the_factor_is_named() {

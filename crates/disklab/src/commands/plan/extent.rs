@@ -52,12 +52,14 @@ impl Extent {
     pub fn times(&self) -> Vec<String> {
         let show = |seconds: f64| show_duration(Duration::from_secs_f64(seconds.max(0.0)));
         let mut lines = Vec::new();
-        if self.has_looks {
+        if self.has_looks && self.times_at_most >= 1.0 {
             lines.push(format!(
-                "about {} up to the first look, after {} blocks; at most about {}",
+                "from about {} to about {}: all may be decided at the first look, after {} \
+                 blocks, or be still open after {:.0}",
                 show(self.seconds),
+                show(self.seconds * self.times_at_most),
                 self.first_look,
-                show(self.seconds * self.times_at_most)
+                f64::from(self.first_look) * self.times_at_most
             ));
         } else if self.budget.is_none() {
             lines.push(format!("about {}", show(self.seconds)));

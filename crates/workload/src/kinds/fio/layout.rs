@@ -91,10 +91,7 @@ pub(super) fn make_directories(parts: &[Part], site: &WorkSite<'_>) -> Result<()
                 }
                 _ if path.symlink_metadata().is_ok_and(|there| there.is_dir()) => {}
                 _ => {
-                    return Err(WorkloadError::Other(format!(
-                        "{} is not used: it is not a directory of its own; remove it",
-                        path.display()
-                    )));
+                    return Err(WorkloadError::NotADirectory(path));
                 }
             }
         }

@@ -1,0 +1,141 @@
+//! The quick form of a study: the table `[quick]`.
+
+use disklab_config::{Fields, Node};
+use disklab_source::{Place, SourceError, did_you_mean};
+
+use crate::shipped::changed;
+use crate::{Study, WorkloadSpec, matches};
+
+/// What a study is when time is short: the same questions, with less work for each.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct QuickForm {
+    /// How often each cell runs.
+    repeats: u32,
+    /// All workloads, by the same index.
+    workloads: Vec<WorkloadSpec>,
+}
+
+/// Reads the table. `repeats` are those of the study itself.
+///
+/// # Errors
+/// If a field is unknown or invalid, or a pattern matches no workload.
+pub(crate) fn quick(
+    node: &Node,
+    repeats: u32,
+    workloads: &[WorkloadSpec],
+) -> Result<QuickForm, SourceError> {
+    let mut fields = Fields::new(node, "'quick'")?;
+    let repeats = fields.integer("repeats", 1..=1000)?.map_or(repeats, |n| n as u32);
+    let changes = fields.require("workloads")?.entries()?;
+    fields.finish()?;
+    let mut quick = workloads.to_vec();
+    for (pattern, with) in changes {
+        let mut found = false;
+        for workload in quick.iter_mut().filter(|w| matches(&pattern.name, &w.id)) {
+            workload.body = changed(&workload.body, with)?;
+            found = true;
+        }
+        if !found {
+            let tip = did_you_mean(&pattern.name, workloads.iter().map(|w| w.id.as_str()));
+            return Err(pattern.place.error(format!(
+                "`quick.workloads`: '{}' matches no workload of this study{tip}",
+                pattern.name
+            )));
+        }
+    }
+    Ok(QuickForm { repeats, workloads: quick })
+}
+
+impl Study {
+    /// Whether it has a quick form.
+    pub fn has_quick_form(&self) -> bool {
+        self.quick.is_some()
+    }
+
+    /// Its quick form. Its digest is that of the study, whose text says both.
+    ///
+    /// # Errors
+    /// If it has none.
+    pub fn into_quick_form(mut self) -> Result<Self, SourceError> {
+        let Some(form) = self.quick.take() else {
+            let place = Place { source: self.source, span: 0..0 };
+            return Err(place.error(format!(
+                "the study '{}' has no quick form: it needs a table [quick] that says which \
+                 sizes still give its answers; run it without --quick, run some of its cells \
+                 with --only, or add the table to a copy of it (docs/studies.md)",
+                self.id
+            )));
+        };
+        self.repeats = form.repeats;
+        self.workloads = form.workloads;
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Study, load};
+
+    fn study(quick: &str) -> Result<Study, String> {
+        let text = format!(
+            r#"
+id = "tiny"
+title = "Tiny"
+repeats = 6
+goal = "best"
+[[drives]]
+model = "m"
+size = "1 GB"
+[stacks]
+x = {{ layers = "ext4", drives = 1 }}
+[[workloads]]
+id = "read"
+fio = {{ rw = "read", size = "2G" }}
+[[workloads]]
+id = "write-{{bs}}"
+matrix = {{ bs = ["4k", "64k"] }}
+dd = {{ direction = "write", bs = "{{bs}}", count = 200 }}
+{quick}
+"#
+        );
+        load("tiny.toml", &text).map_err(|e| e.to_string())
+    }
+
+    fn body(study: &Study, index: usize) -> String {
+        study.workloads[index].body.words()
+    }
+
+    #[test]
+    fn quick_form_changes_what_its_table_names() {
+        let text = "[quick]\nrepeats = 3\n[quick.workloads]\nread = { size = \"1G\", io_size = \
+                    \"4M\" }\n\"write-*\" = { count = 50 }";
+        let whole = study(text).expect("valid");
+        assert!(whole.has_quick_form());
+        assert_eq!((whole.repeats, body(&whole, 0).as_str()), (6, "rw = read, size = 2G"));
+        let quick = whole.clone().into_quick_form().expect("there");
+        assert_eq!((quick.repeats, &quick.digest), (3, &whole.digest));
+        assert_eq!(body(&quick, 0), "rw = read, size = 1G, io_size = 4M");
+        assert_eq!(body(&quick, 2), "direction = write, bs = 64k, count = 50");
+        assert_eq!(quick.goal, whole.goal);
+    }
+
+    #[test]
+    fn study_without_the_table_has_no_quick_form() {
+        let error = study("").expect("valid").into_quick_form().expect_err("none");
+        assert!(error.to_string().contains("'tiny' has no quick form"), "{error}");
+    }
+
+    #[test]
+    fn wrong_tables_are_shown_where_they_are_wrong() {
+        for (quick, expected) in [
+            ("[quick]\nrepeats = 3", "field 'workloads'"),
+            ("[quick.workloads]\nreed = { size = \"1G\" }", "did you mean 'read'"),
+            ("[quick]\nrepeats = 0\n[quick.workloads]", "repeats"),
+            ("[quick]\nsizes = 1\n[quick.workloads]", "sizes"),
+            ("[quick.workloads]\nread = 3", "expected a table"),
+        ] {
+            let error = study(quick).expect_err(quick);
+            assert!(error.contains(expected), "{quick}: {error}");
+        }
+    }
+}
