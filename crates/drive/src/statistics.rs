@@ -7,6 +7,8 @@ pub struct Statistics {
     pub reads: u64,
     /// Reads served from the drive's memory alone.
     pub read_hits: u64,
+    /// Bytes of those.
+    pub read_hit_bytes: u64,
     /// Writes and zeroings completed.
     pub writes: u64,
     /// Flushes completed.

@@ -9,7 +9,7 @@ use crate::boot::Kernel;
 use crate::bus;
 use crate::console::{self, ConsoleLine};
 use crate::content::{Content, ContentUsage};
-use crate::disk::Medium;
+use crate::disk::{Medium, ReadLog};
 use crate::event_loop::{EventLoop, Limits, Turns};
 use crate::options::Console;
 use crate::pinned::Pinned;
@@ -47,6 +47,8 @@ pub struct DiskReport {
     pub requests: u64,
     /// The drive model's own counts.
     pub drive: Statistics,
+    /// When it answered reads from its own memory.
+    pub read_log: ReadLog,
 }
 
 impl Lab {
@@ -106,7 +108,11 @@ impl Lab {
                 .events
                 .disks()
                 .map(|disk| {
-                    disk.map(|d| DiskReport { requests: d.requests(), drive: d.statistics() })
+                    disk.map(|d| DiskReport {
+                        requests: d.requests(),
+                        drive: d.statistics(),
+                        read_log: d.read_log().clone(),
+                    })
                 })
                 .collect(),
             content: self.events.content().usage(),

@@ -161,6 +161,7 @@ impl Counters {
             busy_ns: self.busy_ms.saturating_mul(NS_PER_MS),
             queue_ns: self.queue_ms.saturating_mul(NS_PER_MS),
             medium_write_bytes: None,
+            memory_reads: None,
         }
     }
 }

@@ -28,6 +28,19 @@ pub struct DriveTraffic {
     /// the end is not in it, and what it held at the beginning may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium_write_bytes: Option<u64>,
+    /// Those of its reads that it answered from its own memory, if that is known, as of the
+    /// lab's drives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_reads: Option<MemoryReads>,
+}
+
+/// Reads that a drive answered from its own memory: what it had read ahead, or was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct MemoryReads {
+    /// How many.
+    pub reads: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// Counters interval by interval.

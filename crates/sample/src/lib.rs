@@ -22,7 +22,7 @@ pub use conditions::{
     ArcActivity, ArrayState, Clock, Conditions, DriveConditions, FileData, Link, MemoryActivity,
     OTHER_LAZY_INIT, OWN_LAZY_INIT, Pool, Power, Space, UNKNOWN_LAZY_INIT,
 };
-pub use drive_traffic::{DriveSeries, DriveTraffic, Series};
+pub use drive_traffic::{DriveSeries, DriveTraffic, MemoryReads, Series};
 pub use environment::{DriveState, Environment, LabKernelIdentity, Tool};
 pub use figure::{Direction, Figure};
 pub use latency::{Latency, LatencyHistogram};

@@ -11,6 +11,9 @@ pub struct Step {
     pub name: String,
     /// The figures it gave: one per direction, as a rule.
     pub figures: Vec<Figure>,
+    /// When it began, in nanoseconds since the start of the kernel; recorded in the lab's guests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_ns: Option<u64>,
     /// Wall-clock nanoseconds from before the program started until it ended.
     pub elapsed_ns: u64,
     /// Processor time.

@@ -9,6 +9,7 @@ use disklab_sample::{Cpu, Figure, Note, Steadiness, Step};
 use disklab_study::Caches;
 
 use crate::caches::{self, Remount};
+use crate::since_boot::since_boot;
 use crate::steady::remark;
 use crate::{Workload, WorkloadError};
 
@@ -148,6 +149,7 @@ impl<'a> WorkSite<'a> {
         self.steps.push(Step {
             name: name.to_owned(),
             figures: outcome.figures,
+            began_ns: since_boot(began),
             elapsed_ns: nanoseconds(elapsed),
             cpu: Cpu { user_ns: outcome.user_ns, system_ns: outcome.system_ns, ..measured.cpu },
             drives: measured.drives,

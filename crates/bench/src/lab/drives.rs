@@ -127,6 +127,11 @@ impl ModelledDrives {
         self.drives.iter().map(|drive| &drive.file)
     }
 
+    /// The name of one of the study's drives.
+    pub(super) fn name(&self, index: usize) -> Option<&str> {
+        self.drives.get(index).map(|drive| drive.name.as_str())
+    }
+
     /// The disks of a guest, new: those of the study's drives with these indices, in
     /// this order, below the host that stack number `stack` has. Where their platters
     /// stand depends on the seed and the index.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use disklab_drive::Nanos;
+use disklab_drive::{HostStatistics, Nanos};
 use disklab_exec::{Interrupt, UntrustedDirectory};
 use disklab_lab::guest::GUEST;
-use disklab_lab::{Lab, LabError, LabOptions, LabReport, console};
+use disklab_lab::{Lab, LabError, LabOptions, LabReport, ReadsFromMemory, console};
+use disklab_sample::{MemoryReads, Sample};
 use disklab_study::Cell;
 
 use super::CELL_JOB;
@@ -117,6 +118,7 @@ impl OneCell<'_> {
             )));
         };
         if let Ok(sample) = &mut answer.result {
+            self.add_memory_reads(sample, &report);
             let seconds = report.virtual_time.0 as f64 / 1e9;
             let extra = &mut sample.environment.extra;
             let mut add = |name: &str, value: String| extra.insert(format!("lab.{name}"), value);
@@ -150,6 +152,25 @@ impl OneCell<'_> {
             }
         }
         Ok(answer)
+    }
+
+    /// Says of each step which reads the drives answered from their own memory. A host's memory
+    /// answers before that of the drives below it.
+    fn add_memory_reads(&self, sample: &mut Sample, report: &LabReport) {
+        for step in &mut sample.steps {
+            let Some(began) = step.began_ns else { continue };
+            let (from, to) = (Nanos(began), Nanos(began.saturating_add(step.elapsed_ns)));
+            for traffic in &mut step.drives {
+                let is_it = |index: &usize| self.drives.name(*index) == Some(&traffic.drive);
+                let disk = self.indices.iter().position(is_it);
+                let disk = disk.and_then(|at| report.disks.get(at)?.as_ref());
+                let disk = disk.filter(|disk| disk.drive.host == HostStatistics::default());
+                traffic.memory_reads = disk.map(|disk| {
+                    let ReadsFromMemory { reads, bytes } = disk.read_log.between(from, to);
+                    MemoryReads { reads, bytes }
+                });
+            }
+        }
     }
 }
 

@@ -48,8 +48,13 @@ impl HardDisk {
         });
     }
 
-    fn send_from_memory(&mut self, now: u64, command: Command) {
+    fn count_hit(&mut self, command: &Command) {
         self.counts.read_hits += 1;
+        self.counts.read_hit_bytes += command.bytes();
+    }
+
+    fn send_from_memory(&mut self, now: u64, command: Command) {
+        self.count_hit(&command);
         let sent = self.link.read(now, now, command.bytes());
         self.events.push(sent, Event::Sent(command));
         let resume = self.reads.hit(&self.arm.geometry, now, command.sector, command.end());
@@ -124,7 +129,7 @@ impl HardDisk {
                 let done = self.reads.ride_until(&self.arm.geometry, end);
                 if done <= now {
                     self.reads.rode(&self.arm.geometry, now, command.end());
-                    self.counts.read_hits += 1;
+                    self.count_hit(&command);
                     let sent = self.link.read(now, now, command.bytes());
                     self.events.push(sent, Event::Sent(command));
                     return;

@@ -44,7 +44,10 @@ impl SolidState {
             done = done.max(self.send(ready, bytes, true));
             unit += count;
         }
-        self.counts.read_hits += u64::from(hit);
+        if hit {
+            self.counts.read_hits += 1;
+            self.counts.read_hit_bytes += end - begin;
+        }
         done
     }
 

@@ -3,6 +3,7 @@
 
 mod medium;
 mod options;
+mod read_log;
 mod requests;
 
 use std::os::fd::BorrowedFd;
@@ -15,6 +16,7 @@ use crate::content::Content;
 use crate::vhost::{Connection, Event, Session};
 pub(crate) use medium::Medium;
 pub use options::DiskOptions;
+pub use read_log::{ReadLog, ReadsFromMemory};
 use requests::STEP_BYTES;
 
 /// A request that the guest waits for.
@@ -53,6 +55,7 @@ pub(crate) struct Disk {
     data: Vec<u8>,
     requests: u64,
     medium: Option<Medium>,
+    read_log: ReadLog,
 }
 
 impl Disk {
@@ -79,6 +82,7 @@ impl Disk {
             data: vec![0; STEP_BYTES],
             requests: 0,
             medium,
+            read_log: ReadLog::default(),
         })
     }
 
@@ -95,6 +99,11 @@ impl Disk {
     /// What the drive did.
     pub fn statistics(&self) -> Statistics {
         self.drive.statistics()
+    }
+
+    /// When the drive answered reads from its own memory.
+    pub fn read_log(&self) -> &ReadLog {
+        &self.read_log
     }
 
     /// Takes what the guest sent: what is in the socket where `read`, else what
@@ -162,6 +171,7 @@ impl Disk {
     /// interrupted.
     pub fn advance(&mut self, now: Nanos) -> Result<bool, LabError> {
         self.drive.advance(now, &mut self.completions);
+        self.read_log.note(now, &self.drive.statistics());
         self.tell_medium()?;
         if self.completions.is_empty() && self.immediate.is_empty() {
             return Ok(false);
