@@ -8,7 +8,8 @@ use crate::Report;
 /// their name; empty fields were not measured.
 const HEADER: &str = "study,bench,stack,layout,file_system,workload,step,direction,block,\
                       throughput_bytes_per_second,operations_per_second,elapsed_seconds,p50_ns,p99_ns,p999_ns,\
-                      bytes,drive_read_bytes,drive_write_bytes,missed,part,operation";
+                      bytes,drive_read_bytes,drive_write_bytes,missed,part,operation,\
+                      drive_memory_read_share,drive_memory_read_bytes";
 
 /// All observations of a report.
 pub(crate) fn text(report: &Report) -> String {
@@ -40,7 +41,10 @@ pub(crate) fn text(report: &Report) -> String {
             }
             let _ = write!(csv, ",{},{},{}", o.bytes, o.drive_read, o.drive_write);
             let missed = o.missed.map_or_else(String::new, |n| n.to_string());
-            let _ = write!(csv, ",{missed},{},{}\r\n", key.part.word(), group.operation.plural());
+            let _ = write!(csv, ",{missed},{},{}", key.part.word(), group.operation.plural());
+            let share = number(o.memory_reads.map(|memory| memory.of_reads));
+            let bytes = o.memory_reads.map_or_else(String::new, |m| m.bytes.to_string());
+            let _ = write!(csv, ",{share},{bytes}\r\n");
         }
     }
     csv

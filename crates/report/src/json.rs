@@ -148,6 +148,9 @@ fn observation(o: &Observation) -> Value {
         "drives": o.drives.iter().map(|d| json!({
             "drive": d.drive, "read_bytes": d.read, "write_bytes": d.written,
         })).collect::<Value>(),
+        "drive_memory_reads": o.memory_reads.map(|memory| json!({
+            "share_of_reads": memory.of_reads, "bytes": memory.bytes,
+        })),
         "cpu_seconds": o.cpu_seconds,
     })
 }

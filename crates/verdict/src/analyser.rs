@@ -15,7 +15,7 @@ use crate::evidence::{CellFacts, Detail, Evidence, Unfinished};
 use crate::nothing::nothing_measured;
 use crate::summary::summary;
 use crate::unsteady::Unsteady;
-use crate::{Analysis, DriveBytes, Group, GroupKey, LatencySummary, Observation};
+use crate::{Analysis, DriveBytes, Group, GroupKey, LatencySummary, MemoryReadShare, Observation};
 
 /// The pure core of [`analyse`](crate::analyse): takes samples one by one, keeps
 /// what figures and findings need of them, and gives the analysis.
@@ -248,6 +248,7 @@ struct Observed {
     drives: Vec<DriveBytes>,
     read: u64,
     write: u64,
+    memory_reads: Option<MemoryReadShare>,
     cpu_seconds: f64,
 }
 
@@ -263,6 +264,7 @@ impl Observed {
             read: drives.iter().fold(0, |sum, d| sum.saturating_add(d.read)),
             write: drives.iter().fold(0, |sum, d| sum.saturating_add(d.written)),
             drives,
+            memory_reads: memory_reads(step),
             cpu_seconds: seconds(step.cpu.machine_busy_ns),
         }
     }
@@ -297,10 +299,22 @@ impl Observed {
             drive_read: self.read,
             drive_write: self.write,
             drives: self.drives.clone(),
+            memory_reads: self.memory_reads,
             cpu_seconds: self.cpu_seconds,
         };
         (observation, histogram)
     }
+}
+
+/// What the drives of a step answered from memory, if that is known of each and there were reads.
+fn memory_reads(step: &Step) -> Option<MemoryReadShare> {
+    let counts: Option<Vec<_>> = step.drives.iter().map(|drive| drive.memory_reads).collect();
+    let counts = counts?;
+    let sum = |values: &mut dyn Iterator<Item = u64>| values.fold(0, u64::saturating_add);
+    let reads = sum(&mut step.drives.iter().map(|drive| drive.reads));
+    let of_reads = sum(&mut counts.iter().map(|c| c.reads)) as f64 / reads as f64;
+    let bytes = sum(&mut counts.iter().map(|c| c.bytes));
+    (reads > 0).then(|| MemoryReadShare { of_reads: of_reads.min(1.0), bytes })
 }
 
 fn seconds(nanoseconds: u64) -> f64 {

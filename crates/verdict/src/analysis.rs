@@ -96,6 +96,8 @@ pub struct Observation {
     pub drive_write: u64,
     /// What each drive moved during the step.
     pub drives: Vec<DriveBytes>,
+    /// Reads of the step that the drives answered from their own memory, if that is known.
+    pub memory_reads: Option<MemoryReadShare>,
     /// Processor seconds of the whole machine during the step.
     pub cpu_seconds: f64,
 }
@@ -147,6 +149,15 @@ impl LatencySummary {
             Percentile::P999 => self.p999_ns,
         }
     }
+}
+
+/// What all drives of a step answered from their own memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemoryReadShare {
+    /// The share of their reads, 0 to 1.
+    pub of_reads: f64,
+    /// Bytes.
+    pub bytes: u64,
 }
 
 impl Observation {

@@ -17,6 +17,7 @@ mod contradictions;
 mod describe;
 mod evidence;
 mod figures;
+pub mod floors;
 #[cfg(test)]
 mod hostile;
 mod modes;
@@ -36,7 +37,7 @@ pub use analyse::{AnalyseError, analyse};
 pub use analyser::Analyser;
 pub use analysis::{
     Analysis, Answer, Comparison, DriveBytes, Finding, Group, GroupKey, LatencySummary,
-    Observation, Outcome, Point, Severity,
+    MemoryReadShare, Observation, Outcome, Point, Severity,
 };
 pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};
 pub use purposes::{

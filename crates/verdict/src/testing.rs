@@ -32,7 +32,7 @@ btrfs = "btrfs[compress=zlib]"
 
 [[workloads]]
 id = "dd-{bs}"
-each = [{ bs = "4k", count = 64 }, { bs = "64k", count = 16 }, { bs = "1M", count = 8 }]
+each = [{ bs = "4k", count = 64 }, { bs = "64k", count = 16 }, { bs = "1M", count = 16 }]
 dd = { direction = "write", bs = "{bs}", count = "{count}", flags = "dsync" }
 
 [[workloads]]

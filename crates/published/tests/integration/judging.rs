@@ -94,6 +94,7 @@ fn group(stack: &str, workload: &str, per_second: &[f64]) -> Group {
         drive_read: 0,
         drive_write: 0,
         drives: Vec::new(),
+        memory_reads: None,
         cpu_seconds: 0.0,
     });
     let key = GroupKey {

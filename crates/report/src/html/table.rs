@@ -30,6 +30,8 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
         answer.points.iter().map(|p| traffic(report, p.group)).collect();
     let watched = traffics.iter().any(Option::is_some);
     let media = traffics.iter().flatten().any(|t| t.medium_ratio.is_some());
+    let memory = traffics.iter().flatten().any(|t| t.memory_reads.is_some());
+    let columns = TrafficColumns { media, memory };
     let binary = answer.measure == Measure::Throughput;
     html! {
         div.scroll role="region" tabindex="0" aria-label={ "Exact figures " (which(report, answer)) } {
@@ -60,6 +62,11 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
                             th.n scope="col" title="bytes that the drives wrote per byte asked for" {
                                 "write ampl."
                             }
+                            @if memory {
+                                th.n scope="col" title="the share of the reads given to the drives that they answered from their own memory: read ahead, or kept" {
+                                    "from drives' memory"
+                                }
+                            }
                             @if media {
                                 th.n scope="col" title="bytes that the drives wrote to their own flash or platters per byte that they were given: data moved to make room are in it, data still in their write caches are not" {
                                     "inside drives"
@@ -87,7 +94,7 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
                                     }
                                 }
                             }
-                            @if watched { (moved(traffic.as_ref(), media)) }
+                            @if watched { (moved(traffic.as_ref(), columns)) }
                         }
                     }
                 }
@@ -124,7 +131,17 @@ fn quantile_text(histogram: &disklab_sample::LatencyHistogram, quantile: f64) ->
     }
 }
 
-fn moved(traffic: Option<&Traffic>, media: bool) -> Markup {
+/// Columns of what drives did that only some drives count.
+#[derive(Debug, Clone, Copy)]
+struct TrafficColumns {
+    media: bool,
+    memory: bool,
+}
+
+fn moved(traffic: Option<&Traffic>, columns: TrafficColumns) -> Markup {
+    let TrafficColumns { media, memory } = columns;
+    let share =
+        |s: Option<f64>| s.map_or_else(|| "–".to_owned(), |s| format!("{:.1} %", s * 100.0));
     let amplification = |r: Option<f64>| r.map_or_else(|| "–".to_owned(), |r| format!("{r:.2}×"));
     html! {
         @match traffic {
@@ -133,9 +150,10 @@ fn moved(traffic: Option<&Traffic>, media: bool) -> Markup {
                 td.n { (Quantity::Size.show(t.written)) }
                 td.n { (amplification(t.read_ratio)) }
                 td.n { (amplification(t.written_ratio)) }
+                @if memory { td.n { (share(t.memory_reads)) } }
                 @if media { td.n { (amplification(t.medium_ratio)) } }
             }
-            None => { @for _ in 0..4 + usize::from(media) { td.n { "–" } } }
+            None => { @for _ in 0..4 + usize::from(media) + usize::from(memory) { td.n { "–" } } }
         }
     }
 }

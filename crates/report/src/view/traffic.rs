@@ -22,6 +22,9 @@ pub(crate) struct Traffic {
     /// Bytes that the drives wrote to their own media per byte that they were given, over
     /// all cells; absent where they do not tell.
     pub(crate) medium_ratio: Option<f64>,
+    /// The share of the drives' reads that they answered from their own memory, the median of
+    /// the cells; absent if they were not counted.
+    pub(crate) memory_reads: Option<f64>,
     /// (drive, bytes read, bytes written), means of the cells.
     pub(crate) drives: Vec<(String, f64, f64)>,
 }
@@ -62,6 +65,7 @@ pub(crate) fn traffic(report: &Report, index: usize) -> Option<Traffic> {
         entry.0 += moved.read as f64 / watched.len() as f64;
         entry.1 += moved.written as f64 / watched.len() as f64;
     }
+    let shares: Vec<f64> = watched.iter().filter_map(|o| Some(o.memory_reads?.of_reads)).collect();
     let key = &group.key;
     let media = report.facts.media.iter().find(|media| {
         media.step == key.step && media.workload == key.workload && media.stack == key.stack
@@ -71,6 +75,7 @@ pub(crate) fn traffic(report: &Report, index: usize) -> Option<Traffic> {
         written: median(|o| o.drive_write),
         read_ratio: ratio(sum(|o| o.drive_read)).filter(|_| compares(Direction::Read)),
         written_ratio: ratio(sum(|o| o.drive_write)).filter(|_| compares(Direction::Write)),
+        memory_reads: crate::Spread::of(&shares).map(|spread| spread.median),
         medium_ratio: media.and_then(MediumWrites::amplification),
         drives: drives.into_iter().map(|(d, (r, w))| (d.to_owned(), r, w)).collect(),
     })

@@ -1,39 +1,21 @@
 //! Work on too little to be reported apart from its surroundings.
 
-use disklab_sample::{Order, Task};
-use disklab_units::Bytes;
-
-use crate::audits::support::on_hard_disks;
+use crate::audits::support::{decides_answer, on_hard_disks};
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
+use crate::floors::BelowFloor;
 use crate::words::list;
 use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {
     name: "small-file-set",
-    severity: Severity::Warning,
-    detects: "work on fewer files, or on smaller ones, than say something of larger sets",
-    evidence: "files and bytes of the step as its workload says them, against the drives' memory",
-    remedy: "more files, larger files; a larger --scale, or none",
+    severity: Severity::Severe,
+    detects: "figures that rest on less work than an answer needs: files, bytes, requests",
+    evidence: "the step's profile against the floors: 1,000 files, twice a drive's memory for random reads, 16 requests that wait, 32 MiB of a stream",
+    remedy: "the study's own sizes or its quick form; a larger --scale",
     reproducer: Reproducer::Lab("a tree of 63 files, and random reads of 64 MiB"),
     check,
 };
-
-/// Fewer files fit, with all that belongs to them, into what a file system writes at once:
-/// ext4's smallest journal has 1,024 blocks of 4 KiB (mke2fs(8), `-J size`), and an inode, a
-/// directory entry and their bitmaps take about one block a file.
-const FILES: u64 = 1000;
-/// Reads up to this size are small: their time is that of finding the place.
-const SMALL: u64 = 128 << 10;
-
-/// What is too small about a figure.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Lack {
-    /// So few files.
-    Files(u64),
-    /// So many bytes in the files, and in the memory of one drive.
-    Bytes(u64, u64),
-}
 
 /// The smallest of the drives' memories; `None` if one is unknown.
 fn memory(cell: &CellFacts) -> Option<u64> {
@@ -41,63 +23,51 @@ fn memory(cell: &CellFacts) -> Option<u64> {
     sizes?.into_iter().min().filter(|size| *size > 0)
 }
 
-fn lack(evidence: &Evidence<'_>, group: &Group) -> Option<Lack> {
-    let profile = group.profile();
-    let files = profile.files?;
-    let of_files = [Task::SmallFiles, Task::Create, Task::List, Task::Delete];
-    // One large file that is removed is no set of files.
-    let counts = profile.task.is_some_and(|task| of_files.contains(&task)) && files.files > 1;
-    if counts && files.files < FILES {
-        return Some(Lack::Files(files.files));
-    }
-    let requests = group.requests()?;
-    let reads = group.key.direction == disklab_sample::Direction::Read;
-    let random = requests.order == Order::Random && requests.largest <= SMALL;
-    if !reads || !random || !on_hard_disks(evidence, group) {
-        return None;
-    }
-    let memory = evidence.cells_of(group).into_iter().filter_map(memory).min()?;
-    (files.bytes > 0 && files.bytes < memory).then_some(Lack::Bytes(files.bytes, memory))
+fn lack(evidence: &Evidence<'_>, group: &Group) -> Option<BelowFloor> {
+    let cells = || evidence.cells_of(group).into_iter().filter_map(memory).min();
+    let memory = on_hard_disks(evidence, group).then(cells).flatten();
+    BelowFloor::of(&group.profile(), group.key.direction, memory)
 }
 
+/// One finding of the figures that answer a question, and one of the others.
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
-    let suspects = evidence.suspects(|_, group| lack(evidence, group).map(|_| 0.0));
-    if suspects.is_empty() {
-        return Vec::new();
-    }
+    [true, false].into_iter().filter_map(|decides| found(evidence, decides)).collect()
+}
+
+fn found(evidence: &Evidence<'_>, decides: bool) -> Option<Found> {
+    let suspects = evidence.suspects(|_, group| {
+        let lacks = decides_answer(evidence, group) == decides && lack(evidence, group).is_some();
+        lacks.then_some(0.0)
+    });
     let reported = suspects.iter().filter_map(|suspects| {
         let (_, group, _) = suspects.found.first()?;
-        Some(match lack(evidence, group)? {
-            Lack::Files(files) => format!("{} ({files} files)", suspects.figure),
-            Lack::Bytes(bytes, memory) => format!(
-                "{} ({} of files, {} of memory in each drive)",
-                suspects.figure,
-                Bytes(bytes).iec(),
-                Bytes(memory).iec()
-            ),
-        })
+        Some(format!("{} ({})", suspects.figure, lack(evidence, group)?))
     });
     let reported: Vec<String> = reported.collect();
-    vec![Found {
-        severity: Severity::Warning,
+    if reported.is_empty() {
+        return None;
+    }
+    let so = if decides { ", and nothing is concluded from it" } else { "" };
+    Some(Found {
+        severity: if decides { Severity::Severe } else { Severity::Warning },
         text: format!(
-            "Too little is worked on for an answer: {}. So few files fit into one journal, and \
-             small files into what a drive keeps and reads ahead; larger sets can rank the stacks \
-             the other way round.",
+            "Too little is worked on for an answer{so}: {}. So few files fit into one journal, so \
+             small files into what a drive keeps and reads ahead, and of so few requests the \
+             first weigh too much; larger sets can rank the stacks the other way round.",
             list(reported.iter().map(String::as_str), 6)
         ),
-        advice: "Take no decision from these figures: use more files, larger files, or a larger \
-                 --scale."
+        advice: "Use more files, larger files, more requests: the study as it is, its quick form \
+                 (--quick), or a larger --scale."
             .to_owned(),
         groups: suspects.iter().flat_map(|s| s.groups()).collect(),
-    }]
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use disklab_sample::{
-        Conditions, Direction, DriveConditions, DriveState, Environment, FileSet, Sample,
-        StepProfile,
+        Conditions, Direction, DriveConditions, DriveState, Environment, FileSet, Order, Sample,
+        StepProfile, Task,
     };
 
     use super::*;
@@ -124,9 +94,26 @@ mod tests {
     fn few_files_are_told_and_thousands_are_not() {
         let tree = |files, task| StepProfile { task: Some(task), ..set(files, 1 << 30) };
         let texts = found("copy", Direction::Copy, tree(63, Task::SmallFiles));
-        assert!(texts[0].contains("copy (63 files)"), "{texts:?}");
+        assert!(texts[0].contains("copy (63 files of at least 1000)"), "{texts:?}");
         assert!(found("copy", Direction::Copy, tree(4000, Task::SmallFiles)).is_empty());
         assert!(found("copy", Direction::Remove, tree(1, Task::Delete)).is_empty());
+    }
+
+    #[test]
+    fn figures_that_answer_a_question_are_severe() {
+        let tree = StepProfile { task: Some(Task::SmallFiles), ..set(63, 1 << 30) };
+        let severity = |stacks: &[&str]| {
+            let mut fixture = RunFixture::new("");
+            for stack in stacks {
+                let mut one = step("s", vec![figure(Direction::Copy, 1 << 20, 1.0)]);
+                one.profile = Some(tree.clone());
+                fixture.sample(stack, "copy", 0, vec![one]);
+            }
+            let found = fixture.findings(AUDIT.name);
+            found.iter().map(|f| f.severity).collect::<Vec<_>>()
+        };
+        assert_eq!(severity(&["single/ext4", "raid1/btrfs"]), [Severity::Severe]);
+        assert_eq!(severity(&["single/ext4"]), [Severity::Warning]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_sample::DriveState;
+use disklab_study::matches;
 
 use crate::audits::Found;
 use crate::evidence::{CellFacts, Evidence};
@@ -19,6 +20,25 @@ pub(super) fn on_hard_disks(evidence: &Evidence<'_>, group: &Group) -> bool {
         && cells.iter().all(|cell| {
             let drives = &cell.environment.drives;
             !drives.is_empty() && drives.iter().all(|d| d.rotational == Some(true) && known(d))
+        })
+}
+
+/// Whether a figure takes part in the answer to a question: a question asks about its
+/// workload, or the study has none, and another stack has the figure too.
+pub(super) fn decides_answer(evidence: &Evidence<'_>, group: &Group) -> bool {
+    let key = &group.key;
+    let step = format!("{}:{}", key.workload, key.step);
+    let questions = &evidence.study.questions;
+    let is_asked = questions.is_empty()
+        || questions.iter().any(|question| {
+            question.workloads.iter().any(|p| matches(p, &key.workload) || matches(p, &step))
+        });
+    is_asked
+        && evidence.groups.iter().any(|other| {
+            let other = &other.key;
+            other.stack != key.stack
+                && (&other.workload, &other.step, other.direction)
+                    == (&key.workload, &key.step, key.direction)
         })
 }
 

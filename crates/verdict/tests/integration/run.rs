@@ -53,7 +53,7 @@ dd = { direction = "write", bs = "{bs}", count = 16, flags = "dsync", source = "
 [[workloads]]
 id = "tree"
 title = "copy a tree"
-copy = { files = 100, size = "64M", sync = true }
+copy = { files = 1000, size = "64M", sync = true }
 
 [[questions]]
 ask = "How fast are large files read?"

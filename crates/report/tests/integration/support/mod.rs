@@ -184,6 +184,7 @@ fn group(
                         written: written / 4,
                     })
                     .collect(),
+                memory_reads: None,
                 cpu_seconds: 1.5,
             }
         })
