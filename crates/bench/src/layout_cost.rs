@@ -10,6 +10,8 @@ pub struct LayoutCost {
     /// Requests to drives for one small write: one for each copy or, with parity, reading and
     /// writing the data and each parity.
     pub small_write_requests: f64,
+    /// Parities that are computed of what is written; 0 for copies.
+    pub parities: u32,
     /// Bytes that making the stack writes to all drives together.
     pub making_bytes: f64,
     /// Requests to all drives that making the stack takes besides.
@@ -25,6 +27,7 @@ impl LayoutCost {
         drives: 1,
         write_bytes: 1.0,
         small_write_requests: 1.0,
+        parities: 0,
         making_bytes: 0.0,
         making_requests: 0.0,
     };
@@ -47,6 +50,7 @@ impl LayoutCost {
             drives: drive_writes.iter().filter(|share| **share > 0.0).count().max(1),
             write_bytes: if write_bytes > 0.0 { write_bytes } else { 1.0 },
             small_write_requests,
+            parities: if has_parity { tolerates } else { 0 },
             making_bytes: making_bytes.iter().sum(),
             making_requests: making_writes * small_write_requests,
         }
