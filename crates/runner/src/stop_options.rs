@@ -25,8 +25,8 @@ impl StopOptions {
     /// The same with the study's goal; `None` if the user said how often cells run, or what is
     /// to be known. A budget bounds the study's goal as it does the user's.
     pub fn with_goal_of_study(&self, goal: StudyGoal, repeats: Option<u32>) -> Option<Self> {
-        let is_told = repeats.is_some() || self.goal.is_some() || self.precision.is_some();
-        (!is_told).then(|| Self { goal: Some(goal.into()), ..self.clone() })
+        let is_given = repeats.is_some() || self.goal.is_some() || self.precision.is_some();
+        (!is_given).then(|| Self { goal: Some(goal.into()), ..self.clone() })
     }
 
     /// The rule; `None` for the fixed number of repeats. `repeats` are those that were asked

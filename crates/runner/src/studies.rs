@@ -111,6 +111,9 @@ pub(crate) fn study_folder(file: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use disklab_sample::Direction;
+    use disklab_verdict::floors::BelowFloor;
+
     use super::*;
 
     #[test]
@@ -120,6 +123,64 @@ mod tests {
             assert_eq!(found.study.id, *id);
             let context = disklab_workload::Context { scale: 1.0, folder: found.folder };
             disklab_bench::Campaign::new(found.study, &context).unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+
+    /// A drive's memory by the data sheet of the Deskstar NAS 10 TB, which both studies have.
+    const DRIVE_MEMORY: u64 = 256 << 20;
+
+    /// What of a study rests on too little work for an answer.
+    fn below_floors(study: Study, scale: f64) -> Vec<String> {
+        let context = disklab_workload::Context { scale, folder: PathBuf::from(".") };
+        let campaign =
+            disklab_bench::Campaign::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
+        let mut found = Vec::new();
+        for (spec, workload) in campaign.study.workloads.iter().zip(&campaign.workloads) {
+            for (step, direction) in [
+                (spec.id.as_str(), Direction::Read),
+                (spec.id.as_str(), Direction::Write),
+                ("cp", Direction::Copy),
+                ("rm", Direction::Remove),
+            ] {
+                let profile = workload.profile(step).expect("it says what it does");
+                let below = BelowFloor::of(&profile, direction, Some(DRIVE_MEMORY));
+                found.extend(below.map(|below| format!("{} {step}: {below}", spec.id)));
+            }
+        }
+        found
+    }
+
+    fn study(id: &str) -> Study {
+        find_study(id).unwrap_or_else(|e| panic!("{e}")).study
+    }
+
+    #[test]
+    fn sizes_of_quick_studies_lie_above_the_floors() {
+        let none: [&str; 0] = [];
+        assert_eq!(below_floors(study("first-look"), 1.0), none);
+        assert_eq!(below_floors(study("nas"), 1.0), none);
+        let quick = study("nas").into_quick_form().expect("it has one");
+        assert_eq!(below_floors(quick, 1.0), none);
+        // The scale by which ext4 was 11 times as fast as XFS.
+        let scaled = below_floors(study("nas"), 1.0 / 64.0).join("; ");
+        for workload in ["small-files cp: 63 files", "vm-read vm-read: 32 MiB of files"] {
+            assert!(scaled.contains(workload), "{scaled}");
+        }
+    }
+
+    #[test]
+    fn every_quick_form_is_understood() {
+        let quick: Vec<&str> = SHIPPED_STUDIES
+            .iter()
+            .map(|(id, _)| *id)
+            .filter(|id| study(id).has_quick_form())
+            .collect();
+        assert_eq!(quick, ["nas"]);
+        for id in quick {
+            let found = find_study(id).unwrap_or_else(|e| panic!("{e}"));
+            let study = found.study.into_quick_form().expect("it has one");
+            let context = disklab_workload::Context { scale: 1.0, folder: found.folder };
+            disklab_bench::Campaign::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
         }
     }
 

@@ -77,6 +77,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
         questions,
         source,
         digest,
+        is_quick: false,
         quick,
     })
 }

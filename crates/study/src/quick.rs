@@ -66,6 +66,7 @@ impl Study {
                 self.id
             )));
         };
+        self.is_quick = true;
         self.repeats = form.repeats;
         self.workloads = form.workloads;
         Ok(self)
@@ -117,6 +118,7 @@ dd = {{ direction = "write", bs = "{{bs}}", count = 200 }}
         assert_eq!(body(&quick, 0), "rw = read, size = 1G, io_size = 4M");
         assert_eq!(body(&quick, 2), "direction = write, bs = 64k, count = 50");
         assert_eq!(quick.goal, whole.goal);
+        assert!(quick.is_quick && !whole.is_quick);
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub struct Study {
     pub source: Arc<Source>,
     /// SHA-256 of the file's text, in hexadecimal.
     pub digest: String,
+    /// Whether this is its quick form.
+    pub is_quick: bool,
     /// What it is when time is short.
     pub(crate) quick: Option<QuickForm>,
     /// Where each id is in `stacks` and `workloads`.

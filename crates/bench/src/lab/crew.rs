@@ -145,6 +145,7 @@ impl<'s, 'a> Shift<'s, 'a> {
         let folder = lab_folder(crew.folder, cell);
         let job = Job {
             study_text: study.source.text.clone(),
+            quick: study.is_quick,
             scale: crew.campaign.scale,
             cell: cell.clone(),
             fio: self.fio.clone(),

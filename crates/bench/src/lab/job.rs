@@ -33,6 +33,9 @@ const FILE: &str = "\u{1}study\u{1}";
 pub(super) struct Job {
     /// The study's whole text: the guest reads it as the host did.
     pub study_text: String,
+    /// Whether it is run in its quick form.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quick: bool,
     /// By how much sizes are scaled.
     pub scale: f64,
     /// The cell to carry out.
@@ -54,7 +57,9 @@ impl Job {
     /// # Errors
     /// Those of the study, in which its file has a name that [`Answer::named`] knows.
     pub fn study(&self) -> Result<Study, String> {
-        disklab_study::load(FILE, &self.study_text).map_err(|e| e.to_string())
+        let study = disklab_study::load(FILE, &self.study_text);
+        let study = if self.quick { study.and_then(Study::into_quick_form) } else { study };
+        study.map_err(|e| e.to_string())
     }
 }
 
@@ -129,6 +134,37 @@ mod tests {
         std::fs::write(folder.path().join(ANSWER), "{\"result\":").unwrap();
         assert!(read::<Answer>(folder.path(), ANSWER).is_err());
         assert!(read_answer(folder.path()).is_err());
+    }
+
+    #[test]
+    fn a_guest_reads_the_form_of_the_study_that_the_host_has() {
+        let text = "id = 's'\ntitle = 's'\n[stacks]\na = { layers = 'ext4', drives = 1 }\n\
+                    [[drives]]\nmodel = 'hgst-10tb'\nsize = '10 TB'\n[[workloads]]\nid = 'w'\n\
+                    fio = { rw = 'read', size = '2G' }\n[quick.workloads]\nw = { size = '1G' }\n";
+        let study = disklab_study::load("s.toml", text).expect("valid");
+        let job = |quick| Job {
+            study_text: text.to_owned(),
+            quick,
+            scale: 1.0,
+            cell: Cell {
+                number: 0,
+                block: 0,
+                stack: "a".to_owned(),
+                workload: "w".to_owned(),
+                seed: 1,
+            },
+            fio: None,
+            programs: false,
+            set_drive: Vec::new(),
+            charges: Vec::new(),
+        };
+        let body = |study: &Study| study.workloads[0].body.words();
+        assert_eq!(body(&job(false).study().expect("read")), body(&study));
+        let quick = study.into_quick_form().expect("it has one");
+        assert_eq!(body(&job(true).study().expect("read")), body(&quick));
+        // A job of the whole form takes no more of the guest's memory than before.
+        let json = |quick| serde_json::to_string(&job(quick)).expect("JSON");
+        assert!(!json(false).contains("\"quick\""));
     }
 
     #[test]

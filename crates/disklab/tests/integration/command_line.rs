@@ -73,6 +73,9 @@ fn usage_error_ends_with_2_and_touches_nothing() {
         (&["plan", "nas", "--processor", "atom-d2701"], "did you mean 'atom-d2700'"),
         (&["plan", "nas", "--processor", "./no.toml"], "cannot read the processor file"),
         (&["list", "potatoes"], "potatoes"),
+        (&["plan", "first-look", "--quick"], "'first-look' has no quick form"),
+        (&["run", "tiny.toml", "--quick"], "'tiny' has no quick form"),
+        (&["plan", "nas", "--quick", "--scale", "1/2"], "cannot be used with"),
         (&["frobnicate"], "frobnicate"),
     ];
     let before = listing(temp.path());
@@ -285,6 +288,38 @@ fn doctor_names_what_is_missing_and_its_package() {
     let fio = needs.iter().find(|n| n["name"] == "fio").expect("fio is asked for");
     assert!(fio["here"].is_boolean());
     assert_eq!(fio["remedy"], "apt-get install fio");
+}
+
+#[test]
+fn plan_of_nas_follows_the_studys_goal_and_form() {
+    let temp = tempfile::tempdir().expect("temp");
+    let plan = |words: &[&str]| {
+        let mut plan = disklab(temp.path());
+        plan.args(["plan", "nas", "--json", "--only", "single/*", "--seed", "1"]).args(words);
+        let out = plan.assert().success();
+        let json: serde_json::Value =
+            serde_json::from_slice(&out.get_output().stdout).expect("JSON");
+        json
+    };
+    let whole = plan(&[]);
+    assert_eq!((&whole["goal_is_the_studys"], &whole["quick"]), (&true.into(), &false.into()));
+    assert_eq!(whole["campaign"]["first_look_blocks"], 3);
+    // Said otherwise, or with nothing to compare, it is as the user says.
+    let fixed = plan(&["--repeats", "6"]);
+    assert_eq!((&fixed["goal_is_the_studys"], &fixed["repeats"]), (&false.into(), &6.into()));
+    assert!(fixed["campaign"].is_null());
+    let ranked = plan(&["--goal", "rank"]);
+    assert_eq!(ranked["goal_is_the_studys"], false);
+    let alone = plan(&["--without", "single/xfs", "--without", "single/btrfs"]);
+    assert_eq!((&alone["goal_is_the_studys"], &alone["repeats"]), (&false.into(), &6.into()));
+    let quick = plan(&["--quick"]);
+    assert_eq!(quick["quick"], true);
+    let seconds = |plan: &serde_json::Value| plan["predicted_seconds"].as_f64().expect("seconds");
+    assert!(seconds(&quick) < 0.8 * seconds(&whole), "{} {}", seconds(&quick), seconds(&whole));
+    let mut words = disklab(temp.path());
+    words.args(["plan", "nas", "--only", "single/*"]);
+    let said = words.assert().success().stdout(contains("the study's own goal; --repeats 6 runs"));
+    said.stdout(contains("all may be decided at the first look, after 3 blocks"));
 }
 
 #[test]
