@@ -211,7 +211,7 @@ fn describe(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> Valu
         "repeats": plan.repeats,
         "seed": plan.seed,
         "quick": plan.is_quick(),
-        "goal_is_the_studys": plan.has_goal_of_study,
+        "goal_from_study": plan.has_goal_of_study,
         "scale": plan.campaign.scale,
         "predicted_seconds": prediction.seconds,
         "prediction_rests_on": extent.rests_on(),

@@ -302,16 +302,16 @@ fn plan_of_nas_follows_the_studys_goal_and_form() {
         json
     };
     let whole = plan(&[]);
-    assert_eq!((&whole["goal_is_the_studys"], &whole["quick"]), (&true.into(), &false.into()));
+    assert_eq!((&whole["goal_from_study"], &whole["quick"]), (&true.into(), &false.into()));
     assert_eq!(whole["campaign"]["first_look_blocks"], 3);
     // Said otherwise, or with nothing to compare, it is as the user says.
     let fixed = plan(&["--repeats", "6"]);
-    assert_eq!((&fixed["goal_is_the_studys"], &fixed["repeats"]), (&false.into(), &6.into()));
+    assert_eq!((&fixed["goal_from_study"], &fixed["repeats"]), (&false.into(), &6.into()));
     assert!(fixed["campaign"].is_null());
     let ranked = plan(&["--goal", "rank"]);
-    assert_eq!(ranked["goal_is_the_studys"], false);
+    assert_eq!(ranked["goal_from_study"], false);
     let alone = plan(&["--without", "single/xfs", "--without", "single/btrfs"]);
-    assert_eq!((&alone["goal_is_the_studys"], &alone["repeats"]), (&false.into(), &6.into()));
+    assert_eq!((&alone["goal_from_study"], &alone["repeats"]), (&false.into(), &6.into()));
     let quick = plan(&["--quick"]);
     assert_eq!(quick["quick"], true);
     let seconds = |plan: &serde_json::Value| plan["predicted_seconds"].as_f64().expect("seconds");

@@ -26,7 +26,7 @@ fn memory(cell: &CellFacts) -> Option<u64> {
 fn lack(evidence: &Evidence<'_>, group: &Group) -> Option<BelowFloor> {
     let cells = || evidence.cells_of(group).into_iter().filter_map(memory).min();
     let memory = on_hard_disks(evidence, group).then(cells).flatten();
-    BelowFloor::of(&group.profile(), group.key.direction, memory)
+    BelowFloor::of(group.profile(), group.key.direction, memory)
 }
 
 /// One finding of the figures that answer a question, and one of the others.
