@@ -101,7 +101,6 @@ impl<'a> Mean<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::RunFixture;
 
     #[test]

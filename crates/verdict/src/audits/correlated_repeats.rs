@@ -97,7 +97,7 @@ mod tests {
     /// Two stacks in eight blocks; `swing` says how the machine is at a cell.
     fn texts(bench: &str, swing: impl Fn(u32) -> f64) -> Vec<String> {
         let mut fixture = RunFixture::new("");
-        fixture.info.bench = bench.to_owned();
+        fixture.info.bench = bench.parse().expect("a bench");
         for block in 0..8 {
             fixture.measured("single/ext4", "dd-4k", block, 1e6 * swing(2 * block));
             fixture.measured("raid1/ext4", "dd-4k", block, 3e6 * swing(2 * block + 1));

@@ -76,7 +76,7 @@ mod tests {
     fn quick_form_is_named() {
         let mut fixture = RunFixture::new("");
         fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
-        fixture.info.options.insert("quick".to_owned(), "yes".to_owned());
+        fixture.info.options.quick = true;
         // A study without the form: the fixture's loads none.
         let found = fixture.findings("scaled");
         assert!(found[0].text.ends_with("this is its quick form."), "{found:?}");
