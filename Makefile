@@ -1,11 +1,13 @@
 # On a fresh Debian 12 or 13. Each installs what is missing first; all but `install` build the
-# quick profile (docs/profiles.md).
+# quick profile (docs/internals/profiles.md).
 #   make demo       build, show a first answer, run the same small study in the lab, compare
 #   make check      check the format and the lints, run the unit and property tests: minutes, without root
 #   make test       check the format and the lints, run all tests that must pass before anything lands
 #   make test-all   the same with the long tests: calibration, whole studies
 #   make shipped-run  run that study, keep its figures in runs/
-#   make published  run the five published studies in the lab, write docs/published.md
+#   make published  run the five published studies in the lab, write docs/validation/published.md
+#   make book       build the documents as a book in target/book
+#   make dist       build a static program, a tarball and a .deb in target/dist
 #   make install    build the optimised program, install it to PREFIX
 
 .DEFAULT_GOAL := help
@@ -14,7 +16,7 @@ OUT ?= disklab-runs/demo
 CARGO = ./scripts/cargo
 BINARY = target/debug/disklab
 OPTIMISED = target/release/disklab
-.PHONY: help needs build optimised demo shipped-run check test test-all published install clean
+.PHONY: help needs build optimised demo shipped-run check test test-all published book dist install clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -51,6 +53,13 @@ test-all:
 
 published: build
 	./scripts/published
+
+book:
+	@./scripts/needs book
+	@./scripts/book
+
+dist: needs
+	@./scripts/dist
 
 install: optimised
 	install -D -m 755 $(OPTIMISED) "$(DESTDIR)$(PREFIX)/bin/disklab"

@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 const PLAYED: usize = 200;
 /// Campaigns are planned to miss the effect in so many of the cases in which they may: a
 /// pilot of a machine that stalls shows less of that than there is, and planned for 90 %,
-/// campaigns there found it in 85 to 90 % (docs/calibration.md).
+/// campaigns there found it in 85 to 90 % (docs/validation/calibration.md).
 const MISSED_OF_PERMITTED: f64 = 0.7;
 /// A pilot this small may have met less noise than there is. The noise is taken at the
 /// upper end of what it allows, which it exceeds in one pilot of five (Browne, 'On the use

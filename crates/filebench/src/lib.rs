@@ -7,7 +7,7 @@
 //! each thread.
 //!
 //! With [`Options::strict`] those flaws of Filebench 1.5 stay that decide figures,
-//! for comparison with what it measured; without, they are mended. docs/workloads.md
+//! for comparison with what it measured; without, they are mended. docs/reference/workloads.md
 //! names each.
 
 mod aio;

@@ -3,7 +3,7 @@
 //!
 //! Pure: no clock, no files. [`HostedDrive`] is a [`disklab_drive::Drive`] with another
 //! one below it; [`HostSettings`] say by which of QEMU's cache modes they are connected.
-//! `docs/virtual-disks.md` says what is modelled, and after which sources.
+//! `docs/internals/virtual-disks.md` says what is modelled, and after which sources.
 
 mod backend;
 mod cache_mode;

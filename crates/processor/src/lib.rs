@@ -4,7 +4,7 @@
 //! processor (`processors/*.toml`) says how long a system call, a checksum or a
 //! parity takes on a machine of its kind; the lab's kernel
 //! (`kernel/patches/processor.patch`) has the clock go on by that, where the work
-//! is done. `docs/cpu-cost.md` says what that can tell and what it cannot.
+//! is done. `docs/internals/cpu-cost.md` says what that can tell and what it cannot.
 
 mod cost;
 mod file;

@@ -1,6 +1,6 @@
-//! Draws docs/method-pairing.svg: what pairing over blocks sees that heaps hide.
+//! Draws docs/method/method-pairing.svg: what pairing over blocks sees that heaps hide.
 //!
-//! `cargo run -p disklab-stats --example pairing > docs/method-pairing.svg`
+//! `cargo run -p disklab-stats --example pairing > docs/method/method-pairing.svg`
 
 use disklab_stats::{Interval, paired_ratio, unpaired_ratio};
 

@@ -118,7 +118,7 @@ fn parse_audit(text: &str) -> Result<String, String> {
     if disklab_verdict::AUDITS.iter().any(|audit| audit.name == text) {
         return Ok(text.to_owned());
     }
-    Err(format!("there is no audit '{text}'; docs/audits.md names them, and reports do"))
+    Err(format!("there is no audit '{text}'; docs/reference/audits.md names them, and reports do"))
 }
 
 #[cfg(test)]

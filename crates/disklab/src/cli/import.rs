@@ -14,7 +14,7 @@ const EXAMPLES: &str = "Examples:
   disklab import composite.xml --drives hdd:4 --to run judged by what four disks can do
   disklab import --published qiita-2014 --to run       what was published, as a run
 
-docs/import.md tells what is taken of each format, and what is not.";
+docs/guide/import.md tells what is taken of each format, and what is not.";
 
 /// Make a run of what other programs measured.
 ///

@@ -116,7 +116,7 @@ fn drives_are_drawn_by_the_seed() {
 }
 
 /// In the lab: the write cache off, whose figure hangs on one overhead of the drive
-/// (docs/sensitivity.md).
+/// (docs/method/sensitivity.md).
 #[test]
 fn what_a_claim_hangs_on_is_found_one_at_a_time_and_all_at_once() {
     let Some(_) = kernel() else { return };

@@ -1,5 +1,5 @@
 //! What fio's own examples do that need neither an engine of their own nor a device, each in
-//! a tiny job. docs/parity.md lists the examples; each name here is one of them.
+//! a tiny job. docs/validation/parity.md lists the examples; each name here is one of them.
 
 use disklab_engine::{JobReport, Kind, Report, Site, log_paths, run};
 use disklab_jobfile::Job;
@@ -137,8 +137,8 @@ fn what_fios_examples_do_runs() {
 
 #[test]
 fn examples_are_listed_in_the_documentation() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/parity.md");
-    let text = std::fs::read_to_string(path).expect("docs/parity.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/validation/parity.md");
+    let text = std::fs::read_to_string(path).expect("docs/validation/parity.md");
     for (name, _) in EXAMPLES {
         assert!(text.contains(&format!("`{name}`")), "{name}");
     }

@@ -82,7 +82,7 @@ pub fn ensure_zfs(
 /// About how long [`ensure`] takes here to build a kernel with `parts`, as far as it is not
 /// compiled already.
 pub fn build_time(parts: Parts, cache: &Path) -> Duration {
-    /// Of one of the two slow processors that docs/first-minutes.md was measured on.
+    /// Of one of the two slow processors that docs/guide/first-minutes.md was measured on.
     const SECONDS_PER_OBJECT: f64 = 0.85;
     /// To unpack, configure and link, which more processors do not speed up.
     const BESIDES: f64 = 30.0;

@@ -11,7 +11,7 @@ const METHOD: &str = "2";
 
 /// How the kernel's objects are optimised, instead of with `-O2`: `KCFLAGS` in
 /// `kernel/make-arguments`. It is compiled a fifth faster, and runs as fast
-/// (docs/first-minutes.md).
+/// (docs/guide/first-minutes.md).
 const OPTIMISATION: &str = "-O1";
 
 /// A change to Debian's source. A named tree is taken as it is.

@@ -204,10 +204,10 @@ proptest! {
 
 #[test]
 fn the_documented_example_is_a_study() {
-    let page = include_str!("../../../../docs/studies.md");
+    let page = include_str!("../../../../docs/guide/studies.md");
     let (_, rest) = page.split_once("```toml\n").expect("an example");
     let (example, _) = rest.split_once("```").expect("its end");
-    let study = load("docs/studies.md", example).expect("valid");
+    let study = load("docs/guide/studies.md", example).expect("valid");
     assert_eq!(study.stacks.len(), 9, "as the page says");
     assert_eq!(study.workloads.len(), 3);
 }

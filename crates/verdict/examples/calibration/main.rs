@@ -1,7 +1,7 @@
 //! Whether verdicts may be believed: a simulation of campaigns whose truth is known.
 //!
 //! `cargo run --release -p disklab-verdict --example calibration [CAMPAIGNS [SECTION…] [WORLD…]]`
-//! prints the tables of docs/calibration.md; the sections are worlds, claims, coverage,
+//! prints the tables of docs/validation/calibration.md; the sections are worlds, claims, coverage,
 //! power, adaptive and precision. All of it is seeded: the same numbers come out
 //! everywhere.
 

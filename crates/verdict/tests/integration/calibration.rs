@@ -1,5 +1,5 @@
 //! That verdicts are calibrated: a smaller turn of the simulation whose tables are in
-//! docs/calibration.md. Bounds are those promised plus what chance adds in so few
+//! docs/validation/calibration.md. Bounds are those promised plus what chance adds in so few
 //! campaigns (a binomial deviate of 3).
 
 use crate::fixture::RunFixture;

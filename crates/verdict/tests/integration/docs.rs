@@ -1,4 +1,4 @@
-//! The table of docs/audits.md is that of the audits. `UPDATE=1` writes it anew.
+//! The table of docs/reference/audits.md is that of the audits. `UPDATE=1` writes it anew.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ const END: &str = "<!-- The end of the audits. -->\n";
 
 #[test]
 fn the_documentation_has_every_audit() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/audits.md");
-    let text = std::fs::read_to_string(&path).expect("docs/audits.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/audits.md");
+    let text = std::fs::read_to_string(&path).expect("docs/reference/audits.md");
     let (before, rest) = text.split_once(BEGIN).expect("the mark where the audits begin");
     let (_, after) = rest.split_once(END).expect("the mark where they end");
     let wanted = format!("{before}{BEGIN}\n{}\n{END}{after}", disklab_verdict::audits_markdown());
@@ -17,7 +17,7 @@ fn the_documentation_has_every_audit() {
     } else {
         assert!(
             text == wanted,
-            "docs/audits.md is not up to date: UPDATE=1 cargo test -p disklab-verdict --test integration docs"
+            "docs/reference/audits.md is not up to date: UPDATE=1 cargo test -p disklab-verdict --test integration docs"
         );
     }
 }
@@ -46,7 +46,7 @@ fn every_promise_has_a_test_that_exists() {
             }
         }
     }
-    let text = std::fs::read_to_string(root.join("docs/what-misled.md")).expect("the table");
+    let text = std::fs::read_to_string(root.join("docs/validation/what-misled.md")).expect("the table");
     let is_row = |line: &&str| {
         line.strip_prefix("| ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };

@@ -1,5 +1,5 @@
 //! That the comparison of two runs is calibrated: A/A pairs of runs on machines that are
-//! made up, as for campaigns in docs/calibration.md. The two runs of a pair are
+//! made up, as for campaigns in docs/validation/calibration.md. The two runs of a pair are
 //! independent, each with a machine of its own.
 
 use crate::fixture::RunFixture;

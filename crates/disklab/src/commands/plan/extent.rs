@@ -84,7 +84,7 @@ impl Extent {
 
     /// How sure the time is. Before anything ran, plans were off by 0.8 to 2 times on loop
     /// and by 3 to 11 times on a loaded machine in the lab; from a first block, by 1 %, and
-    /// by 9 to 18 % where the load changed (docs/calibration.md).
+    /// by 9 to 18 % where the load changed (docs/validation/calibration.md).
     fn certainty(&self) -> &'static str {
         if self.is_learnt {
             "as cells of that run took: within 15 %, unless the machine's load changes"

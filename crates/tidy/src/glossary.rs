@@ -1,0 +1,180 @@
+//! The words that `docs/glossary.md` retires are counted in identifiers, comments, help,
+//! messages and documents. `words.txt` has the rules.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use fancy_regex::Regex;
+
+use crate::ceilings;
+use crate::rust::{TokenKind, tokens};
+use crate::tree::{files_with, text};
+
+/// A retired word.
+struct Rule<'a> {
+    name: &'a str,
+    identifiers: Option<Identifiers>,
+    prose: Option<Regex>,
+    /// Letters of the kinds of prose it counts in.
+    kinds: &'a str,
+}
+
+/// How identifiers are matched.
+enum Identifiers {
+    AsWritten(Regex),
+    InLowerCase(Regex),
+}
+
+/// All that is written, in streams.
+#[derive(Default)]
+struct Text {
+    /// How often each identifier occurs.
+    identifiers: HashMap<String, usize>,
+    prose: HashMap<char, String>,
+}
+
+#[test]
+fn retired_words_only_get_fewer() {
+    let rules = include_str!("../words.txt");
+    let written = written();
+    let mut counts: Vec<(usize, &str)> =
+        rules.lines().filter_map(rule).map(|rule| (count(&rule, &written), rule.name)).collect();
+    counts.sort_by(|a, b| b.cmp(a));
+    let total = counts.iter().map(|(count, _)| count).sum();
+    ceilings::hold("retired_words", total, || {
+        counts.iter().map(|(count, name)| format!("{count:6} {name}\n")).collect()
+    });
+}
+
+fn rule(line: &str) -> Option<Rule<'_>> {
+    if line.starts_with('#') {
+        return None;
+    }
+    let [name, identifiers, prose, kinds] =
+        line.split('~').collect::<Vec<_>>().try_into().unwrap_or_else(|_| panic!("{line}"));
+    let regex = |pattern: &str| Regex::new(pattern).unwrap_or_else(|e| panic!("{name}: {e}"));
+    // A match does not reach over the end of a line.
+    let within_line = |pattern: &str| pattern.replace("[^.", "[^\\n.");
+    let any_case = |pattern: &str| regex(&format!("(?im){}", within_line(pattern)));
+    let identifiers = match (identifiers, identifiers.strip_prefix('=')) {
+        ("", _) => None,
+        (_, Some(as_written)) => Some(Identifiers::AsWritten(regex(as_written))),
+        (in_lower_case, None) => Some(Identifiers::InLowerCase(any_case(in_lower_case))),
+    };
+    let prose = (!prose.is_empty()).then(|| any_case(prose));
+    Some(Rule { name, identifiers, prose, kinds })
+}
+
+fn count(rule: &Rule<'_>, written: &Text) -> usize {
+    let matches = |name: &str| match &rule.identifiers {
+        None => false,
+        Some(Identifiers::AsWritten(regex)) => regex.is_match(name).expect("matched"),
+        Some(Identifiers::InLowerCase(regex)) => regex.is_match(&spaced(name)).expect("matched"),
+    };
+    let names: usize =
+        written.identifiers.iter().filter(|(name, _)| matches(name)).map(|(_, uses)| uses).sum();
+    let Some(prose) = &rule.prose else { return names };
+    let texts = rule.kinds.chars().filter_map(|kind| written.prose.get(&kind));
+    names + texts.map(|text| prose.find_iter(text).count()).sum::<usize>()
+}
+
+/// `TakeDown` and `take_down` as 'take down'.
+fn spaced(name: &str) -> String {
+    let mut words = String::new();
+    let mut before = '_';
+    for c in name.trim_matches('_').chars() {
+        if c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
+            words.push(' ');
+        }
+        words.push(if c == '_' { ' ' } else { c.to_ascii_lowercase() });
+        before = c;
+    }
+    words
+}
+
+fn written() -> Text {
+    let mut written = Text::default();
+    for file in ["crates", "fuzz"].iter().flat_map(|folder| files_with(folder, "rs")) {
+        // Of this crate, the rules' own words are no use of them.
+        if !file.starts_with("crates/tidy/") {
+            read_rust(&file, &text(&file), &mut written);
+        }
+    }
+    let documents = written.prose.entry('d').or_default();
+    for file in documents_of_the_project() {
+        documents.push_str(&text(&file));
+        documents.push('\n');
+    }
+    written
+}
+
+fn read_rust(file: &str, text: &str, written: &mut Text) {
+    let quiet = is_test_code(file);
+    let help = file.starts_with("crates/disklab/src/cli");
+    for token in tokens(text) {
+        let kind = match token.kind {
+            TokenKind::Identifier => {
+                *written.identifiers.entry(token.text.to_owned()).or_default() += 1;
+                continue;
+            }
+            TokenKind::Comment if help => 'h',
+            TokenKind::Comment => 'c',
+            TokenKind::Literal if !quiet && !token.in_tests => 'm',
+            _ => continue,
+        };
+        let prose = written.prose.entry(kind).or_default();
+        prose.push_str(token.text);
+        prose.push('\n');
+    }
+}
+
+/// Literals of tests are data, not messages.
+fn is_test_code(file: &str) -> bool {
+    let folders = ["/tests/", "/examples/", "/hostile"];
+    let ends = ["test.rs", "tests.rs", "testing.rs"];
+    file.starts_with("fuzz/")
+        || folders.iter().any(|part| file.contains(part))
+        || ends.iter().any(|end| file.ends_with(end))
+}
+
+/// What is written for people. The pages of single drives are made from code and drive files;
+/// the glossary and the log of retired words have to name them.
+fn documents_of_the_project() -> Vec<String> {
+    let mut found: Vec<String> =
+        ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md", "Makefile"]
+            .map(str::to_owned)
+            .to_vec();
+    for (folder, extension) in [
+        ("docs", "md"),
+        ("kernel", "md"),
+        ("studies", "toml"),
+        ("workloads", "toml"),
+        ("drives", "toml"),
+        ("processors", "toml"),
+        ("published", "toml"),
+    ] {
+        found.extend(files_with(folder, extension));
+    }
+    found.extend(crate::tree::files("scripts"));
+    found.retain(|file| {
+        let of_a_drive = file.starts_with("docs/drives/") && !file.ends_with("README.md");
+        !of_a_drive && Path::new(file).file_name().is_some_and(|name| name != "glossary.md")
+    });
+    found
+}
+
+#[test]
+fn identifiers_are_matched_as_words() {
+    for (name, words) in [("TakeDown", "take down"), ("take_down", "take down"), ("_u64", "u64")] {
+        assert_eq!(spaced(name), words);
+    }
+}
+
+#[test]
+fn rules_count_in_their_own_streams() {
+    let rule = rule(r"turn~^turns?$~\b(half|own) a? ?turn\b(?! of mind)~hc").expect("a rule");
+    let mut written = Text::default();
+    let code = "// half a turn, half a turn of mind\nfn turn(seat: Turns) { \"half a turn\"; }";
+    read_rust("crates/x/src/lib.rs", code, &mut written);
+    assert_eq!(count(&rule, &written), 3);
+}
