@@ -88,7 +88,7 @@ impl Medium {
     /// about a second, an I/O of fio takes a fifth of a millisecond, data are drawn and copied
     /// at some 550 MB/s; a disk does some 200 I/Os in a second of its own time, and waiting
     /// takes none. As 160 cells of `nas` took on an idle machine with two processors
-    /// (docs/calibration.md, 'What a plan predicts'). A system
+    /// (docs/validation/calibration.md, 'What a plan predicts'). A system
     /// call is caught by ptrace; with the switch to another program that it mostly is
     /// (PostgreSQL's clients and servers) it takes 25 µs.
     pub const LAB: Self = Self {

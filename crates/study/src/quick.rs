@@ -62,7 +62,7 @@ impl Study {
             return Err(place.error(format!(
                 "the study '{}' has no quick form: it needs a table [quick] that says which \
                  sizes still give its answers; run it without --quick, run some of its cells \
-                 with --only, or add the table to a copy of it (docs/studies.md)",
+                 with --only, or add the table to a copy of it (docs/guide/studies.md)",
                 self.id
             )));
         };

@@ -82,8 +82,8 @@ fn character(rest: &str) -> Option<usize> {
     let body = rest.strip_prefix('\'')?;
     let content = if body.starts_with("\\u{") {
         body.find('}')? + 1
-    } else if body.starts_with('\\') {
-        1 + body[1..].chars().next()?.len_utf8()
+    } else if let Some(escaped) = body.strip_prefix('\\') {
+        1 + escaped.chars().next()?.len_utf8()
     } else {
         body.chars().next().filter(|c| !matches!(c, '\'' | '\n'))?.len_utf8()
     };

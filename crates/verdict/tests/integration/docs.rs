@@ -46,7 +46,8 @@ fn every_promise_has_a_test_that_exists() {
             }
         }
     }
-    let text = std::fs::read_to_string(root.join("docs/validation/what-misled.md")).expect("the table");
+    let text =
+        std::fs::read_to_string(root.join("docs/validation/what-misled.md")).expect("the table");
     let is_row = |line: &&str| {
         line.strip_prefix("| ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
