@@ -406,7 +406,9 @@ proptest! {
                 let files = job.files.of(clone.min(job.process.clones - 1), seed);
                 prop_assert_eq!(files.len() as u64, job.files.count());
                 for file in files {
-                    prop_assert!(!file.name.is_empty() && !file.name.contains('/'));
+                    let directory = job.options.iter().any(|(name, _)| name == "directory");
+                    prop_assert!(!file.name.is_empty() && (directory || !file.name.contains('/')));
+                    prop_assert!(!file.name.starts_with('/') && file.name.split('/').all(|part| part != ".."));
                     prop_assert!(i64::try_from(file.extent.end()).is_ok());
                 }
                 for warning in &job.warnings {
