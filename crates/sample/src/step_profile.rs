@@ -169,6 +169,12 @@ impl Durability {
 }
 
 impl Requests {
+    /// Whether all are small: up to 128 KiB. Above that a disk's transfer takes as long as its
+    /// positioning.
+    pub fn are_small(&self) -> bool {
+        self.largest <= 128 << 10
+    }
+
     /// Requests of one size.
     pub fn of_size(bytes: u64, order: Order) -> Self {
         Self { smallest: bytes, largest: bytes, order }

@@ -85,8 +85,6 @@ struct Field {
     name: &'static str,
     show: fn(&RunSettings) -> Option<String>,
     read: fn(&mut RunSettings, &str) -> Result<(), String>,
-    /// Whether it says which cells run or where files lie, not how.
-    about_cells: bool,
 }
 
 fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<Option<T>, String> {
@@ -117,9 +115,9 @@ fn seconds(time: Option<Duration>) -> Option<String> {
     time.map(|time| format!("{} s", time.as_secs_f64()))
 }
 
-/// A line of the table below: `field!(name, about_cells, show, read)`.
+/// A line of the table below: `field!(name, show, read)`.
 macro_rules! field {
-    ($name:literal, $about:literal, |$s:ident| $show:expr, |$t:ident, $text:ident| $read:expr) => {
+    ($name:literal, |$s:ident| $show:expr, |$t:ident, $text:ident| $read:expr) => {
         Field {
             name: $name,
             show: |$s| $show,
@@ -127,43 +125,40 @@ macro_rules! field {
                 $read;
                 Ok(())
             },
-            about_cells: $about,
         }
     };
 }
 
 /// All of them, sorted by name.
 const FIELDS: [Field; 18] = [
-    field!("budget", false, |s| seconds(s.budget), |s, text| s.budget = time(text)?),
-    field!("bus", false, |s| s.bus.map(|bus| bus.to_string()), |s, text| s.bus = parsed(text)?),
-    field!("cell-limit", true, |s| seconds(s.cell_limit), |s, text| s.cell_limit = time(text)?),
-    field!("drive-size", false, |s| s.drive_size.map(Bytes::short), |s, text| s.drive_size =
+    field!("budget", |s| seconds(s.budget), |s, text| s.budget = time(text)?),
+    field!("bus", |s| s.bus.map(|bus| bus.to_string()), |s, text| s.bus = parsed(text)?),
+    field!("cell-limit", |s| seconds(s.cell_limit), |s, text| s.cell_limit = time(text)?),
+    field!("drive-size", |s| s.drive_size.map(Bytes::short), |s, text| s.drive_size =
         parsed(text)?),
-    field!("drives", false, |s| s.import.drives.clone(), |s, text| s.import.drives =
+    field!("drives", |s| s.import.drives.clone(), |s, text| s.import.drives =
         Some(text.to_owned())),
-    field!("files", false, |s| s.import.files.map(|n| n.to_string()), |s, text| s.import.files =
+    field!("files", |s| s.import.files.map(|n| n.to_string()), |s, text| s.import.files =
         parsed(text)?),
-    field!("goal", false, |s| s.goal.map(|goal| goal.as_str().to_owned()), |s, text| s.goal =
+    field!("goal", |s| s.goal.map(|goal| goal.as_str().to_owned()), |s, text| s.goal =
         Some(GoalChoice::parse(text)?)),
-    field!("kernel", true, |s| path(&s.kernel), |s, text| s.kernel = Some(text.into())),
-    field!("looks", false, |s| s.looks.map(|n| n.to_string()), |s, text| s.looks = parsed(text)?),
-    field!("memory", false, |s| s.memory.map(Bytes::short), |s, text| s.memory = parsed(text)?),
-    field!("only", true, |s| joined(&s.only), |s, text| s.only = words(text)),
-    field!("precision", false, |s| s.precision.map(show_share), |s, text| s.precision =
+    field!("kernel", |s| path(&s.kernel), |s, text| s.kernel = Some(text.into())),
+    field!("looks", |s| s.looks.map(|n| n.to_string()), |s, text| s.looks = parsed(text)?),
+    field!("memory", |s| s.memory.map(Bytes::short), |s, text| s.memory = parsed(text)?),
+    field!("only", |s| joined(&s.only), |s, text| s.only = words(text)),
+    field!("precision", |s| s.precision.map(show_share), |s, text| s.precision =
         Some(parse_share(text).map_err(|why| why.to_string())?)),
-    field!("processor", false, |s| s.processor.clone(), |s, text| s.processor =
+    field!("processor", |s| s.processor.clone(), |s, text| s.processor = Some(text.to_owned())),
+    field!("published", |s| s.import.published.clone(), |s, text| s.import.published =
         Some(text.to_owned())),
-    field!("published", false, |s| s.import.published.clone(), |s, text| s.import.published =
-        Some(text.to_owned())),
-    field!("quick", false, |s| s.quick.then(|| "yes".to_owned()), |s, text| s.quick = yes(text)?),
-    field!("scratch", true, |s| path(&s.scratch), |s, text| s.scratch = Some(text.into())),
+    field!("quick", |s| s.quick.then(|| "yes".to_owned()), |s, text| s.quick = yes(text)?),
+    field!("scratch", |s| path(&s.scratch), |s, text| s.scratch = Some(text.into())),
     field!(
         "set-drive",
-        false,
         |s| (!s.set_drive.is_empty()).then(|| shell_words::join(&s.set_drive)),
         |s, text| s.set_drive = shell_words::split(text).map_err(|why| why.to_string())?
     ),
-    field!("without", true, |s| joined(&s.without), |s, text| s.without = words(text)),
+    field!("without", |s| joined(&s.without), |s, text| s.without = words(text)),
 ];
 
 impl RunSettings {
@@ -174,8 +169,7 @@ impl RunSettings {
 
     /// As [`RunSettings::listed`], of those that say how cells run, not which or where.
     pub fn of_figures(&self) -> Vec<(&'static str, String)> {
-        let kept = FIELDS.iter().filter(|f| !f.about_cells);
-        kept.filter_map(|f| Some((f.name, (f.show)(self)?))).collect()
+        self.without_cells().listed()
     }
 
     /// The same without what says which cells run, or where.
@@ -252,7 +246,24 @@ mod tests {
     #[test]
     fn table_is_sorted_and_has_each_name_once() {
         assert!(FIELDS.windows(2).all(|pair| pair[0].name < pair[1].name));
-        let about: Vec<_> = FIELDS.iter().filter(|f| f.about_cells).map(|f| f.name).collect();
+    }
+
+    #[test]
+    fn what_says_which_cells_run_and_where_is_not_of_figures() {
+        let settings = RunSettings {
+            cell_limit: Some(Duration::from_secs(1)),
+            kernel: Some("/linux".into()),
+            only: vec!["a".to_owned()],
+            scratch: Some("/scratch".into()),
+            without: vec!["b".to_owned()],
+            memory: Some(Bytes(1 << 30)),
+            ..RunSettings::default()
+        };
+        let kept = settings.of_figures();
+        assert_eq!(kept.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["memory"]);
+        let mut about = settings.listed();
+        about.retain(|setting| !kept.contains(setting));
+        let about: Vec<_> = about.into_iter().map(|(name, _)| name).collect();
         assert_eq!(about, ["cell-limit", "kernel", "only", "scratch", "without"]);
     }
 

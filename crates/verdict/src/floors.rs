@@ -23,9 +23,6 @@ pub const LEAST_REQUESTS: u64 = 16;
 /// Btrfs chunk 1 GiB, so that less says nothing of how they are allocated.
 pub const LEAST_STREAM: u64 = 32 << 20;
 
-/// Requests up to this size are small: their time is that of finding the place.
-const SMALL: u64 = 128 << 10;
-
 /// What a figure has too little of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BelowFloor {
@@ -60,7 +57,7 @@ impl BelowFloor {
         }
         let requests = profile.requests(direction)?;
         let bytes = profile.files.map_or(0, |set| set.bytes);
-        let is_random = requests.order == Order::Random && requests.largest <= SMALL;
+        let is_random = requests.order == Order::Random && requests.are_small();
         if is_random
             && direction == Direction::Read
             && let Some(memory) = drive_memory.filter(|memory| *memory > 0)

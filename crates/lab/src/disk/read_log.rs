@@ -41,11 +41,7 @@ impl ReadLog {
             return;
         }
         self.last = sum;
-        let interval = now.0 / self.interval_ns;
-        match self.sums.last_mut() {
-            Some((last, known)) if *last == interval => *known = sum,
-            _ => self.sums.push((interval, sum)),
-        }
+        keep(&mut self.sums, now.0 / self.interval_ns, sum);
         while self.sums.len() > MOST {
             self.coarsen();
         }
@@ -53,12 +49,9 @@ impl ReadLog {
 
     fn coarsen(&mut self) {
         self.interval_ns = self.interval_ns.saturating_mul(2);
-        let mut sums: Vec<(u64, ReadsFromMemory)> = Vec::with_capacity(self.sums.len());
-        for (interval, sum) in self.sums.drain(..).map(|(interval, sum)| (interval / 2, sum)) {
-            match sums.last_mut() {
-                Some((last, known)) if *last == interval => *known = sum,
-                _ => sums.push((interval, sum)),
-            }
+        let mut sums = Vec::with_capacity(self.sums.len());
+        for (interval, sum) in self.sums.drain(..) {
+            keep(&mut sums, interval / 2, sum);
         }
         self.sums = sums;
     }
@@ -76,6 +69,14 @@ impl ReadLog {
             reads: after.reads.saturating_sub(before.reads),
             bytes: after.bytes.saturating_sub(before.bytes),
         }
+    }
+}
+
+/// The last sum of an interval is the one that counts.
+fn keep(sums: &mut Vec<(u64, ReadsFromMemory)>, interval: u64, sum: ReadsFromMemory) {
+    match sums.last_mut() {
+        Some((last, known)) if *last == interval => *known = sum,
+        _ => sums.push((interval, sum)),
     }
 }
 

@@ -23,8 +23,6 @@ pub(super) const AUDIT: Audit = Audit {
 /// A read at a random place waits for half a revolution on average; no disk turns faster
 /// than 15,000 times a minute (data sheets of Ultrastar 15K and Savvio 15K), which is 4 ms.
 const HALF_TURN_NS: f64 = 2e6;
-/// Reads up to this size are small: their time is that of finding the place.
-const SMALL: u64 = 128 << 10;
 /// Where the drives delivered less, the machine's memory answered, which another audit says.
 const DELIVERED: f64 = 0.5;
 /// Reads from memory cost next to nothing: with this share of them, a rate is a quarter higher
@@ -34,7 +32,7 @@ const LARGEST_SHARE: f64 = 0.2;
 /// Whether it is a figure of small random reads that the drives delivered.
 fn is_of_random_reads(evidence: &Evidence<'_>, group: &Group) -> bool {
     let reads = group.profile().reads;
-    let random = reads.is_some_and(|r| r.order == Order::Random && r.largest <= SMALL);
+    let random = reads.is_some_and(|r| r.order == Order::Random && r.are_small());
     random
         && group.key.direction == Direction::Read
         && !evidence.is_import()

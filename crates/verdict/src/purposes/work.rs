@@ -4,9 +4,6 @@ use disklab_sample::{Direction, Durability, Order, SyncCall, Task, TimeIn};
 
 use crate::Group;
 
-/// Requests up to this size are small: above it a disk's transfer takes as long as its
-/// positioning.
-const SMALL: u64 = 128 << 10;
 /// From this size on a request is part of a stream.
 const LARGE: u64 = 256 << 10;
 
@@ -35,7 +32,7 @@ fn by_requests(group: &Group) -> Option<Task> {
         return None;
     }
     let requests = group.requests()?;
-    let (small, large) = (requests.largest <= SMALL, requests.smallest >= LARGE);
+    let (small, large) = (requests.are_small(), requests.smallest >= LARGE);
     let each_safe = profile.is_durable_each();
     match (group.key.direction, requests.order) {
         (Direction::Write, _) if each_safe && small => Some(Task::SafeWrite),
