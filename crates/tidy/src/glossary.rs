@@ -4,9 +4,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use fancy_regex::Regex;
-
 use crate::ceilings;
+use crate::pattern::{LinePattern, ascii};
 use crate::rust::{TokenKind, tokens};
 use crate::tree::{files_with, text};
 
@@ -14,15 +13,15 @@ use crate::tree::{files_with, text};
 struct Rule<'a> {
     name: &'a str,
     identifiers: Option<Identifiers>,
-    prose: Option<Regex>,
+    prose: Option<LinePattern>,
     /// Letters of the kinds of prose it counts in.
     kinds: &'a str,
 }
 
 /// How identifiers are matched.
 enum Identifiers {
-    AsWritten(Regex),
-    InLowerCase(Regex),
+    AsWritten(LinePattern),
+    InLowerCase(LinePattern),
 }
 
 /// All that is written, in streams.
@@ -52,13 +51,11 @@ fn rule(line: &str) -> Option<Rule<'_>> {
     }
     let [name, identifiers, prose, kinds] =
         line.split('~').collect::<Vec<_>>().try_into().unwrap_or_else(|_| panic!("{line}"));
-    let regex = |pattern: &str| Regex::new(pattern).unwrap_or_else(|e| panic!("{name}: {e}"));
-    // A match does not reach over the end of a line.
-    let within_line = |pattern: &str| pattern.replace("[^.", "[^\\n.");
-    let any_case = |pattern: &str| regex(&format!("(?im){}", within_line(pattern)));
+    let pattern = |text: &str| LinePattern::new(text).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let any_case = |text: &str| pattern(&format!("(?im){text}"));
     let identifiers = match (identifiers, identifiers.strip_prefix('=')) {
         ("", _) => None,
-        (_, Some(as_written)) => Some(Identifiers::AsWritten(regex(as_written))),
+        (_, Some(as_written)) => Some(Identifiers::AsWritten(pattern(as_written))),
         (in_lower_case, None) => Some(Identifiers::InLowerCase(any_case(in_lower_case))),
     };
     let prose = (!prose.is_empty()).then(|| any_case(prose));
@@ -68,14 +65,14 @@ fn rule(line: &str) -> Option<Rule<'_>> {
 fn count(rule: &Rule<'_>, written: &Text) -> usize {
     let matches = |name: &str| match &rule.identifiers {
         None => false,
-        Some(Identifiers::AsWritten(regex)) => regex.is_match(name).expect("matched"),
-        Some(Identifiers::InLowerCase(regex)) => regex.is_match(&spaced(name)).expect("matched"),
+        Some(Identifiers::AsWritten(pattern)) => pattern.matches(name),
+        Some(Identifiers::InLowerCase(pattern)) => pattern.matches(&spaced(name)),
     };
     let names: usize =
         written.identifiers.iter().filter(|(name, _)| matches(name)).map(|(_, uses)| uses).sum();
     let Some(prose) = &rule.prose else { return names };
     let texts = rule.kinds.chars().filter_map(|kind| written.prose.get(&kind));
-    names + texts.map(|text| prose.find_iter(text).count()).sum::<usize>()
+    names + texts.map(|text| prose.count(text)).sum::<usize>()
 }
 
 /// `TakeDown` and `take_down` as 'take down'.
@@ -102,7 +99,7 @@ fn written() -> Text {
     }
     let documents = written.prose.entry('d').or_default();
     for file in documents_of_the_project() {
-        documents.push_str(&text(&file));
+        documents.push_str(&ascii(&text(&file)));
         documents.push('\n');
     }
     written
@@ -123,7 +120,7 @@ fn read_rust(file: &str, text: &str, written: &mut Text) {
             _ => continue,
         };
         let prose = written.prose.entry(kind).or_default();
-        prose.push_str(token.text);
+        prose.push_str(&ascii(token.text));
         prose.push('\n');
     }
 }
@@ -158,7 +155,11 @@ fn documents_of_the_project() -> Vec<String> {
     found.extend(crate::tree::files("scripts"));
     found.retain(|file| {
         let of_a_drive = file.starts_with("docs/drives/") && !file.ends_with("README.md");
-        !of_a_drive && Path::new(file).file_name().is_some_and(|name| name != "glossary.md")
+        // Generated pages repeat what is counted where it is written.
+        let generated = text(file).starts_with("<!-- Written by ");
+        !of_a_drive
+            && !generated
+            && Path::new(file).file_name().is_some_and(|name| name != "glossary.md")
     });
     found
 }

@@ -15,6 +15,8 @@ mod glossary;
 #[cfg(test)]
 mod links;
 #[cfg(test)]
+mod pattern;
+#[cfg(test)]
 mod rust;
 #[cfg(test)]
 mod tree;
