@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 
 /// The reader is no public part of its crate, and needs nothing else of it.
-#[path = "../../crates/workload/src/kinds/fio/output.rs"]
+#[path = "../../crates/work/workload/src/kinds/fio/output.rs"]
 #[allow(dead_code)]
 mod output;
 

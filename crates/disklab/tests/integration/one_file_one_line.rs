@@ -18,26 +18,26 @@ struct Table {
 
 const TABLES: [Table; 4] = [
     Table {
-        folder: "crates/stack/src/layers",
+        folder: "crates/run/stack/src/layers",
         table: "LAYERS",
         shared: &["file_system", "mount_options"],
         shown: &["lvm::VOLUME", "zfs::MARK"],
     },
     Table {
-        folder: "crates/workload/src/kinds",
+        folder: "crates/work/workload/src/kinds",
         table: "WORKLOADS",
         shared: &[],
         shown: &["fio::real::assume_fio"],
     },
     Table {
-        folder: "crates/verdict/src/audits",
+        folder: "crates/analysis/verdict/src/audits",
         table: "AUDITS",
         shared: &["support", "table"],
         // Named where they are raised and where their claims are held back.
         shown: &["correlated_repeats::NAME", "table::audits_markdown", "two_modes::NAME"],
     },
     Table {
-        folder: "crates/import/src/formats",
+        folder: "crates/output/import/src/formats",
         table: "FORMATS",
         shared: &["bonnie_table", "csv_rows", "hostile", "testing"],
         shown: &[],
@@ -88,7 +88,8 @@ fn each_file_is_one_line_of_its_table() {
 
 #[test]
 fn each_drive_is_one_file_and_one_line() {
-    let text = fs::read_to_string(root().join("crates/drive/src/shipped.rs")).expect("shipped.rs");
+    let text =
+        fs::read_to_string(root().join("crates/model/drive/src/shipped.rs")).expect("shipped.rs");
     for name in modules(&root().join("drives")) {
         let line = format!("    (\"{name}\", include_str!(\"../../../drives/{name}.toml\")),\n");
         assert_eq!(text.matches(&line).count(), 1, "{name}");

@@ -68,7 +68,7 @@ skipped: needs root</system-err>
 "#;
 
 const EXAMPLES: &str = "
-test crates/wml/src/lib.rs - (line 9) ... ok
+test crates/input/wml/src/lib.rs - (line 9) ... ok
 test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s
 test result: FAILED. 1 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out
 ";

@@ -1,0 +1,80 @@
+//! Rows, rules and findings, together.
+
+use std::sync::Arc;
+
+use disklab_config::Node;
+use disklab_source::{Source, SourceError};
+
+use crate::finding::findings;
+use crate::row::rows;
+use crate::rule::rules;
+use crate::{Finding, Row, Rule, Target};
+
+/// All that was published, which figures of ours stand beside it, and what is known
+/// about misses.
+#[derive(Debug, Clone, Default)]
+pub struct Catalogue {
+    /// The rows, in the order of the file.
+    pub rows: Vec<Row>,
+    /// The rules; the first that holds counts.
+    pub rules: Vec<Rule>,
+    /// The findings.
+    pub findings: Vec<Finding>,
+}
+
+impl Catalogue {
+    /// The one that comes with disklab.
+    ///
+    /// # Errors
+    /// None, unless disklab was built from files that its tests refuse.
+    pub fn shipped() -> Result<Self, SourceError> {
+        let source =
+            |name: &str, text: &str| Source { name: name.to_owned(), text: text.to_owned() };
+        Self::read(
+            source("published/published.csv", include_str!("../../../../published/published.csv")),
+            source("published/mapping.toml", include_str!("../../../../published/mapping.toml")),
+            source("published/findings.toml", include_str!("../../../../published/findings.toml")),
+        )
+    }
+
+    /// Reads rows (CSV), rules and findings (TOML).
+    ///
+    /// # Errors
+    /// Where one of them cannot be read; the error shows the place.
+    pub fn read(table: Source, mapping: Source, known: Source) -> Result<Self, SourceError> {
+        Ok(Self {
+            rows: rows(&Arc::new(table))?,
+            rules: rules(&Node::parse(&Arc::new(mapping))?)?,
+            findings: findings(&Node::parse(&Arc::new(known))?)?,
+        })
+    }
+
+    /// Whether anything was published about a study.
+    pub fn knows(&self, study: &str) -> bool {
+        self.rows.iter().any(|row| row.study == study)
+    }
+
+    /// The rows of a study, in the order of the file.
+    pub fn rows_of<'a>(&'a self, study: &'a str) -> impl Iterator<Item = &'a Row> {
+        self.rows.iter().filter(move |row| row.study == study)
+    }
+
+    /// The figure of ours for what a row measured on `stack`, its subject or its
+    /// baseline.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn target(&self, row: &Row, stack: &str) -> Result<&Target, &str> {
+        self.rules
+            .iter()
+            .find(|rule| rule.holds(&row.study, stack, &row.workload, &row.metric))
+            .map_or(Err("no rule of the mapping names a figure for it"), |rule| {
+                rule.target.as_ref().map_err(String::as_str)
+            })
+    }
+
+    /// What is known about a row, should it be missed.
+    pub fn finding(&self, row: &Row) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.is_about(&row.study, &row.id))
+    }
+}

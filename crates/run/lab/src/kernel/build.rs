@@ -1,0 +1,253 @@
+//! The steps of a build.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use disklab_exec::{ExecError, Executor, Finished, Invocation};
+
+use super::KernelError;
+use super::cache::{CONFIG, KERNEL, LOG, PROGRAMS, RECIPE, remove};
+use super::options;
+use super::progress::{Compilation, Progress, Step, Tail};
+use super::recipe::{Patch, Recipe};
+use super::source::{self, Origin};
+use super::tree;
+use super::variant::PLAIN;
+use super::zfs::{self, Openzfs, ZfsSource};
+
+/// What `make` is told for the lab, whatever the user's environment says of other builds: an
+/// argument a line. The same source makes the same kernel, whoever builds it and when
+/// (Documentation/kbuild/reproducible-builds.rst).
+pub(super) const ARGUMENTS: &str = include_str!("../../../../../kernel/make-arguments");
+/// Half of the source is for other machines and for devices that the guest does
+/// not have. Their Kconfig files are needed, their programs are not. A pattern of tar a line.
+const NOT_UNPACKED: &str = include_str!("../../../../../kernel/not-unpacked");
+/// A patched file changes when the kernel is made, as for `make` an object is older than what
+/// is patched anew: 2026-01-01 00:00:00 UTC, in seconds since 1970.
+const PATCHED: u64 = 1_767_225_600;
+/// Lines of the log in an error.
+const TAIL_LINES: usize = 15;
+/// How often the log is read for progress.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A build under way.
+pub(super) struct Build<'a> {
+    /// Where it happens.
+    pub workshop: &'a Path,
+    /// The log, which outlives it.
+    pub log: &'a Path,
+    /// It names the OpenZFS once that is fetched.
+    pub recipe: Recipe,
+    /// Where OpenZFS comes from, if the kernel is to have it.
+    pub zfs: Option<&'a ZfsSource>,
+    pub executor: &'a Executor,
+    pub progress: &'a mut dyn FnMut(Progress),
+}
+
+impl Build<'_> {
+    /// Does all steps and returns a folder with all that is to be kept.
+    pub fn run(&mut self, origin: &Origin) -> Result<PathBuf, KernelError> {
+        let (made, out) = (self.workshop.join("made"), tree::objects(self.workshop));
+        remove(&made).map_err(KernelError::io("cannot remove", &made))?;
+        for folder in [&made, &out] {
+            fs::create_dir_all(folder).map_err(KernelError::io("cannot make", folder))?;
+        }
+        // First, because it is what most often cannot be had.
+        let openzfs = self.openzfs(&made)?;
+        let tree = self.source(origin)?;
+        if let Some(openzfs) = openzfs {
+            self.integrate(&openzfs, &tree, &out)?;
+        }
+        self.configure(&tree, &out, &self.recipe.variant.fragment())?;
+        self.compile(&tree, &out)?;
+        for (from, to) in
+            [(out.join("linux"), KERNEL), (out.join(".config"), CONFIG), (self.log.to_owned(), LOG)]
+        {
+            fs::copy(&from, made.join(to)).map_err(KernelError::io("cannot copy", &from))?;
+        }
+        let recipe = made.join(RECIPE);
+        fs::write(&recipe, self.recipe.text()).map_err(KernelError::io("cannot write", &recipe))?;
+        Ok(made)
+    }
+
+    /// Has OpenZFS ready, if the kernel is to have it, and its programs in `made`.
+    fn openzfs(&mut self, made: &Path) -> Result<Option<Openzfs>, KernelError> {
+        let Some(source) = self.zfs else { return Ok(None) };
+        let Self { workshop, log, executor, progress, .. } = self;
+        let openzfs =
+            source.get(workshop, &made.join(PROGRAMS), executor, progress, &|invocation| {
+                step(invocation, log, executor)
+            })?;
+        self.recipe.openzfs = Some(openzfs.identity.clone());
+        Ok(Some(openzfs))
+    }
+
+    /// Puts OpenZFS into the kernel's source.
+    fn integrate(&mut self, openzfs: &Openzfs, tree: &Path, out: &Path) -> Result<(), KernelError> {
+        self.configure(tree, out, &PLAIN.fragment())?;
+        (self.progress)(Progress::of(Step::ConfigureZfs));
+        let edits = self.recipe.variant.edits;
+        zfs::into_kernel(&openzfs.tree, edits, tree, out, &|i| self.step(i))
+    }
+
+    /// Has the source ready in a folder.
+    fn source(&mut self, origin: &Origin) -> Result<PathBuf, KernelError> {
+        let tarball = match origin {
+            Origin::Tree(folder) if self.zfs.is_none() => return Ok(folder.clone()),
+            Origin::Tree(folder) => {
+                // OpenZFS is copied into it.
+                (self.progress)(Progress::of(Step::Unpack));
+                let tree = self.workshop.join("source");
+                source::copy(folder, &tree, &|invocation| self.step(invocation))?;
+                return Ok(tree);
+            }
+            Origin::Tarball(tarball) => Some(tarball.clone()),
+            Origin::Package => None,
+        };
+        let (tree, is_there) = tree::source_folder(self.workshop)?;
+        if is_there {
+            return Ok(tree);
+        }
+        let tarball = match tarball {
+            Some(tarball) => tarball,
+            None => {
+                (self.progress)(Progress::of(Step::Fetch));
+                source::fetch(self.workshop, self.executor)?
+            }
+        };
+        (self.progress)(Progress::of(Step::Unpack));
+        self.unpack(&tarball, &tree)?;
+        tree::unpacked(self.workshop)?;
+        Ok(tree)
+    }
+
+    fn unpack(&self, tarball: &Path, tree: &Path) -> Result<(), KernelError> {
+        let tar = Invocation::new("tar")
+            .args(NOT_UNPACKED.lines().map(|pattern| format!("--exclude={pattern}")))
+            .args(["--no-same-owner", "--strip-components=1", "-xJf"])
+            .arg(tarball)
+            .arg("-C")
+            .arg(tree);
+        self.step(tar)?;
+        for Patch { name, text } in self.recipe.patches {
+            tracing::debug!(name, "patch");
+            let patch = Invocation::new("patch").args(["--batch", "-p1", "-d"]).arg(tree);
+            self.step(patch.stdin(*text))?;
+        }
+        for file in self.recipe.patches.iter().flat_map(Patch::files) {
+            let path = tree.join(file);
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(PATCHED);
+            fs::File::options()
+                .write(true)
+                .open(&path)
+                .and_then(|file| file.set_modified(time))
+                .map_err(KernelError::io("cannot write", &path))?;
+        }
+        Ok(())
+    }
+
+    fn configure(&mut self, tree: &Path, out: &Path, fragment: &str) -> Result<(), KernelError> {
+        (self.progress)(Progress::of(Step::Configure));
+        let wanted = self.workshop.join("lab.config");
+        fs::write(&wanted, fragment).map_err(KernelError::io("cannot write", &wanted))?;
+        let all = format!("KCONFIG_ALLCONFIG={}", wanted.display());
+        self.step(make(tree, out).arg(all).arg("allnoconfig"))?;
+        let config = out.join(".config");
+        let text = fs::read_to_string(&config).map_err(KernelError::io("cannot read", &config))?;
+        let differences = options::compare(fragment, &text);
+        for name in &differences.unwanted {
+            // It makes the kernel larger, not wrong.
+            tracing::debug!("{name} is on all the same");
+        }
+        if differences.missing.is_empty() {
+            return Ok(());
+        }
+        let makefile = fs::read_to_string(tree.join("Makefile")).unwrap_or_default();
+        Err(KernelError::Options {
+            release: source::release(&makefile).unwrap_or_default(),
+            options: differences.missing,
+        })
+    }
+
+    fn compile(&mut self, tree: &Path, out: &Path) -> Result<(), KernelError> {
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+        let make = make(tree, out).arg(format!("-j{jobs}")).arg("linux").output_to(self.log);
+        let mut log = Tail::open(self.log).map_err(KernelError::io("cannot read", self.log))?;
+        log.more();
+        let variant = self.recipe.variant;
+        let objects_of = |parts| variant.with(parts).objects();
+        let expected = tree::begin(self.workshop, variant.parts, objects_of);
+        let mut compilation = Compilation::new(expected);
+        let mut reported = None;
+        let progress = &mut *self.progress;
+        let finished = watched(self.executor, &make, || {
+            compilation.take(&log.more());
+            let now = compilation.progress();
+            if reported.replace(now) != Some(now) {
+                progress(now);
+            }
+        })?;
+        judge(&finished, self.log)
+    }
+
+    fn step(&self, invocation: Invocation) -> Result<(), KernelError> {
+        step(invocation, self.log, self.executor)
+    }
+}
+
+/// Runs a program whose output goes to the log.
+fn step(invocation: Invocation, log: &Path, executor: &Executor) -> Result<(), KernelError> {
+    judge(&executor.run(&invocation.output_to(log))?, log)
+}
+
+fn judge(finished: &Finished, log: &Path) -> Result<(), KernelError> {
+    if finished.code == 0 {
+        return Ok(());
+    }
+    let bytes = fs::read(log).unwrap_or_default();
+    Err(KernelError::Failed {
+        command: finished.command.clone(),
+        code: finished.code,
+        log: log.to_owned(),
+        tail: last_lines(&String::from_utf8_lossy(&bytes)),
+    })
+}
+
+/// `make` for the lab, without what the user's environment says of other builds.
+pub(super) fn make(tree: &Path, out: &Path) -> Invocation {
+    Invocation::new("make")
+        .env("MAKEFLAGS", "")
+        .env("KBUILD_OUTPUT", "")
+        .env("KCONFIG_CONFIG", ".config")
+        .arg("-C")
+        .arg(tree)
+        .arg(format!("O={}", out.display()))
+        .args(ARGUMENTS.lines())
+}
+
+/// Runs a program and calls `look` again and again while it runs.
+fn watched(
+    executor: &Executor,
+    invocation: &Invocation,
+    mut look: impl FnMut(),
+) -> Result<Finished, ExecError> {
+    std::thread::scope(|scope| {
+        // The thread lives as long as the program, which dies with it.
+        let running = scope.spawn(|| executor.run(invocation));
+        while !running.is_finished() {
+            std::thread::sleep(LOOK);
+            look();
+        }
+        running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
+}
+
+#[cfg(test)]
+#[path = "build_tests.rs"]
+mod tests;

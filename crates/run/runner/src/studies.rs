@@ -1,0 +1,200 @@
+//! The studies that come with disklab, and those in files.
+
+use std::path::{Path, PathBuf};
+
+use disklab_source::SourceError;
+use disklab_study::{Study, load};
+
+/// The shipped studies: one line each.
+pub const SHIPPED_STUDIES: &[(&str, &str)] = &[
+    ("first-look", include_str!("../../../../studies/first-look.toml")),
+    ("nas", include_str!("../../../../studies/nas.toml")),
+    ("nas-life", include_str!("../../../../studies/nas-life.toml")),
+    ("synology-2018", include_str!("../../../../studies/synology-2018.toml")),
+    ("xpenology-2023", include_str!("../../../../studies/xpenology-2023.toml")),
+    ("btrfs-raid1", include_str!("../../../../studies/btrfs-raid1.toml")),
+    ("qiita-2014", include_str!("../../../../studies/qiita-2014.toml")),
+    ("smr-2015", include_str!("../../../../studies/smr-2015.toml")),
+];
+
+/// A study larger than this is none.
+const LARGEST: u64 = 4 << 20;
+
+/// A study, and the folder its own files are looked for in.
+#[derive(Debug, Clone)]
+pub struct FoundStudy {
+    /// The study.
+    pub study: Study,
+    /// The folder.
+    pub folder: PathBuf,
+}
+
+/// Whether a study of this file name is a shipped one.
+pub fn is_shipped(file: &str) -> bool {
+    SHIPPED_STUDIES.iter().any(|(id, _)| file == file_name(id))
+}
+
+/// Whether a name is that of a study that exists: a shipped one, or a file.
+pub fn is_study(name: &str) -> bool {
+    SHIPPED_STUDIES.iter().any(|(id, _)| *id == name) || Path::new(name).is_file()
+}
+
+fn file_name(id: &str) -> String {
+    format!("studies/{id}.toml")
+}
+
+/// Why a name leads to no study.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// It is neither a shipped study nor a file that can be read.
+    #[error("cannot read the study '{name}': {source}; expected a file, or one of {}", known())]
+    Unreadable {
+        /// The name.
+        name: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The file is too large to be one.
+    #[error("'{name}' is no study: it has {bytes} bytes, and a study has at most {LARGEST}")]
+    TooLarge {
+        /// The file.
+        name: String,
+        /// Its size.
+        bytes: u64,
+    },
+    /// The file is not text.
+    #[error("'{name}' is no study: it is not UTF-8 text")]
+    NotText {
+        /// The file.
+        name: String,
+    },
+    /// The study is wrong.
+    #[error(transparent)]
+    Invalid(#[from] SourceError),
+}
+
+fn known() -> String {
+    SHIPPED_STUDIES.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(", ")
+}
+
+/// Finds a study: a shipped one by its id, any other by its file.
+///
+/// # Errors
+/// [`StudyError`] if there is none, or it is wrong.
+pub fn find_study(name: &str) -> Result<FoundStudy, StudyError> {
+    if let Some((id, text)) = SHIPPED_STUDIES.iter().find(|(id, _)| *id == name) {
+        let study = load(&file_name(id), text)?;
+        return Ok(FoundStudy { study, folder: PathBuf::from(".") });
+    }
+    let path = Path::new(name);
+    let unreadable = |source| StudyError::Unreadable { name: name.to_owned(), source };
+    let bytes = path.metadata().map_err(unreadable)?.len();
+    if bytes > LARGEST {
+        return Err(StudyError::TooLarge { name: name.to_owned(), bytes });
+    }
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| StudyError::NotText { name: name.to_owned() })?;
+    let study = load(name, &text)?;
+    let folder = path.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
+    Ok(FoundStudy { study, folder })
+}
+
+/// A study's own files lie beside it. A shipped study has none, and its file's name is
+/// no path of this machine.
+pub(crate) fn study_folder(file: &str) -> PathBuf {
+    if is_shipped(file) && !Path::new(file).exists() {
+        return PathBuf::from(".");
+    }
+    Path::new(file).parent().map_or_else(|| PathBuf::from("."), Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_sample::Direction;
+    use disklab_verdict::floors::BelowFloor;
+
+    use super::*;
+
+    #[test]
+    fn every_shipped_study_is_understood_and_named_after_its_file() {
+        for (id, _) in SHIPPED_STUDIES {
+            let found = find_study(id).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(found.study.id, *id);
+            let context = disklab_workload::Context { scale: 1.0, folder: found.folder };
+            disklab_bench::Campaign::new(found.study, &context).unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+
+    /// A drive's memory by the data sheet of the Deskstar NAS 10 TB, which both studies have.
+    const DRIVE_MEMORY: u64 = 256 << 20;
+
+    /// What of a study rests on too little work for an answer.
+    fn below_floors(study: Study, scale: f64) -> Vec<String> {
+        let context = disklab_workload::Context { scale, folder: PathBuf::from(".") };
+        let campaign =
+            disklab_bench::Campaign::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
+        let mut found = Vec::new();
+        for (spec, workload) in campaign.study.workloads.iter().zip(&campaign.workloads) {
+            for (step, direction) in [
+                (spec.id.as_str(), Direction::Read),
+                (spec.id.as_str(), Direction::Write),
+                ("cp", Direction::Copy),
+                ("rm", Direction::Remove),
+            ] {
+                let profile = workload.profile(step).expect("it says what it does");
+                let below = BelowFloor::of(&profile, direction, Some(DRIVE_MEMORY));
+                found.extend(below.map(|below| format!("{} {step}: {below}", spec.id)));
+            }
+        }
+        found
+    }
+
+    fn study(id: &str) -> Study {
+        find_study(id).unwrap_or_else(|e| panic!("{e}")).study
+    }
+
+    #[test]
+    fn sizes_of_quick_studies_lie_above_the_floors() {
+        let none: [&str; 0] = [];
+        assert_eq!(below_floors(study("first-look"), 1.0), none);
+        assert_eq!(below_floors(study("nas"), 1.0), none);
+        let quick = study("nas").into_quick_form().expect("it has one");
+        assert_eq!(below_floors(quick, 1.0), none);
+        // The scale by which ext4 was 11 times as fast as XFS.
+        let scaled = below_floors(study("nas"), 1.0 / 64.0).join("; ");
+        for workload in ["small-files cp: 63 files", "vm-read vm-read: 32 MiB of files"] {
+            assert!(scaled.contains(workload), "{scaled}");
+        }
+    }
+
+    #[test]
+    fn every_quick_form_is_understood() {
+        let quick: Vec<&str> = SHIPPED_STUDIES
+            .iter()
+            .map(|(id, _)| *id)
+            .filter(|id| study(id).has_quick_form())
+            .collect();
+        assert_eq!(quick, ["nas"]);
+        for id in quick {
+            let found = find_study(id).unwrap_or_else(|e| panic!("{e}"));
+            let study = found.study.into_quick_form().expect("it has one");
+            let context = disklab_workload::Context { scale: 1.0, folder: found.folder };
+            disklab_bench::Campaign::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+
+    #[test]
+    fn every_study_of_the_folder_is_shipped() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../studies");
+        let mut files: Vec<_> = std::fs::read_dir(folder)
+            .expect("studies/")
+            .flatten()
+            .filter_map(|e| e.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
+            .collect();
+        files.sort();
+        let mut shipped: Vec<_> = SHIPPED_STUDIES.iter().map(|(id, _)| (*id).to_owned()).collect();
+        shipped.sort();
+        assert_eq!(files, shipped);
+    }
+}
