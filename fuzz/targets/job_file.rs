@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use disklab_jobfile::{Policy, Runner, jobs, parse, sections};
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 use libfuzzer_sys::fuzz_target;
 
 fn inside(error: &SourceError, text: &str) {
@@ -37,7 +37,7 @@ fuzz_target!(|text: &str| {
             }
         }
     }
-    let place = |span| Place { source: Arc::clone(&source), span };
+    let place = |span| Location { source: Arc::clone(&source), span };
     for factor in [0.001, 7.0] {
         if let Ok(mut found) = sections(text, &place(0..0), &place, Policy::default()) {
             for section in &mut found {

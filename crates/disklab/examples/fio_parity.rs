@@ -22,10 +22,10 @@ const HIGH: f64 = 1.03;
 const FIGURES: [&str; 4] = ["throughput", "mean", "median", "99th percentile"];
 
 /// One figure of an engine in a block, for each of [`FIGURES`].
-type Got = [f64; FIGURES.len()];
+type Figures = [f64; FIGURES.len()];
 
 /// By job: by (run, block) what the native engine and what fio got.
-type Jobs = BTreeMap<String, BTreeMap<(usize, u32), [Option<Got>; 2]>>;
+type Jobs = BTreeMap<String, BTreeMap<(usize, u32), [Option<Figures>; 2]>>;
 
 fn main() -> ExitCode {
     let runs: Vec<String> = std::env::args().skip(1).collect();
@@ -56,7 +56,7 @@ fn read(number: usize, run: &Path, jobs: &mut Jobs) -> Result<(), disklab_store:
     })
 }
 
-fn figures(sample: &Sample) -> Option<Got> {
+fn figures(sample: &Sample) -> Option<Figures> {
     let figure = sample.steps.first()?.figures.first()?;
     let latency = figure.latency.as_ref()?;
     let at = |share: f64| latency.histogram.quantile(share) as f64;
@@ -70,7 +70,7 @@ fn table(jobs: &Jobs) -> (String, usize) {
     text.push('\n');
     let mut outside = 0;
     for (job, blocks) in jobs {
-        let pairs: Vec<(Got, Got)> =
+        let pairs: Vec<(Figures, Figures)> =
             blocks.values().filter_map(|[native, fio]| Some(((*native)?, (*fio)?))).collect();
         let _ = write!(text, "| {job} | {} |", pairs.len());
         for figure in 0..FIGURES.len() {

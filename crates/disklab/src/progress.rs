@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use disklab_bench::{Phase, Standing};
+use disklab_bench::{CellProgress, Phase};
 use disklab_source::printable;
 use disklab_store::{CellRecord, CellState};
 use disklab_study::Cell;
@@ -53,7 +53,7 @@ struct Running {
     phase: Phase,
     /// When it entered that.
     since: Instant,
-    standing: Option<Standing>,
+    progress: Option<CellProgress>,
     /// Its line on a terminal.
     bar: Option<ProgressBar>,
 }
@@ -62,10 +62,10 @@ impl Running {
     /// What it does, how far it is, and what is left of the `expected` seconds.
     fn words(&self, expected: f64) -> String {
         let mut words = self.phase.words().to_owned();
-        let share = self.standing.and_then(|standing| standing.share());
+        let share = self.progress.and_then(|progress| progress.share());
         let share = share.filter(|_| self.phase == Phase::Measure);
-        if let Some(standing) = self.standing {
-            match (share, standing.planned) {
+        if let Some(progress) = self.progress {
+            match (share, progress.planned) {
                 (Some(share), Some(planned)) => {
                     words.push_str(&format!(
                         ", {:.0} % of {}",
@@ -74,7 +74,7 @@ impl Running {
                     ));
                 }
                 _ => {
-                    let clock = Duration::from_secs(standing.clock.as_secs());
+                    let clock = Duration::from_secs(progress.clock.as_secs());
                     words.push_str(&format!(", {} of its own time so far", show_duration(clock)));
                 }
             }
@@ -169,7 +169,7 @@ impl Progress {
             began: now,
             phase: Phase::Make,
             since: now,
-            standing: None,
+            progress: None,
             bar,
         };
         self.running.insert(cell.number, running);
@@ -184,9 +184,9 @@ impl Progress {
     }
 
     /// A cell is so far.
-    pub fn stands(&mut self, cell: &Cell, standing: Standing) {
+    pub fn stands(&mut self, cell: &Cell, progress: CellProgress) {
         if let Some(running) = self.running.get_mut(&cell.number) {
-            running.standing = Some(standing);
+            running.progress = Some(progress);
         }
         self.show(cell.number);
         if self.bars.is_none() && self.said.elapsed() >= LINE_EVERY {
@@ -331,7 +331,7 @@ impl Bars {
 mod tests {
     use super::*;
 
-    fn running(phase: Phase, standing: Option<Standing>) -> Running {
+    fn running(phase: Phase, progress: Option<CellProgress>) -> Running {
         let now = Instant::now();
         let began = now.checked_sub(Duration::from_secs(100)).unwrap_or(now);
         let since = now.checked_sub(Duration::from_secs(90)).unwrap_or(now);
@@ -341,33 +341,33 @@ mod tests {
             began,
             phase,
             since,
-            standing,
+            progress,
             bar: None,
         }
     }
 
-    fn standing(clock: u64, measuring: Option<u64>, planned: Option<u64>) -> Option<Standing> {
+    fn progress(clock: u64, measuring: Option<u64>, planned: Option<u64>) -> Option<CellProgress> {
         let [measuring, planned] = [measuring, planned].map(|time| time.map(Duration::from_secs));
-        Some(Standing { clock: Duration::from_secs(clock), measuring, planned })
+        Some(CellProgress { clock: Duration::from_secs(clock), measuring, planned })
     }
 
     #[test]
     fn a_cell_tells_its_share_of_what_is_planned() {
-        let hours = standing(10_000, Some(9_000), Some(36_000));
+        let hours = progress(10_000, Some(9_000), Some(36_000));
         // A quarter in 90 seconds.
         let words = running(Phase::Measure, hours).words(1000.0);
         assert_eq!(words, "measuring, 25 % of 10 h 00 min, about 4 min 30 s left");
         // Too little to foretell from: what was predicted, less what is over.
-        let words = running(Phase::Measure, standing(1_100, Some(360), Some(36_000))).words(400.0);
+        let words = running(Phase::Measure, progress(1_100, Some(360), Some(36_000))).words(400.0);
         assert!(words.starts_with("measuring, 1 % of 10 h 00 min, about "), "{words}");
     }
 
     #[test]
     fn without_a_plan_it_tells_its_own_time() {
-        let unplanned = standing(3_700, Some(3_600), None);
+        let unplanned = progress(3_700, Some(3_600), None);
         let words = running(Phase::Measure, unplanned).words(0.0);
         assert_eq!(words, "measuring, 1 h 01 min of its own time so far");
-        let words = running(Phase::Prepare, standing(60, None, Some(36_000))).words(0.0);
+        let words = running(Phase::Prepare, progress(60, None, Some(36_000))).words(0.0);
         assert_eq!(words, "writing the data, 1 min 00 s of its own time so far");
         assert_eq!(running(Phase::Make, None).words(0.0), "making the stack");
     }

@@ -1,6 +1,6 @@
 //! Shows on standard error how far a run is.
 
-use disklab_bench::{Phase, Standing};
+use disklab_bench::{CellProgress, Phase};
 use disklab_runner::{CellForecast, Observer, UpcomingCells};
 use disklab_study::Cell;
 use disklab_verdict::Ahead;
@@ -48,9 +48,9 @@ impl Observer for Watcher {
         }
     }
 
-    fn cell_stands(&mut self, cell: &Cell, standing: Standing) {
+    fn cell_stands(&mut self, cell: &Cell, cell_progress: CellProgress) {
         if let Some(progress) = &mut self.progress {
-            progress.stands(cell, standing);
+            progress.stands(cell, cell_progress);
         }
     }
 

@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_calm_figure_is_known_soon_and_a_noisy_one_goes_on() {
+    fn a_quiet_figure_is_known_soon_and_a_noisy_one_continues() {
         let equal = looked(&[Some(5.0); 3], 0.01);
         assert_eq!((equal.next, &equal.conclusion), (None, &Conclusion::Precise));
         let zeros = looked(&[Some(0.0); 3], 0.01);

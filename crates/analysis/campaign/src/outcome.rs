@@ -249,8 +249,8 @@ impl Outcome {
     pub fn sentences(&self, most: usize) -> Vec<String> {
         let mut figures: Vec<&FigureOutcome> = self.figures.iter().collect();
         figures.sort_by_key(|figure| !figure.is_known);
-        let told = figures.iter().take(most).map(|figure| figure.sentence());
-        let mut all: Vec<String> = std::iter::once(self.sentence()).chain(told).collect();
+        let outcome_of = figures.iter().take(most).map(|figure| figure.sentence());
+        let mut all: Vec<String> = std::iter::once(self.sentence()).chain(outcome_of).collect();
         if figures.len() > most {
             all.push(format!("{} more figures stand in the report.", figures.len() - most));
         }
@@ -300,7 +300,7 @@ mod tests {
     use super::*;
     use crate::{Goal, Rules, decide};
 
-    fn told(goal: Goal, levels: &[f64], blocks: usize) -> FigureOutcome {
+    fn outcome_of(goal: Goal, levels: &[f64], blocks: usize) -> FigureOutcome {
         let wobble = [1.0, 1.003, 0.998, 1.001, 0.997, 1.002];
         let values = levels
             .iter()
@@ -317,34 +317,34 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_told_with_its_interval() {
-        let best = told(Goal::Best, &[100.0, 50.0, 20.0], 30);
+    fn what_is_known_is_reported_with_its_interval() {
+        let best = outcome_of(Goal::Best, &[100.0, 50.0, 20.0], 30);
         assert_eq!((best.stopped, best.is_known), (Stop::Decided, true));
         let sentence = best.sentence();
         assert!(sentence.starts_with("How fast? ext4 is the best of 3; xfs, "), "{sentence}");
         assert!(sentence.contains("0.50 times [0."), "{sentence}");
-        let rank = told(Goal::Rank, &[20.0, 50.0, 100.0], 30).sentence();
+        let rank = outcome_of(Goal::Rank, &[20.0, 50.0, 100.0], 30).sentence();
         assert!(rank.contains("in order: btrfs; xfs; ext4 (after"), "{rank}");
-        let tied = told(Goal::Best, &[100.0, 100.0, 100.0], 30).sentence();
+        let tied = outcome_of(Goal::Best, &[100.0, 100.0, 100.0], 30).sentence();
         assert!(tied.contains(" are as good as each other"), "{tied}");
     }
 
     #[test]
     fn what_is_open_says_why() {
-        let few = told(Goal::Best, &[100.0, 99.0, 98.0], 3);
+        let few = outcome_of(Goal::Best, &[100.0, 99.0, 98.0], 3);
         assert_eq!((few.stopped, few.is_known), (Stop::Budget, false));
         assert!(few.sentence().contains("inconclusive: "), "{}", few.sentence());
         assert!(
             few.sentence()
                 .ends_with("(3 blocks; the next block would not have ended within the budget).")
         );
-        let none = told(Goal::Best, &[100.0, 99.0, 98.0], 0).sentence();
+        let none = outcome_of(Goal::Best, &[100.0, 99.0, 98.0], 0).sentence();
         assert!(none.contains("nothing was measured"), "{none}");
     }
 
     #[test]
-    fn what_was_known_to_which_precision_is_told() {
-        let told = |values: &[&[f64]], figure: Option<&str>| {
+    fn what_was_known_to_which_precision_is_reported() {
+        let outcome_of = |values: &[&[f64]], figure: Option<&str>| {
             let goal = Goal::Precision(0.05);
             let values: Vec<Vec<Option<f64>>> =
                 values.iter().map(|v| v.iter().copied().map(Some).collect()).collect();
@@ -358,22 +358,22 @@ mod tests {
             outcome.sentence()
         };
         assert_eq!(
-            told(&[&[100.0, 100.5, 101.0]], Some("100 MB/s [97, 104]")),
+            outcome_of(&[&[100.0, 100.5, 101.0]], Some("100 MB/s [97, 104]")),
             "How fast? ext4 reaches 100 MB/s [97, 104], which is known within ±2.9 % (after 3 blocks)."
         );
         assert_eq!(
-            told(&[&[100.0, 110.0, 121.0]], Some("110 MB/s [64, 190]")),
+            outcome_of(&[&[100.0, 110.0, 121.0]], Some("110 MB/s [64, 190]")),
             "How fast? ext4 reaches 110 MB/s [64, 190], which is known within ±73 %, and not \
              within ±5 % (3 blocks; the next block would not have ended within the budget)."
         );
-        let ratios = told(&[&[100.0, 100.5, 101.0], &[50.0; 3]], None);
+        let ratios = outcome_of(&[&[100.0, 100.5, 101.0], &[50.0; 3]], None);
         assert!(ratios.contains("every ratio is known within ±4"), "{ratios}");
-        let open = told(&[&[100.0, 110.0, 101.0], &[50.0; 3]], None);
+        let open = outcome_of(&[&[100.0, 110.0, 101.0], &[50.0; 3]], None);
         assert!(
             open.contains("the ratio of xfs to ext4 is not known within ±5 %; the least exact"),
             "{open}"
         );
-        let none = told(&[&[f64::NAN; 3]], None);
+        let none = outcome_of(&[&[f64::NAN; 3]], None);
         assert!(none.contains("ext4 has no value (after 3 blocks)"), "{none}");
     }
 
@@ -385,7 +385,7 @@ mod tests {
             cells: 7,
             most_cells: 90,
             blocks: 3,
-            figures: vec![told(Goal::Best, &[100.0, 50.0, 20.0], 30)],
+            figures: vec![outcome_of(Goal::Best, &[100.0, 50.0, 20.0], 30)],
         };
         let json = serde_json::to_string(&outcome).expect("written");
         assert_eq!(serde_json::from_str::<Outcome>(&json).expect("read"), outcome);

@@ -3,17 +3,17 @@
 use disklab_study::Study;
 use serde::Serialize;
 
-use crate::ours::Summed;
-use crate::{Band, Catalogue, Finding, Kind, Measured, Row, Tally};
+use crate::measured::Summed;
+use crate::{Band, Catalogue, Finding, Kind, MeasuredCell, Row, Tally};
 
 /// Where a row stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum RowStatus {
     /// Ours lies within what is accepted.
-    Met,
+    Reproduced,
     /// Ours lies outside.
-    Missed,
+    NotReproduced,
     /// There is no figure of ours.
     NotRun,
     /// Ours is there, but nothing was published to hold it against.
@@ -22,7 +22,7 @@ pub enum Standing {
 
 /// A figure of ours, in the row's unit; a ratio for ratios and orders.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Ours {
+pub struct MeasuredValue {
     /// The figure.
     pub centre: f64,
     /// Its 95 % interval; none where it was measured once.
@@ -33,18 +33,18 @@ pub struct Ours {
 
 /// A row, ours beside it, and what follows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Judged {
+pub struct JudgedRow {
     /// What was published.
     #[serde(flatten)]
     pub row: Row,
     /// What meets it; none where nothing was published.
     pub accepted: Option<Band>,
     /// Ours.
-    pub ours: Option<Ours>,
+    pub measured: Option<MeasuredValue>,
     /// Ours ÷ published; for orders ours itself, which is subject ÷ baseline.
     pub quotient: Option<f64>,
     /// Where it stands.
-    pub standing: Standing,
+    pub status: RowStatus,
     /// Whether the whole interval stands where its centre does; none where there is
     /// no interval.
     pub is_certain: Option<bool>,
@@ -54,7 +54,7 @@ pub struct Judged {
     /// The unit of the published value, as read.
     pub read_unit: String,
     /// Why there is no figure of ours, or what was done to it.
-    pub remark: Option<String>,
+    pub note: Option<String>,
     /// Why it is missed, where that is known; none where it is met.
     pub finding: Option<Finding>,
 }
@@ -74,16 +74,16 @@ pub struct Comparison {
     /// The counts.
     pub tally: Tally,
     /// The rows, in the order in which they were published.
-    pub rows: Vec<Judged>,
+    pub rows: Vec<JudgedRow>,
 }
 
 /// Holds a run against what was published about its study; nothing where nothing was.
-pub fn compare(catalogue: &Catalogue, measured: &Measured<'_>) -> Option<Comparison> {
+pub fn compare(catalogue: &Catalogue, measured: &MeasuredCell<'_>) -> Option<Comparison> {
     let study = &measured.study.id;
     if !catalogue.knows(study) {
         return None;
     }
-    let rows: Vec<Judged> =
+    let rows: Vec<JudgedRow> =
         catalogue.rows_of(study).map(|row| judge(catalogue, measured, row)).collect();
     Some(Comparison {
         study: study.to_string(),
@@ -111,54 +111,55 @@ fn changed_drives(study: &Study) -> Vec<String> {
 
 /// What was looked up for a row.
 struct Found {
-    ours: Summed,
+    measured: Summed,
     unit: String,
-    remark: Option<String>,
+    note: Option<String>,
 }
 
-fn judge(catalogue: &Catalogue, measured: &Measured<'_>, row: &Row) -> Judged {
+fn judge(catalogue: &Catalogue, measured: &MeasuredCell<'_>, row: &Row) -> JudgedRow {
     let accepted = Band::of(row);
-    let mut judged = Judged {
+    let mut judged = JudgedRow {
         row: row.clone(),
         accepted,
-        ours: None,
+        measured: None,
         quotient: None,
-        standing: Standing::NotRun,
+        status: RowStatus::NotRun,
         is_certain: None,
         counts: row.value.is_some() && !row.cpu_bound,
         read_unit: row.unit.clone(),
-        remark: None,
+        note: None,
         finding: None,
     };
     let found = match find(catalogue, measured, row) {
         Ok(found) => found,
         Err(why) => {
-            judged.remark = Some(why);
+            judged.note = Some(why);
             return judged;
         }
     };
-    let (centre, interval, n) = found.ours;
-    judged.ours = Some(Ours { centre, interval, n });
+    let (centre, interval, n) = found.measured;
+    judged.measured = Some(MeasuredValue { centre, interval, n });
     judged.read_unit = found.unit;
-    judged.remark = found.remark;
+    judged.note = found.note;
     let (Some(band), Some(published)) = (accepted, row.value) else {
-        judged.standing = Standing::NothingPublished;
+        judged.status = RowStatus::NothingPublished;
         return judged;
     };
     judged.quotient = Some(if row.kind == Kind::Order { centre } else { centre / published });
-    judged.standing = if band.holds(centre) { Standing::Met } else { Standing::Missed };
+    judged.status =
+        if band.holds(centre) { RowStatus::Reproduced } else { RowStatus::NotReproduced };
     judged.is_certain = interval.map(|(low, high)| band.is_clear_of(low, high));
-    if judged.standing == Standing::Missed {
+    if judged.status == RowStatus::NotReproduced {
         judged.finding = catalogue.finding(row).cloned();
     }
     judged
 }
 
-fn find(catalogue: &Catalogue, measured: &Measured<'_>, row: &Row) -> Result<Found, String> {
+fn find(catalogue: &Catalogue, measured: &MeasuredCell<'_>, row: &Row) -> Result<Found, String> {
     let target = catalogue.target(row, &row.subject).map_err(str::to_owned)?;
     let subject = measured.values(target, &row.subject)?;
     let unit = target.unit.clone().unwrap_or_else(|| row.unit.clone());
-    let remark = subject.note.clone();
+    let note = subject.note.clone();
     let no_figure = || "there is no usable value among the samples".to_owned();
     let Some(baseline) = &row.baseline else {
         let Some(size) = target.measure.unit_size(&unit) else {
@@ -166,12 +167,12 @@ fn find(catalogue: &Catalogue, measured: &Measured<'_>, row: &Row) -> Result<Fou
         };
         let (centre, interval, n) = subject.summed().ok_or_else(no_figure)?;
         let interval = interval.map(|(low, high)| (low / size, high / size));
-        return Ok(Found { ours: (centre / size, interval, n), unit, remark });
+        return Ok(Found { measured: (centre / size, interval, n), unit, note });
     };
     let target = catalogue.target(row, baseline).map_err(str::to_owned)?;
     let other = measured
         .values(target, baseline)
         .map_err(|why| format!("{baseline}, its baseline: {why}"))?;
-    let ours = subject.ratio_to(&other).ok_or_else(no_figure)?;
-    Ok(Found { ours, unit, remark })
+    let measured = subject.ratio_to(&other).ok_or_else(no_figure)?;
+    Ok(Found { measured, unit, note })
 }

@@ -3,17 +3,17 @@
 use serde::Serialize;
 
 use crate::sensitivity::direction;
-use crate::{Comparison, Judged, Standing};
+use crate::{Comparison, JudgedRow, RowStatus};
 
 /// A claim as shipped, and with drives whose uncertain parameters were drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DrawnRow {
     /// The row as shipped: it is counted and has a figure.
-    pub shipped: Judged,
+    pub shipped: JudgedRow,
     /// The figures with the drives that were drawn, in their order; those that have one.
     pub figures: Vec<f64>,
     /// With how many of these the claim is met.
-    pub met: usize,
+    pub reproduced: usize,
     /// With how many of these it points elsewhere than as shipped: above, below, or level.
     pub turned: usize,
 }
@@ -22,14 +22,14 @@ impl DrawnRow {
     /// Whether it turns with any, or is met with some and missed with others (as shipped is
     /// one of them).
     pub fn is_changed(&self) -> bool {
-        let is_met = self.shipped.standing == Standing::Met;
-        self.turned > 0 || self.met != if is_met { self.figures.len() } else { 0 }
+        let is_met = self.shipped.status == RowStatus::Reproduced;
+        self.turned > 0 || self.reproduced != if is_met { self.figures.len() } else { 0 }
     }
 }
 
 /// The claims about a study, with drives that were drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Drawn {
+pub struct DrawnDrives {
     /// The study's id.
     pub study: String,
     /// How many drives were drawn.
@@ -46,23 +46,31 @@ pub fn may_fail(n: usize) -> f64 {
 }
 
 /// Holds runs with drives that were drawn against the run as shipped.
-pub fn drawn(shipped: &Comparison, runs: &[Comparison]) -> Drawn {
+pub fn drawn(shipped: &Comparison, runs: &[Comparison]) -> DrawnDrives {
     let counted = shipped.rows.iter().filter(|judged| judged.counts);
     let rows = counted.filter_map(|judged| {
-        let ours = judged.ours?.centre;
-        let there: Vec<&Judged> = runs
+        let measured = judged.measured?.centre;
+        let there: Vec<&JudgedRow> = runs
             .iter()
             .filter_map(|run| run.rows.iter().find(|other| other.row.id == judged.row.id))
-            .filter(|other| other.ours.is_some())
+            .filter(|other| other.measured.is_some())
             .collect();
-        let figures: Vec<f64> =
-            there.iter().filter_map(|other| other.ours).map(|ours| ours.centre).collect();
-        let points = direction(&judged.row, ours);
+        let figures: Vec<f64> = there
+            .iter()
+            .filter_map(|other| other.measured)
+            .map(|measured| measured.centre)
+            .collect();
+        let points = direction(&judged.row, measured);
         let turned = figures.iter().filter(|f| direction(&judged.row, **f) != points).count();
-        let met = there.iter().filter(|other| other.standing == Standing::Met).count();
-        (!figures.is_empty()).then(|| DrawnRow { shipped: judged.clone(), figures, met, turned })
+        let reproduced = there.iter().filter(|other| other.status == RowStatus::Reproduced).count();
+        (!figures.is_empty()).then(|| DrawnRow {
+            shipped: judged.clone(),
+            figures,
+            reproduced,
+            turned,
+        })
     });
-    Drawn { study: shipped.study.clone(), n: runs.len(), rows: rows.collect() }
+    DrawnDrives { study: shipped.study.clone(), n: runs.len(), rows: rows.collect() }
 }
 
 #[cfg(test)]
@@ -72,19 +80,19 @@ mod tests {
     use crate::testing::{comparison, row};
 
     #[test]
-    fn claims_that_turn_or_are_met_with_some_are_told_from_those_that_hold() {
+    fn claims_that_turn_or_are_met_with_some_are_reported_from_those_that_hold() {
         let run = |order, value| {
             comparison(&[(row(Kind::Order, 1.0), order), (row(Kind::Value, 100.0), value)])
         };
         let found = drawn(&run(1.2, 100.0), &[run(1.1, 110.0), run(0.9, 101.0), run(1.4, 90.0)]);
         assert_eq!(found.n, 3);
         let [order, value] = found.rows.as_slice() else { panic!("{found:?}") };
-        assert_eq!((order.met, order.turned, order.is_changed()), (2, 1, true));
+        assert_eq!((order.reproduced, order.turned, order.is_changed()), (2, 1, true));
         assert_eq!(order.figures, [1.1, 0.9, 1.4]);
-        assert_eq!((value.met, value.turned, value.is_changed()), (3, 0, false));
+        assert_eq!((value.reproduced, value.turned, value.is_changed()), (3, 0, false));
         // Missed as shipped, and met with one.
         let found = drawn(&run(1.2, 200.0), &[run(1.2, 300.0), run(1.2, 100.0)]);
-        assert_eq!((found.rows[1].met, found.rows[1].is_changed()), (1, true));
+        assert_eq!((found.rows[1].reproduced, found.rows[1].is_changed()), (1, true));
         let found = drawn(&run(1.2, 200.0), &[run(1.2, 300.0)]);
         assert!(!found.rows[1].is_changed(), "missed throughout");
     }
@@ -93,7 +101,7 @@ mod tests {
     fn a_run_without_a_figure_is_no_drive() {
         let of = |value| comparison(&[(row(Kind::Value, 100.0), value)]);
         let mut failed = of(100.0);
-        failed.rows[0].ours = None;
+        failed.rows[0].measured = None;
         let found = drawn(&of(100.0), &[failed.clone(), of(101.0)]);
         assert_eq!(found.rows[0].figures, [101.0]);
         assert!(drawn(&of(100.0), &[failed]).rows.is_empty());

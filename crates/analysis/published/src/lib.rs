@@ -3,7 +3,7 @@
 //! [`Catalogue`] holds the rows that were published (`published/published.csv`),
 //! the rules that name the figure of ours beside each (`published/mapping.toml`)
 //! and what is known about rows that are missed (`published/findings.toml`).
-//! [`compare`] looks a run's figures up and judges them: `met`, `missed`, or not
+//! [`compare`] looks a run's figures up and judges them: `reproduced`, `not_reproduced`, or not
 //! measured, and why.
 
 mod accepted;
@@ -11,7 +11,7 @@ mod catalogue;
 mod compare;
 mod drawn;
 mod finding;
-mod ours;
+mod measured;
 mod own;
 mod row;
 mod rule;
@@ -22,11 +22,11 @@ mod testing;
 
 pub use accepted::{Band, RATIO_TOLERANCE, SAME_TOLERANCE, VALUE_TOLERANCE};
 pub use catalogue::Catalogue;
-pub use compare::{Comparison, Judged, Ours, Standing, compare};
-pub use drawn::{Drawn, DrawnRow, drawn, may_fail};
+pub use compare::{Comparison, JudgedRow, MeasuredValue, RowStatus, compare};
+pub use drawn::{DrawnDrives, DrawnRow, drawn, may_fail};
 pub use finding::Finding;
-pub use ours::{CellFate, Measured};
-pub use own::{OwnRatio, held_against, own_claims};
+pub use measured::{CellFate, MeasuredCell};
+pub use own::{OwnRatio, compared_with, own_claims};
 pub use row::{Kind, Row};
 pub use rule::{Measurement, Rule, Target};
 pub use sensitivity::{End, Moved, MovedRow, NO_EFFECT, Parameter, Sensitivity, sensitivity};

@@ -1,7 +1,9 @@
 //! What a study's own first run says of its stacks, taken as claims, so that other runs can be
 //! held against it as against what was published.
 
-use crate::{Band, Comparison, Judged, Kind, Ours, Row, SAME_TOLERANCE, Standing, Tally};
+use crate::{
+    Band, Comparison, JudgedRow, Kind, MeasuredValue, Row, RowStatus, SAME_TOLERANCE, Tally,
+};
 
 /// One stack against another in a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,14 +19,14 @@ pub struct OwnRatio {
     /// What was measured: `throughput`, `latency-p99`, …
     pub metric: String,
     /// Subject ÷ baseline.
-    pub ours: Ours,
+    pub measured: MeasuredValue,
 }
 
 /// The claims of a run about its own study: each stack is above another, below it, or within
 /// ±10 % level with it.
 pub fn own_claims(study: &str, ratios: &[OwnRatio]) -> Comparison {
     let rows = ratios.iter().map(|ratio| {
-        let sign = match ratio.ours.centre - 1.0 {
+        let sign = match ratio.measured.centre - 1.0 {
             by if by.abs() <= SAME_TOLERANCE => 0.0,
             by => by.signum(),
         };
@@ -43,42 +45,44 @@ pub fn own_claims(study: &str, ratios: &[OwnRatio]) -> Comparison {
             cpu_bound: false,
             note: String::new(),
         };
-        judge(row, Some(ratio.ours))
+        judge(row, Some(ratio.measured))
     });
     comparison(study, rows.collect())
 }
 
 /// Another run of the study, held against the claims of the first.
-pub fn held_against(claims: &Comparison, ratios: &[OwnRatio]) -> Comparison {
+pub fn compared_with(claims: &Comparison, ratios: &[OwnRatio]) -> Comparison {
     let rows = claims.rows.iter().map(|claim| {
         let there = ratios.iter().find(|ratio| ratio.id == claim.row.id);
-        judge(claim.row.clone(), there.map(|ratio| ratio.ours))
+        judge(claim.row.clone(), there.map(|ratio| ratio.measured))
     });
     comparison(&claims.study, rows.collect())
 }
 
-fn judge(row: Row, ours: Option<Ours>) -> Judged {
+fn judge(row: Row, measured: Option<MeasuredValue>) -> JudgedRow {
     let accepted = Band::of(&row);
-    let standing = match ours {
-        None => Standing::NotRun,
-        Some(ours) if accepted.is_some_and(|band| band.holds(ours.centre)) => Standing::Met,
-        Some(_) => Standing::Missed,
+    let status = match measured {
+        None => RowStatus::NotRun,
+        Some(measured) if accepted.is_some_and(|band| band.holds(measured.centre)) => {
+            RowStatus::Reproduced
+        }
+        Some(_) => RowStatus::NotReproduced,
     };
-    Judged {
+    JudgedRow {
         accepted,
-        ours,
-        quotient: ours.map(|ours| ours.centre),
-        standing,
+        measured,
+        quotient: measured.map(|measured| measured.centre),
+        status,
         is_certain: None,
         counts: true,
         read_unit: String::new(),
-        remark: None,
+        note: None,
         finding: None,
         row,
     }
 }
 
-fn comparison(study: &str, rows: Vec<Judged>) -> Comparison {
+fn comparison(study: &str, rows: Vec<JudgedRow>) -> Comparison {
     Comparison {
         study: study.to_owned(),
         processor_charged: false,
@@ -101,7 +105,7 @@ mod tests {
             baseline: "single/ext4".to_owned(),
             workload: "read".to_owned(),
             metric: "throughput".to_owned(),
-            ours: Ours { centre: *centre, interval: None, n: 1 },
+            measured: MeasuredValue { centre: *centre, interval: None, n: 1 },
         };
         of.iter().enumerate().map(one).collect()
     }
@@ -111,8 +115,11 @@ mod tests {
         let first = own_claims("s", &ratios(&[1.5, 0.6, 1.05, 1.0]));
         let signs: Vec<Option<f64>> = first.rows.iter().map(|judged| judged.row.value).collect();
         assert_eq!(signs, [Some(1.0), Some(-1.0), Some(0.0), Some(0.0)]);
-        assert!(first.rows.iter().all(|judged| judged.standing == Standing::Met), "{first:?}");
-        let other = held_against(&first, &ratios(&[0.9, 0.7, 1.2, 1.0]));
+        assert!(
+            first.rows.iter().all(|judged| judged.status == RowStatus::Reproduced),
+            "{first:?}"
+        );
+        let other = compared_with(&first, &ratios(&[0.9, 0.7, 1.2, 1.0]));
         let found = drawn(&first, &[other]);
         let changed: Vec<bool> = found.rows.iter().map(|row| row.is_changed()).collect();
         assert_eq!(changed, [true, false, true, false]);
@@ -121,8 +128,8 @@ mod tests {
     #[test]
     fn what_another_run_did_not_measure_is_not_run() {
         let first = own_claims("s", &ratios(&[1.5, 0.6]));
-        let other = held_against(&first, &ratios(&[1.4]));
-        assert_eq!(other.rows[1].standing, Standing::NotRun);
+        let other = compared_with(&first, &ratios(&[1.4]));
+        assert_eq!(other.rows[1].status, RowStatus::NotRun);
         assert_eq!(drawn(&first, &[other]).rows.len(), 1);
     }
 }

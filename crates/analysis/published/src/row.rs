@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError, one_of};
+use disklab_source::{Location, Source, SourceError, one_of};
 use serde::Serialize;
 
 /// What a row claims.
@@ -119,7 +119,7 @@ pub(crate) fn rows(source: &Arc<Source>) -> Result<Vec<Row>, SourceError> {
     Ok(rows)
 }
 
-fn row(record: &csv::StringRecord, here: &Place) -> Result<Row, SourceError> {
+fn row(record: &csv::StringRecord, here: &Location) -> Result<Row, SourceError> {
     let fields: Vec<&str> = record.iter().collect();
     let Ok(fields) = <[&str; 13]>::try_from(fields) else {
         return Err(here.error(format!(
@@ -168,7 +168,12 @@ fn row(record: &csv::StringRecord, here: &Place) -> Result<Row, SourceError> {
     })
 }
 
-fn number(here: &Place, name: &str, text: &str, signed: bool) -> Result<Option<f64>, SourceError> {
+fn number(
+    here: &Location,
+    name: &str,
+    text: &str,
+    signed: bool,
+) -> Result<Option<f64>, SourceError> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -180,7 +185,7 @@ fn number(here: &Place, name: &str, text: &str, signed: bool) -> Result<Option<f
 }
 
 fn choice<T: Copy>(
-    here: &Place,
+    here: &Location,
     name: &str,
     text: &str,
     choices: &[(&str, T)],
@@ -200,8 +205,8 @@ fn clamp(source: &Source, byte: u64) -> usize {
     at
 }
 
-fn place(source: &Arc<Source>, start: usize, end: usize) -> Place {
-    Place { source: Arc::clone(source), span: start..end.max(start) }
+fn place(source: &Arc<Source>, start: usize, end: usize) -> Location {
+    Location { source: Arc::clone(source), span: start..end.max(start) }
 }
 
 #[cfg(test)]

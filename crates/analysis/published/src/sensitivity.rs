@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Comparison, Judged, Kind, Row, SAME_TOLERANCE, Standing};
+use crate::{Comparison, JudgedRow, Kind, Row, RowStatus, SAME_TOLERANCE};
 
 /// A change of a figure by less than this share is none: other timing alone may give it.
 pub const NO_EFFECT: f64 = 0.005;
@@ -32,11 +32,11 @@ pub struct MovedRow {
     /// Ours with the parameter moved.
     pub moved: f64,
     /// Where the row stands as shipped.
-    pub was: Standing,
+    pub was: RowStatus,
     /// Where it stands with the parameter moved.
-    pub is: Standing,
+    pub is: RowStatus,
     /// Whether the claim points elsewhere: above, below, or level.
-    pub turns: bool,
+    pub reverses: bool,
 }
 
 impl MovedRow {
@@ -47,7 +47,7 @@ impl MovedRow {
 
     /// Whether the claim turns, or is met and is not any more, or the other way round.
     pub fn is_changed(&self) -> bool {
-        self.turns || self.was != self.is
+        self.reverses || self.was != self.is
     }
 }
 
@@ -102,7 +102,7 @@ pub struct Sensitivity {
     /// The study's id.
     pub study: String,
     /// The rows as shipped: those that are counted and have a figure.
-    pub rows: Vec<Judged>,
+    pub rows: Vec<JudgedRow>,
     /// The parameters, that with the largest effect first.
     pub parameters: Vec<Parameter>,
 }
@@ -140,8 +140,8 @@ pub(crate) fn direction(row: &Row, figure: f64) -> i8 {
 
 /// Holds runs with one parameter moved each against the run as shipped.
 pub fn sensitivity(shipped: &Comparison, moved: &[Moved]) -> Sensitivity {
-    let rows: Vec<Judged> =
-        shipped.rows.iter().filter(|j| j.counts && j.ours.is_some()).cloned().collect();
+    let rows: Vec<JudgedRow> =
+        shipped.rows.iter().filter(|j| j.counts && j.measured.is_some()).cloned().collect();
     let mut parameters: Vec<Parameter> = Vec::new();
     for run in moved {
         let end = End { value: run.value.clone(), rows: moved_rows(&rows, &run.comparison) };
@@ -166,18 +166,18 @@ pub fn sensitivity(shipped: &Comparison, moved: &[Moved]) -> Sensitivity {
 }
 
 /// The rows that both have: a run measures only what hangs on its drive.
-fn moved_rows(rows: &[Judged], other: &Comparison) -> Vec<MovedRow> {
+fn moved_rows(rows: &[JudgedRow], other: &Comparison) -> Vec<MovedRow> {
     rows.iter()
         .filter_map(|judged| {
             let there = other.rows.iter().find(|j| j.row.id == judged.row.id)?;
-            let (was, is) = (judged.ours?.centre, there.ours?.centre);
+            let (was, is) = (judged.measured?.centre, there.measured?.centre);
             Some(MovedRow {
                 row: judged.row.id.clone(),
                 shipped: was,
                 moved: is,
-                was: judged.standing,
-                is: there.standing,
-                turns: direction(&judged.row, was) != direction(&judged.row, is),
+                was: judged.status,
+                is: there.status,
+                reverses: direction(&judged.row, was) != direction(&judged.row, is),
             })
         })
         .collect()
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_stand_by_effect_and_claims_that_change_are_told() {
+    fn parameters_stand_by_effect_and_claims_that_change_are_reported() {
         let order = |x| (row(Kind::Order, 1.0), x);
         let level = |x| (row(Kind::Order, 0.0), x);
         let value = |x| (row(Kind::Value, 100.0), x);
@@ -214,9 +214,9 @@ mod tests {
         let fields: Vec<&str> = found.parameters.iter().map(|p| p.field.as_str()).collect();
         assert_eq!(fields, ["seek.full", "seek.average", "cache.size"]);
         let changed = |p: &Parameter| -> Vec<(String, String, bool)> {
-            p.changed().map(|(e, r)| (e.value.clone(), r.row.clone(), r.turns)).collect()
+            p.changed().map(|(e, r)| (e.value.clone(), r.row.clone(), r.reverses)).collect()
         };
-        let own = |end: &str, row: &str, turns| (end.to_owned(), row.to_owned(), turns);
+        let own = |end: &str, row: &str, reverses| (end.to_owned(), row.to_owned(), reverses);
         assert_eq!(changed(&found.parameters[0]), [own("9 ms", "r2", false)]);
         assert_eq!(
             changed(&found.parameters[1]),
@@ -230,19 +230,19 @@ mod tests {
     #[test]
     fn a_ratio_turns_only_where_it_leaves_the_level() {
         let at = |x| comparison(&[(row(Kind::Ratio, 0.95), x)]);
-        let turns = |from, to| {
+        let reverses = |from, to| {
             let found = sensitivity(&at(from), &[moved("a", "b", at(to))]);
-            found.parameters[0].ends[0].rows[0].turns
+            found.parameters[0].ends[0].rows[0].reverses
         };
-        assert!(!turns(0.99, 1.01));
-        assert!(turns(0.99, 1.12) && turns(0.85, 1.0) && turns(0.85, 1.2));
+        assert!(!reverses(0.99, 1.01));
+        assert!(reverses(0.99, 1.12) && reverses(0.85, 1.0) && reverses(0.85, 1.2));
     }
 
     #[test]
     fn what_a_run_did_not_measure_is_as_shipped() {
         let shipped = comparison(&[(row(Kind::Value, 10.0), 10.0), (row(Kind::Value, 20.0), 20.0)]);
         let mut other = shipped.clone();
-        other.rows[0].ours = None;
+        other.rows[0].measured = None;
         let found = sensitivity(&shipped, &[moved("seek.full", "9 ms", other)]);
         let rows = &found.parameters[0].ends[0].rows;
         assert_eq!(rows.iter().map(|r| r.row.as_str()).collect::<Vec<_>>(), ["r1"]);

@@ -1,6 +1,6 @@
 //! Made-up rows.
 
-use crate::{Band, Comparison, Judged, Kind, Ours, Row, Standing, Tally};
+use crate::{Band, Comparison, JudgedRow, Kind, MeasuredValue, Row, RowStatus, Tally};
 
 /// A row of this kind and value, about `raid5/ext4`.
 pub(crate) fn row(kind: Kind, value: f64) -> Row {
@@ -30,15 +30,15 @@ pub(crate) fn comparison(rows: &[(Row, f64)]) -> Comparison {
             let row = Row { id: format!("r{index}"), ..row.clone() };
             let accepted = Band::of(&row);
             let holds = accepted.is_some_and(|band| band.holds(*centre));
-            Judged {
+            JudgedRow {
                 accepted,
-                ours: Some(Ours { centre: *centre, interval: None, n: 1 }),
+                measured: Some(MeasuredValue { centre: *centre, interval: None, n: 1 }),
                 quotient: None,
-                standing: if holds { Standing::Met } else { Standing::Missed },
+                status: if holds { RowStatus::Reproduced } else { RowStatus::NotReproduced },
                 is_certain: None,
                 counts: true,
                 read_unit: row.unit.clone(),
-                remark: None,
+                note: None,
                 finding: None,
                 row,
             }

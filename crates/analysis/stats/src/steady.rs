@@ -26,7 +26,7 @@ const LEAST_SHARE: f64 = 0.25;
 
 /// What a sample's course is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Course {
+pub enum Trend {
     /// The same all along.
     Flat,
     /// Slower at first.
@@ -41,7 +41,7 @@ pub enum Course {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steadiness {
     /// The course.
-    pub course: Course,
+    pub trend: Trend,
     /// The steady part, by index; the whole where there is none.
     pub part: Range<usize>,
 }
@@ -76,16 +76,16 @@ pub fn steadiness(rates: &[f64]) -> Option<Steadiness> {
     // In intervals of the sample again; a value left out belongs to what follows.
     let from = if first == 0 { 0 } else { (kept[starts[first] - 1] + 1) * step };
     let whole = 0..rates.len();
-    let (course, part) = if first == 0 {
-        (Course::Flat, whole)
+    let (trend, part) = if first == 0 {
+        (Trend::Flat, whole)
     } else if ((rates.len() - from) as f64) < LEAST_SHARE * rates.len() as f64 {
-        (Course::NotSteady, whole)
+        (Trend::NotSteady, whole)
     } else if means[..first].iter().any(|mean| *mean > last && !level(mean)) {
-        (Course::Slowdown, from..rates.len())
+        (Trend::Slowdown, from..rates.len())
     } else {
-        (Course::Warmup, from..rates.len())
+        (Trend::Warmup, from..rates.len())
     };
-    Some(Steadiness { course, part })
+    Some(Steadiness { trend, part })
 }
 
 /// Indices of the values that their neighbours do not make outliers.
@@ -117,17 +117,17 @@ mod tests {
 
     #[test]
     fn courses_are_told_apart() {
-        let course = |levels: &[(usize, f64)]| steadiness(&noisy(levels)).expect("long enough");
-        let is = |course, part| Steadiness { course, part };
-        assert_eq!(course(&[(200, 100.0)]), is(Course::Flat, 0..200));
-        assert_eq!(course(&[(60, 150.0), (140, 120.0)]), is(Course::Slowdown, 60..200));
-        assert_eq!(course(&[(60, 50.0), (140, 120.0)]), is(Course::Warmup, 60..200));
-        assert_eq!(course(&[(160, 50.0), (40, 120.0)]), is(Course::NotSteady, 0..200));
+        let trend = |levels: &[(usize, f64)]| steadiness(&noisy(levels)).expect("long enough");
+        let is = |trend, part| Steadiness { trend, part };
+        assert_eq!(trend(&[(200, 100.0)]), is(Trend::Flat, 0..200));
+        assert_eq!(trend(&[(60, 150.0), (140, 120.0)]), is(Trend::Slowdown, 60..200));
+        assert_eq!(trend(&[(60, 50.0), (140, 120.0)]), is(Trend::Warmup, 60..200));
+        assert_eq!(trend(&[(160, 50.0), (40, 120.0)]), is(Trend::NotSteady, 0..200));
         // Three hundredths more are no other level.
-        assert_eq!(course(&[(60, 103.0), (140, 100.0)]).course, Course::Flat);
+        assert_eq!(trend(&[(60, 103.0), (140, 100.0)]).trend, Trend::Flat);
         // A cache that empties in between.
-        let cliff = course(&[(50, 100.0), (50, 300.0), (300, 100.0)]);
-        assert_eq!((cliff.course, cliff.part), (Course::Slowdown, 100..400));
+        let cliff = trend(&[(50, 100.0), (50, 300.0), (300, 100.0)]);
+        assert_eq!((cliff.trend, cliff.part), (Trend::Slowdown, 100..400));
     }
 
     #[test]
@@ -135,14 +135,14 @@ mod tests {
         let mut rates = noisy(&[(200, 100.0)]);
         rates[70] = 5.0;
         rates[150] = 900.0;
-        assert_eq!(steadiness(&rates).expect("one").course, Course::Flat);
+        assert_eq!(steadiness(&rates).expect("one").trend, Trend::Flat);
     }
 
     #[test]
     fn long_series_are_merged() {
         let rates = noisy(&[(9000, 300.0), (27_000, 100.0)]);
         let found = steadiness(&rates).expect("one");
-        assert_eq!(found.course, Course::Slowdown);
+        assert_eq!(found.trend, Trend::Slowdown);
         assert!((8990..=9020).contains(&found.part.start), "{:?}", found.part);
     }
 
@@ -150,7 +150,7 @@ mod tests {
     fn too_little_says_nothing() {
         assert_eq!(steadiness(&[1.0; 9]), None);
         assert_eq!(steadiness(&[f64::NAN; 20]), None);
-        assert_eq!(steadiness(&[0.0; 20]).map(|s| s.course), Some(Course::Flat));
+        assert_eq!(steadiness(&[0.0; 20]).map(|s| s.trend), Some(Trend::Flat));
     }
 
     proptest! {

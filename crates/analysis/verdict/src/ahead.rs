@@ -32,13 +32,13 @@ impl Ahead {
     pub fn line(&self) -> String {
         let Self { ask, figure, first, second, ratio, repeats } = self;
         let figure = if figure.is_empty() { String::new() } else { format!(" {figure}:") };
-        let standing = if *ratio < AHEAD_FROM {
+        let verdict = if *ratio < AHEAD_FROM {
             format!("{first} and {second} level so far")
         } else {
             format!("{first} ahead, {ratio:.2}x {second}")
         };
         let s = if *repeats == 1 { "" } else { "s" };
-        format!("{ask}{figure} {standing}, after {repeats} repeat{s}")
+        format!("{ask}{figure} {verdict}, after {repeats} repeat{s}")
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     use crate::testing::RunFixture;
 
     #[test]
-    fn the_best_stack_so_far_is_told_with_its_lead() {
+    fn the_best_stack_so_far_is_reported_with_its_lead() {
         let mut fixture =
             RunFixture::new("[[questions]]\nask = \"Well?\"\nworkloads = [\"buffered\"]");
         fixture.measured("single/ext4", "buffered", 0, 1e6);

@@ -284,5 +284,5 @@ pub enum Severity {
     /// Take care.
     Warning,
     /// Good to know.
-    Remark,
+    Note,
 }

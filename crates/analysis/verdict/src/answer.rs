@@ -5,7 +5,7 @@ use disklab_stats::{CONFIDENCE, CONFIDENCE_OF_LOOKS, Interval, Ratio, estimate_a
 use disklab_store::RunInfo;
 use disklab_study::{Measure, Study};
 
-use crate::asked::Asked;
+use crate::asked::AskedQuestion;
 use crate::audits::CORRELATED_REPEATS;
 use crate::compare::{comparisons, judged_ratio, level_of, outcome, ratio_of_looks};
 use crate::figures::{FigureSet, figures};
@@ -20,19 +20,22 @@ pub(crate) fn answers(
     groups: &[Group],
     findings: &[Finding],
     unsteady: &Unsteady,
-    asked: Vec<Asked>,
+    asked: Vec<AskedQuestion>,
     info: &RunInfo,
 ) -> Vec<Answer> {
-    let doubts = Doubts::of(findings);
-    asked.into_iter().map(|asked| answer(study, groups, &doubts, unsteady, asked, info)).collect()
+    let suspicions = Suspicions::of(findings);
+    asked
+        .into_iter()
+        .map(|asked| answer(study, groups, &suspicions, unsteady, asked, info))
+        .collect()
 }
 
 fn answer(
     study: &Study,
     groups: &[Group],
-    doubts: &Doubts<'_>,
+    suspicions: &Suspicions<'_>,
     unsteady: &Unsteady,
-    asked: Asked,
+    asked: AskedQuestion,
     info: &RunInfo,
 ) -> Answer {
     let looks = info.looks();
@@ -63,7 +66,7 @@ fn answer(
     // Where nothing has a figure, that sentence says why; where no cell has finished, nobody
     // knows what would have been measured.
     if !answer.points.is_empty() || without.is_empty() && !covered.is_empty() {
-        answer.sentences = sentences(study, groups, doubts, &answer);
+        answer.sentences = sentences(study, groups, suspicions, &answer);
     }
     answer.sentences.extend(without);
     answer
@@ -187,12 +190,12 @@ pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
 
 /// Which groups' figures a severe finding makes doubtful.
 #[derive(Debug)]
-pub(crate) struct Doubts<'a> {
+pub(crate) struct Suspicions<'a> {
     severe: Vec<&'a Finding>,
     correlated: Vec<&'a Finding>,
 }
 
-impl<'a> Doubts<'a> {
+impl<'a> Suspicions<'a> {
     /// From the findings.
     pub fn of(findings: &'a [Finding]) -> Self {
         let all = findings.iter();

@@ -13,7 +13,7 @@ const PREFERRED: [&str; 3] = ["bs", "block-size", "size"];
 
 /// A question, and the direction it is about where it is about one alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct AskedQuestion {
     pub question: Question,
     pub direction: Option<Direction>,
     /// Whether the study asks this, or asks nothing at all.
@@ -24,14 +24,14 @@ pub(crate) struct Asked {
 /// them covers; where it asks none, one per workload, step and
 /// direction that has data. Workloads that one parameter tells apart, with three
 /// values or more, share one question with a line over that parameter.
-pub(crate) fn asked(study: &Study, groups: &[Group]) -> Vec<Asked> {
+pub(crate) fn asked(study: &Study, groups: &[Group]) -> Vec<AskedQuestion> {
     if !study.questions.is_empty() {
-        let own = |question: &Question| Asked {
+        let own = |question: &Question| AskedQuestion {
             question: question.clone(),
             direction: None,
             by_study: true,
         };
-        let mut all: Vec<Asked> = study.questions.iter().map(own).collect();
+        let mut all: Vec<AskedQuestion> = study.questions.iter().map(own).collect();
         let unasked: Vec<&str> = study.unasked_workloads().map(|w| w.id.as_str()).collect();
         let mut others = made_up(study, groups);
         others.retain(|a| {
@@ -47,7 +47,7 @@ pub(crate) fn asked(study: &Study, groups: &[Group]) -> Vec<Asked> {
 }
 
 /// One question per workload, step and direction that has data.
-fn made_up(study: &Study, groups: &[Group]) -> Vec<Asked> {
+fn made_up(study: &Study, groups: &[Group]) -> Vec<AskedQuestion> {
     let mut works: Vec<&GroupKey> = Vec::new();
     for group in groups {
         let key = &group.key;
@@ -71,14 +71,14 @@ fn made_up(study: &Study, groups: &[Group]) -> Vec<Asked> {
             done.extend(family.iter().map(|w| w.id.as_str()));
             if let Some(first) = keys.first() {
                 let question = line_question(study, groups, first, &family, over);
-                all.push(Asked { question, direction: None, by_study: true });
+                all.push(AskedQuestion { question, direction: None, by_study: true });
             }
             continue;
         }
         for key in of_workload(workload) {
             let described = describe(study, groups, key);
             let mut ask = wording(&described.noun, described.plural);
-            if all.iter().any(|a: &Asked| a.question.ask == ask) {
+            if all.iter().any(|a: &AskedQuestion| a.question.ask == ask) {
                 ask = wording(&described.full(), described.plural);
             }
             all.push(single_question(ask, key));
@@ -95,7 +95,7 @@ fn wording(noun: &str, plural: bool) -> String {
     format!("How fast {} {noun}?", if plural { "are" } else { "is" })
 }
 
-fn single_question(ask: String, key: &GroupKey) -> Asked {
+fn single_question(ask: String, key: &GroupKey) -> AskedQuestion {
     let question = Question {
         ask,
         workloads: vec![format!("{}:{}", key.workload, key.step)],
@@ -105,7 +105,7 @@ fn single_question(ask: String, key: &GroupKey) -> Asked {
         chart: Chart::Bars,
         baseline: None,
     };
-    Asked { question, direction: Some(key.direction), by_study: true }
+    AskedQuestion { question, direction: Some(key.direction), by_study: true }
 }
 
 fn line_question(

@@ -5,12 +5,12 @@ use disklab_study::Measure;
 
 use crate::describe::describe;
 use crate::screen::Screen;
-use crate::sentences::{Teller, strength};
+use crate::sentences::{AnswerWriter, strength};
 use crate::words::{count, list, ratio};
 use crate::{Comparison, Finding, Outcome, Severity};
 
 /// So many stacks are told.
-const TOLD: usize = 3;
+const LISTED: usize = 3;
 /// So many names stand in a list.
 const NAMES: usize = 6;
 
@@ -26,16 +26,16 @@ struct Mixed<'a> {
 /// same in another, strongest first. `sure` are the comparisons without doubt, each with
 /// the index of its teller; only what stands among all of the run is told.
 pub(crate) fn mixed<'a>(
-    tellers: &'a [Teller<'_>],
+    writers: &'a [AnswerWriter<'_>],
     sure: impl Iterator<Item = (usize, &'a Comparison)>,
     screen: &Screen,
 ) -> Option<String> {
     let mut all: Vec<Mixed<'a>> = Vec::new();
-    for (teller, comparison) in sure {
+    for (writer, comparison) in sure {
         // Waiting and throughput of one figure often go different ways; that is told by
         // their questions. What is told here is one figure against another.
-        if tellers[teller].answer.measure == Measure::Missed
-            || !screen.stands(tellers[teller].answer.measure, comparison)
+        if writers[writer].answer.measure == Measure::Missed
+            || !screen.stands(writers[writer].answer.measure, comparison)
         {
             continue;
         }
@@ -51,17 +51,17 @@ pub(crate) fn mixed<'a>(
             _ => continue,
         };
         if place.is_none_or(|(_, old)| strength(old.interval) < strength(comparison.interval)) {
-            *place = Some((teller, comparison));
+            *place = Some((writer, comparison));
         }
     }
-    let mut told: Vec<(f64, String)> = all
+    let mut sentences_of: Vec<(f64, String)> = all
         .iter()
         .filter_map(|m| {
             let (better, worse) = (m.better?, m.worse?);
-            let in_words = |(teller, c): (usize, &Comparison)| {
-                let teller = &tellers[teller];
-                let key = &teller.groups[c.group].key;
-                let noun = describe(teller.study, teller.groups, key).full();
+            let in_words = |(writer, c): (usize, &Comparison)| {
+                let writer = &writers[writer];
+                let key = &writer.groups[c.group].key;
+                let noun = describe(writer.study, writer.groups, key).full();
                 format!("{noun} ({})", ratio(c.ratio, c.interval))
             };
             let weaker = strength(better.1.interval).min(strength(worse.1.interval));
@@ -77,12 +77,12 @@ pub(crate) fn mixed<'a>(
             ))
         })
         .collect();
-    if told.is_empty() {
+    if sentences_of.is_empty() {
         return None;
     }
-    told.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let more = told.len().saturating_sub(TOLD);
-    let shown: Vec<String> = told.into_iter().take(TOLD).map(|(_, text)| text).collect();
+    sentences_of.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let more = sentences_of.len().saturating_sub(LISTED);
+    let shown: Vec<String> = sentences_of.into_iter().take(LISTED).map(|(_, text)| text).collect();
     let rest = if more > 0 {
         format!("; so it is with {}", count(more, "more stack"))
     } else {
@@ -92,10 +92,10 @@ pub(crate) fn mixed<'a>(
 }
 
 /// Names severe findings that the other sentences do not.
-pub(crate) fn severe(findings: &[Finding], told: &[String]) -> Option<String> {
+pub(crate) fn severe(findings: &[Finding], sentences_of: &[String]) -> Option<String> {
     let mut audits: Vec<&str> = Vec::new();
     for finding in findings.iter().filter(|f| f.severity == Severity::Severe) {
-        let named = told.iter().any(|sentence| sentence.contains(finding.audit));
+        let named = sentences_of.iter().any(|sentence| sentence.contains(finding.audit));
         if !named && !audits.contains(&finding.audit) {
             audits.push(finding.audit);
         }
@@ -161,7 +161,7 @@ mod tests {
             Some("Before you rely on these figures, read the severe findings: swapping.")
         );
         assert_eq!(super::severe(&all[2..], &["holes".to_owned()]), None);
-        let mild = crate::Finding { severity: crate::Severity::Remark, ..finding("x") };
+        let mild = crate::Finding { severity: crate::Severity::Note, ..finding("x") };
         assert_eq!(super::severe(&[mild], &[]), None);
     }
 }

@@ -5,7 +5,7 @@ use disklab_sample::Direction;
 use disklab_study::{Chart, Study, WorkloadSpec, matches};
 
 use crate::Group;
-use crate::asked::Asked;
+use crate::asked::AskedQuestion;
 
 /// The same work on several stacks.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub(crate) struct FigureSet {
 }
 
 /// A group's place in a question.
-struct Placed<'a> {
+struct QuestionGroup<'a> {
     group: usize,
     /// The workload, without the part of its id that the line runs over.
     label: String,
@@ -31,12 +31,12 @@ struct Placed<'a> {
 
 /// The figures of a question: for bars in the study's order, for lines line by
 /// line.
-pub(crate) fn figures(study: &Study, groups: &[Group], asked: &Asked) -> Vec<FigureSet> {
+pub(crate) fn figures(study: &Study, groups: &[Group], asked: &AskedQuestion) -> Vec<FigureSet> {
     let over = match &asked.question.chart {
         Chart::LinesOver(over) => Some(over.as_str()),
         Chart::Bars | Chart::Distribution => None,
     };
-    let mut placed: Vec<Placed<'_>> = groups
+    let mut placed: Vec<QuestionGroup<'_>> = groups
         .iter()
         .enumerate()
         .filter(|(_, group)| covers(study, asked, group))
@@ -79,7 +79,7 @@ type GroupWork<'a> = (&'a str, &'a str, Direction);
 
 /// Whether a question's patterns match a group. A stack that is none of the
 /// study's, such as the directory of the `dir` bench, belongs to every question.
-fn covers(study: &Study, asked: &Asked, group: &Group) -> bool {
+fn covers(study: &Study, asked: &AskedQuestion, group: &Group) -> bool {
     let (question, key) = (&asked.question, &group.key);
     let stack = question.stacks.is_empty()
         || question.stacks.iter().any(|p| matches(p, &key.stack))
@@ -97,14 +97,19 @@ fn covers(study: &Study, asked: &Asked, group: &Group) -> bool {
         && workload()
 }
 
-fn place<'a>(study: &'a Study, over: Option<&str>, index: usize, group: &Group) -> Placed<'a> {
+fn place<'a>(
+    study: &'a Study,
+    over: Option<&str>,
+    index: usize,
+    group: &Group,
+) -> QuestionGroup<'a> {
     let key = &group.key;
     let spec = study.workloads.iter().find(|w| w.id == key.workload);
     let x = over.zip(spec).and_then(|(over, spec)| {
         spec.parameters.get(over).cloned().or_else(|| field(&spec.body, over))
     });
     let strip = |text: &str| x.as_ref().map_or_else(|| text.to_owned(), |x| without(text, x));
-    Placed {
+    QuestionGroup {
         group: index,
         label: strip(&key.workload),
         step: strip(&key.step),
@@ -147,13 +152,13 @@ pub(crate) fn without(text: &str, part: &str) -> String {
 
 /// A name for each: of workload, step and direction those that are needed to
 /// tell the figures apart.
-fn names(placed: &[Placed<'_>]) -> Vec<String> {
+fn names(placed: &[QuestionGroup<'_>]) -> Vec<String> {
     let Some(first) = placed.first() else { return Vec::new() };
     let labels = placed.iter().any(|p| p.label != first.label);
-    let differ = |same: fn(&Placed<'_>, &Placed<'_>) -> bool,
-                  other: fn(&Placed<'_>, &Placed<'_>) -> bool| {
+    let differ = |same: fn(&QuestionGroup<'_>, &QuestionGroup<'_>) -> bool,
+                  other: fn(&QuestionGroup<'_>, &QuestionGroup<'_>) -> bool| {
         // The first of each kind is enough to compare with.
-        let mut firsts: Vec<&Placed<'_>> = Vec::new();
+        let mut firsts: Vec<&QuestionGroup<'_>> = Vec::new();
         placed.iter().any(|p| match firsts.iter().find(|f| same(f, p)) {
             Some(first) => other(first, p),
             None => {
@@ -193,7 +198,8 @@ mod tests {
     fn named(fixture: &RunFixture, question: &str) -> Vec<(String, Option<String>, usize)> {
         let text = format!("{}\n{question}", fixture.info.study_text);
         let study = disklab_study::load("x", &text).expect("valid");
-        let asked = Asked { question: study.questions[0].clone(), direction: None, by_study: true };
+        let asked =
+            AskedQuestion { question: study.questions[0].clone(), direction: None, by_study: true };
         let groups = fixture.analyse().groups;
         figures(&study, &groups, &asked)
             .into_iter()

@@ -41,10 +41,10 @@ pub use analysis::{
 };
 pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};
 pub use purposes::{
-    Advice, Aspect, Class, Confidence, Guess, GuessFigure, NextBest, PURPOSES, Place, PlaceWord,
-    Purpose, Recommendation, Score, recommend,
+    Advice, Aspect, Class, Confidence, Guess, GuessFigure, NextBest, PURPOSES, Purpose, Rank,
+    RankWord, Recommendation, Score, recommend,
 };
 pub use versus::{
-    Change, Missing, Pair, Side, Standing, Terms, Unmatched, Versus, VersusError, Why,
+    Change, Missing, Pair, RunVerdict, Side, Terms, Unmatched, Versus, VersusError, Why,
 };
 pub use words::show_figure;

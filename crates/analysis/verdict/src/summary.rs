@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use disklab_stats::CONFIDENCE;
 use disklab_study::{Part, Study};
 
-use crate::answer::{Doubts, Lead, leads};
+use crate::answer::{Lead, Suspicions, leads};
 use crate::contradictions::{mixed, severe};
 use crate::describe::describe;
 use crate::screen::Screen;
-use crate::sentences::{Teller, strength};
+use crate::sentences::{AnswerWriter, strength};
 use crate::words::{count, list};
 use crate::{Answer, Comparison, Finding, Group, Outcome};
 
@@ -28,55 +28,55 @@ pub(crate) fn summary(
     answers: &[Answer],
     findings: &[Finding],
 ) -> Vec<String> {
-    let doubts = Doubts::of(findings);
+    let suspicions = Suspicions::of(findings);
     let (asked, others): (Vec<&Answer>, Vec<&Answer>) = answers.iter().partition(|a| a.by_study);
-    let teller = |answer| Teller { study, groups, doubts: &doubts, answer };
-    let tellers: Vec<Teller<'_>> = asked.iter().copied().map(teller).collect();
+    let writer = |answer| AnswerWriter { study, groups, suspicions: &suspicions, answer };
+    let writers: Vec<AnswerWriter<'_>> = asked.iter().copied().map(writer).collect();
     let screen = Screen::of(groups, &asked);
-    let chosen = strongest(&tellers, &screen);
+    let chosen = strongest(&writers, &screen);
     let mut all: Vec<String> =
-        chosen.iter().filter_map(|(t, c)| tellers[*t].full_difference(c)).collect();
-    all.extend(fastest(&tellers, &chosen));
-    let sure = comparisons(&tellers, &[Outcome::Better, Outcome::Worse])
-        .filter(|(t, c)| !is_doubtful(&tellers[*t], c));
-    all.extend(mixed(&tellers, sure, &screen));
-    all.extend(level(&tellers));
-    all.extend(open(&tellers));
+        chosen.iter().filter_map(|(t, c)| writers[*t].full_difference(c)).collect();
+    all.extend(fastest(&writers, &chosen));
+    let sure = comparisons(&writers, &[Outcome::Better, Outcome::Worse])
+        .filter(|(t, c)| !is_suspect(&writers[*t], c));
+    all.extend(mixed(&writers, sure, &screen));
+    all.extend(level(&writers));
+    all.extend(open(&writers));
     all.extend(once(&asked));
-    all.extend(fallen(&tellers, &screen));
-    all.extend(doubtful(&tellers));
+    all.extend(fallen(&writers, &screen));
+    all.extend(suspect(&writers));
     let decides = [Outcome::Better, Outcome::Worse, Outcome::Level];
-    if comparisons(&tellers, &decides).next().is_none() {
-        all.extend(tellers.iter().flat_map(Teller::bare_figures).take(SENTENCES));
+    if comparisons(&writers, &decides).next().is_none() {
+        all.extend(writers.iter().flat_map(AnswerWriter::bare_figures).take(SENTENCES));
     }
     all.extend(unasked(study, &others));
-    all.extend(shared(&tellers, findings));
+    all.extend(shared(&writers, findings));
     all.extend(severe(findings, &all));
     all
 }
 
 fn comparisons<'a>(
-    tellers: &'a [Teller<'_>],
+    writers: &'a [AnswerWriter<'_>],
     outcomes: &'a [Outcome],
 ) -> impl Iterator<Item = (usize, &'a Comparison)> {
-    tellers
+    writers
         .iter()
         .enumerate()
-        .flat_map(|(t, teller)| teller.answer.comparisons.iter().map(move |c| (t, c)))
+        .flat_map(|(t, writer)| writer.answer.comparisons.iter().map(move |c| (t, c)))
         .filter(move |(_, c)| outcomes.contains(&c.outcome))
 }
 
-fn is_doubtful(teller: &Teller<'_>, comparison: &Comparison) -> bool {
-    !teller.doubts.about(&[comparison.group, comparison.baseline_group]).is_empty()
+fn is_suspect(writer: &AnswerWriter<'_>, comparison: &Comparison) -> bool {
+    !writer.suspicions.about(&[comparison.group, comparison.baseline_group]).is_empty()
 }
 
 /// The strongest differences without doubt that stand among all of the run, at first no more than two of one
 /// question and one of one stack there; then whatever is left, if there is room.
-fn strongest<'a>(tellers: &'a [Teller<'_>], screen: &Screen) -> Vec<(usize, &'a Comparison)> {
+fn strongest<'a>(writers: &'a [AnswerWriter<'_>], screen: &Screen) -> Vec<(usize, &'a Comparison)> {
     let mut sure: Vec<(usize, &Comparison)> =
-        comparisons(tellers, &[Outcome::Better, Outcome::Worse])
-            .filter(|(t, c)| !is_doubtful(&tellers[*t], c))
-            .filter(|(t, c)| screen.stands(tellers[*t].answer.measure, c))
+        comparisons(writers, &[Outcome::Better, Outcome::Worse])
+            .filter(|(t, c)| !is_suspect(&writers[*t], c))
+            .filter(|(t, c)| screen.stands(writers[*t].answer.measure, c))
             .collect();
     // The same figures may answer several questions, by one measure or another.
     let mut seen = HashSet::new();
@@ -88,8 +88,8 @@ fn strongest<'a>(tellers: &'a [Teller<'_>], screen: &Screen) -> Vec<(usize, &'a 
     let mut chosen: Vec<(usize, &Comparison)> = Vec::new();
     let mut rest = Vec::new();
     for candidate in sure {
-        let (teller, comparison) = candidate;
-        let of_question = chosen.iter().filter(|(t, _)| *t == teller);
+        let (writer, comparison) = candidate;
+        let of_question = chosen.iter().filter(|(t, _)| *t == writer);
         let room = of_question.clone().count() < OF_ONE_QUESTION
             && !of_question.clone().any(|(_, c)| c.stack == comparison.stack);
         if room && chosen.len() < SENTENCES { chosen.push(candidate) } else { rest.push(candidate) }
@@ -102,17 +102,17 @@ fn strongest<'a>(tellers: &'a [Teller<'_>], screen: &Screen) -> Vec<(usize, &'a 
 
 /// Who is surely fastest, strongest first, where no comparison told it already. Each
 /// counts as one of all questions (Bonferroni).
-fn fastest(tellers: &[Teller<'_>], told: &[(usize, &Comparison)]) -> Vec<String> {
+fn fastest(writers: &[AnswerWriter<'_>], sentences_of: &[(usize, &Comparison)]) -> Vec<String> {
     let mut all: Vec<(usize, Lead<'_>)> = Vec::new();
-    for (index, teller) in tellers.iter().enumerate() {
-        for lead in leads(teller.groups, teller.answer) {
+    for (index, writer) in writers.iter().enumerate() {
+        for lead in leads(writer.groups, writer.answer) {
             let pair = [lead.first.group, lead.second.group];
-            let is_told = told
+            let is_told = sentences_of
                 .iter()
                 .any(|(_, c)| pair.contains(&c.group) && pair.contains(&c.baseline_group));
             // As of differences, only what stands among all questions.
-            let stands = lead.p * tellers.len() as f64 <= 1.0 - CONFIDENCE;
-            let sure = lead.is_sure() && stands && teller.doubts.about(&pair).is_empty();
+            let stands = lead.p * writers.len() as f64 <= 1.0 - CONFIDENCE;
+            let sure = lead.is_sure() && stands && writer.suspicions.about(&pair).is_empty();
             if sure && !is_told {
                 all.push((index, lead));
             }
@@ -121,59 +121,58 @@ fn fastest(tellers: &[Teller<'_>], told: &[(usize, &Comparison)]) -> Vec<String>
     all.sort_by(|(_, a), (_, b)| strength(b.ratio.interval).total_cmp(&strength(a.ratio.interval)));
     let mut named: Vec<usize> = Vec::new();
     let mut sentences = Vec::new();
-    for (teller, lead) in &all {
-        if named.contains(teller) || sentences.len() == SENTENCES {
+    for (writer, lead) in &all {
+        if named.contains(writer) || sentences.len() == SENTENCES {
             continue;
         }
-        named.push(*teller);
-        sentences.extend(tellers[*teller].lead(lead));
+        named.push(*writer);
+        sentences.extend(writers[*writer].lead(lead));
     }
     sentences
 }
 
 /// The question's figures of these comparisons, each once, in words.
 fn subjects<'a>(
-    tellers: &[Teller<'_>],
+    writers: &[AnswerWriter<'_>],
     comparisons: impl Iterator<Item = (usize, &'a Comparison)>,
 ) -> (usize, String) {
     let mut nouns: Vec<String> = Vec::new();
-    let mut told: Vec<(&str, &str, Part)> = Vec::new();
+    let mut sentences_of: Vec<(&str, &str, Part)> = Vec::new();
     let mut number = 0;
     for (t, comparison) in comparisons {
         number += 1;
-        let teller = &tellers[t];
-        let key = &teller.groups[comparison.group].key;
+        let writer = &writers[t];
+        let key = &writer.groups[comparison.group].key;
         let work = (key.workload.as_str(), key.step.as_str(), key.part);
-        if !told.contains(&work) {
-            told.push(work);
-            nouns.push(describe(teller.study, teller.groups, key).full());
+        if !sentences_of.contains(&work) {
+            sentences_of.push(work);
+            nouns.push(describe(writer.study, writer.groups, key).full());
         }
     }
     (number, list(nouns.iter().map(String::as_str), NAMES))
 }
 
-fn total(tellers: &[Teller<'_>]) -> usize {
-    tellers.iter().map(|t| t.answer.comparisons.len()).sum()
+fn total(writers: &[AnswerWriter<'_>]) -> usize {
+    writers.iter().map(|t| t.answer.comparisons.len()).sum()
 }
 
-fn level(tellers: &[Teller<'_>]) -> Option<String> {
-    let all =
-        comparisons(tellers, &[Outcome::Level]).filter(|(t, c)| !is_doubtful(&tellers[*t], c));
-    let (number, nouns) = subjects(tellers, all);
+fn level(writers: &[AnswerWriter<'_>]) -> Option<String> {
+    let all = comparisons(writers, &[Outcome::Level]).filter(|(t, c)| !is_suspect(&writers[*t], c));
+    let (number, nouns) = subjects(writers, all);
     (number > 0).then(|| {
         format!(
             "Level with the baseline, within 5 %: {number} of {}, of {nouns}.",
-            count(total(tellers), "comparison")
+            count(total(writers), "comparison")
         )
     })
 }
 
-fn open(tellers: &[Teller<'_>]) -> Option<String> {
-    let (number, nouns) = subjects(tellers, comparisons(tellers, &[Outcome::Inconclusive]));
+fn open(writers: &[AnswerWriter<'_>]) -> Option<String> {
+    let (number, nouns) = subjects(writers, comparisons(writers, &[Outcome::Inconclusive]));
     (number > 0).then(|| {
         format!(
             "Open: {number} of {} {} undecided by these samples, of {nouns}.",
-            count(total(tellers), "comparison"),
+            count(total(writers), "comparison"),
             if number == 1 { "is" } else { "are" }
         )
     })
@@ -209,16 +208,16 @@ fn once(answers: &[&Answer]) -> Option<String> {
 }
 
 /// How many differences hold in their answer, but not among all of the run.
-fn fallen(tellers: &[Teller<'_>], screen: &Screen) -> Option<String> {
-    let number = comparisons(tellers, &[Outcome::Better, Outcome::Worse])
-        .filter(|(t, c)| !is_doubtful(&tellers[*t], c))
-        .filter(|(t, c)| !screen.stands(tellers[*t].answer.measure, c))
+fn fallen(writers: &[AnswerWriter<'_>], screen: &Screen) -> Option<String> {
+    let number = comparisons(writers, &[Outcome::Better, Outcome::Worse])
+        .filter(|(t, c)| !is_suspect(&writers[*t], c))
+        .filter(|(t, c)| !screen.stands(writers[*t].answer.measure, c))
         .count();
     (number > 0).then(|| {
         format!(
             "Left out here, because chance gives so much among all {}: {} that {} for {} \
              question.",
-            count(total(tellers), "comparison"),
+            count(total(writers), "comparison"),
             count(number, "difference"),
             if number == 1 { "holds" } else { "hold" },
             if number == 1 { "its own" } else { "their own" }
@@ -226,12 +225,12 @@ fn fallen(tellers: &[Teller<'_>], screen: &Screen) -> Option<String> {
     })
 }
 
-fn doubtful(tellers: &[Teller<'_>]) -> Option<String> {
+fn suspect(writers: &[AnswerWriter<'_>]) -> Option<String> {
     let mut audits: Vec<&str> = Vec::new();
     let outcomes = [Outcome::Better, Outcome::Worse, Outcome::Level];
     let mut number = 0;
-    for (t, comparison) in comparisons(tellers, &outcomes) {
-        let about = tellers[t].doubts.about(&[comparison.group, comparison.baseline_group]);
+    for (t, comparison) in comparisons(writers, &outcomes) {
+        let about = writers[t].suspicions.about(&[comparison.group, comparison.baseline_group]);
         number += usize::from(!about.is_empty());
         for audit in about {
             if !audits.contains(&audit) {
@@ -250,9 +249,9 @@ fn doubtful(tellers: &[Teller<'_>]) -> Option<String> {
 
 /// On a bench whose drives share a disk, differences between layouts are not to
 /// be had.
-fn shared(tellers: &[Teller<'_>], findings: &[Finding]) -> Option<String> {
+fn shared(writers: &[AnswerWriter<'_>], findings: &[Finding]) -> Option<String> {
     let finding = findings.iter().find(|f| f.audit == "shared-spindle")?;
-    let concerned = comparisons(tellers, &[Outcome::Better, Outcome::Worse]).any(|(_, c)| {
+    let concerned = comparisons(writers, &[Outcome::Better, Outcome::Worse]).any(|(_, c)| {
         finding.groups.contains(&c.group) != finding.groups.contains(&c.baseline_group)
     });
     concerned.then(|| {
@@ -319,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn one_stack_has_its_figures_told() {
+    fn one_stack_has_its_figures_reported() {
         let mut fixture = RunFixture::new(ASK);
         fixture.repeats("single/ext4", "dd-4k", &[180e3, 178e3, 182e3]);
         let summary = fixture.analyse().summary;
@@ -331,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_is_named_only_where_it_surely_is() {
+    fn the_fastest_is_named_only_where_it_certainly_is() {
         let mut fixture = RunFixture::new(ASK);
         fixture.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 102e3]);
         fixture.repeats("raid1/ext4", "dd-4k", &[150e3, 152e3, 153e3]);
@@ -352,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_doubtful_is_not_summed_up() {
+    fn what_is_suspect_is_not_summed_up() {
         let mut fixture = RunFixture::new(ASK);
         fixture.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 102e3]);
         // Zeros on a compressing stack: the drives were hardly written to.

@@ -34,7 +34,7 @@ impl Unsteady {
     /// What an answer about these groups should say of it.
     pub fn sentences(&self, groups: &[&Group]) -> Vec<String> {
         let named = |of: fn(&Counts) -> usize| {
-            let told = groups.iter().filter_map(|group| {
+            let sentences_of = groups.iter().filter_map(|group| {
                 let counts = self.0.get(&group.key)?;
                 let all = group.observations.len() + counts.never + counts.unknown;
                 let number = of(counts);
@@ -48,8 +48,8 @@ impl Unsteady {
                 let stack = &group.key.stack;
                 (number > 0).then(|| format!("{stack}{} ({cells})", work.unwrap_or_default()))
             });
-            let told: Vec<String> = told.collect();
-            (!told.is_empty()).then(|| list(told.iter().map(String::as_str), NAMES))
+            let sentences_of: Vec<String> = sentences_of.collect();
+            (!sentences_of.is_empty()).then(|| list(sentences_of.iter().map(String::as_str), NAMES))
         };
         let never = named(|counts| counts.never)
             .map(|names| format!("Did not become steady, and so has no figure here: {names}."));
@@ -65,7 +65,7 @@ impl Unsteady {
 
 #[cfg(test)]
 mod tests {
-    use disklab_sample::{Course, Direction, Steadiness, Step};
+    use disklab_sample::{Direction, Steadiness, Step, Trend};
 
     use crate::testing::{RunFixture, figure, step};
 
@@ -75,12 +75,12 @@ mod tests {
                        measure = \"throughput\"";
 
     /// One whose whole has 3 MB/s and whose steady part 1 MB/s.
-    fn with_course(course: Option<Course>) -> Step {
+    fn with_trend(trend: Option<Trend>) -> Step {
         let write = |mb: u64| figure(Direction::Write, mb * 1_000_000, 1.0);
-        let steadiness = course.map(|course| Steadiness {
+        let steadiness = trend.map(|trend| Steadiness {
             interval_ns: 1,
             intervals: 60,
-            course,
+            trend,
             steady_from_ns: 20,
             snia_from_ns: None,
             used_from_ns: 0,
@@ -91,14 +91,14 @@ mod tests {
     #[test]
     fn a_question_for_the_steady_part_gets_its_figures() {
         let mut fixture = RunFixture::new(ASK);
-        for (stack, course) in [
-            ("single/ext4", Some(Course::Slowdown)),
-            ("single/btrfs", Some(Course::Flat)),
-            ("raid1/ext4", Some(Course::NotSteady)),
+        for (stack, trend) in [
+            ("single/ext4", Some(Trend::Slowdown)),
+            ("single/btrfs", Some(Trend::Flat)),
+            ("raid1/ext4", Some(Trend::NotSteady)),
             ("raid1/btrfs", None),
         ] {
             for block in 0..2 {
-                fixture.sample(stack, "dd-4k", block, vec![with_course(course)]);
+                fixture.sample(stack, "dd-4k", block, vec![with_trend(trend)]);
             }
         }
         let analysis = fixture.analyse();
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn where_nothing_was_steady_only_that_is_said() {
         let mut fixture = RunFixture::new(ASK);
-        fixture.sample("single/ext4", "dd-4k", 0, vec![with_course(Some(Course::NotSteady))]);
+        fixture.sample("single/ext4", "dd-4k", 0, vec![with_trend(Some(Trend::NotSteady))]);
         let analysis = fixture.analyse();
         assert_eq!(
             analysis.answers[0].sentences,
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn who_does_not_ask_gets_no_parts() {
         let mut fixture = RunFixture::new("");
-        fixture.sample("single/ext4", "dd-4k", 0, vec![with_course(Some(Course::Slowdown))]);
+        fixture.sample("single/ext4", "dd-4k", 0, vec![with_trend(Some(Trend::Slowdown))]);
         assert_eq!(fixture.analyse().groups.len(), 1);
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use disklab_bench::find_model;
 use disklab_drive::{DriveFile, SHIPPED, shipped};
-use disklab_gates::{Checked, check, page};
+use disklab_validation::{Checked, check, page};
 use serde_json::json;
 
 use super::outputs::{OutputError, write_own};
@@ -107,7 +107,7 @@ fn as_value(described: &Described, outcome: &[Checked]) -> serde_json::Value {
         "kind": file.kind.word(),
         "capacity": file.capacity(),
         "note": file.note,
-        "parameters": disklab_gates::values(&described.text),
+        "parameters": disklab_validation::values(&described.text),
         "gates": outcome,
     })
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disklab_filebench::{
-    ContentKind, FilebenchError, Measured, Options, Progress, Report, Session, Site,
+    ContentKind, FilebenchError, Measured, Options, Progress, Report, Session, SessionContext,
 };
 use disklab_source::Source;
 use disklab_wml::{Overrides, PERSONALITIES, Personality, find_personality};
@@ -34,7 +34,7 @@ pub fn filebench(args: &FilebenchArgs, json: bool) -> Result<u8, Failure> {
         content: content.map(|(_, kind)| *kind).unwrap_or_default(),
         warm_up: args.warm_up.unwrap_or_default(),
     };
-    let site = Site {
+    let context = SessionContext {
         directory,
         seed: args.seed,
         interrupt: signals::interrupt()?,
@@ -42,7 +42,7 @@ pub fn filebench(args: &FilebenchArgs, json: bool) -> Result<u8, Failure> {
     };
     let histograms = personality.latency_histogram;
     let mut session =
-        Session::new(Arc::new(personality), site, options).map_err(Failure::usage_error)?;
+        Session::new(Arc::new(personality), context, options).map_err(Failure::usage_error)?;
     let result = session.prepare().and_then(|()| session.measure());
     let removed = if args.keep { Ok(()) } else { session.remove() };
     let shown = show(result, &Show { said, strict: args.strict, histograms, json })?;

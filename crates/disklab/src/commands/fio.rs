@@ -9,9 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use disklab_engine::{EngineError, LogKind, Progress, ProgressHook, Report, Site, log_paths, run};
+use disklab_engine::{
+    EngineError, JobContext, LogKind, Progress, ProgressHook, Report, log_paths, run,
+};
 use disklab_jobfile::{Job, Policy, Runner, jobs, listing, sections};
-use disklab_source::Place;
+use disklab_source::Location;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::words::Words;
@@ -50,11 +52,11 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     let folder = folder.canonicalize().map_err(|e| {
         Failure::usage_error(format!("--dir: cannot use {}: {e}", folder.display()))
     })?;
-    let shown = Shown::new(&jobs);
-    let mut context = Site {
+    let shown = FioProgress::new(&jobs);
+    let mut context = JobContext {
         interrupt,
         progress: Some(shown.hook()),
-        ..Site::new(folder, words.own.seed.unwrap_or(SEED))
+        ..JobContext::new(folder, words.own.seed.unwrap_or(SEED))
     };
     words
         .own
@@ -141,7 +143,7 @@ fn read(words: &Words) -> Result<Vec<Job>, Failure> {
     let mut chosen = Vec::new();
     let mut names = Vec::new();
     for source in words.sources()? {
-        let place = |span| Place { source: Arc::clone(&source), span };
+        let place = |span| Location { source: Arc::clone(&source), span };
         let all =
             sections(&source.text, &place(0..0), &place, policy).map_err(Failure::usage_error)?;
         names.extend(all.iter().map(|section| section.header().to_owned()));
@@ -178,7 +180,7 @@ fn ended(report: &Report) -> Result<u8, Failure> {
 }
 
 /// Progress, as a bar on a terminal and as a line now and then anywhere else.
-struct Shown {
+struct FioProgress {
     bar: Option<ProgressBar>,
     /// Bytes that all jobs will move, or nanoseconds where time ends them.
     whole: Whole,
@@ -190,7 +192,7 @@ enum Whole {
     Time(Duration),
 }
 
-impl Shown {
+impl FioProgress {
     fn new(jobs: &[Job]) -> Self {
         let timed = jobs.iter().any(|job| job.timing.runtime.is_some());
         let whole = if timed {
@@ -233,7 +235,7 @@ impl Shown {
     fn hook(&self) -> ProgressHook {
         let (bar, whole) = (self.bar.clone(), self.whole);
         let began = std::time::Instant::now();
-        let told = std::sync::Mutex::new(began);
+        let reported = std::sync::Mutex::new(began);
         Arc::new(move |progress: Progress| {
             let moved = progress.read_bytes.saturating_add(progress.write_bytes);
             let passed = began.elapsed();
@@ -245,11 +247,11 @@ impl Shown {
                 bar.set_message(disklab_units::Bytes(moved).iec());
                 return;
             }
-            let Ok(mut told) = told.lock() else { return };
-            if told.elapsed() < Duration::from_secs(10) {
+            let Ok(mut reported) = reported.lock() else { return };
+            if reported.elapsed() < Duration::from_secs(10) {
                 return;
             }
-            *told = std::time::Instant::now();
+            *reported = std::time::Instant::now();
             let share = match whole {
                 Whole::Bytes(bytes) => moved as f64 / bytes.max(1) as f64,
                 Whole::Time(time) => passed.as_secs_f64() / time.as_secs_f64().max(1e-3),

@@ -52,12 +52,12 @@ impl OutputError {
 }
 
 /// Writes the file `name` in a directory of outputs and returns its path. What has the name
-/// already is replaced only if it is a regular file whose beginning `is_ours` accepts.
+/// already is replaced only if it is a regular file whose beginning `is_own` accepts.
 pub fn write_own(
     directory: &Path,
     name: &str,
     text: &str,
-    is_ours: impl Fn(&str) -> bool,
+    is_own: impl Fn(&str) -> bool,
 ) -> Result<PathBuf, OutputError> {
     let path = directory.join(name);
     match path.symlink_metadata() {
@@ -65,7 +65,7 @@ pub fn write_own(
         Err(source) => return Err(OutputError::Io { path, source }),
         Ok(there) if !there.is_file() => return Err(OutputError::Unexpected { path }),
         Ok(_) => {
-            if !is_ours(&head(&path).map_err(OutputError::io(&path))?) {
+            if !is_own(&head(&path).map_err(OutputError::io(&path))?) {
                 return Err(OutputError::Unexpected { path });
             }
         }

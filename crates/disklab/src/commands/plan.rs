@@ -52,7 +52,7 @@ pub fn words(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> Str
     let prediction = estimate.total();
     let study = &plan.campaign.study;
     let mut text = format!("{} ({})\n", study.title, study.id);
-    let skipped = Skipped::new(&plan.survey.left_out, plan.survey.stacks.len());
+    let skipped = Skipped::new(&plan.preflight.left_out, plan.preflight.stacks.len());
     if let Some(warning) = skipped.warning() {
         text.push_str(&format!("  WARNING       {warning}\n"));
     }
@@ -63,8 +63,9 @@ pub fn words(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> Str
         line("kernel", kernel_words(zfs, parts, kernel.as_deref()));
     }
     let workloads: std::collections::BTreeSet<_> =
-        plan.survey.pairs.iter().map(|(_, w)| w).collect();
-    let stacks: std::collections::BTreeSet<_> = plan.survey.pairs.iter().map(|(s, _)| s).collect();
+        plan.preflight.pairs.iter().map(|(_, w)| w).collect();
+    let stacks: std::collections::BTreeSet<_> =
+        plan.preflight.pairs.iter().map(|(s, _)| s).collect();
     let each = format!("{} × {}", count(stacks.len(), "stack"), count(workloads.len(), "workload"));
     match &plan.stop {
         None => line(
@@ -77,7 +78,7 @@ pub fn words(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> Str
             ),
         ),
         Some(how_long) => {
-            let block = plan.survey.pairs.len();
+            let block = plan.preflight.pairs.len();
             line("cells", format!("{block} a block: {each}, seed {}", plan.seed));
             line("until", how_long.words());
             if plan.has_goal_of_study {
@@ -143,9 +144,9 @@ pub fn words(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> Str
     for warning in run.warnings() {
         text.push_str(&format!("  {warning}\n"));
     }
-    if !plan.survey.left_out.is_empty() {
+    if !plan.preflight.left_out.is_empty() {
         text.push_str("  left out:\n");
-        for line in left_out_lines(&plan.survey.left_out) {
+        for line in left_out_lines(&plan.preflight.left_out) {
             text.push_str(&format!("    {line}\n"));
         }
     }
@@ -223,8 +224,8 @@ fn describe(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> Valu
         "space_in": run.room.as_ref().map_or("the drives".into(), |r| r.folder.to_string_lossy()),
         "free_bytes": run.room.as_ref().map(|room| room.free.0),
         "warnings": run.warnings(),
-        "stacks": plan.survey.stacks,
-        "left_out": plan.survey.left_out,
+        "stacks": plan.preflight.stacks,
+        "left_out": plan.preflight.left_out,
         "not_asked": plan.unasked(),
     });
     if with_cells {

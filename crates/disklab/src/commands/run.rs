@@ -41,12 +41,12 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
             };
             eprintln!(
                 "interrupted; {left}; everything that was made has been taken down.\n{}",
-                go_on(&open)
+                proceed(&open)
             );
             Ok(INTERRUPTED)
         }
         Err(error) => {
-            let line = format!("{}{}", what_is_kept(&open.run), go_on(&open));
+            let line = format!("{}{}", what_is_kept(&open.run), proceed(&open));
             Err(Failure::from(error).with(&line))
         }
     }
@@ -64,7 +64,7 @@ pub(super) fn what_is_kept(run: &Run) -> String {
 }
 
 /// How to resume a run, with the consents that this needs.
-fn go_on(open: &OpenRun) -> String {
+fn proceed(open: &OpenRun) -> String {
     let run = &open.run;
     if !run.is_still_there() {
         return "Start a new run.".to_owned();

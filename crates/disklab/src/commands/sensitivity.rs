@@ -7,7 +7,7 @@ mod page;
 
 use std::time::{Duration, Instant};
 
-use disklab_published::{Comparison, held_against, own_claims};
+use disklab_published::{Comparison, compared_with, own_claims};
 use disklab_report::Report;
 use disklab_runner::sensitivity::{
     Begun, CaseRun, Sensitivity, SensitivityPlan, SensitivityRequest, Variation, own_ratios,
@@ -133,7 +133,7 @@ impl Measured {
             })?;
             moved.push(match report.published {
                 Some(comparison) => comparison,
-                None => held_against(&shipped, &own_ratios(&report.analysis)),
+                None => compared_with(&shipped, &own_ratios(&report.analysis)),
             });
         }
         Ok(Self { shipped, moved, failed: runs.failed })

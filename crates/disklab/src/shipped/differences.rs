@@ -152,7 +152,7 @@ fn figures(sample: &Sample) -> Vec<(&str, &Figure)> {
 fn causes(shipped: &ShippedRun, run: &Run) -> Result<Vec<Difference>, Failure> {
     let info = run.info().map_err(Failure::usage_error)?;
     // A shipped run names only the tools that its study needs.
-    let mut found = shipped.info.grounds().differences(&info.grounds());
+    let mut found = shipped.info.provenance().differences(&info.provenance());
     // The recipe says more than the digests.
     let recipe = |info: &disklab_store::RunInfo| {
         info.environment.lab_kernel.as_ref().and_then(|kernel| kernel.recipe.clone())

@@ -134,7 +134,7 @@ fn one_stack_alone_runs_until_its_figure_is_known() {
 }
 
 #[test]
-fn a_killed_campaign_goes_on_by_itself() {
+fn a_killed_campaign_continues_by_itself() {
     let folder = place();
     let (code, text) = said(folder.path(), &["plan", "s.toml", "--on", "loop"]);
     if code != Some(0) || text.contains("needs") || !rustix::process::geteuid().is_root() {

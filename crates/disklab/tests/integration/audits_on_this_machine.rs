@@ -15,11 +15,11 @@ use disklab_verdict::{AUDITS, Reproducer, Severity};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Audits that a test here makes happen, test by test.
-const IN_MEMORY: [&str; 3] = ["cpu-bound", "foreign-io", "not-on-drives"];
+const IN_MEMORY: [&str; 3] = ["cpu-bound", "background-io", "not-on-drives"];
 const SAME_DRIVES: [&str; 1] = ["other-load"];
 const CUT_OFF: [&str; 2] = ["failed-cells", "unfinished"];
 const STOOD_STILL: [&str; 1] = ["outlier"];
-const MOUNTED: [&str; 2] = ["degraded-array", "upkeep-running"];
+const MOUNTED: [&str; 2] = ["degraded-array", "maintenance-running"];
 const ON_LOOP: [&str; 2] = ["host-nearly-full", "shared-spindle"];
 
 #[test]
@@ -101,7 +101,7 @@ fn memory_as_a_disk_and_other_programs_are_found() {
     if !seen {
         eprintln!("skipped in part: needs a disk beneath {}", env!("CARGO_TARGET_TMPDIR"));
     }
-    assert_found(&found, |name, _| IN_MEMORY.contains(&name) && (seen || name != "foreign-io"));
+    assert_found(&found, |name, _| IN_MEMORY.contains(&name) && (seen || name != "background-io"));
     assert_says(&found, "not-on-drives", Severity::Severe, &["memory (tmpfs)"]);
     assert_says(&found, "cpu-bound", Severity::Warning, &["busy", "processor"]);
 }
@@ -272,13 +272,13 @@ fn a_file_system_that_is_still_being_made_is_found() {
     let workloads = "[[workloads]]\nid = \"write\"\n\
         dd = { direction = \"write\", bs = \"64k\", count = 16, source = \"random\" }\n";
     let found = in_directory(&mounted.0, workloads);
-    assert_says(&found, "upkeep-running", Severity::Severe, &["lazy initialisation of ext4"]);
+    assert_says(&found, "maintenance-running", Severity::Severe, &["lazy initialisation of ext4"]);
 }
 
 /// A loop device, which goes when it is dropped.
-struct Looped(String);
+struct LoopDevice(String);
 
-impl Looped {
+impl LoopDevice {
     /// A sparse file of so many bytes as a device; none where there are no such devices.
     fn new(file: &Path, bytes: u64) -> Option<Self> {
         File::create(file).and_then(|file| file.set_len(bytes)).expect("a sparse file");
@@ -288,7 +288,7 @@ impl Looped {
     }
 }
 
-impl Drop for Looped {
+impl Drop for LoopDevice {
     fn drop(&mut self) {
         // Whatever is wrong with it, the test has said already.
         let _ = Command::new("losetup").args(["--detach", &self.0]).status();
@@ -302,7 +302,7 @@ fn a_mirror_that_lacks_a_half_is_found() {
         return;
     }
     let folder = on_disk();
-    let of = |name| Looped::new(&folder.path().join(name), 512 << 20);
+    let of = |name| LoopDevice::new(&folder.path().join(name), 512 << 20);
     let (Some(whole), Some(gone)) = (of("one"), of("other")) else {
         eprintln!("skipped: needs loop devices");
         return;
@@ -352,6 +352,6 @@ fn files_of_one_full_disk_are_found() {
     }
     let found = findings(home.path(), &output);
     assert_found(&found, |name, _| ON_LOOP.contains(&name));
-    assert_says(&found, "shared-spindle", Severity::Remark, &["files in one folder"]);
+    assert_says(&found, "shared-spindle", Severity::Note, &["files in one folder"]);
     assert_says(&found, "host-nearly-full", Severity::Warning, &[" full in ", " left: "]);
 }

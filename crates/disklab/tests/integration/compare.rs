@@ -33,7 +33,7 @@ fn run(home: &Path, study: &str, out: &str) {
 }
 
 #[test]
-fn a_run_stands_beside_what_was_published_about_its_study() {
+fn a_run_is_next_to_what_was_published_about_its_study() {
     let temp = tempfile::tempdir().expect("temp");
     run(temp.path(), STUDY, "one");
     disklab(temp.path())
@@ -49,7 +49,7 @@ fn a_run_stands_beside_what_was_published_about_its_study() {
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(value["schema"], "disklab-published");
     assert_eq!(value["tally"]["rows"], 15);
-    assert_eq!(value["studies"][0]["rows"][0]["standing"], "not-run");
+    assert_eq!(value["studies"][0]["rows"][0]["status"], "not-run");
     disklab(temp.path())
         .args(["compare", "one", "--published", "--out", "page.md"])
         .assert()

@@ -60,7 +60,7 @@ fn home() -> tempfile::TempDir {
 }
 
 /// What a comparison prints, without what changes from day to day.
-fn told(home: &Path, args: &[&str], code: i32) -> String {
+fn output_of(home: &Path, args: &[&str], code: i32) -> String {
     let output = disklab(home).arg("compare").args(args).output().expect("it runs");
     assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text")
@@ -84,11 +84,11 @@ fn without_dates(text: &str) -> String {
 #[test]
 fn a_slower_run_is_a_regression() {
     let temp = home();
-    let text = told(temp.path(), &["old", "worse"], 10);
+    let text = output_of(temp.path(), &["old", "worse"], 10);
     insta::assert_snapshot!("text", without_dates(&text));
-    let comment = told(temp.path(), &["old", "worse", "--format", "md"], 10);
+    let comment = output_of(temp.path(), &["old", "worse", "--format", "md"], 10);
     insta::assert_snapshot!("comment", without_dates(&comment));
-    let page = told(temp.path(), &["old", "worse", "--format", "html"], 10);
+    let page = output_of(temp.path(), &["old", "worse", "--format", "html"], 10);
     assert!(page.contains("worse against old") && page.contains("change slower"), "{page}");
     // One script, which is the page's own.
     let (before_script, script) = page.split_once("<script>").expect("a script");
@@ -98,11 +98,11 @@ fn a_slower_run_is_a_regression() {
 #[test]
 fn the_same_and_the_faster_are_no_regression() {
     let temp = home();
-    let text = told(temp.path(), &["old", "same"], 0);
+    let text = output_of(temp.path(), &["old", "same"], 0);
     assert!(text.contains("the same within 5 %") && text.contains("identical"), "{text}");
     assert!(text.contains("Nothing is slower."), "{text}");
     run(temp.path(), "faster", &[("ext4", &CALM), ("btrfs", &CALM)]);
-    let text = told(temp.path(), &["old", "faster"], 0);
+    let text = output_of(temp.path(), &["old", "faster"], 0);
     assert!(text.contains("faster by 25.0 % ["), "{text}");
 }
 
@@ -111,34 +111,34 @@ fn what_is_not_known_has_codes_of_its_own() {
     let temp = home();
     let home = temp.path();
     run(home, "wild", &[("ext4", &WILD), ("btrfs", &SLOW)]);
-    let text = told(home, &["old", "wild"], 11);
+    let text = output_of(home, &["old", "wild"], 11);
     assert!(text.contains("unknown: with noise of"), "{text}");
     run(home, "once", &[("ext4", &[990.0]), ("btrfs", &[700.0])]);
-    let text = told(home, &["old", "once"], 12);
+    let text = output_of(home, &["old", "once"], 12);
     assert!(text.contains("measured once in B"), "{text}");
     run(home, "few", &[("ext4", &[1000.0, 1030.0, 980.0]), ("btrfs", &SLOW)]);
-    let text = told(home, &["old", "few"], 12);
+    let text = output_of(home, &["old", "few"], 12);
     assert!(text.contains("repeats on each side would show 5 %"), "{text}");
     // A regression outranks what is not known.
     run(home, "both", &[("ext4", &WILD), ("btrfs", &[500.0, 501.0, 499.0, 502.0])]);
-    told(home, &["old", "both"], 10);
+    output_of(home, &["old", "both"], 10);
     run(home, "two", &[("ext4", &WILD), ("btrfs", &[700.0])]);
-    told(home, &["old", "two"], 11);
+    output_of(home, &["old", "two"], 11);
 }
 
 #[test]
 fn the_level_is_what_matters() {
     let temp = home();
     run(temp.path(), "little", &[("ext4", &CALM.map(|r| (r * 0.97).round())), ("btrfs", &SLOW)]);
-    told(temp.path(), &["old", "little"], 0);
-    told(temp.path(), &["old", "little", "--level", "1%"], 10);
+    output_of(temp.path(), &["old", "little"], 0);
+    output_of(temp.path(), &["old", "little", "--level", "1%"], 10);
 }
 
 #[test]
 fn services_get_benchers_format_and_programs_everything() {
     let temp = home();
     let bmf: serde_json::Value =
-        serde_json::from_str(&told(temp.path(), &["old", "worse", "--format", "json"], 10))
+        serde_json::from_str(&output_of(temp.path(), &["old", "worse", "--format", "json"], 10))
             .expect("JSON");
     let benchmarks = bmf.as_object().expect("an object per benchmark");
     assert_eq!(benchmarks.len(), 2);
@@ -152,9 +152,10 @@ fn services_get_benchers_format_and_programs_everything() {
     }
     insta::assert_snapshot!("bmf", serde_json::to_string_pretty(&bmf).expect("text"));
     let all: serde_json::Value =
-        serde_json::from_str(&told(temp.path(), &["old", "worse", "--json"], 10)).expect("JSON");
+        serde_json::from_str(&output_of(temp.path(), &["old", "worse", "--json"], 10))
+            .expect("JSON");
     assert_eq!(all["schema"], "disklab-compare");
-    assert_eq!(all["standing"], "regression");
+    assert_eq!(all["verdict"], "regression");
     assert_eq!(all["figures"][0]["change"], "slower");
     assert_eq!(all["figures"][0]["stack"], "ext4");
     assert_eq!(all["counts"]["faster"], 1);
@@ -165,17 +166,17 @@ fn renamed_stacks_are_matched_and_files_written() {
     let temp = home();
     let home = temp.path();
     run(home, "renamed", &[("xfs", &ALIKE), ("btrfs", &SLOW)]);
-    let text = told(home, &["old", "renamed"], 0);
+    let text = output_of(home, &["old", "renamed"], 0);
     assert!(text.contains("Stacks only in A: ext4."), "{text}");
     assert!(text.contains("Stacks only in B: xfs."), "{text}");
     let args = ["old", "renamed", "--map", "ext4=xfs", "--format", "md", "--out", "c.md"];
-    assert_eq!(told(home, &args, 0), "");
+    assert_eq!(output_of(home, &args, 0), "");
     let comment = std::fs::read_to_string(home.join("c.md")).expect("written");
     assert!(comment.contains("xfs, ") && !comment.contains("Stacks only"), "{comment}");
 }
 
 #[test]
-fn wrong_use_is_refused() {
+fn usage_errors_is_refused() {
     let temp = home();
     let home = temp.path();
     run(home, "other", &[("zfs", &CALM)]);

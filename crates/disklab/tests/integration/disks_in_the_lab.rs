@@ -84,7 +84,7 @@ fn a_study_runs_on_disks_from_beginning_to_end() {
         assert!(matches!(case.code, 0 | 1), "{name}: {}", case.stderr);
         assert!(case.stderr.contains("WILL BE ERASED"), "{}", case.stderr);
         assert!(!case.stderr.contains("FAILED"), "{}", case.stderr);
-        case.left_nothing_standing(name);
+        case.left_nothing(name);
     }
     let plan: serde_json::Value = serde_json::from_str(&guest.case("plan").stdout).expect("JSON");
     assert!(plan["space_bytes"].as_u64().is_some_and(|bytes| bytes > 64 << 10), "{plan}");
@@ -283,7 +283,7 @@ fn a_drive_that_changes_before_the_first_write_is_noticed() {
             assert!(said.contains(word), "{case}: no '{word}' in: {said}");
         }
         guest.case(case).touched_nothing(case);
-        guest.case(case).left_nothing_standing(case);
+        guest.case(case).left_nothing(case);
     }
 }
 
@@ -294,11 +294,11 @@ fn the_question_is_asked_and_the_answer_counts() {
     let said = guest.said("said-yes", DONE);
     assert!(!said.contains("FAILED") && said.contains("Report:"), "{said}");
     guest.case("said-yes").left_alone("said-yes", &["vdb"]);
-    guest.case("said-yes").left_nothing_standing("said-yes");
+    guest.case("said-yes").left_nothing("said-yes");
 }
 
 #[test]
-fn a_run_goes_on_only_on_the_same_drive() {
+fn a_run_continues_only_on_the_same_drive() {
     let Some(guest) = changes() else { return };
     let words = ["cannot be resumed here", "K1AAAAA1", "K9OTHER9"];
     guest.refused("resumed-on-another", &words);
@@ -306,7 +306,7 @@ fn a_run_goes_on_only_on_the_same_drive() {
     let said = guest.said("resumed", DONE);
     assert!(said.contains("2 of 2 cells are left") && !said.contains("FAILED"), "{said}");
     guest.case("resumed").left_alone("resumed", &["vdb", "vdc"]);
-    guest.case("resumed").left_nothing_standing("resumed");
+    guest.case("resumed").left_nothing("resumed");
 }
 
 #[test]
@@ -318,14 +318,14 @@ fn a_drive_that_vanishes_while_it_is_measured_fails_its_cells_and_no_other_drive
         assert!(all.contains(word), "no '{word}' in: {all}");
     }
     guest.case("vanished-alone").left_alone("vanished-alone", &["vdb", "vdc"]);
-    guest.case("vanished-alone").left_nothing_standing("vanished-alone");
+    guest.case("vanished-alone").left_nothing("vanished-alone");
     // The array goes on, and dd with it; what it measured is not worth having.
     let said = guest.said("vanished-of-an-array", &[1]);
     for word in ["lost a member", "while it was measured", "it is gone: unplugged, or failed"] {
         assert!(said.contains(word), "no '{word}' in: {said}");
     }
     guest.case("vanished-of-an-array").left_alone("vanished-of-an-array", &["vdd"]);
-    guest.case("vanished-of-an-array").left_nothing_standing("vanished-of-an-array");
+    guest.case("vanished-of-an-array").left_nothing("vanished-of-an-array");
 }
 
 #[test]
@@ -338,10 +338,10 @@ fn ctrl_c_takes_everything_down() {
         assert_eq!(said.ends_with("--erase K3CCCCC3"), case == "ctrl-c-md", "{said}");
         let unasked = case.replace("ctrl-c", "unasked");
         guest.refused(&unasked, &["K1AAAAA1 is not touched: it is not blank"]);
-        let during = &guest.case(case).standing_during;
+        let during = &guest.case(case).leftovers_during;
         assert!(during.contains(" /run/work/run/disklab"), "{case}: {during}");
         assert_eq!(during.contains("active raid5"), case == "ctrl-c-md", "{during}");
-        guest.case(case).left_nothing_standing(case);
+        guest.case(case).left_nothing(case);
         let said = guest.said(&case.replace("ctrl-c", "gone-on-with"), DONE);
         assert!(said.contains("2 of 2 cells are left") && !said.contains("FAILED"), "{said}");
         assert!(said.contains("WILL BE ERASED"), "{said}");
@@ -349,15 +349,15 @@ fn ctrl_c_takes_everything_down() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_taken_down_at_the_next_start() {
+fn what_a_killed_run_left_is_torn_down_at_the_next_start() {
     let Some(guest) = kills() else { return };
     assert!(!guest.console.contains("left dd running"), "{}", guest.console);
     for layout in ["single", "md"] {
         let killed = format!("killed-{layout}");
         guest.said(&killed, &[137]);
-        let during = &guest.case(&killed).standing_during;
+        let during = &guest.case(&killed).leftovers_during;
         assert!(during.contains(" /run/work/run/disklab"), "{during}");
-        assert_eq!(guest.case(&killed).standing_after(), during, "{killed}");
+        assert_eq!(guest.case(&killed).leftovers_after(), during, "{killed}");
         let after = format!("after-{layout}");
         let said = guest.said(&after, DONE);
         assert!(
@@ -366,20 +366,20 @@ fn what_a_killed_run_left_is_taken_down_at_the_next_start() {
         );
         assert_eq!(said.contains("the md array on"), layout == "md", "{said}");
         assert_eq!(said.contains("the file system on /dev/sda"), layout == "single", "{said}");
-        assert_eq!(guest.case(&after).standing_after(), "");
+        assert_eq!(guest.case(&after).leftovers_after(), "");
         let said = guest.said(&format!("resumed-{layout}"), DONE);
         assert!(said.contains("2 of 2 cells are left") && !said.contains("FAILED"), "{said}");
     }
 }
 
 #[test]
-fn what_a_killed_run_left_is_not_taken_down_on_another_drive() {
+fn what_a_killed_run_left_is_not_torn_down_on_another_drive() {
     let Some(guest) = kills() else { return };
     assert!(!guest.console.contains("the other drive is"), "{}", guest.console);
     let said = guest.said("swapped", DONE);
     assert!(said.contains("left by a killed run:"), "{said}");
     guest.case("swapped").left_alone("swapped", &["vdd"]);
-    assert_eq!(guest.case("swapped").standing_after(), "");
+    assert_eq!(guest.case("swapped").leftovers_after(), "");
     let said = guest.said("moved", DONE);
     assert!(said.contains("tore down the file system on /dev/sd"), "{said}");
     assert!(said.contains("2 of 2 cells are left") && !said.contains("FAILED"), "{said}");
@@ -405,6 +405,6 @@ fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
         }
         let discarded = guest.case(&format!("discarded-{layout}"));
         assert_eq!(discarded.code, 0, "{layout}: {}", discarded.stderr);
-        assert_eq!(discarded.standing_after(), "", "{layout}");
+        assert_eq!(discarded.leftovers_after(), "", "{layout}");
     }
 }

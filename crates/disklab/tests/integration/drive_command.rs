@@ -11,7 +11,7 @@ fn disklab(arguments: &[&str]) -> assert_cmd::assert::Assert {
 }
 
 #[test]
-fn a_drive_is_shown_beside_theory_and_drawn() {
+fn a_drive_is_shown_next_to_theory_and_drawn() {
     let folder = tempfile::tempdir().expect("a folder");
     let pictures = folder.path().join("pictures");
     let to = pictures.to_str().expect("a name");
@@ -43,7 +43,7 @@ fn a_drive_file_has_a_page_and_json() {
 }
 
 #[test]
-fn wrong_use_is_told_before_anything_is_written() {
+fn usage_errors_is_reported_before_anything_is_written() {
     disklab(&["no-such-drive"]).code(2).stderr(contains("is no drive model"));
     disklab(&[]).code(2).stderr(contains("DRIVE"));
     disklab(&["--svg", "x"]).code(2);

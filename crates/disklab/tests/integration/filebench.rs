@@ -113,7 +113,7 @@ fn ctrl_c_shows_what_was_measured_until_then() {
 }
 
 #[test]
-fn wrong_use_is_told_before_anything_is_touched() {
+fn usage_errors_is_reported_before_anything_is_touched() {
     for (arguments, part) in [
         (vec!["fileservr"], "cannot read fileservr"),
         (vec!["fileserver", "--set", "nfiles"], "expected NAME=VALUE"),

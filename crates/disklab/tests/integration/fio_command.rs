@@ -72,7 +72,7 @@ fn bad_input_touches_nothing() {
 }
 
 #[test]
-fn what_fails_on_the_way_is_told_with_what_was_done() {
+fn what_fails_on_the_way_is_reported_with_what_was_done() {
     let folder = tempfile::tempdir().expect("temp");
     std::fs::create_dir(folder.path().join("f")).expect("folder");
     let words = ["--name=x", "--rw=write", "--size=64k", "--filename=f"];

@@ -10,11 +10,11 @@ const STUDY: &str = include_str!("../studies/fio-parity.toml");
 
 /// What one engine got from a job: bytes per second, median and 99th percentile; and how
 /// many requests the drive got.
-type Got = ([f64; 3], u64);
+type Figures = ([f64; 3], u64);
 
 /// What each engine got from each job.
-fn run(home: &Path) -> BTreeMap<String, BTreeMap<String, Got>> {
-    let mut got: BTreeMap<String, BTreeMap<String, Got>> = BTreeMap::new();
+fn run(home: &Path) -> BTreeMap<String, BTreeMap<String, Figures>> {
+    let mut got: BTreeMap<String, BTreeMap<String, Figures>> = BTreeMap::new();
     for (workload, sample) in samples(home, STUDY, &["--seed", "1", "--scale", "1/2"]) {
         let (job, engine) = workload.rsplit_once('-').expect("an engine");
         let figure = &sample.steps[0].figures[0];
@@ -40,19 +40,19 @@ fn both_engines_get_the_same_from_a_modelled_drive() {
     assert_eq!(got.len(), 16);
     let mut logarithms = Vec::new();
     for (job, engines) in &got {
-        let ((native, ours), (fio, theirs)) = (engines["native"], engines["fio"]);
+        let ((native, of_native), (fio, of_fio)) = (engines["native"], engines["fio"]);
         let ratios: Vec<f64> = native.iter().zip(fio).map(|(a, b)| a / b).collect();
         println!(
-            "{job}: throughput {:.3}, median {:.3}, 99 % {:.3}; requests {ours} and {theirs}",
+            "{job}: throughput {:.3}, median {:.3}, 99 % {:.3}; requests {of_native} and {of_fio}",
             ratios[0], ratios[1], ratios[2]
         );
         // None were merged that fio's are not; ext4's own are a few.
         // Where more are wanted than the drive takes, neighbours meet in the kernel's queue and
         // are merged there, as many as happen to wait: for four clones in order no number is right.
-        let requests = ours as f64 / theirs as f64;
+        let requests = of_native as f64 / of_fio as f64;
         let met_in_the_queue = !job.starts_with("rand") && job.ends_with("-32x4");
         if !met_in_the_queue {
-            assert!((requests - 1.0).abs() <= 0.02, "{job}: {ours} requests, {theirs} of fio");
+            assert!((requests - 1.0).abs() <= 0.02, "{job}: {of_native} requests, {of_fio} of fio");
         }
         // Random jobs go to other places, and of 2,048 I/Os 20 make the last figure.
         // Four readers in order, one block of each under way, fall into a rhythm at the arm

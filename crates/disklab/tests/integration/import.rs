@@ -97,7 +97,7 @@ fn fios_outputs_of_two_stacks_become_a_report_with_a_comparison() {
 }
 
 #[test]
-fn bad_input_is_told_before_anything_is_written() {
+fn bad_input_is_reported_before_anything_is_written() {
     let temp = tempfile::tempdir().expect("temp");
     let home = temp.path();
     six(home);
@@ -141,7 +141,7 @@ fn bad_input_is_told_before_anything_is_written() {
 }
 
 #[test]
-fn names_can_be_given_and_failures_are_told() {
+fn names_can_be_given_and_failures_are_reported() {
     let temp = tempfile::tempdir().expect("temp");
     let home = temp.path();
     let dd = |seconds: &str, rate: &str| {

@@ -125,7 +125,7 @@ fn the_same_study_is_the_same_anywhere() {
 }
 
 #[test]
-fn a_guest_that_fails_is_a_failed_cell_and_the_run_goes_on() {
+fn a_guest_that_fails_is_a_failed_cell_and_the_run_continues() {
     let Some(_) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
     let more = r#"
@@ -159,7 +159,7 @@ fio = { ioengine = "psync", direct = 1, rw = "randread", bs = "4k", size = "1M",
 }
 
 #[test]
-fn a_killed_run_leaves_nothing_and_goes_on_to_the_same_end() {
+fn a_killed_run_leaves_nothing_and_continues_to_the_same_end() {
     let Some(_) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
     write(home.path(), "small.toml", SMALL);

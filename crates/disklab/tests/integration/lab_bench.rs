@@ -6,7 +6,7 @@ use crate::lab_support::kernel::kernel;
 use assert_cmd::Command;
 
 #[test]
-fn the_labs_speed_is_told_as_a_table_for_programs() {
+fn the_labs_speed_is_reported_as_a_table_for_programs() {
     let Some(_) = kernel() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::cargo_bin("disklab").unwrap();
@@ -17,11 +17,13 @@ fn the_labs_speed_is_told_as_a_table_for_programs() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let figures = told["figures"].as_array().unwrap();
+    let output_of: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let figures = output_of["figures"].as_array().unwrap();
     let median = |key: &str| {
         let figure = figures.iter().find(|f| f["key"] == key);
-        figure.and_then(|f| f["median"].as_f64()).unwrap_or_else(|| panic!("no {key} in {told}"))
+        figure
+            .and_then(|f| f["median"].as_f64())
+            .unwrap_or_else(|| panic!("no {key} in {output_of}"))
     };
     for key in
         ["round_trip", "read", "engine_read", "array", "write_share", "read_share", "zeros", "boot"]

@@ -74,7 +74,7 @@ fn a_folder_that_is_half_a_kernel_or_another_project_is_refused() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_read_is_told() {
+fn a_folder_that_may_not_be_read_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     if rustix::process::geteuid().is_root() {
         eprintln!("skipped: needs an ordinary user, root reads everything");

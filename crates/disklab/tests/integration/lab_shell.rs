@@ -432,8 +432,8 @@ fn number(text: &str, word: &str) -> u64 {
 #[test]
 fn the_terminal_is_restored_whatever_happens() {
     let Some(kernel) = kernel() else { return };
-    type Deed = fn(&mut Session);
-    let deeds: [(&str, Deed, i32); 5] = [
+    type Action = fn(&mut Session);
+    let deeds: [(&str, Action, i32); 5] = [
         ("a signal", |s| kill(s, rustix::process::Signal::TERM), 130),
         ("a panic", |s| s.type_in("echo c > /proc/sysrq-trigger\r"), 1),
         ("control-D", |s| s.type_in("\x04"), 0),
@@ -441,11 +441,11 @@ fn the_terminal_is_restored_whatever_happens() {
         // A loop that never lets time pass cannot be left otherwise.
         ("the way out", |s| s.type_in("while :; do :; done\r\x1d\x1d\x1d"), 130),
     ];
-    for (name, deed, code) in deeds {
+    for (name, action, code) in deeds {
         let mut session = Session::start(&kernel);
         let before = tcgetattr(&session.slave).expect("settings");
         session.expect(PROMPT);
-        deed(&mut session);
+        action(&mut session);
         assert_eq!(session.end(), Some(code), "{name}: {}", session.said);
         let after = tcgetattr(&session.slave).expect("settings");
         assert_eq!(format!("{before:?}"), format!("{after:?}"), "{name}");

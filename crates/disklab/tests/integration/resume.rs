@@ -34,11 +34,11 @@ copy = { files = 5, size = "100 kB" }
 
 const KILLS: u32 = 50;
 
-struct Place {
+struct Fixture {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("temp");
         std::fs::write(folder.path().join("study.toml"), STUDY).expect("study");
@@ -111,9 +111,9 @@ fn shape(folder: &Path) -> Shape {
 
 #[test]
 fn killed_at_random_points_it_ends_like_an_unkilled_one() {
-    let place = Place::new();
+    let place = Fixture::new();
     let began = Instant::now();
-    Place::finish(place.start("unkilled", false));
+    Fixture::finish(place.start("unkilled", false));
     let whole = began.elapsed().max(Duration::from_millis(200));
     let expected = shape(&place.path("unkilled"));
     assert_eq!(expected.samples, 15);
@@ -142,7 +142,7 @@ fn killed_at_random_points_it_ends_like_an_unkilled_one() {
                 break;
             }
         }
-        Place::finish(place.start(&run, resume));
+        Fixture::finish(place.start(&run, resume));
         assert_eq!(shape(&place.path(&run)), expected, "{run} after {kills} kills");
         let left: Vec<_> = std::fs::read_dir(place.path("dir")).expect("dir").flatten().collect();
         assert!(left.is_empty(), "left behind: {left:?}");
@@ -153,10 +153,10 @@ fn killed_at_random_points_it_ends_like_an_unkilled_one() {
 }
 
 #[test]
-fn ctrl_c_ends_cleanly_and_says_how_to_go_on() {
-    let place = Place::new();
+fn ctrl_c_ends_cleanly_and_says_how_to_continue() {
+    let place = Fixture::new();
     let began = Instant::now();
-    Place::finish(place.start("unkilled", false));
+    Fixture::finish(place.start("unkilled", false));
     let whole = began.elapsed();
     let child = place.start("run", false);
     std::thread::sleep(whole.mul_f64(0.4));
@@ -172,14 +172,14 @@ fn ctrl_c_ends_cleanly_and_says_how_to_go_on() {
     }
     let left: Vec<_> = std::fs::read_dir(place.path("dir")).expect("dir").flatten().collect();
     assert!(left.is_empty(), "left behind: {left:?}");
-    Place::finish(place.start("run", true));
+    Fixture::finish(place.start("run", true));
     assert_eq!(shape(&place.path("run")), shape(&place.path("unkilled")));
 }
 
 #[test]
-fn a_run_is_gone_on_with_only_as_it_was_begun() {
-    let place = Place::new();
-    Place::finish(place.start("run", false));
+fn a_run_is_resumed_only_as_it_was_begun() {
+    let place = Fixture::new();
+    Fixture::finish(place.start("run", false));
     let resume = |args: &[&str]| {
         let output = Command::new(assert_cmd::cargo::cargo_bin("disklab"))
             .env("XDG_STATE_HOME", place.path("state"))

@@ -2,7 +2,7 @@
 
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::samples;
-use disklab_sample::Course;
+use disklab_sample::Trend;
 
 /// Writes that a hard disk's cache takes as fast as its link, until it is full.
 const STUDY: &str = r#"
@@ -34,7 +34,7 @@ fn what_a_full_cache_leaves_is_told_apart() {
     let home = tempfile::tempdir().expect("temp");
     let (_, sample) = samples(home.path(), STUDY, &["--seed", "1"]).remove(0);
     let step = &sample.steps[0];
-    assert_eq!(step.steadiness.expect("counted").course, Course::Slowdown);
+    assert_eq!(step.steadiness.expect("counted").trend, Trend::Slowdown);
     let (whole, steady) = (&step.figures[0], &step.steady_figures().expect("a part")[0]);
     // No faster than the platters' outermost zone, which gives some 240 MB/s.
     let rate = steady.bytes_per_second.expect("a rate") / 1e6;
@@ -44,8 +44,8 @@ fn what_a_full_cache_leaves_is_told_apart() {
         figure.latency.as_ref().map_or(0.0, |latency| latency.mean_ns)
     };
     // Little's law: 4 are under way.
-    let under_way = steady.operations_per_second.expect("a rate") * mean(steady) / 1e9;
-    assert!((3.9..4.1).contains(&under_way), "{under_way}");
+    let in_flight = steady.operations_per_second.expect("a rate") * mean(steady) / 1e9;
+    assert!((3.9..4.1).contains(&in_flight), "{in_flight}");
     let report = std::fs::read_to_string(home.path().join("run/report.md")).expect("a report");
     assert!(report.contains("Figures of the steady part"), "{report}");
     assert!(report.contains("For the steady part of"), "{report}");

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use disklab_source::{Place, SourceError, did_you_mean, is_hidden, one_of};
+use disklab_source::{Location, SourceError, did_you_mean, is_hidden, one_of};
 use disklab_units::{Bytes, parse_duration};
 
 use crate::Key;
@@ -13,7 +13,7 @@ use crate::{Node, Value};
 #[derive(Debug)]
 pub struct Fields<'a> {
     what: String,
-    place: &'a Place,
+    place: &'a Location,
     left: Vec<&'a (Key, Node)>,
     asked: Vec<String>,
 }
@@ -214,7 +214,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes all fields that are left, in the order of the file.
-    pub fn rest(&mut self) -> Vec<(&'a str, &'a Place, &'a Node)> {
+    pub fn rest(&mut self) -> Vec<(&'a str, &'a Location, &'a Node)> {
         std::mem::take(&mut self.left)
             .into_iter()
             .map(|(key, node)| (key.name.as_str(), &key.place, node))

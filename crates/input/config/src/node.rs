@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 
 /// A value and its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Node {
     /// The value.
     pub value: Value,
     /// Where it stands.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// A key of a table, and its place.
@@ -22,7 +22,7 @@ pub struct Key {
     /// The key.
     pub name: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// What a value is.
@@ -49,7 +49,7 @@ impl Node {
     /// Where the text is no TOML.
     pub fn parse(source: &Arc<Source>) -> Result<Self, SourceError> {
         let table = DeTable::parse(&source.text).map_err(|e| {
-            let place = Place { source: Arc::clone(source), span: e.span().unwrap_or(0..0) };
+            let place = Location { source: Arc::clone(source), span: e.span().unwrap_or(0..0) };
             let message = e.message().lines().collect::<Vec<_>>().join("; ");
             place.error(format!("not valid TOML: {message}"))
         })?;
@@ -128,12 +128,12 @@ fn from_table(
 ) -> Result<Node, SourceError> {
     let mut entries = Vec::with_capacity(table.len());
     for (key, value) in table {
-        let place = Place { source: Arc::clone(source), span: key.span() };
+        let place = Location { source: Arc::clone(source), span: key.span() };
         let key = Key { name: key.into_inner().into_owned(), place };
         let span = value.span();
         entries.push((key, from_value(source, value.into_inner(), span)?));
     }
-    Ok(Node { value: Value::Table(entries), place: Place { source: Arc::clone(source), span } })
+    Ok(Node { value: Value::Table(entries), place: Location { source: Arc::clone(source), span } })
 }
 
 fn from_value(
@@ -141,7 +141,7 @@ fn from_value(
     value: DeValue<'_>,
     span: Range<usize>,
 ) -> Result<Node, SourceError> {
-    let place = Place { source: Arc::clone(source), span: span.clone() };
+    let place = Location { source: Arc::clone(source), span: span.clone() };
     let value = match value {
         DeValue::String(text) => Value::Text(text.into_owned()),
         DeValue::Integer(n) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 
 use crate::{Node, Value};
 
@@ -12,7 +12,7 @@ pub struct Setting {
     /// The field with its table, such as `cache.dirty-limit`.
     pub field: String,
     /// Where the field is named.
-    pub place: Place,
+    pub place: Location,
     /// Its value.
     pub value: Node,
 }
@@ -26,7 +26,7 @@ impl Setting {
     pub fn read(node: &Node) -> Result<Vec<Self>, SourceError> {
         let mut settings: Vec<Self> = Vec::new();
         for (key, value) in node.entries()? {
-            let own = |field: String, place: &Place, value: &Node| Self {
+            let own = |field: String, place: &Location, value: &Node| Self {
                 field,
                 place: place.clone(),
                 value: value.clone(),
@@ -62,7 +62,7 @@ pub struct ModelSetting {
     /// The model: its id, or another of its names.
     pub model: String,
     /// Where it is named.
-    pub place: Place,
+    pub place: Location,
     /// What is set.
     pub setting: Setting,
 }
@@ -76,7 +76,7 @@ impl ModelSetting {
         let source = Arc::new(Source { name: option.to_owned(), text: text.to_owned() });
         let place = |start: usize, part: &str| {
             let from = start + (part.len() - part.trim_start().len());
-            Place { source: Arc::clone(&source), span: from..from + part.trim().len() }
+            Location { source: Arc::clone(&source), span: from..from + part.trim().len() }
         };
         // A model may be a file, whose path has dots, and a value may have colons.
         let split = text.find('=').and_then(|equals| {

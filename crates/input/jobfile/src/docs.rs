@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::options::CHAPTERS;
-use crate::options::foreign::{REFUSED, UNSUPPORTED};
+use crate::options::unsupported::{REFUSED, UNSUPPORTED};
 
 /// All options that the native engine has, as Markdown tables by subject.
 pub fn markdown() -> String {
@@ -66,18 +66,18 @@ pub fn unsupported() -> String {
     {
         let _ = writeln!(text, "### {head}\n\n| option | what it is, or why |\n|---|---|");
         let mut done: Vec<&str> = Vec::new();
-        for foreign in list {
-            if done.contains(&foreign.what) {
+        for unsupported in list {
+            if done.contains(&unsupported.what) {
                 continue;
             }
-            done.push(foreign.what);
+            done.push(unsupported.what);
             let names: Vec<String> = list
                 .iter()
-                .filter(|f| f.what == foreign.what)
+                .filter(|f| f.what == unsupported.what)
                 .flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied()))
                 .map(|name| format!("`{name}`"))
                 .collect();
-            let _ = writeln!(text, "| {} | {} |", names.join(", "), foreign.what);
+            let _ = writeln!(text, "| {} | {} |", names.join(", "), unsupported.what);
         }
         text.push('\n');
     }

@@ -9,7 +9,7 @@ use crate::policy::Policy;
 use crate::value::{self, KbBase, LARGEST, TimeUnit, shown};
 
 /// The value of one option, as its reader sees it.
-pub(crate) struct Given<'a> {
+pub(crate) struct OptionValue<'a> {
     /// The text, trimmed; `1` where the option stands alone.
     pub text: &'a str,
     /// What holds for the units of sizes.
@@ -21,7 +21,7 @@ pub(crate) struct Given<'a> {
 /// Values for reads and writes, where they were given.
 pub(crate) type Directions<T> = PerDirection<Option<T>>;
 
-impl Given<'_> {
+impl OptionValue<'_> {
     /// 0 or 1.
     pub fn flag(&self) -> Result<bool, String> {
         value::flag(self.text)
@@ -112,7 +112,7 @@ pub(crate) fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String
     Err(format!("expected {}, found '{text}'{hint}", one_of(known())))
 }
 
-/// See [`Given::directions`].
+/// See [`OptionValue::directions`].
 pub(crate) fn directions<T: Clone>(
     text: &str,
     read: impl Fn(&str) -> Result<T, String>,

@@ -25,7 +25,7 @@ mod value;
 
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 
 pub use check::jobs;
 pub use docs::{listing, markdown, unsupported};
@@ -48,6 +48,6 @@ pub use text::sections;
 /// Where the text is no job file, or asks for what cannot be done; the error
 /// shows the line and the column.
 pub fn parse(source: &Arc<Source>, policy: Policy) -> Result<Vec<Job>, SourceError> {
-    let place = |span| Place { source: Arc::clone(source), span };
+    let place = |span| Location { source: Arc::clone(source), span };
     jobs(&sections(&source.text, &place(0..0), &place, policy)?)
 }

@@ -1,10 +1,10 @@
 //! A section of a job file: its options, and how they are scaled.
 
-use disklab_source::{Place, SourceError};
+use disklab_source::{Location, SourceError};
 use disklab_units::Bytes;
 
 use crate::draft::Draft;
-use crate::given::Given;
+use crate::given::OptionValue;
 use crate::job::{DEFAULT_FORMAT, Distribution, ZoneSize};
 use crate::names::directory_below;
 use crate::options::{Known, Scaled, look_up};
@@ -19,8 +19,8 @@ pub struct Setting {
     written: String,
     /// Its value; an option without one is switched on.
     value: Option<String>,
-    place: Place,
-    value_place: Place,
+    place: Location,
+    value_place: Location,
     global: bool,
 }
 
@@ -34,8 +34,8 @@ impl Setting {
     pub fn new(
         written: &str,
         value: Option<String>,
-        place: &Place,
-        value_place: &Place,
+        place: &Location,
+        value_place: &Location,
         global: bool,
         policy: Policy,
     ) -> Result<Self, SourceError> {
@@ -76,12 +76,12 @@ impl Setting {
     }
 
     /// Where it stands.
-    pub const fn place(&self) -> &Place {
+    pub const fn place(&self) -> &Location {
         &self.place
     }
 
     /// Where its value stands.
-    pub const fn value_place(&self) -> &Place {
+    pub const fn value_place(&self) -> &Location {
         &self.value_place
     }
 
@@ -99,7 +99,7 @@ impl Setting {
     const fn scaled(&self) -> Scaled {
         match self.known {
             Known::Native(spec) => spec.scaled,
-            Known::Foreign(_) => Scaled::No,
+            Known::Unsupported(_) => Scaled::No,
         }
     }
 }
@@ -123,7 +123,7 @@ fn check_value(name: &str, value: &str) -> Result<(), String> {
 pub struct Section {
     /// What stands between the brackets: fio makes file names from it.
     header: String,
-    place: Place,
+    place: Location,
     settings: Vec<Setting>,
     policy: Policy,
 }
@@ -131,7 +131,7 @@ pub struct Section {
 impl Section {
     /// A section called `name` with these settings, in order; of several with
     /// one name the last holds.
-    pub fn new(header: String, place: Place, settings: Vec<Setting>, policy: Policy) -> Self {
+    pub fn new(header: String, place: Location, settings: Vec<Setting>, policy: Policy) -> Self {
         Self { header, place, settings, policy }
     }
 
@@ -153,7 +153,7 @@ impl Section {
     }
 
     /// Where it begins.
-    pub const fn place(&self) -> &Place {
+    pub const fn place(&self) -> &Location {
         &self.place
     }
 
@@ -184,7 +184,7 @@ impl Section {
 
     /// Where the value of one of these options stands, the first that was
     /// given; else the section.
-    pub(crate) fn at(&self, names: &[&str]) -> &Place {
+    pub(crate) fn at(&self, names: &[&str]) -> &Location {
         names.iter().find_map(|n| self.setting(n)).map_or(&self.place, Setting::value_place)
     }
 
@@ -202,7 +202,7 @@ impl Section {
         let mut draft = Draft::default();
         for setting in &self.settings {
             let Known::Native(spec) = setting.known else { continue };
-            let given = Given { text: setting.value().trim(), base, policy: self.policy };
+            let given = OptionValue { text: setting.value().trim(), base, policy: self.policy };
             if given.text.is_empty() && spec.name != "description" {
                 return Err(setting
                     .value_place

@@ -37,7 +37,7 @@ pub(crate) fn lacks_fio() {
 }
 
 /// Places in a text.
-pub(crate) fn place(text: &str) -> impl Fn(std::ops::Range<usize>) -> disklab_source::Place {
+pub(crate) fn place(text: &str) -> impl Fn(std::ops::Range<usize>) -> disklab_source::Location {
     let source = Arc::new(Source { name: "t.fio".to_owned(), text: text.to_owned() });
-    move |span| disklab_source::Place { source: Arc::clone(&source), span }
+    move |span| disklab_source::Location { source: Arc::clone(&source), span }
 }

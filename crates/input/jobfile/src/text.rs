@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use disklab_source::{Place, SourceError};
+use disklab_source::{Location, SourceError};
 
 use crate::policy::Policy;
 use crate::section::{Section, Setting};
@@ -26,8 +26,8 @@ const MOST_SETTINGS: usize = 50_000;
 /// Where a line is neither, or an option is not allowed; the error shows the line.
 pub fn sections(
     text: &str,
-    whole: &Place,
-    locate: &dyn Fn(Range<usize>) -> Place,
+    whole: &Location,
+    locate: &dyn Fn(Range<usize>) -> Location,
     policy: Policy,
 ) -> Result<Vec<Section>, SourceError> {
     let mut globals: Vec<Setting> = Vec::new();
@@ -110,7 +110,7 @@ pub fn sections(
 }
 
 /// The name of a section from what stands behind its '['.
-fn section_name(rest: &str, place: &Place) -> Result<String, SourceError> {
+fn section_name(rest: &str, place: &Location) -> Result<String, SourceError> {
     let name = rest.strip_suffix(']').map(str::trim).unwrap_or_default();
     if name.is_empty() {
         return Err(place.error("expected a section such as [NAME]"));

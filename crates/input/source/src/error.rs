@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Place, is_hidden};
+use crate::{Location, is_hidden};
 
 /// What is wrong in a text, where, and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct SourceError {
 
 impl SourceError {
     /// An error at `place`.
-    pub fn new(place: &Place, message: impl Into<String>) -> Self {
+    pub fn new(place: &Location, message: impl Into<String>) -> Self {
         let text = &place.source.text;
         let start = floor(text, place.span.start);
         let end = floor(text, place.span.end.max(start));

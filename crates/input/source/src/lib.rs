@@ -12,6 +12,6 @@ mod words;
 
 pub use error::SourceError;
 pub use file_name::{FileName, FileNameError};
-pub use place::{Place, Source};
+pub use place::{Location, Source};
 pub use printable::{is_hidden, printable, printable_json};
 pub use words::{did_you_mean, one_of};

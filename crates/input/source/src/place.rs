@@ -28,7 +28,7 @@ impl Source {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let source = Arc::new(Self { name, text });
         // The byte stands as the replacement character, of three bytes.
-        let place = Place { source, span: at..at + 3 };
+        let place = Location { source, span: at..at + 3 };
         Err(place
             .error(format!("this is no UTF-8 text (byte 0x{byte:02x}); save the file as UTF-8")))
     }
@@ -36,14 +36,14 @@ impl Source {
 
 /// A range of bytes in a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The source.
     pub source: Arc<Source>,
     /// Bytes in its text.
     pub span: Range<usize>,
 }
 
-impl Place {
+impl Location {
     /// An error at this place.
     pub fn error(&self, message: impl Into<String>) -> SourceError {
         SourceError::new(self, message)

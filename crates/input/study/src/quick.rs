@@ -1,7 +1,7 @@
 //! The quick form of a study: the table `[quick]`.
 
 use disklab_config::{Fields, Node};
-use disklab_source::{Place, SourceError, did_you_mean};
+use disklab_source::{Location, SourceError, did_you_mean};
 
 use crate::shipped::changed;
 use crate::{Study, WorkloadSpec, matches};
@@ -58,7 +58,7 @@ impl Study {
     /// If it has none.
     pub fn into_quick_form(mut self) -> Result<Self, SourceError> {
         let Some(form) = self.quick.take() else {
-            let place = Place { source: self.source, span: 0..0 };
+            let place = Location { source: self.source, span: 0..0 };
             return Err(place.error(format!(
                 "the study '{}' has no quick form: it needs a table [quick] that says which \
                  sizes still give its answers; run it without --quick, run some of its cells \

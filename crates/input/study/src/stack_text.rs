@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::limits::LONGEST_LAYERS;
 use disklab_config::Node;
-use disklab_source::{Place, SourceError};
+use disklab_source::{Location, SourceError};
 
 /// One layer as written: a name and options. What names and options exist is
 /// the stack crate's knowledge.
@@ -18,7 +18,7 @@ pub struct LayerSpec {
     /// Options in the order written; an option without `=` has no value.
     pub options: Vec<(String, Option<String>)>,
     /// Where it stands.
-    pub place: Place,
+    pub place: Location,
 }
 
 impl LayerSpec {

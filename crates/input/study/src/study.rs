@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use disklab_source::{FileName, Place, Source};
+use disklab_source::{FileName, Location, Source};
 use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
 
@@ -111,7 +111,7 @@ pub struct StackSpec {
     /// The cache mode of its virtual disks, where it is another than the host's.
     pub host_cache: Option<String>,
     /// Where it is defined.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// What the seeds of the cells of one block and one workload have in common. A seed decides
@@ -170,7 +170,7 @@ pub struct WorkloadSpec {
     /// When the page cache is emptied.
     pub caches: Caches,
     /// Where it is defined.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// Which measure a question looks at.

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_told_as_they_are_written() {
+    fn bounds_are_reported_as_they_are_written() {
         for text in ["0.1%", " 12.5 %", "50%"] {
             assert_eq!(parse_share_within(text, 0.001..=0.5), parse_share(text));
         }

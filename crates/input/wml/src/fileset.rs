@@ -1,6 +1,6 @@
 //! What a personality says of its files.
 
-use disklab_source::Place;
+use disklab_source::Location;
 
 use crate::Value;
 
@@ -52,7 +52,7 @@ pub struct Fileset {
     /// `writeonly`: files are opened for writing only.
     pub write_only: bool,
     /// Where it is defined.
-    pub place: Place,
+    pub place: Location,
 }
 
 impl Fileset {

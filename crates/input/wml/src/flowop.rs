@@ -1,6 +1,6 @@
 //! Flowops: the operations of a thread.
 
-use disklab_source::Place;
+use disklab_source::Location;
 
 use crate::{FilesetId, PerInstance, Value};
 
@@ -27,7 +27,7 @@ pub struct Flowop {
     /// What it does.
     pub action: Action,
     /// Where it is written.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// Which file an operation works on.

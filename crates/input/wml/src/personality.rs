@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use disklab_source::{Place, SourceError};
+use disklab_source::{Location, SourceError};
 
 use crate::{Fileset, Flowop, SystemStep, Value, Variable};
 
@@ -86,7 +86,7 @@ pub struct Process {
     /// Its threads.
     pub threads: Vec<Thread>,
     /// Where it is defined.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// A thread: started `instances` times in each instance of its process.
@@ -106,7 +106,7 @@ pub struct Thread {
     /// What it does, again and again.
     pub flowops: Vec<Flowop>,
     /// Where it is defined.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// One command of the sequence, `foreach` unrolled, texts complete.
@@ -145,7 +145,7 @@ pub enum Command {
         /// What it stands for.
         steps: Vec<SystemStep>,
         /// Where it is written.
-        place: Place,
+        place: Location,
     },
     /// A variable changes: call [`Variable::set`].
     Set(Arc<Variable>, u64),

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_size_just_outside_of_its_range_is_told_exactly() {
+    fn a_size_just_outside_of_its_range_is_reported_exactly() {
         let said = |value| bytes(("cache", "size"), value, 271_000_000, 1 << 40, 512).unwrap_err();
         let said = |value| said(value).message;
         let coarse = said(100 << 20);

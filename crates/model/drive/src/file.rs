@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_unknown_fields_are_told() {
+    fn missing_and_unknown_fields_are_reported() {
         assert!(error("rpm = ", "rmp = ").contains("needs a field 'rpm'"));
         assert!(error("[seek]", "[seek]\ncolour = 3").contains("unknown field 'colour'"));
         assert!(error("[seek]", "[seeks]").contains("needs a field 'seek'"));

@@ -123,7 +123,7 @@ mod tests {
     fn the_sas_drive_is_as_servers_have_it() {
         let drive = by_name("savvio-300gb").unwrap();
         let p = drive.mechanics().unwrap();
-        assert_eq!((p.turn(), p.inner_rate, p.outer_rate), (6_000_000, 67e6, 124e6));
+        assert_eq!((p.revolution(), p.inner_rate, p.outer_rate), (6_000_000, 67e6, 124e6));
         assert!(!p.write_cache);
         assert_eq!(drive.queue_depth(), 128);
         assert!(drive.note.contains("SAS"), "{}", drive.note);

@@ -25,7 +25,7 @@ pub(crate) struct Backend {
     depth: usize,
     waiting: BTreeMap<(u64, u64), Part>,
     /// What the drive has, and whose it is.
-    under_way: BTreeMap<u64, Vec<u64>>,
+    in_flight: BTreeMap<u64, Vec<u64>>,
     /// Where the last one ended.
     head: u64,
     sent: u64,
@@ -39,7 +39,7 @@ impl Backend {
             drive,
             depth: usize::try_from(depth).unwrap_or(usize::MAX).max(1),
             waiting: BTreeMap::new(),
-            under_way: BTreeMap::new(),
+            in_flight: BTreeMap::new(),
             head: 0,
             sent: 0,
             ended: Vec::new(),
@@ -72,7 +72,7 @@ impl Backend {
     pub fn advance(&mut self, now: u64, ended: &mut Vec<u64>) {
         self.drive.advance(Nanos(now), &mut self.ended);
         for completion in std::mem::take(&mut self.ended) {
-            ended.extend(self.under_way.remove(&completion.id).unwrap_or_default());
+            ended.extend(self.in_flight.remove(&completion.id).unwrap_or_default());
         }
         self.dispatch(now);
     }
@@ -100,7 +100,7 @@ impl Backend {
     }
 
     fn dispatch(&mut self, now: u64) {
-        while self.under_way.len() < self.depth {
+        while self.in_flight.len() < self.depth {
             let from = self.waiting.range((self.head, 0)..).next();
             let Some((&(sector, number), &part)) = from.or_else(|| self.waiting.iter().next())
             else {
@@ -134,7 +134,7 @@ impl Backend {
         if operation != Operation::Flush {
             self.head = sector.saturating_add(sectors);
         }
-        self.under_way.insert(id, whose);
+        self.in_flight.insert(id, whose);
         self.drive.submit(Nanos(now), Request { id, operation, sector, sectors });
     }
 }

@@ -48,7 +48,7 @@ impl ReadAhead {
         if page == 0 {
             return self.begin(page, wanted);
         }
-        if self.goes_on(page) {
+        if self.continues(page) {
             return self.next(page);
         }
         let follows = self.previous.is_some_and(|last| page.wrapping_sub(last) <= 1);
@@ -79,7 +79,7 @@ impl ReadAhead {
         if self.max == 0 {
             return None;
         }
-        if self.goes_on(page) {
+        if self.continues(page) {
             return Some(self.next(page));
         }
         // Another stream's: the state is made up from where its pages end.
@@ -90,7 +90,7 @@ impl ReadAhead {
         Some(self.submit(page))
     }
 
-    fn goes_on(&self, page: u64) -> bool {
+    fn continues(&self, page: u64) -> bool {
         let end = self.start + self.size;
         self.size > 0 && (page == end || page == end - self.async_size)
     }

@@ -13,7 +13,7 @@ use crate::events::Event;
 use crate::hosted::Use;
 
 /// How often the kernel looks for old pages, ns (`vm.dirty_writeback_centisecs`).
-const LOOK: u64 = 5_000_000_000;
+const POLL: u64 = 5_000_000_000;
 /// How old is old, ns (`vm.dirty_expire_centisecs`).
 const OLD: u64 = 30_000_000_000;
 /// Requests that the host's queue takes (`nr_requests`, /sys/block/*/queue).
@@ -118,7 +118,7 @@ impl HostedDrive {
     fn look_later(&mut self, now: u64) {
         if !self.write_back.looks {
             self.write_back.looks = true;
-            self.events.push(now + LOOK, Event::Look);
+            self.events.push(now + POLL, Event::Look);
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disklab_sample::{Direction, Sample};
-use disklab_source::{Place, Source, one_of};
+use disklab_source::{Location, Source, one_of};
 use disklab_study::{Cell, LeftOut, Study};
 use disklab_units::count;
 use indexmap::IndexMap;
@@ -76,11 +76,11 @@ pub struct ImportedCell {
     /// What was measured, or why it failed.
     pub result: Result<Sample, String>,
     /// The file, and the part of its text.
-    pub origin: Option<Place>,
+    pub origin: Option<Location>,
 }
 
 /// A reading, and where it belongs.
-struct Placed {
+struct Assigned {
     reading: Reading,
     stack: String,
     workload: String,
@@ -162,7 +162,7 @@ fn read_file(
     source: &Arc<Source>,
     request: &Request,
     tables: &IndexMap<PathBuf, Option<Table>>,
-    placed: &mut Vec<Placed>,
+    placed: &mut Vec<Assigned>,
 ) -> Result<(), ImportError> {
     let format = match request.format {
         Some(format) => format,
@@ -183,9 +183,9 @@ fn read_file(
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let given = path.to_string_lossy();
     let table = path.parent().and_then(|folder| tables.get(folder)).and_then(Option::as_ref);
-    let beside = table.map_or(&[][..], |t| &t.mappings);
+    let of_table = table.map_or(&[][..], |t| &t.mappings);
     let rules: Vec<&Mapping> =
-        request.mappings.iter().chain(beside).filter(|m| m.is_about(&given, &name)).collect();
+        request.mappings.iter().chain(of_table).filter(|m| m.is_about(&given, &name)).collect();
     let stack = rules.iter().find_map(|m| m.stack.clone()).or_else(|| request.stack.clone());
     let workload = rules.iter().find_map(|m| m.workload.clone());
     for mut reading in format.read(source)? {
@@ -203,7 +203,7 @@ fn read_file(
         if reading.direction_is_open {
             open_direction(&mut reading, &workload, &name);
         }
-        placed.push(Placed {
+        placed.push(Assigned {
             reading,
             stack,
             workload,
@@ -238,8 +238,8 @@ fn open_direction(reading: &mut Reading, workload: &str, file: &str) {
 }
 
 /// Whether a study has the stack and the workload.
-fn belongs(study: &Study, placed: &Placed) -> Result<(), ImportError> {
-    let Placed { stack, workload, file, .. } = placed;
+fn belongs(study: &Study, placed: &Assigned) -> Result<(), ImportError> {
+    let Assigned { stack, workload, file, .. } = placed;
     let lacks = |what: &str, id: &str, known: Vec<&str>| {
         let hint = disklab_source::did_you_mean(id, known.iter().copied());
         ImportError::Other(format!(
@@ -261,10 +261,10 @@ fn belongs(study: &Study, placed: &Placed) -> Result<(), ImportError> {
 }
 
 /// A study of the figures' own.
-fn made(id: &str, table: &Table, placed: &[Placed]) -> Result<Study, ImportError> {
+fn made(id: &str, table: &Table, placed: &[Assigned]) -> Result<Study, ImportError> {
     let mut stacks: Vec<String> = Vec::new();
     let mut works: IndexMap<String, Work> = IndexMap::new();
-    let mut first: BTreeMap<&str, &Placed> = BTreeMap::new();
+    let mut first: BTreeMap<&str, &Assigned> = BTreeMap::new();
     let mut counts: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for one in placed {
         if !stacks.contains(&one.stack) {
@@ -294,7 +294,7 @@ fn made(id: &str, table: &Table, placed: &[Placed]) -> Result<Study, ImportError
 }
 
 /// Whether two readings of one workload did the same work, as far as they tell.
-fn same_work(a: &Placed, b: &Placed) -> Result<(), ImportError> {
+fn same_work(a: &Assigned, b: &Assigned) -> Result<(), ImportError> {
     let (one, other) = (&a.reading.work, &b.reading.work);
     if one.kind == other.kind && one.fields == other.fields {
         return Ok(());
@@ -330,7 +330,7 @@ fn same_work(a: &Placed, b: &Placed) -> Result<(), ImportError> {
 
 /// The cells: of each stack and workload, the first reading is of block 0, the second of
 /// block 1, and so on.
-fn cells(study: &Study, placed: Vec<Placed>) -> Vec<ImportedCell> {
+fn cells(study: &Study, placed: Vec<Assigned>) -> Vec<ImportedCell> {
     let mut blocks: BTreeMap<(String, String), u32> = BTreeMap::new();
     let mut cells: Vec<ImportedCell> = placed
         .into_iter()

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 
 /// A value and its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Json {
     pub value: Value,
-    pub place: Place,
+    pub place: Location,
 }
 
 /// What a value is.
@@ -90,8 +90,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn place(&self, start: usize) -> Place {
-        Place { source: Arc::clone(self.source), span: start..self.at.max(start) }
+    fn place(&self, start: usize) -> Location {
+        Location { source: Arc::clone(self.source), span: start..self.at.max(start) }
     }
 
     fn rest(&self) -> &'a str {
@@ -374,11 +374,11 @@ mod tests {
     proptest! {
         #[test]
         fn it_agrees_with_serde(text in "(\\[|\\]|\\{|\\}|,|:|\"a\"|\"\\\\n\"|1|-2.5|true|null| ){0,16}") {
-            let ours = read(&text);
+            let own = read(&text);
             let mut theirs =
                 serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>();
             if let Some(Ok(_)) = theirs.next() {
-                prop_assert!(ours.is_ok(), "{text}");
+                prop_assert!(own.is_ok(), "{text}");
             }
         }
 

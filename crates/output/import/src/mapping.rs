@@ -38,11 +38,11 @@ impl Mapping {
             Some((stack, workload)) => (stack, workload),
             None => (value, ""),
         };
-        let told = |text: &str| Some(text.trim().to_owned()).filter(|t| !t.is_empty());
+        let reported = |text: &str| Some(text.trim().to_owned()).filter(|t| !t.is_empty());
         let mapping = Self {
             pattern: pattern.trim().to_owned(),
-            stack: told(stack),
-            workload: told(workload),
+            stack: reported(stack),
+            workload: reported(workload),
         };
         let is_empty = mapping.stack.is_none() && mapping.workload.is_none();
         if mapping.pattern.is_empty() || is_empty { Err(wrong()) } else { Ok(mapping) }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_beside_the_files() {
+    fn tables_next_to_the_files() {
         let read = table(
             "title = \"x\"\nbaseline = \"a\"\n[files]\n\"a-*\" = \"a\"\n\"b?\" = { workload = \"w\" }\n",
         )

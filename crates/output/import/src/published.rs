@@ -46,7 +46,7 @@ impl Import {
                     notes
                         .entry(cell)
                         .or_default()
-                        .push(Note { about: row.id.clone(), text: remark(row) });
+                        .push(Note { about: row.id.clone(), text: note(row) });
                     let direction = direction_of(&key.3);
                     let entry = figures.entry(key).or_insert_with(|| figure(direction, 0.0));
                     add(entry, row, target);
@@ -118,9 +118,9 @@ fn add(figure: &mut Figure, row: &Row, target: &Target) {
     let (Some(value), Some(size)) = (row.value, target.measure.unit_size(unit)) else { return };
     let value = value * size;
     let mut latency = |mean: Option<f64>, worst: Option<f64>| {
-        let told = figure.latency.get_or_insert_with(|| moments(0.0, 0.0, 0.0, 0.0));
-        told.mean_ns = mean.unwrap_or(told.mean_ns);
-        told.max_ns = worst.map_or(told.max_ns, |ns| ns as u64);
+        let reported = figure.latency.get_or_insert_with(|| moments(0.0, 0.0, 0.0, 0.0));
+        reported.mean_ns = mean.unwrap_or(reported.mean_ns);
+        reported.max_ns = worst.map_or(reported.max_ns, |ns| ns as u64);
     };
     match target.measure {
         Measurement::Throughput => figure.bytes_per_second = Some(value),
@@ -147,7 +147,7 @@ fn seconds_in(workload: &str) -> Option<f64> {
 }
 
 /// What stands beside a value in the table.
-fn remark(row: &Row) -> String {
+fn note(row: &Row) -> String {
     let range = match (row.low, row.high) {
         (Some(low), Some(high)) => format!(", from {low} to {high}"),
         _ => String::new(),

@@ -157,7 +157,7 @@ mod tests {
     use std::sync::Arc;
 
     use disklab_sample::{Direction, DriveTraffic};
-    use disklab_source::{Place, Source};
+    use disklab_source::{Location, Source};
 
     use super::*;
     use crate::reading::{Work, figure, moments, step};
@@ -168,7 +168,7 @@ mod tests {
         let mut one = figure(Direction::Read, 1.0);
         change(&mut one);
         let mut reading =
-            Reading::new(Work::unknown("w", "w", Vec::new()), Place { source, span: 0..4 });
+            Reading::new(Work::unknown("w", "w", Vec::new()), Location { source, span: 0..4 });
         reading.steps = vec![step("s", vec![one])];
         reading
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use disklab_sample::{Direction, Figure, Latency, LatencyHistogram, OperationKind, Step, Tool};
-use disklab_source::{Place, SourceError, is_hidden};
+use disklab_source::{Location, SourceError, is_hidden};
 
 /// What one run of a program gave: one observation of one workload on one stack.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,12 +27,12 @@ pub struct Reading {
     /// The command line, where it is known.
     pub command: Option<String>,
     /// The part of the text that this came from.
-    pub place: Place,
+    pub place: Location,
 }
 
 impl Reading {
     /// One without steps.
-    pub(crate) fn new(work: Work, place: Place) -> Self {
+    pub(crate) fn new(work: Work, place: Location) -> Self {
         Self {
             work,
             stack: None,
@@ -52,7 +52,7 @@ impl Reading {
 const MOST_READINGS: usize = 250_000;
 
 /// Refuses a file of more readings than anybody makes.
-pub(crate) fn check_count(readings: usize, place: &Place) -> Result<(), SourceError> {
+pub(crate) fn check_count(readings: usize, place: &Location) -> Result<(), SourceError> {
     if readings <= MOST_READINGS {
         return Ok(());
     }

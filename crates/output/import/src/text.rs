@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 
 /// A line of a text.
 #[derive(Debug, Clone)]
@@ -36,17 +36,17 @@ impl<'a> Line<'a> {
     }
 
     /// The line's place.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> Location {
         self.place_of(self.text)
     }
 
     /// The place of a part of the line, which must be cut from its text.
-    pub fn place_of(&self, part: &str) -> Place {
+    pub fn place_of(&self, part: &str) -> Location {
         let offset = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         let offset = if offset <= self.text.len() { offset } else { 0 };
         let start = self.start + offset;
         let end = (start + part.len()).min(self.source.text.len());
-        Place { source: Arc::clone(self.source), span: start..end }
+        Location { source: Arc::clone(self.source), span: start..end }
     }
 
     /// An error at the line.
@@ -75,9 +75,9 @@ impl<'a> Line<'a> {
 }
 
 /// From the first line to the last, as one place.
-pub(crate) fn span(source: &Arc<Source>, start: usize, end: usize) -> Place {
+pub(crate) fn span(source: &Arc<Source>, start: usize, end: usize) -> Location {
     let length = source.text.len();
-    Place {
+    Location {
         source: Arc::clone(source),
         span: start.min(length)..end.clamp(start.min(length), length),
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disklab_sample::Environment;
-use disklab_source::{Place, Source};
+use disklab_source::{Location, Source};
 use disklab_store::{Origin, Run, RunInfo, RunSettings, Session};
 use jiff::Timestamp;
 
@@ -74,7 +74,7 @@ struct LineNumbers(HashMap<*const Source, Vec<usize>>);
 
 impl LineNumbers {
     /// The number of the line that a place begins in, from 1.
-    fn of(&mut self, place: &Place) -> usize {
+    fn of(&mut self, place: &Location) -> usize {
         let text = &place.source.text;
         let ends = || text.match_indices('\n').map(|(at, _)| at).collect();
         let ends = self.0.entry(Arc::as_ptr(&place.source)).or_insert_with(ends);

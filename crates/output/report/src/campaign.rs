@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use crate::Report;
 
 /// Figures told at the top; all stand in the table.
-const TOLD: usize = 8;
+const LISTED: usize = 8;
 
 /// What the run keeps of it; none where it ran a fixed number of times, or is not over. What
 /// another version of disklab wrote otherwise is not told.
@@ -17,7 +17,7 @@ pub(crate) fn outcome(run: &Run) -> Result<Option<Outcome>, StoreError> {
 
 /// The whole in sentences, for a summary.
 pub fn campaign_sentences(outcome: &Outcome) -> Vec<String> {
-    outcome.sentences(TOLD)
+    outcome.sentences(LISTED)
 }
 
 /// The section of the page; empty for other runs.

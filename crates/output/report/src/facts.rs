@@ -23,7 +23,7 @@ pub struct Facts {
     /// 1-minute load average before the cells.
     pub load: Option<Spread>,
     /// Bytes that block devices outside the stack moved during a cell.
-    pub foreign_bytes: Option<Spread>,
+    pub background_bytes: Option<Spread>,
     /// All commands of the first finished cell of each stack and workload, in
     /// the study's order.
     pub traces: Vec<CellTrace>,
@@ -92,7 +92,7 @@ pub struct StackOverhead {
     /// Syncing and dropping caches.
     pub caches: Spread,
     /// Taking everything down.
-    pub take_down: Spread,
+    pub tear_down: Spread,
     /// Make, caches and take-down together.
     pub total: Spread,
     /// Writing beforehand what the workload reads.

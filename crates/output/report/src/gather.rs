@@ -35,7 +35,7 @@ impl Report {
         })?;
         let facts = collector.finish(&info, &study);
         let analysis = analyser.finish();
-        let published = published::beside(&info, &study, &cells, &analysis)?;
+        let published = published::published_rows(&info, &study, &cells, &analysis)?;
         let sessions = run.sessions()?;
         let campaign = crate::campaign::outcome(run)?;
         Ok(Self { cells, sessions, info, study, analysis, facts, published, campaign })
@@ -52,7 +52,7 @@ pub struct Collector {
     tools: IndexSet<(String, String)>,
     kernels: IndexSet<String>,
     loads: Vec<f64>,
-    foreign: Vec<f64>,
+    background: Vec<f64>,
     traces: BTreeMap<(String, String), CellTrace>,
     /// By stack, workload and step: bytes given and written to the medium.
     media: IndexMap<[String; 3], (u64, u64)>,
@@ -77,7 +77,7 @@ impl Collector {
         }
         self.add_environment(&sample.environment);
         self.loads.extend(sample.environment.load.map(|(before, _)| before));
-        self.foreign.extend(sample.environment.foreign_bytes.map(|b| b as f64));
+        self.background.extend(sample.environment.background_bytes.map(|b| b as f64));
         for step in &sample.steps {
             for drive in &step.drives {
                 let Some(written) = drive.medium_write_bytes else { continue };
@@ -148,7 +148,7 @@ impl Collector {
             tools,
             kernels: self.kernels.into_iter().collect(),
             load: Spread::of(&self.loads),
-            foreign_bytes: Spread::of(&self.foreign),
+            background_bytes: Spread::of(&self.background),
             traces,
             media: self
                 .media
@@ -174,7 +174,7 @@ fn stack_overhead(stack: &str, all: &[Overhead]) -> StackOverhead {
         make: spread(|o| o.make_seconds),
         settle: spread(|o| o.settle_seconds),
         caches: spread(|o| o.caches_seconds),
-        take_down: spread(|o| o.take_down_seconds),
+        tear_down: spread(|o| o.tear_down_seconds),
         total: spread(Overhead::total_seconds),
         prewrite: spread(|o| o.prewrite_seconds),
     }

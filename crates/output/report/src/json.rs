@@ -58,7 +58,7 @@ fn recommendation(r: &Recommendation) -> Value {
             "recommended": stacks,
             "advice": class.advice.text(),
             "places": class.places.iter().map(|p| json!({
-                "stack": p.stack, "standing": p.standing.word(), "next_to_leader": p.distance,
+                "stack": p.stack, "rank": p.word.word(), "next_to_leader": p.distance,
             })).collect::<Value>(),
             "reasons": class.reasons,
             "against": class.against,
@@ -71,7 +71,7 @@ fn recommendation(r: &Recommendation) -> Value {
         "why_not": r.why_not,
         "classes": r.classes.iter().map(class).collect::<Value>(),
         "lacking": r.lacking,
-        "doubtful": r.doubtful,
+        "doubtful": r.suspect,
     })
 }
 

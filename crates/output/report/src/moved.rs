@@ -1,6 +1,6 @@
 //! The page of claims under drives whose uncertain values were moved.
 
-use disklab_published::Judged;
+use disklab_published::JudgedRow;
 use maud::{Markup, html};
 
 use crate::chart::moved as picture;
@@ -10,7 +10,7 @@ use crate::html::document;
 #[derive(Debug, Clone, PartialEq)]
 pub struct MovedClaim {
     /// As shipped.
-    pub shipped: Judged,
+    pub shipped: JudgedRow,
     /// Ours in the other runs, in the row's unit.
     pub figures: Vec<f64>,
     /// Whether it turns in any of them, or is met in some and missed in others.

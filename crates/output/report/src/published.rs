@@ -1,6 +1,6 @@
 //! A run, held against what was published about its study.
 
-use disklab_published::{Catalogue, CellFate, Comparison, Measured, compare};
+use disklab_published::{Catalogue, CellFate, Comparison, MeasuredCell, compare};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::Study;
 use disklab_verdict::Analysis;
@@ -9,7 +9,7 @@ use crate::ReportError;
 
 /// What was published about the run's study, beside what the run measured; none where
 /// nothing was.
-pub(crate) fn beside(
+pub(crate) fn published_rows(
     info: &RunInfo,
     study: &Study,
     cells: &[CellRecord],
@@ -23,7 +23,7 @@ pub(crate) fn beside(
     let fates: Vec<CellFate> = cells.iter().map(fate).collect();
     let mut comparison = compare(
         &catalogue,
-        &Measured {
+        &MeasuredCell {
             study,
             groups: &analysis.groups,
             cells: &fates,

@@ -33,7 +33,7 @@ pub enum StoreError {
          changed yourself",
         path.display()
     )]
-    ForeignSchema {
+    UnknownSchema {
         /// The database.
         path: PathBuf,
         /// What it has, or lacks.
@@ -45,7 +45,7 @@ pub enum StoreError {
          journal. Remove it if you trust the run beside it",
         path.display()
     )]
-    ForeignJournal {
+    UnknownJournal {
         /// The journal.
         path: PathBuf,
     },

@@ -88,8 +88,8 @@ pub(crate) fn insert_sample(
         let drive_write: u64 = step.drives.iter().map(|d| d.write_bytes).sum();
         for figure in &step.figures {
             // An empty histogram has no percentiles: only mean and extremes were told.
-            let told = figure.latency.as_ref().map(|l| &l.histogram).filter(|h| h.count() > 0);
-            let quantile = |q| told.map(|histogram| signed(histogram.quantile(q)));
+            let reported = figure.latency.as_ref().map(|l| &l.histogram).filter(|h| h.count() > 0);
+            let quantile = |q| reported.map(|histogram| signed(histogram.quantile(q)));
             insert.execute(params![
                 cell.number,
                 step.name,

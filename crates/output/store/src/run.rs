@@ -71,8 +71,8 @@ impl Run {
     /// Opens a run for reading.
     ///
     /// # Errors
-    /// Where there is none, or it is not readable. [`StoreError::ForeignSchema`] and
-    /// [`StoreError::ForeignJournal`] if reading it could do more than read it.
+    /// Where there is none, or it is not readable. [`StoreError::UnknownSchema`] and
+    /// [`StoreError::UnknownJournal`] if reading it could do more than read it.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         let run = Self::open_checked(folder)?;
         run.connection.pragma_update(None, "query_only", true).map_err(run.sqlite())?;

@@ -2,12 +2,12 @@
 
 /// `PRAGMA user_version` of the format below; raised with every change that
 /// older programs cannot read.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 
 /// Samples are kept whole, as JSON; `figure` repeats their main numbers for
 /// those who would rather ask SQL.
 pub(crate) const SCHEMA: &str = "
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 CREATE TABLE run (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     info TEXT NOT NULL

@@ -87,7 +87,7 @@ pub(crate) fn check_journal(database: &Path) -> Result<(), StoreError> {
     });
     // Shorter than that, it is no journal, and SQLite takes it for none.
     if found.is_ok() && end == MAGIC {
-        return Err(StoreError::ForeignJournal { path: path.to_owned() });
+        return Err(StoreError::UnknownJournal { path: path.to_owned() });
     }
     Ok(())
 }
@@ -113,21 +113,21 @@ pub(crate) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
 pub(crate) fn check_schema(path: &Path, connection: &Connection) -> Result<(), StoreError> {
     let sqlite = StoreError::sqlite(path);
     let found = entries(connection).map_err(&sqlite)?;
-    let ours = (|| {
-        let ours = Connection::open_in_memory_with_flags(OpenFlags::default())?;
-        ours.execute_batch(SCHEMA)?;
-        let without = entries(&ours)?;
-        ours.execute_batch(OUTCOME)?;
-        Ok((without, entries(&ours)?))
+    let left = (|| {
+        let left = Connection::open_in_memory_with_flags(OpenFlags::default())?;
+        left.execute_batch(SCHEMA)?;
+        let without = entries(&left)?;
+        left.execute_batch(OUTCOME)?;
+        Ok((without, entries(&left)?))
     })();
-    let (least, most) = ours.map_err(&sqlite)?;
-    let foreign = found.difference(&most).next().map(|(kind, name, _, _)| (kind, name));
+    let (least, most) = left.map_err(&sqlite)?;
+    let other = found.difference(&most).next().map(|(kind, name, _, _)| (kind, name));
     // Tables last: what is amiss with an index is amiss with its table first.
     let missing = least.difference(&found).last().map(|(kind, name, _, _)| (kind, name));
-    let what = match (foreign, missing) {
+    let what = match (other, missing) {
         (None, None) => return Ok(()),
         (Some((kind, name)), _) => format!("has a {kind} '{name}' that disklab did not create"),
         (None, Some((kind, name))) => format!("lacks the {kind} '{name}'"),
     };
-    Err(StoreError::ForeignSchema { path: path.to_owned(), what })
+    Err(StoreError::UnknownSchema { path: path.to_owned(), what })
 }

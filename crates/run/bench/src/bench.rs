@@ -7,7 +7,7 @@ use disklab_sample::{Environment, Sample, TraceEntry};
 use disklab_study::Cell;
 use serde::{Deserialize, Serialize};
 
-use crate::{BenchError, Campaign, CellError, Medium, Survey};
+use crate::{BenchError, Campaign, CellError, Medium, Preflight};
 
 /// What a bench is like, for plans and predictions.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ pub(crate) trait BenchSteps {
     fn profile(&self) -> BenchProfile;
 
     /// What of a campaign can run here, and what cannot and why. Touches nothing.
-    fn survey(&self, campaign: &Campaign) -> Survey;
+    fn preflight(&self, campaign: &Campaign) -> Preflight;
 
     /// What the bench itself lacks.
     fn missing(&self) -> Vec<String> {
@@ -113,8 +113,8 @@ impl Bench {
     }
 
     /// What of a campaign can run here, and what cannot and why. Touches nothing.
-    pub fn survey(&self, campaign: &Campaign) -> Survey {
-        self.0.survey(campaign)
+    pub fn preflight(&self, campaign: &Campaign) -> Preflight {
+        self.0.preflight(campaign)
     }
 
     /// What the bench itself lacks; nothing if it can run.
@@ -244,7 +244,7 @@ pub enum Phase {
     /// Running the workload.
     Measure,
     /// Taking everything down.
-    TakeDown,
+    TearDown,
 }
 
 impl Phase {
@@ -254,14 +254,14 @@ impl Phase {
             Self::Make => "making the stack",
             Self::Prepare => "writing the data",
             Self::Measure => "measuring",
-            Self::TakeDown => "taking down",
+            Self::TearDown => "taking down",
         }
     }
 }
 
 /// How far a cell is by a clock that is not the user's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct CellProgress {
     /// Its own time since it began.
     pub clock: Duration,
     /// Its own time since the workload began, where it has.
@@ -270,7 +270,7 @@ pub struct Standing {
     pub planned: Option<Duration>,
 }
 
-impl Standing {
+impl CellProgress {
     /// The part of the planned time that is over, below 1.
     pub fn share(&self) -> Option<f64> {
         let (measuring, planned) = (self.measuring?, self.planned?);
@@ -301,8 +301,8 @@ pub trait Sink {
     fn phase(&mut self, cell: &Cell, phase: Phase);
 
     /// A cell goes on, and its bench can tell how far it is; a few times a second.
-    fn stands(&mut self, cell: &Cell, standing: Standing) {
-        let _ = (cell, standing);
+    fn stands(&mut self, cell: &Cell, progress: CellProgress) {
+        let _ = (cell, progress);
     }
 
     /// A cell has ended and everything it made is gone.
@@ -343,8 +343,8 @@ mod tests {
             }
         }
 
-        fn survey(&self, _: &Campaign) -> Survey {
-            Survey::default()
+        fn preflight(&self, _: &Campaign) -> Preflight {
+            Preflight::default()
         }
 
         fn check(&mut self, _: &Campaign, _: &[Cell]) -> Result<(), BenchError> {
@@ -425,7 +425,7 @@ mod tests {
     fn a_share_is_of_what_is_planned() {
         let seconds = |n| Some(Duration::from_secs(n));
         let share = |measuring, planned| {
-            Standing { clock: Duration::from_secs(1), measuring, planned }.share()
+            CellProgress { clock: Duration::from_secs(1), measuring, planned }.share()
         };
         assert_eq!(share(seconds(9), seconds(36)), Some(0.25));
         // It has more to do than its run time.

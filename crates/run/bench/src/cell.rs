@@ -9,11 +9,11 @@ use disklab_measure::{
     close_cell_environment,
 };
 use disklab_sample::{Note, Pool, Sample};
-use disklab_stack::{Ledger, MadePool, Site, Stack, StackError, Undo};
+use disklab_stack::{LayerContext, Ledger, MadePool, Stack, StackError, Undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
-use disklab_workload::{Remount, WorkSite, Workload};
+use disklab_workload::{Remount, WorkContext, Workload};
 
-use crate::remount::Again;
+use crate::remount::StackRemount;
 use crate::safety::Pin;
 use crate::{BenchError, CellError, CellOutcome, Drives, Phase, Sink};
 
@@ -64,7 +64,7 @@ impl DeviceCell<'_> {
             .map(|d| Watched { name: d.name.clone(), device: d.device.clone() })
             .collect();
         let totals = Totals::start(&SystemRoot::here(), &watched);
-        let mut site = Site {
+        let mut context = LayerContext {
             executor,
             ledger,
             folder: &folder,
@@ -75,18 +75,21 @@ impl DeviceCell<'_> {
             drives_are_zero: ready.are_zero,
             mounted: Vec::new(),
         };
-        let made = make_on(&ready.pins, || self.stack.make(&devices, &mut site))?;
+        let made = make_on(&ready.pins, || self.stack.make(&devices, &mut context))?;
         // The layers have the drives open now, which keeps their names.
         ready.pins.clear();
-        let (notes, pools) = (site.notes, site.pools);
+        let (notes, pools) = (context.notes, context.pools);
         sample.overhead.make_seconds = began.elapsed().as_secs_f64();
         sample.notes = ready.notes;
         sample.notes.extend(notes.into_iter().map(|(about, text)| Note { about, text }));
 
         ledger.expect(&made.directory, self.workload.names())?;
-        let place = Place {
+        let place = CellContext {
             directory: &made.directory,
-            remount: made.remount.as_ref().map(|remount| Again { remount, stack: self.stack }),
+            remount: made
+                .remount
+                .as_ref()
+                .map(|remount| StackRemount { remount, stack: self.stack }),
             device: made.device.clone(),
             device_is_ata: drives.are_ata(),
             tell_smart: drives.tell_smart(),
@@ -138,12 +141,12 @@ pub(crate) fn run_one(
     let began = Instant::now();
     let mark = ledger.mark();
     let mut result = run(ledger, &executor, &mut |phase| sink.phase(cell, phase));
-    sink.phase(cell, Phase::TakeDown);
-    let take_down = Instant::now();
-    let complaints = ledger.take_down_to(mark, &executor);
+    sink.phase(cell, Phase::TearDown);
+    let tear_down = Instant::now();
+    let complaints = ledger.tear_down_to(mark, &executor);
     if !complaints.is_empty() {
         let why: Vec<_> = complaints.iter().map(ToString::to_string).collect();
-        return Err(BenchError::TakeDown { cell: cell.number, why: why.join("; ") });
+        return Err(BenchError::TearDown { cell: cell.number, why: why.join("; ") });
     }
     let interrupted = result.as_ref().is_err_and(CellError::is_interrupt);
     if interrupted || executor.interrupt.is_raised() {
@@ -152,7 +155,7 @@ pub(crate) fn run_one(
     }
     let trace = executor.trace.take();
     if let Ok(sample) = &mut result {
-        sample.overhead.take_down_seconds = take_down.elapsed().as_secs_f64();
+        sample.overhead.tear_down_seconds = tear_down.elapsed().as_secs_f64();
         sample.trace.clone_from(&trace);
     }
     let seconds = began.elapsed().as_secs_f64();
@@ -160,10 +163,10 @@ pub(crate) fn run_one(
 }
 
 /// Where a workload runs.
-pub(crate) struct Place<'a> {
+pub(crate) struct CellContext<'a> {
     pub directory: &'a Path,
     /// How its file system is mounted again, where that is ours to do.
-    pub remount: Option<Again<'a>>,
+    pub remount: Option<StackRemount<'a>>,
     pub device: Option<PathBuf>,
     pub device_is_ata: bool,
     /// Whether smartctl is worth asking.
@@ -179,7 +182,7 @@ pub(crate) fn measure(
     spec: &WorkloadSpec,
     workload: &dyn Workload,
     cell: &Cell,
-    place: &Place<'_>,
+    place: &CellContext<'_>,
     executor: &Executor,
     phase: &mut dyn FnMut(Phase),
     sample: &mut Sample,
@@ -190,7 +193,7 @@ pub(crate) fn measure(
     let mut environment = cell_environment(&root, smart, Some(place.directory), place.watched);
     let (directory, watched) = (Some(place.directory), place.watched);
     let watch = ConditionsWatch::start(&root, smart, directory, watched, &place.traits);
-    let mut site = WorkSite {
+    let mut context = WorkContext {
         executor,
         directory: place.directory,
         device: place.device.clone(),
@@ -205,21 +208,21 @@ pub(crate) fn measure(
         files_read: Vec::new(),
         notes: Vec::new(),
         caches_seconds: 0.0,
-        foreign_bytes: None,
+        background_bytes: None,
     };
     phase(Phase::Prepare);
     let began = Instant::now();
-    workload.prepare(&mut site)?;
+    workload.prepare(&mut context)?;
     sample.overhead.prewrite_seconds = began.elapsed().as_secs_f64();
     phase(Phase::Measure);
-    workload.run(&mut site)?;
-    site.describe_steps(workload);
-    let WorkSite { steps, notes, caches_seconds, foreign_bytes, .. } = site;
+    workload.run(&mut context)?;
+    context.describe_steps(workload);
+    let WorkContext { steps, notes, caches_seconds, background_bytes, .. } = context;
     sample.steps = steps;
     sample.notes.extend(notes);
     sample.overhead.caches_seconds = caches_seconds;
     close_cell_environment(&root, &mut environment);
-    environment.foreign_bytes = foreign_bytes;
+    environment.background_bytes = background_bytes;
     environment.conditions = Some(watch.finish(executor, directory, watched));
     sample.environment = environment;
     Ok(())

@@ -11,8 +11,8 @@ use disklab_study::Cell;
 use crate::bench::{BenchProfile, BenchSteps, CellRunner};
 use crate::cell::{DeviceCell, run_one};
 use crate::own_directory::OwnDirectory;
-use crate::survey::survey_devices;
-use crate::{Bench, BenchError, Campaign, Drives, Sink, Survey};
+use crate::preflight::preflight_devices;
+use crate::{Bench, BenchError, Campaign, Drives, Preflight, Sink};
 
 /// A bench whose stacks stand on drives.
 #[derive(Debug)]
@@ -67,8 +67,8 @@ impl<D: Drives + 'static> BenchSteps for DeviceBench<D> {
         }
     }
 
-    fn survey(&self, campaign: &Campaign) -> Survey {
-        survey_devices(campaign, &self.drives, &self.machine)
+    fn preflight(&self, campaign: &Campaign) -> Preflight {
+        preflight_devices(campaign, &self.drives, &self.machine)
     }
 
     fn missing(&self) -> Vec<String> {
@@ -134,7 +134,7 @@ impl<D: Drives> CellRunner for DeviceBench<D> {
         let own = OwnDirectory::create(parent, &mut self.ledger)?;
         let result = self.run_cells_in(campaign, cells, own.path(), sink);
         drop(own);
-        for complaint in self.ledger.take_down_to(mark, &self.executor) {
+        for complaint in self.ledger.tear_down_to(mark, &self.executor) {
             tracing::warn!("{complaint}");
         }
         result

@@ -11,10 +11,10 @@ use disklab_study::{Cell, LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
 use crate::bench::{BenchProfile, BenchSteps, CellRunner};
-use crate::cell::{Place, measure, run_one};
+use crate::cell::{CellContext, measure, run_one};
 use crate::own_directory::OwnDirectory;
-use crate::survey::runnable_workloads;
-use crate::{Bench, BenchError, Campaign, CellError, Medium, Phase, Sink, Survey};
+use crate::preflight::runnable_workloads;
+use crate::{Bench, BenchError, Campaign, CellError, Medium, Phase, Preflight, Sink};
 
 /// The id of the one stack of a directory.
 const AS_IT_IS: &str = "as-it-is";
@@ -44,12 +44,12 @@ impl DirBench {
 }
 
 /// Where cells run.
-struct Here<'a> {
+struct DirContext<'a> {
     directory: &'a Path,
     watched: &'a [Watched],
 }
 
-impl Here<'_> {
+impl DirContext<'_> {
     fn run(
         &self,
         campaign: &Campaign,
@@ -66,7 +66,7 @@ impl Here<'_> {
         ledger.expect(own.path(), campaign.workloads[work_index].names())?;
         sample.overhead.make_seconds = began.elapsed().as_secs_f64();
         let totals = Totals::start(&SystemRoot::here(), self.watched);
-        let place = Place {
+        let place = CellContext {
             directory: own.path(),
             device: None,
             remount: None,
@@ -106,10 +106,10 @@ impl BenchSteps for DirBench {
         }
     }
 
-    fn survey(&self, campaign: &Campaign) -> Survey {
-        let mut survey = Survey::default();
+    fn preflight(&self, campaign: &Campaign) -> Preflight {
+        let mut preflight = Preflight::default();
         let free = free_space(&self.directory);
-        for index in runnable_workloads(campaign, false, false, &mut survey.left_out) {
+        for index in runnable_workloads(campaign, false, false, &mut preflight.left_out) {
             let id = &campaign.study.workloads[index].id;
             let space = campaign.workloads[index].cost().space;
             if space > free {
@@ -118,21 +118,21 @@ impl BenchSteps for DirBench {
                     space.iec(),
                     free.iec()
                 );
-                survey.left_out.push(LeftOut::workload(id, why));
+                preflight.left_out.push(LeftOut::workload(id, why));
                 continue;
             }
-            survey.pairs.push((AS_IT_IS.to_owned(), id.clone()));
+            preflight.pairs.push((AS_IT_IS.to_owned(), id.clone()));
         }
         let drives: Vec<String> = self.watched.iter().map(|w| w.name.clone()).collect();
-        survey.drive_writes = vec![vec![1.0; drives.len()]];
-        survey.stacks = vec![PlannedStack {
+        preflight.drive_writes = vec![vec![1.0; drives.len()]];
+        preflight.stacks = vec![PlannedStack {
             id: AS_IT_IS.to_owned(),
             layers: String::new(),
             drives,
             capacity: free.0,
             tolerates: 0,
         }];
-        survey
+        preflight
     }
 
     fn prepare(
@@ -160,7 +160,7 @@ impl CellRunner for DirBench {
                 let study = campaign.study.id.to_string();
                 BenchError::ForeignCell { cell: Box::new((*cell).clone()), study }
             })?;
-            let here = Here { directory: &self.directory, watched: &self.watched };
+            let here = DirContext { directory: &self.directory, watched: &self.watched };
             run_one(&mut self.ledger, &self.executor, cell, sink, |ledger, executor, phase| {
                 here.run(campaign, index, cell, ledger, executor, phase)
             })?;

@@ -151,8 +151,8 @@ impl Drives for DiskDrives {
             let inspection = check(&self.root, &probe, target, &self.erase);
             against.extend(inspection.refusals.into_iter().map(Objection::Drive));
             self.warnings.push(format!("WILL BE ERASED: {}", described(target)));
-            let remarks = inspection.warnings.iter();
-            self.warnings.extend(remarks.map(|w| format!("{}: {w}", target.name.display())));
+            let notes = inspection.warnings.iter();
+            self.warnings.extend(notes.map(|w| format!("{}: {w}", target.name.display())));
         }
         if !against.is_empty() {
             return Err(BenchError::Refused(against));

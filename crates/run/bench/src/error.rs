@@ -34,7 +34,7 @@ pub enum BenchError {
     Stack(#[from] StackError),
     /// What was made could not be taken down; going on would measure on ruins.
     #[error("could not take down what cell {cell} made: {why}")]
-    TakeDown {
+    TearDown {
         /// The cell's number.
         cell: u32,
         /// All complaints.

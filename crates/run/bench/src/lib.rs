@@ -19,13 +19,13 @@ mod layout_cost;
 mod loop_drives;
 mod own_directory;
 mod predict;
+mod preflight;
 mod remount;
 pub mod safety;
-mod survey;
 
 pub use bench::{
-    Bench, BenchProfile, CellOutcome, CheckedBench, ConfirmedBench, Phase, PreparedBench,
-    ReadyBench, Sink, SinkError, Standing,
+    Bench, BenchProfile, CellOutcome, CellProgress, CheckedBench, ConfirmedBench, Phase,
+    PreparedBench, ReadyBench, Sink, SinkError,
 };
 pub use campaign::Campaign;
 pub use consent::confirm_erasing;
@@ -43,4 +43,4 @@ pub use lab::{
 pub use layout_cost::LayoutCost;
 pub use loop_drives::LoopDrives;
 pub use predict::{Medium, Prediction, Simulation, cell_seconds, predict};
-pub use survey::Survey;
+pub use preflight::Preflight;

@@ -76,7 +76,7 @@ mod tests {
         assert!(flock(&again, FlockOperation::NonBlockingLockExclusive).is_err(), "it is held");
         std::fs::write(own.path().join("drive-1.img"), "disk").expect("write");
         drop((own, other));
-        assert!(ledger.take_down_to(0, &executor).is_empty());
+        assert!(ledger.tear_down_to(0, &executor).is_empty());
         let left: Vec<_> = std::fs::read_dir(&parent).expect("read").flatten().collect();
         assert_eq!(left.len(), 1, "{left:?}");
     }
@@ -97,7 +97,7 @@ mod tests {
         for path in [&there, &link] {
             OwnDirectory::create_named(path, &mut ledger).expect_err("it is another's");
         }
-        assert!(ledger.take_down_to(0, &executor).is_empty());
+        assert!(ledger.tear_down_to(0, &executor).is_empty());
         assert!(there.join("a.jpg").exists() && photos.join("a.jpg").exists() && link.exists());
     }
 }

@@ -6,14 +6,14 @@ use disklab_workload::{Remount, WorkloadError};
 
 /// What a stack ends in, and what lies below it.
 #[derive(Debug)]
-pub(crate) struct Again<'a> {
+pub(crate) struct StackRemount<'a> {
     /// How it is mounted again.
     pub remount: &'a disklab_stack::Remount,
     /// The stack.
     pub stack: &'a Stack,
 }
 
-impl Remount for Again<'_> {
+impl Remount for StackRemount<'_> {
     fn unmount(&self, executor: &Executor) -> Result<Option<String>, WorkloadError> {
         self.remount.unmount(executor).map_err(failed)
     }

@@ -19,7 +19,7 @@ use crate::console::{self, PANIC, tail};
 use crate::guest;
 use crate::guest_memory::{self, GuestMemory};
 use crate::options::LabOptions;
-use crate::place::Place;
+use crate::place::WorkDir;
 use crate::vhost::RING_LIMIT;
 use crate::{LabError, Sockets};
 
@@ -37,7 +37,7 @@ pub(crate) struct Kernel {
     status: Option<ExitStatus>,
     memory: Option<GuestMemory>,
     supervisor: Option<Supervisor>,
-    _place: Place,
+    _place: WorkDir,
 }
 
 impl Kernel {
@@ -48,7 +48,7 @@ impl Kernel {
         let kernel = options.kernel.canonicalize().map_err(failed)?;
         let arguments = arguments(options, line.is_some());
         guest_memory::sweep();
-        let place = Place::new(options)?;
+        let place = WorkDir::new(options)?;
         let mut command = Command::new(&kernel);
         // Nothing of this machine's environment may reach the guest.
         command
@@ -210,7 +210,7 @@ fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
     // Through the host's /proc, which the root shows: the kernel mixes its command line
     // into its randomness, so that no path that may differ between runs and machines
     // can be on it.
-    words.push(format!("init={}", Place::first_program()));
+    words.push(format!("init={}", WorkDir::first_program()));
     if !options.init_arguments.is_empty() {
         words.push("--".to_owned());
         words.extend(options.init_arguments.iter().cloned());
@@ -277,26 +277,29 @@ mod tests {
     use crate::DiskOptions;
 
     #[test]
-    fn the_guest_is_told_which_disks_do_not_turn() {
+    fn the_guest_is_reported_which_disks_do_not_turn() {
         let mut options = LabOptions::new("/k", "/f", "/bin/sh");
         let disk = |rotates| {
             let drive = Box::new(crate::steady::Steady::new(1 << 20, 1));
             DiskOptions { rotates, ..DiskOptions::new(drive, "S") }
         };
         options.disks = [true, true].map(disk).into();
-        let told = |options: &LabOptions| {
+        let reported = |options: &LabOptions| {
             let words = arguments(options, false);
             words.iter().find_map(|word| word.strip_prefix(guest::NON_ROTATING).map(str::to_owned))
         };
-        assert_eq!(told(&options), None);
+        assert_eq!(reported(&options), None);
         options.disks = (0..28).map(|index| disk(index == 0)).collect();
-        let told = told(&options).unwrap();
-        assert!(told.starts_with("vdb,vdc,") && told.ends_with(",vdz,vdaa,vdab"), "{told}");
+        let reported = reported(&options).unwrap();
+        assert!(
+            reported.starts_with("vdb,vdc,") && reported.ends_with(",vdz,vdaa,vdab"),
+            "{reported}"
+        );
     }
 
     #[test]
     fn the_kernel_keeps_what_no_drive_can_take() {
-        let told = |depths: &[Option<u64>]| {
+        let reported = |depths: &[Option<u64>]| {
             let mut options = LabOptions::new("/k", "/f", "/bin/sh");
             let disk = |depth: &Option<u64>| {
                 let drive = Box::new(crate::steady::Steady::new(1 << 20, 1));
@@ -308,14 +311,14 @@ mod tests {
                 .iter()
                 .find_map(|word| Some(word.strip_prefix("virtio_blk.queue_depth=")?.to_owned()))
         };
-        assert_eq!(told(&[Some(32), Some(31)]).as_deref(), Some("32"));
-        assert_eq!(told(&[Some(32), Some(1024)]), None);
-        assert_eq!(told(&[Some(32), None]), None);
-        assert_eq!(told(&[]), None);
+        assert_eq!(reported(&[Some(32), Some(31)]).as_deref(), Some("32"));
+        assert_eq!(reported(&[Some(32), Some(1024)]), None);
+        assert_eq!(reported(&[Some(32), None]), None);
+        assert_eq!(reported(&[]), None);
     }
 
     #[test]
-    fn a_kernel_that_is_not_there_is_told() {
+    fn a_kernel_that_is_not_there_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let options = LabOptions::new("/no/such/kernel", folder.path(), "/bin/sh");
         let error = Kernel::start(&options, None).unwrap_err().to_string();

@@ -67,7 +67,7 @@ struct Late;
 
 /// What the kernel said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum CalendarMessage {
     /// Something that is answered and done with.
     Nothing,
     /// It waits until it is told to run.
@@ -156,12 +156,12 @@ impl Calendar {
     }
 
     /// Takes one message and answers it. To be called when there is one.
-    pub fn receive(&mut self) -> Result<Said, LabError> {
+    pub fn receive(&mut self) -> Result<CalendarMessage, LabError> {
         self.hear(RecvFlags::DONTWAIT)
     }
 
     /// Waits a moment for a message, and takes it; `Nothing` where none came.
-    pub fn listen(&mut self) -> Result<Said, LabError> {
+    pub fn listen(&mut self) -> Result<CalendarMessage, LabError> {
         if !self.patient {
             set_socket_timeout(&self.socket, Timeout::Recv, Some(MOMENT))
                 .map_err(LabError::system("set up the calendar's socket"))?;
@@ -170,11 +170,11 @@ impl Calendar {
         self.hear(RecvFlags::empty())
     }
 
-    fn hear(&mut self, flags: RecvFlags) -> Result<Said, LabError> {
+    fn hear(&mut self, flags: RecvFlags) -> Result<CalendarMessage, LabError> {
         let message = match self.take(flags)? {
             Some(Ok(message)) => message,
-            Some(Err(Late)) => return Ok(Said::Nothing),
-            None => return Ok(Said::Ended),
+            Some(Err(Late)) => return Ok(CalendarMessage::Nothing),
+            None => return Ok(CalendarMessage::Ended),
         };
         match message.op {
             op::START if !self.started => {
@@ -186,7 +186,7 @@ impl Calendar {
                 let what = format!("message {} before the start", message.op);
                 return Err(LabError::protocol(WHOSE, what));
             }
-            op::WAIT => return Ok(Said::Waits),
+            op::WAIT => return Ok(CalendarMessage::Waits),
             op::GET => self.acknowledge(message.seq, self.now().0)?,
             op::GET_TOD => {
                 self.acknowledge(message.seq, self.time_of_day.saturating_add(self.now().0))?;
@@ -197,7 +197,7 @@ impl Calendar {
             op::ACK => {}
             other => return Err(LabError::protocol(WHOSE, format!("unknown message {other}"))),
         }
-        Ok(Said::Nothing)
+        Ok(CalendarMessage::Nothing)
     }
 
     /// A message; `Late` where none came in time, `None` at the end.
@@ -262,14 +262,14 @@ mod tests {
     use rustix::net::{AddressFamily, RecvAncillaryBuffer, SocketFlags, SocketType, recvmsg};
 
     fn pair() -> (Calendar, OwnedFd) {
-        let (ours, theirs) = rustix::net::socketpair(
+        let (near, far) = rustix::net::socketpair(
             AddressFamily::UNIX,
             SocketType::STREAM,
             SocketFlags::CLOEXEC,
             None,
         )
         .unwrap();
-        (Calendar::new(ours, 1_000_000_000_000_000_000).unwrap(), theirs)
+        (Calendar::new(near, 1_000_000_000_000_000_000).unwrap(), far)
     }
 
     fn say(kernel: &OwnedFd, op: u32, seq: u32, time: u64) {
@@ -294,7 +294,7 @@ mod tests {
     fn a_kernel_starts_waits_and_runs() {
         let (mut calendar, kernel) = pair();
         say(&kernel, op::START, 1, u64::MAX);
-        assert_eq!(calendar.receive().unwrap(), Said::Nothing);
+        assert_eq!(calendar.receive().unwrap(), CalendarMessage::Nothing);
         let (ack, fds) = hear(&kernel);
         assert_eq!(ack, Message { op: op::ACK, seq: 1, time: 1 });
         assert_eq!(fds, 2);
@@ -302,13 +302,13 @@ mod tests {
         calendar.receive().unwrap();
         assert_eq!(hear(&kernel).0.time, 1_000_000_000_000_000_000);
         say(&kernel, op::WAIT, 3, 0);
-        assert_eq!(calendar.receive().unwrap(), Said::Waits);
+        assert_eq!(calendar.receive().unwrap(), CalendarMessage::Waits);
         calendar.run(Nanos(500), None).unwrap();
         let (run, _) = hear(&kernel);
         assert_eq!((run.op, run.time), (op::RUN, 500));
         assert_eq!(calendar.now(), Nanos(500));
         drop(kernel);
-        assert_eq!(calendar.receive().unwrap(), Said::Ended);
+        assert_eq!(calendar.receive().unwrap(), CalendarMessage::Ended);
     }
 
     #[test]
@@ -324,14 +324,14 @@ mod tests {
             let (mut calendar, kernel) = pair();
             if start {
                 say(&kernel, op::START, 1, 0);
-                prop_assert_eq!(calendar.receive().unwrap(), Said::Nothing);
+                prop_assert_eq!(calendar.receive().unwrap(), CalendarMessage::Nothing);
             }
             send(&kernel, &bytes, SendFlags::empty()).unwrap();
             drop(kernel);
             let mut heard = 0;
             while let Ok(said) = calendar.receive() {
                 heard += 1;
-                if said == Said::Ended {
+                if said == CalendarMessage::Ended {
                     break;
                 }
             }

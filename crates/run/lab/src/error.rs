@@ -86,7 +86,7 @@ pub enum LabError {
          programs used the processor ({state}). Nothing in it can do that by itself: run it \
          again, and report it if it comes back"
     )]
-    StandsStill {
+    Hangs {
         /// For how long.
         seconds: u64,
         /// What its processes wait for, on this machine.

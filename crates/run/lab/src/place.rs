@@ -33,9 +33,9 @@ const BYTES: u64 = 1 << 20;
 
 /// The folder. It goes when this does.
 #[derive(Debug)]
-pub(crate) struct Place(NamedFolder);
+pub(crate) struct WorkDir(NamedFolder);
 
-impl Place {
+impl WorkDir {
     /// Makes it for a lab. Where none of the folders will do, it is in the lab's own, and
     /// figures that depend on each page of memory differ between folders.
     pub fn new(options: &LabOptions) -> Result<Self, LabError> {
@@ -115,10 +115,10 @@ pub(crate) fn shown_folder(name: &str) -> PathBuf {
 
 /// Names in the working folder that are not for [`LabOptions::shown`].
 pub(crate) fn is_taken(name: &str) -> bool {
-    let ours = [FIRST_PROGRAM, NEXT_PROGRAM, PROGRAM_FOLDER, PROGRAM_PLACE, LAB];
+    let near = [FIRST_PROGRAM, NEXT_PROGRAM, PROGRAM_FOLDER, PROGRAM_PLACE, LAB];
     // Of the kernel's own, and of whoever holds the folder.
     let others = [Sockets::CALENDAR, "kernel", "lock"];
-    ours.contains(&name) || others.contains(&name) || name.starts_with("disk")
+    near.contains(&name) || others.contains(&name) || name.starts_with("disk")
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
         fs::create_dir(&long).unwrap();
         let mut options = LabOptions::new("/k", &long, "/bin/sh");
         options.shown = vec![("raw", long.clone())];
-        let place = Place::new(&options).unwrap();
+        let place = WorkDir::new(&options).unwrap();
         let path = place.path().to_owned();
         assert_eq!(fs::read_link(path.join("raw")).unwrap(), long.canonicalize().unwrap());
         assert!(path.join(FIRST_PROGRAM).is_file());

@@ -53,7 +53,7 @@ impl<'a> Estimate<'a> {
         if block <= budget.as_secs_f64() {
             return Ok(());
         }
-        let (cells, block) = (self.plan.survey.pairs.len(), Duration::from_secs_f64(block));
+        let (cells, block) = (self.plan.preflight.pairs.len(), Duration::from_secs_f64(block));
         Err(RunnerError::BudgetTooShort { budget, cells, block })
     }
 
@@ -100,11 +100,11 @@ impl<'a> Estimate<'a> {
 
     /// What a cell's stack makes of its workload's I/O.
     fn layout(&self, cell: &Cell) -> LayoutCost {
-        let Some(stack) = self.plan.survey.stacks.iter().position(|s| s.id == cell.stack) else {
+        let Some(stack) = self.plan.preflight.stacks.iter().position(|s| s.id == cell.stack) else {
             return LayoutCost::SINGLE;
         };
         let (planned, shares) =
-            (&self.plan.survey.stacks[stack], &self.plan.survey.drive_writes[stack]);
+            (&self.plan.preflight.stacks[stack], &self.plan.preflight.drive_writes[stack]);
         let made = making(&planned.layers, planned.capacity, shares);
         let writes = making_writes(&planned.layers, planned.capacity);
         LayoutCost::new(shares, planned.tolerates, &made, writes)
@@ -145,7 +145,7 @@ impl<'a> Estimate<'a> {
             }
             let Some(index) = self.plan.campaign.study.stack_index(&cell.stack) else { continue };
             let drives = &self.plan.campaign.study.stacks[index].drives;
-            let size = |drive: &usize| self.plan.survey.sizes.get(*drive).copied().flatten();
+            let size = |drive: &usize| self.plan.preflight.sizes.get(*drive).copied().flatten();
             let Some(sizes) = drives.iter().map(size).collect::<Option<Vec<Bytes>>>() else {
                 continue;
             };
@@ -153,7 +153,7 @@ impl<'a> Estimate<'a> {
             let Ok(volume) = self.plan.campaign.stacks[index].shape_of_first(&sizes, data) else {
                 continue;
             };
-            let mut shares = vec![0.0; self.plan.survey.sizes.len()];
+            let mut shares = vec![0.0; self.plan.preflight.sizes.len()];
             for (drive, share) in drives.iter().zip(volume.drive_writes) {
                 shares[*drive] = share;
             }
@@ -165,7 +165,7 @@ impl<'a> Estimate<'a> {
     /// Where each stack is in the survey, by its id.
     fn planned_stacks(&self) -> HashMap<&'a str, usize> {
         self.plan
-            .survey
+            .preflight
             .stacks
             .iter()
             .enumerate()
@@ -179,7 +179,7 @@ impl<'a> Estimate<'a> {
         let shares = self.shares_of_first(cells);
         let writes = |cell: &Cell| {
             let own = shares.get(&(cell.stack.as_str(), cell.workload.as_str())).cloned();
-            own.or_else(|| stack(cell).map(|i| self.plan.survey.drive_writes[i].clone()))
+            own.or_else(|| stack(cell).map(|i| self.plan.preflight.drive_writes[i].clone()))
         };
         let costed = |writes: &dyn Fn(&Cell) -> Option<Vec<f64>>| {
             let one = |cell: &&Cell| {
@@ -191,8 +191,8 @@ impl<'a> Estimate<'a> {
         };
         let mut prediction = costed(&writes);
         for stack in cells.iter().filter_map(|cell| stack(cell)) {
-            let planned = &self.plan.survey.stacks[stack];
-            let shares = &self.plan.survey.drive_writes[stack];
+            let planned = &self.plan.preflight.stacks[stack];
+            let shares = &self.plan.preflight.drive_writes[stack];
             let made = making(&planned.layers, planned.capacity, shares);
             for (sum, bytes) in prediction.drive_writes.iter_mut().zip(made) {
                 *sum += Bytes(bytes as u64);
@@ -205,7 +205,7 @@ impl<'a> Estimate<'a> {
             let kept = |cell: &Cell| {
                 let mut writes = writes(cell)?;
                 let sum: f64 = writes.iter().sum();
-                if stack(cell).is_some_and(|i| is_mirror(&self.plan.survey.stacks[i].layers)) {
+                if stack(cell).is_some_and(|i| is_mirror(&self.plan.preflight.stacks[i].layers)) {
                     writes.iter_mut().for_each(|share| *share /= sum.max(1.0));
                 }
                 Some(writes)
@@ -227,7 +227,7 @@ mod tests {
     use super::is_mirror;
 
     #[test]
-    fn copies_are_told_from_parity() {
+    fn copies_are_reported_from_parity() {
         for layers in ["md-raid1/ext4", "partition/md-raid10/xfs", "btrfs-raid1c3", "zfs-mirror"] {
             assert!(is_mirror(layers), "{layers}");
         }

@@ -1,6 +1,6 @@
 //! Who watches a run.
 
-use disklab_bench::{Phase, Standing};
+use disklab_bench::{CellProgress, Phase};
 use disklab_store::CellRecord;
 use disklab_study::Cell;
 use disklab_verdict::Ahead;
@@ -20,7 +20,7 @@ pub trait Observer {
     fn phase(&mut self, cell: &Cell, phase: Phase);
 
     /// A cell is so far; a few times a second.
-    fn cell_stands(&mut self, cell: &Cell, standing: Standing);
+    fn cell_stands(&mut self, cell: &Cell, progress: CellProgress);
 
     /// A cell ended after so many seconds, with an error if it failed.
     fn cell_ends(&mut self, cell: &Cell, seconds: f64, error: Option<&str>);

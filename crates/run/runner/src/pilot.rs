@@ -120,11 +120,11 @@ impl Pilot {
         }
         let formula = Estimate::new(plan);
         let mut cells: HashMap<(String, String), Seen> = HashMap::new();
-        let (mut taken, mut foretold) = (0.0, 0.0);
+        let (mut taken, mut predicted) = (0.0, 0.0);
         run.for_each_sample(|record, sample| {
             let Some(seconds) = record.seconds else { return };
             taken += seconds;
-            foretold += formula.seconds(&record.cell);
+            predicted += formula.seconds(&record.cell);
             let pair = (record.cell.stack.clone(), record.cell.workload.clone());
             let seen = cells.entry(pair).or_default();
             seen.cells += 1.0;
@@ -141,7 +141,7 @@ impl Pilot {
         if cells.is_empty() {
             return Err(PilotError::NoCells { folder: folder.to_owned() });
         }
-        let correction = if foretold > 0.0 { taken / foretold } else { 1.0 };
+        let correction = if predicted > 0.0 { taken / predicted } else { 1.0 };
         Ok(Self { cells, correction })
     }
 
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_takes_the_place_of_what_was_foretold() {
+    fn what_was_seen_takes_the_place_of_what_was_predicted() {
         let seen = Seen {
             cells: 2.0,
             seconds: 6.0,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use disklab_bench::{BenchProfile, Campaign, Survey};
+use disklab_bench::{BenchProfile, Campaign, Preflight};
 use disklab_campaign::Goal;
 use disklab_store::{BenchKind, RunSettings};
 use disklab_study::{Cell, LeftOut, TooManyCells, check_run_size};
@@ -21,7 +21,7 @@ pub struct Plan {
     /// The bench.
     pub bench: BenchProfile,
     /// What of the study can run there, and is selected.
-    pub survey: Survey,
+    pub preflight: Preflight,
     /// The cells, in their order. With a rule, those that run at least.
     pub cells: Vec<Cell>,
     /// Seed of everything random, the order included.
@@ -60,23 +60,23 @@ pub enum PlanError {
 }
 
 impl Plan {
-    /// The plan for all that `survey` says can run, `repeats` times.
+    /// The plan for all that `preflight` says can run, `repeats` times.
     ///
     /// # Errors
     /// [`PlanError::TooManyCells`].
     pub fn new(
         campaign: Campaign,
         bench: BenchProfile,
-        survey: Survey,
+        preflight: Preflight,
         repeats: u32,
         seed: u64,
     ) -> Result<Self, PlanError> {
-        check_run_size(survey.pairs.len(), repeats)?;
-        let cells = campaign.study.order(&survey.pairs, repeats, seed);
+        check_run_size(preflight.pairs.len(), repeats)?;
+        let cells = campaign.study.order(&preflight.pairs, repeats, seed);
         Ok(Self {
             campaign,
             bench,
-            survey,
+            preflight,
             cells,
             seed,
             repeats,
@@ -89,12 +89,12 @@ impl Plan {
 
     /// All cells of so many blocks.
     pub fn order(&self, blocks: u32) -> Vec<Cell> {
-        self.campaign.study.order(&self.survey.pairs, blocks, self.seed)
+        self.campaign.study.order(&self.preflight.pairs, blocks, self.seed)
     }
 
     /// Leaves out all cells but those of these pairs.
     pub fn keep(&mut self, pairs: &Pairs) {
-        self.survey.pairs.retain(|pair| pairs.contains(pair));
+        self.preflight.pairs.retain(|pair| pairs.contains(pair));
         self.cells = self.order(self.repeats);
     }
 
@@ -104,14 +104,14 @@ impl Plan {
     /// [`PlanError::NothingToCompare`] and [`PlanError::TooManyCells`].
     pub fn stop_by(&mut self, rule: StopRule) -> Result<(), PlanError> {
         let mut stacks: BTreeMap<&str, usize> = BTreeMap::new();
-        for (_, workload) in &self.survey.pairs {
+        for (_, workload) in &self.preflight.pairs {
             *stacks.entry(workload).or_default() += 1;
         }
         let compares = rule.rules.as_ref().is_some_and(|r| !matches!(r.goal, Goal::Precision(_)));
         if compares && !stacks.is_empty() && stacks.values().all(|n| *n < 2) {
             return Err(PlanError::NothingToCompare);
         }
-        check_run_size(self.survey.pairs.len(), rule.most_blocks())?;
+        check_run_size(self.preflight.pairs.len(), rule.most_blocks())?;
         self.repeats = rule.most_blocks();
         self.cells = self.order(rule.first_look());
         self.stop = Some(rule);
@@ -126,7 +126,7 @@ impl Plan {
         if !self.cells.is_empty() {
             return Ok(());
         }
-        Err(PlanError::NoCells { left_out: self.survey.left_out.clone() })
+        Err(PlanError::NoCells { left_out: self.preflight.left_out.clone() })
     }
 
     /// Whether it runs the study's quick form.
@@ -136,7 +136,7 @@ impl Plan {
 
     /// Workloads that will run and that no question of the study covers.
     pub fn unasked(&self) -> Vec<&str> {
-        let runs = |id: &str| self.survey.pairs.iter().any(|(_, workload)| workload == id);
+        let runs = |id: &str| self.preflight.pairs.iter().any(|(_, workload)| workload == id);
         let unasked = self.campaign.study.unasked_workloads().map(|w| w.id.as_str());
         unasked.filter(|id| runs(id)).collect()
     }
@@ -144,7 +144,7 @@ impl Plan {
     /// The drives that are written to, by their names.
     pub fn drive_names(&self) -> Vec<String> {
         // A directory has drives of its own, the other benches have the study's.
-        match self.survey.stacks.first() {
+        match self.preflight.stacks.first() {
             Some(stack) if self.bench.name.starts_with("dir:") => stack.drives.clone(),
             _ => self.campaign.study.drives.iter().map(|d| d.name.to_string()).collect(),
         }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use disklab_bench::{CellOutcome, Phase, ReadyBench, Sink, SinkError, Standing};
+use disklab_bench::{CellOutcome, CellProgress, Phase, ReadyBench, Sink, SinkError};
 use disklab_sample::Sample;
 use disklab_store::{CellRecord, CellState, Run};
 use disklab_study::Cell;
@@ -76,8 +76,8 @@ impl Sink for Recorder<'_> {
         self.observer.phase(cell, phase);
     }
 
-    fn stands(&mut self, cell: &Cell, standing: Standing) {
-        self.observer.cell_stands(cell, standing);
+    fn stands(&mut self, cell: &Cell, progress: CellProgress) {
+        self.observer.cell_stands(cell, progress);
     }
 
     fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), SinkError> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use disklab_bench::ReadyBench;
-use disklab_store::{CellState, Grounds, Run, RunInfo, Session};
+use disklab_store::{CellState, Provenance, Run, RunInfo, Session};
 use disklab_study::{Cell, load};
 use jiff::Timestamp;
 
@@ -56,8 +56,8 @@ impl CheckedRun {
             repeats: plan.repeats,
             seed: plan.seed,
             created: Timestamp::now(),
-            stacks: plan.survey.stacks.clone(),
-            left_out: plan.survey.left_out.clone(),
+            stacks: plan.preflight.stacks.clone(),
+            left_out: plan.preflight.left_out.clone(),
             environment: bench.environment(),
         };
         // A campaign that decides as it goes adds its cells block by block.
@@ -229,13 +229,13 @@ fn same_machine(
     plan: &Plan,
     environment: &disklab_sample::Environment,
 ) -> Result<(), RunnerError> {
-    let now = Grounds {
+    let now = Provenance {
         disklab: VERSION,
         bench: &plan.kind.clone().into(),
         bench_about: &plan.bench.about,
         environment,
     };
-    let found = info.grounds().differences(&now);
+    let found = info.provenance().differences(&now);
     if found.is_empty() { Ok(()) } else { Err(RunnerError::OtherMachine(found)) }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_bench::Survey;
+use disklab_bench::Preflight;
 use disklab_source::did_you_mean;
 use disklab_study::{LeftOut, Study, matches};
 
@@ -43,8 +43,8 @@ impl<'a> Selection<'a> {
     ///
     /// # Errors
     /// [`SelectionError`] with the first pattern that matches no cell of the study.
-    pub fn narrow(&self, survey: &mut Survey, study: &Study) -> Result<(), SelectionError> {
-        let all = Pairs::of(survey, study);
+    pub fn narrow(&self, preflight: &mut Preflight, study: &Study) -> Result<(), SelectionError> {
+        let all = Pairs::of(preflight, study);
         for (flag, patterns) in [("--only", self.only), ("--without", self.without)] {
             for pattern in patterns {
                 if !all.0.iter().any(|(stack, workload)| selects(pattern, stack, workload)) {
@@ -52,8 +52,8 @@ impl<'a> Selection<'a> {
                 }
             }
         }
-        survey.pairs.retain(|(stack, workload)| self.takes(stack, workload));
-        survey.left_out.retain(|left_out| {
+        preflight.pairs.retain(|(stack, workload)| self.takes(stack, workload));
+        preflight.left_out.retain(|left_out| {
             all.0.iter().any(|(stack, workload)| {
                 concerns(left_out, stack, workload) && self.takes(stack, workload)
             })
@@ -81,16 +81,16 @@ fn concerns(left_out: &LeftOut, stack: &str, workload: &str) -> bool {
 struct Pairs(BTreeSet<(String, String)>);
 
 impl Pairs {
-    fn of(survey: &Survey, study: &Study) -> Self {
-        let mut pairs: BTreeSet<_> = survey.pairs.iter().cloned().collect();
+    fn of(preflight: &Preflight, study: &Study) -> Self {
+        let mut pairs: BTreeSet<_> = preflight.pairs.iter().cloned().collect();
         // A directory is one stack of its own.
-        let on_drives = survey.left_out.iter().any(|l| l.stack.is_some())
-            || survey.pairs.iter().any(|(id, _)| study.stacks.iter().any(|s| s.id == *id));
+        let on_drives = preflight.left_out.iter().any(|l| l.stack.is_some())
+            || preflight.pairs.iter().any(|(id, _)| study.stacks.iter().any(|s| s.id == *id));
         let own: Vec<String> = match on_drives {
             true => study.stacks.iter().map(|stack| stack.id.clone()).collect(),
-            false => survey.stacks.iter().map(|stack| stack.id.clone()).collect(),
+            false => preflight.stacks.iter().map(|stack| stack.id.clone()).collect(),
         };
-        for left_out in &survey.left_out {
+        for left_out in &preflight.left_out {
             for (at, stack) in own.iter().enumerate() {
                 for (workload, w) in study.workloads.iter().enumerate() {
                     if concerns(left_out, stack, &w.id)
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    fn survey() -> (Survey, Study) {
+    fn preflight() -> (Preflight, Study) {
         let text = r#"
 id = "tiny"
 title = "Tiny"
@@ -173,38 +173,38 @@ dd = { direction = "write", bs = "4k", count = 4 }
         let study = disklab_study::load("tiny.toml", text).unwrap_or_else(|e| panic!("{e}"));
         let stacks: Vec<&str> = study.stacks.iter().map(|s| s.id.as_str()).collect();
         assert_eq!(stacks, ["single/x", "single/y"]);
-        let survey = Survey {
+        let preflight = Preflight {
             pairs: vec![("single/x".to_owned(), "w".to_owned())],
             left_out: vec![
                 LeftOut::workload("v", "needs dd").lacking(["coreutils"]),
                 LeftOut::stack("single/y", "needs xfs"),
             ],
-            ..Survey::default()
+            ..Preflight::default()
         };
-        (survey, study)
+        (preflight, study)
     }
 
     #[test]
     fn what_is_not_asked_for_is_not_skipped_either() {
-        let (mut survey, study) = survey();
+        let (mut preflight, study) = preflight();
         Selection::new(&["single/x".to_owned()], &["v".to_owned()])
-            .narrow(&mut survey, &study)
+            .narrow(&mut preflight, &study)
             .unwrap();
-        assert_eq!(survey.pairs, [("single/x".to_owned(), "w".to_owned())]);
-        assert!(survey.left_out.is_empty(), "{:?}", survey.left_out);
+        assert_eq!(preflight.pairs, [("single/x".to_owned(), "w".to_owned())]);
+        assert!(preflight.left_out.is_empty(), "{:?}", preflight.left_out);
     }
 
     #[test]
     fn a_pattern_of_cells_that_cannot_run_is_known() {
-        let (mut survey, study) = survey();
-        Selection::new(&["*/y".to_owned()], &[]).narrow(&mut survey, &study).unwrap();
-        assert!(survey.pairs.is_empty());
-        assert_eq!(survey.left_out.len(), 2, "{:?}", survey.left_out);
+        let (mut preflight, study) = preflight();
+        Selection::new(&["*/y".to_owned()], &[]).narrow(&mut preflight, &study).unwrap();
+        assert!(preflight.pairs.is_empty());
+        assert_eq!(preflight.left_out.len(), 2, "{:?}", preflight.left_out);
     }
 
     #[test]
     fn a_misspelt_pattern_is_refused_with_a_tip() {
-        let (survey, study) = survey();
+        let (preflight, study) = preflight();
         for (pattern, tip) in [
             ("z:w", "stacks: single/x, single/y"),
             ("*/x:vv", "did you mean 'v'"),
@@ -213,7 +213,7 @@ dd = { direction = "write", bs = "4k", count = 4 }
             let pattern = [pattern.to_owned()];
             let selections = [Selection::new(&pattern, &[]), Selection::new(&[], &pattern)];
             for selection in selections {
-                let error = selection.narrow(&mut survey.clone(), &study).unwrap_err();
+                let error = selection.narrow(&mut preflight.clone(), &study).unwrap_err();
                 assert_eq!(error.pattern, pattern[0]);
                 assert!(error.to_string().contains(tip), "{error}");
             }

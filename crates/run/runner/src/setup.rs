@@ -129,15 +129,15 @@ impl PlannedRun {
         };
         let bench = benches.bench()?;
         let (settings, kind) = (benches.settings, benches.kind);
-        let mut survey = bench.survey(&campaign);
-        Selection::new(&options.only, &options.without).narrow(&mut survey, &campaign.study)?;
+        let mut preflight = bench.preflight(&campaign);
+        Selection::new(&options.only, &options.without).narrow(&mut preflight, &campaign.study)?;
         let repeats = options.repeats.unwrap_or(campaign.study.repeats);
         let seed = match options.seed {
             Some(seed) => seed,
             None => draw_seed()?,
         };
         let room = Room::of(&options.bench(), scratch.path());
-        let mut plan = Plan::new(campaign, bench.profile(), survey, repeats, seed)?;
+        let mut plan = Plan::new(campaign, bench.profile(), preflight, repeats, seed)?;
         (plan.settings, plan.kind) = (settings, kind);
         Ok(Self { plan, room, bench, scratch, named_kernel })
     }

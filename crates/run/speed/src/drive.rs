@@ -29,14 +29,14 @@ pub(crate) struct Mark {
 
 /// What the drives of one guest tell.
 #[derive(Debug, Default)]
-struct Told {
+struct DriveRecord {
     requests: u64,
     marks: Vec<Mark>,
 }
 
 /// What the drives of one guest tell, shared by them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Record(Arc<Mutex<Told>>);
+pub(crate) struct Record(Arc<Mutex<DriveRecord>>);
 
 impl Record {
     /// The marks, in their order.
@@ -45,12 +45,12 @@ impl Record {
     }
 
     fn note(&self, now: Nanos, request: &Request) {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if request.operation == Operation::Write && request.sector == SECTORS - MARK_SECTORS {
-            let requests = told.requests;
-            told.marks.push(Mark { real: Instant::now(), virtual_time: now, requests });
+            let requests = record.requests;
+            record.marks.push(Mark { real: Instant::now(), virtual_time: now, requests });
         } else {
-            told.requests += 1;
+            record.requests += 1;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use disklab_engine::{DeviceAccess, Site, run};
+use disklab_engine::{DeviceAccess, JobContext, run};
 use disklab_jobfile::{Policy, Runner, parse};
 use disklab_source::Source;
 
@@ -22,10 +22,10 @@ pub(crate) fn reads(count: u64) -> Result<(), String> {
     let source = Arc::new(Source { name: "speed".to_owned(), text });
     let policy = Policy { runner: Runner::Native, directory: true, folders: true };
     let jobs = parse(&source, policy).map_err(|e| e.to_string())?;
-    let site = Site { lean: true, devices: DeviceAccess::Any, ..Site::new("/", 1) };
+    let context = JobContext { lean: true, devices: DeviceAccess::Any, ..JobContext::new("/", 1) };
     let mark = || drive.mark().map_err(|e| format!("cannot mark {DRIVE}: {e}"));
     mark()?;
-    let report = run(&jobs, &site).map_err(|e| e.to_string())?;
+    let report = run(&jobs, &context).map_err(|e| e.to_string())?;
     mark()?;
     match report.jobs.first().map(|job| (job.read.operations, job.error.as_ref())) {
         Some((done, None)) if done == count => Ok(()),

@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jobs_are_told_in_words() {
+    fn jobs_are_reported_in_words() {
         for job in [
             Job::Nothing,
             Job::Reads(7),

@@ -26,11 +26,11 @@ const WARM_UP: u32 = 1000;
 pub fn round_trip(core: Option<usize>, rounds: u32) -> Result<Duration, LabError> {
     let failed = "measure the round trip to `cat`";
     let _pinned = Pinned::to(core)?;
-    let (mut ours, theirs) = UnixStream::pair().map_err(LabError::system(failed))?;
-    let again = theirs.try_clone().map_err(LabError::system(failed))?;
+    let (mut near, far) = UnixStream::pair().map_err(LabError::system(failed))?;
+    let again = far.try_clone().map_err(LabError::system(failed))?;
     let mut cat = Command::new("cat")
         .env(disklab_exec::OWNER_VARIABLE, disklab_exec::owner())
-        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdin(Stdio::from(OwnedFd::from(far)))
         .stdout(Stdio::from(OwnedFd::from(again)))
         .stderr(Stdio::null())
         .spawn()
@@ -39,8 +39,8 @@ pub fn round_trip(core: Option<usize>, rounds: u32) -> Result<Duration, LabError
     let mut go = |rounds: u32| -> std::io::Result<Duration> {
         let began = Instant::now();
         for _ in 0..rounds {
-            ours.write_all(&bytes)?;
-            ours.read_exact(&mut bytes)?;
+            near.write_all(&bytes)?;
+            near.read_exact(&mut bytes)?;
         }
         Ok(began.elapsed())
     };

@@ -291,7 +291,7 @@ pub enum LeftAlone {
     NotTheFolder,
     /// Its name is somebody else's.
     #[error("its name is not one that disklab gives")]
-    ForeignName,
+    OtherName,
     /// A file system lies in it.
     #[error("something is mounted in it")]
     MountedIn,

@@ -36,7 +36,7 @@ pub trait Layer: Debug + Send + Sync {
     ///
     /// # Errors
     /// Where a program or a system call fails; the caller takes down.
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError>;
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError>;
 }
 
 /// What stands at some height of a stack.
@@ -68,7 +68,7 @@ impl Form {
 
 /// Where a stack is being made, and with what.
 #[derive(Debug)]
-pub struct Site<'a> {
+pub struct LayerContext<'a> {
     /// Runs the programs.
     pub executor: &'a Executor,
     /// Remembers what to take down.
@@ -102,7 +102,7 @@ pub struct MadePool {
     pub sync: Option<String>,
 }
 
-impl Site<'_> {
+impl LayerContext<'_> {
     /// Runs a program for `layer` and asks for exit code 0.
     ///
     /// # Errors

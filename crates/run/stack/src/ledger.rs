@@ -155,7 +155,7 @@ impl Ledger {
         }
     }
 
-    /// How many entries there are: a mark for [`Ledger::take_down_to`].
+    /// How many entries there are: a mark for [`Ledger::tear_down_to`].
     pub fn mark(&self) -> usize {
         self.entries.len()
     }
@@ -166,7 +166,7 @@ impl Ledger {
     ///
     /// What could not be taken down stays entered, above `mark`: a later call
     /// and, after the end of this process, [`recover`] try it again.
-    pub fn take_down_to(&mut self, mark: usize, executor: &Executor) -> Vec<StackError> {
+    pub fn tear_down_to(&mut self, mark: usize, executor: &Executor) -> Vec<StackError> {
         let mut context = TeardownContext::by_force(executor);
         let above = self.entries.split_off(mark.min(self.entries.len()));
         // A thing that was busy may be free once what stood on it is gone.

@@ -27,7 +27,7 @@ mod udev;
 mod undo;
 
 pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
-pub use layer::{Form, Layer, LayerKind, MadePool, Site};
+pub use layer::{Form, Layer, LayerContext, LayerKind, MadePool};
 pub use layers::{LAYERS, find_layer};
 pub use ledger::{
     Decision, Distrust, InvalidLedgerId, Ledger, LedgerId, Leftover, Recovery, decide, recover,

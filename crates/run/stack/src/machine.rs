@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use disklab_exec::{Executor, Invocation, find_program};
-use disklab_source::{Place, Source};
+use disklab_source::{Location, Source};
 use disklab_study::LayerSpec;
 
 use crate::LAYERS;
@@ -86,7 +86,7 @@ pub fn needs_words(needs: &[Need]) -> String {
 /// All needs of all kinds of layers, each once, sorted: for `disklab doctor`.
 pub fn known_needs() -> Vec<Need> {
     let source = Arc::new(Source { name: "disklab".to_owned(), text: String::new() });
-    let place = Place { source, span: 0..0 };
+    let place = Location { source, span: 0..0 };
     let mut needs: Vec<Need> = LAYERS
         .iter()
         .filter_map(|kind| {

@@ -124,7 +124,7 @@ pub(crate) mod tests {
     use std::sync::Arc;
 
     use disklab_config::{Node, Value};
-    use disklab_source::{Place, Source};
+    use disklab_source::{Location, Source};
     use disklab_study::{LayerSpec, parse_layers};
     use proptest::prelude::*;
 
@@ -133,7 +133,7 @@ pub(crate) mod tests {
     /// The layer that a text such as `md-raid5[chunk=64K]` describes.
     pub(crate) fn spec(text: &str) -> LayerSpec {
         let source = Arc::new(Source { name: "test".to_owned(), text: text.to_owned() });
-        let place = Place { source, span: 0..text.len() };
+        let place = Location { source, span: 0..text.len() };
         let node = Node { value: Value::Text(text.to_owned()), place };
         parse_layers(&node).expect("a layer").remove(0)
     }

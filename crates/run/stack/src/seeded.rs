@@ -3,12 +3,12 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::Site;
+use crate::LayerContext;
 
 /// A UUID, version 4 in form (RFC 9562), that depends on the site's seed and
 /// tag and on `what` alone.
-pub(crate) fn uuid(site: &Site<'_>, what: &str) -> String {
-    let text = format!("{}/{}/{what}", site.seed, site.tag);
+pub(crate) fn uuid(context: &LayerContext<'_>, what: &str) -> String {
+    let text = format!("{}/{}/{what}", context.seed, context.tag);
     let mut bytes: Vec<u8> = Sha256::digest(text).iter().take(16).copied().collect();
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;

@@ -8,8 +8,8 @@ use disklab_study::{LayerSpec, StackSpec};
 use disklab_units::Bytes;
 
 use crate::{
-    Form, LAYERS, Layer, LayerKind, Need, Remount, Shape, ShapeError, Site, StackError, Volume,
-    find_layer,
+    Form, LAYERS, Layer, LayerContext, LayerKind, Need, Remount, Shape, ShapeError, StackError,
+    Volume, find_layer,
 };
 
 /// The size of the drives on which [`Stack::parse`] tries whether the layers
@@ -148,12 +148,16 @@ impl Stack {
     ///
     /// # Errors
     /// Where a layer fails. What was made so far is in the site's ledger.
-    pub fn make(&self, devices: &[PathBuf], site: &mut Site<'_>) -> Result<Made, StackError> {
-        wipe(devices, site)?;
+    pub fn make(
+        &self,
+        devices: &[PathBuf],
+        context: &mut LayerContext<'_>,
+    ) -> Result<Made, StackError> {
+        wipe(devices, context)?;
         let mut form = Form::Devices(devices.to_vec());
         let mut device = None;
         for (spec, layer) in &self.layers {
-            site.executor.interrupt.check().map_err(|stop| StackError::Program {
+            context.executor.interrupt.check().map_err(|stop| StackError::Program {
                 layer: spec.name.clone(),
                 source: stop.into(),
             })?;
@@ -162,7 +166,7 @@ impl Stack {
                 Form::Pool { .. } | Form::Directory(_) => Vec::new(),
             };
             tracing::debug!(layer = %spec, ?form, "make");
-            form = layer.make(form, site)?;
+            form = layer.make(form, context)?;
             device = match (&form, below.as_slice()) {
                 (Form::Devices(_), _) => None,
                 (_, [one]) => Some(one.clone()),
@@ -177,7 +181,7 @@ impl Stack {
         };
         // What lies below it, such as the file system of a loop file, stays mounted.
         let top = |mounted: &&Remount| mounted.directory() == directory;
-        let remount = site.mounted.iter().rev().find(top).cloned();
+        let remount = context.mounted.iter().rev().find(top).cloned();
         Ok(Made { directory, device, remount })
     }
 }
@@ -187,12 +191,12 @@ const WIPEFS: Need = Need::Program { name: "wipefs", package: "util-linux" };
 /// Removes the signatures that an earlier stack left, so that no tool takes the
 /// devices for members of what no longer exists. wipefs refuses a device that
 /// is in use.
-fn wipe(devices: &[PathBuf], site: &Site<'_>) -> Result<(), StackError> {
-    if devices.is_empty() || site.drives_are_zero {
+fn wipe(devices: &[PathBuf], context: &LayerContext<'_>) -> Result<(), StackError> {
+    if devices.is_empty() || context.drives_are_zero {
         return Ok(());
     }
     let paths = devices.iter().map(PathBuf::as_path).collect::<Vec<&Path>>();
-    site.run("stack", &Invocation::new("wipefs").arg("--all").args(paths)).map(|_| ())
+    context.run("stack", &Invocation::new("wipefs").arg("--all").args(paths)).map(|_| ())
 }
 
 /// # Errors

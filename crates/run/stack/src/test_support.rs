@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use disklab_config::{Node, Value};
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 use disklab_study::{StackSpec, parse_layers};
 
 use crate::{Layer, find_layer};
@@ -11,7 +11,7 @@ use crate::{Layer, find_layer};
 /// A stack on this many drives, as a study would have it.
 pub(crate) fn spec(text: &str, drives: usize) -> Result<StackSpec, SourceError> {
     let source = Arc::new(Source { name: "test.toml".to_owned(), text: text.to_owned() });
-    let place = Place { source, span: 0..text.len() };
+    let place = Location { source, span: 0..text.len() };
     let node = Node { value: Value::Text(text.to_owned()), place: place.clone() };
     let layers = parse_layers(&node)?;
     Ok(StackSpec {

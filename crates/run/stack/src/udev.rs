@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use disklab_exec::Invocation;
 use rustix::fs::{FileType, stat};
 
-use crate::{Site, StackError};
+use crate::{LayerContext, StackError};
 
 /// How long a device node may take to appear: udev's own limit for an event is
 /// longer, but an event that takes 10 s is a fault worth knowing about.
@@ -29,7 +29,7 @@ pub(crate) fn dm(invocation: Invocation) -> Invocation {
 /// # Errors
 /// Where it does not appear, or the user asked to stop.
 pub(crate) fn wait_for_node(
-    site: &Site<'_>,
+    context: &LayerContext<'_>,
     layer: &str,
     path: &Path,
 ) -> Result<PathBuf, StackError> {
@@ -39,7 +39,7 @@ pub(crate) fn wait_for_node(
             let (layer, what) = (layer.to_owned(), path.display().to_string());
             return Err(StackError::NotShown { layer, what, waited: PATIENCE });
         }
-        nap(site, layer)?;
+        nap(context, layer)?;
     }
     Ok(path.to_owned())
 }
@@ -48,8 +48,9 @@ pub(crate) fn wait_for_node(
 ///
 /// # Errors
 /// Where the user asked to stop.
-pub(crate) fn nap(site: &Site<'_>, layer: &str) -> Result<(), StackError> {
-    site.executor
+pub(crate) fn nap(context: &LayerContext<'_>, layer: &str) -> Result<(), StackError> {
+    context
+        .executor
         .interrupt
         .sleep(Duration::from_millis(50))
         .map_err(|stop| StackError::Program { layer: layer.to_owned(), source: stop.into() })

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_go_on_where_the_last_one_ended() {
+    fn buffers_continue_where_the_last_one_ended() {
         let mut buffers = Buffers::new(Spec::random(), 3).expect("valid");
         let mut parts = vec![0; 1000];
         let (first, second) = parts.split_at_mut(333);

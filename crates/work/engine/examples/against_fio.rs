@@ -16,7 +16,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use disklab_engine::{Report, Site, run};
+use disklab_engine::{JobContext, Report, run};
 use disklab_jobfile::{Policy, parse};
 use disklab_source::Source;
 use disklab_stats::paired_ratio;
@@ -106,17 +106,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             settings.extra.join("\n"),
         );
         let (mut a, mut b) = (Vec::new(), Vec::new());
-        ours(&text, &folder)?;
+        native(&text, &folder)?;
         for _ in 0..settings.pairs {
             draw ^= draw << 13;
             draw ^= draw >> 17;
             draw ^= draw << 5;
             if draw % 2 == 0 {
-                a.push(ours(&text, &folder)?);
+                a.push(native(&text, &folder)?);
                 b.push(fio(&text, &folder)?);
             } else {
                 b.push(fio(&text, &folder)?);
-                a.push(ours(&text, &folder)?);
+                a.push(native(&text, &folder)?);
             }
         }
         let ratio = |value: fn(&Run) -> f64| {
@@ -165,10 +165,10 @@ fn tempfile_in(directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
     Ok(folder)
 }
 
-fn ours(text: &str, folder: &Path) -> Result<Run, Box<dyn Error>> {
+fn native(text: &str, folder: &Path) -> Result<Run, Box<dyn Error>> {
     let source = Arc::new(Source { name: "job.fio".to_owned(), text: text.to_owned() });
     let jobs = parse(&source, Policy::default())?;
-    let report = run(&jobs, &Site::new(folder, 1))?;
+    let report = run(&jobs, &JobContext::new(folder, 1))?;
     if let Some((_, error)) = report.jobs.iter().find_map(|job| job.error.clone()) {
         return Err(error.into());
     }

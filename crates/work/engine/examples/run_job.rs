@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use disklab_engine::{LogKind, Site, run};
+use disklab_engine::{JobContext, LogKind, run};
 use disklab_jobfile::{Policy, parse};
 use disklab_source::Source;
 
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let directory = words.get(1).map_or(".", String::as_str);
     let text = std::fs::read_to_string(&name)?;
     let jobs = parse(&Arc::new(Source { name, text }), Policy::default())?;
-    let report = run(&jobs, &Site::new(directory, 1))?;
+    let report = run(&jobs, &JobContext::new(directory, 1))?;
     if let Some(folder) = logs {
         for kind in [LogKind::Bandwidth, LogKind::Operations, LogKind::Latency] {
             for (name, text) in report.logs(kind) {

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_told_in_words() {
+    fn errors_are_reported_in_words() {
         let error = |n| words(&io::Error::from_raw_os_error(n));
         assert_eq!(error(libc::ENOSPC), "No space left on device");
         assert!(error(libc::EMFILE).contains("openfiles"));

@@ -1,7 +1,7 @@
 //! Runs fio jobs natively, with fio's semantics and less cost.
 //!
 //! A [`Job`](disklab_jobfile::Job) says what to do; [`run`] does it on the files
-//! of a [`Site`] and gives a [`Report`]: latencies as whole histograms, counts
+//! of a [`JobContext`] and gives a [`Report`]: latencies as whole histograms, counts
 //! interval by interval, processor time, all as figures or as fio's JSON.
 //!
 //! The order of the layers, from below: `pattern` (pure: which I/O comes next),
@@ -18,6 +18,7 @@
 //! - `number_ios` also ends a job that is `time_based`.
 
 mod backend;
+mod context;
 mod control;
 mod error;
 mod files;
@@ -32,18 +33,17 @@ mod random;
 mod report;
 mod run;
 mod segment;
-mod site;
 mod steady;
 #[cfg(test)]
 mod testing;
 mod verify;
 mod worker;
 
+pub use context::{Issued, JobContext, Progress, ProgressHook};
 pub use error::EngineError;
 pub use files::{DeviceAccess, HeldDevice, Untouchable, preflight, written_devices};
 pub use measure::{Cell, Series};
 pub use pattern::{Kind, Request};
 pub use report::{Done, JobReport, LogKind, Report, Spread, log_paths};
 pub use run::{lay_out, run};
-pub use site::{Issued, Progress, ProgressHook, Site};
 pub use steady::Steadiness;

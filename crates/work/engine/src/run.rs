@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use disklab_jobfile::Job;
 use disklab_sample::Windows;
 
+use crate::context::JobContext;
 use crate::control::{Controls, groups};
 use crate::error::EngineError;
 use crate::files::{Ends, lay_out_job, preflight, take_lengths};
@@ -13,7 +14,6 @@ use crate::flow::Flows;
 use crate::measure::{FINEST_NS, now_ns};
 use crate::report::{JobReport, Report};
 use crate::segment::Segments;
-use crate::site::Site;
 use crate::steady::Watches;
 use crate::verify::Checker;
 use crate::worker::Outcome;
@@ -27,19 +27,19 @@ const MOST_CLONES: u32 = 10_000;
 /// # Errors
 /// Where a job asks for what this engine cannot do, or names what it must not touch
 /// ([`preflight`]), before anything is touched; or where a file cannot be made.
-pub fn lay_out(jobs: &[Job], site: &Site) -> Result<(), EngineError> {
-    laid_out(jobs, site).map(|_| ())
+pub fn lay_out(jobs: &[Job], context: &JobContext) -> Result<(), EngineError> {
+    laid_out(jobs, context).map(|_| ())
 }
 
 /// The same. Returns the jobs with the lengths of files that are taken as they are.
-fn laid_out(jobs: &[Job], site: &Site) -> Result<Vec<Job>, EngineError> {
+fn laid_out(jobs: &[Job], context: &JobContext) -> Result<Vec<Job>, EngineError> {
     check(jobs)?;
-    preflight(jobs, site)?;
+    preflight(jobs, context)?;
     let mut jobs = jobs.to_vec();
     for job in &mut jobs {
         // A job before this one may have made its files.
-        take_lengths(job, site)?;
-        lay_out_job(job, site)?;
+        take_lengths(job, context)?;
+        lay_out_job(job, context)?;
     }
     Ok(jobs)
 }
@@ -51,17 +51,17 @@ fn laid_out(jobs: &[Job], site: &Site) -> Result<Vec<Job>, EngineError> {
 ///
 /// # Errors
 /// As for [`lay_out`].
-pub fn run(jobs: &[Job], site: &Site) -> Result<Report, EngineError> {
-    let jobs = laid_out(jobs, site)?;
+pub fn run(jobs: &[Job], context: &JobContext) -> Result<Report, EngineError> {
+    let jobs = laid_out(jobs, context)?;
     let jobs = jobs.as_slice();
-    let ends = Ends::plan(jobs, site)?;
-    site.interrupt.check()?;
+    let ends = Ends::plan(jobs, context)?;
+    context.interrupt.check()?;
     let (controls, flows) = (Controls::new(jobs), Flows::new(jobs));
     let began = now_ns();
     let mut outcomes: BTreeMap<(usize, u32), Outcome> = BTreeMap::new();
     let mut segments = Segments {
         jobs,
-        context: site,
+        context: context,
         ends: &ends,
         controls: &controls,
         flows: &flows,
@@ -69,7 +69,7 @@ pub fn run(jobs: &[Job], site: &Site) -> Result<Report, EngineError> {
         watches: Watches::new(jobs),
     };
     let mut from = 0;
-    while from < jobs.len() && !site.interrupt.is_raised() {
+    while from < jobs.len() && !context.interrupt.is_raised() {
         let stone = jobs[from + 1..].iter().position(|job| job.groups.stonewall);
         let to = stone.map_or(jobs.len(), |at| from + 1 + at);
         segments.run(from..to, &mut outcomes)?;
@@ -78,7 +78,7 @@ pub fn run(jobs: &[Job], site: &Site) -> Result<Report, EngineError> {
     let elapsed_ns = now_ns() - began;
     Ok(Report {
         jobs: reports(jobs, outcomes, &segments.watches),
-        interrupted: site.interrupt.is_raised(),
+        interrupted: context.interrupt.is_raised(),
         elapsed_ns,
     })
 }

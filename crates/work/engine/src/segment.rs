@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use disklab_jobfile::Job;
 
+use crate::context::{JobContext, Progress};
 use crate::control::Controls;
 use crate::error::EngineError;
 use crate::files::Ends;
 use crate::flow::Flows;
 use crate::measure::now_ns;
-use crate::site::{Progress, Site};
 use crate::steady::Watches;
 use crate::worker::{self, Outcome, Shared};
 
@@ -59,7 +59,7 @@ impl Gate {
 /// What all jobs share.
 pub(crate) struct Segments<'a> {
     pub(crate) jobs: &'a [Job],
-    pub(crate) context: &'a Site,
+    pub(crate) context: &'a JobContext,
     pub(crate) ends: &'a Ends,
     pub(crate) controls: &'a Controls,
     pub(crate) flows: &'a Flows,
@@ -108,7 +108,7 @@ impl Segments<'_> {
         let bytes: &[AtomicU64; 2] = bytes;
         let reported = context.progress.is_some().then_some(bytes);
         let shared = |job: usize, clone: u32| Shared {
-            site: context,
+            context: context,
             ends,
             control: controls.of(job, clone),
             flows,

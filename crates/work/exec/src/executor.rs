@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_goes_on() {
+    fn a_daemon_continues() {
         let executor = executor();
         let minute = Duration::from_secs(60);
         let sh = |script: &str| Invocation::new("sh").args(["-c", script]);

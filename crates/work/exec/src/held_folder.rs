@@ -62,8 +62,8 @@ impl HeldFolder {
         for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
             let path = entry.path();
             // Folders of one's own only: others may be anything.
-            let ours = fs::symlink_metadata(&path).is_ok_and(|m| m.is_dir() && m.uid() == own);
-            if !ours || !entry.file_name().to_string_lossy().starts_with(prefix) {
+            let own = fs::symlink_metadata(&path).is_ok_and(|m| m.is_dir() && m.uid() == own);
+            if !own || !entry.file_name().to_string_lossy().starts_with(prefix) {
                 continue;
             }
             let Ok(lock) = File::open(path.join(LOCK)) else {
@@ -115,10 +115,10 @@ mod tests {
         assert_ne!(used.path(), other.path());
         let left = parent.path().join("disklab-0123456789abcdef-0");
         let making = parent.path().join("disklab-0123456789abcdef-1");
-        let foreign = parent.path().join("disk");
+        let background = parent.path().join("disk");
         let old = parent.path().join("disklab-0123456789abcdef-2");
         let full = parent.path().join("disklab-0123456789abcdef-3");
-        for folder in [&left, &making, &foreign, &old, &full] {
+        for folder in [&left, &making, &background, &old, &full] {
             fs::create_dir(folder).unwrap();
         }
         fs::write(full.join("vm_file-1"), "memory").unwrap();
@@ -126,18 +126,18 @@ mod tests {
         for folder in [&old, &full] {
             File::open(folder).unwrap().set_modified(yesterday).unwrap();
         }
-        for folder in [&left, &foreign] {
+        for folder in [&left, &background] {
             fs::write(folder.join(LOCK), "").unwrap();
             fs::write(folder.join("vm_file-1"), "memory").unwrap();
         }
-        std::os::unix::fs::symlink(&foreign, parent.path().join("disklab-link")).unwrap();
+        std::os::unix::fs::symlink(&background, parent.path().join("disklab-link")).unwrap();
         HeldFolder::sweep(parent.path(), PREFIX);
         assert!(!left.exists(), "nobody holds it");
         assert!(used.path().exists() && other.path().exists(), "they are held");
         assert!(making.exists(), "it has no lock yet");
         assert!(!old.exists(), "it never had one");
         assert!(full.exists(), "nobody knows whose it is");
-        assert!(foreign.join("vm_file-1").exists(), "it is no folder of ours");
+        assert!(background.join("vm_file-1").exists(), "it is no folder of ours");
         let path = used.path().to_owned();
         drop(used);
         assert!(!path.exists());

@@ -13,7 +13,7 @@ use crate::Interrupt;
 use crate::family::Family;
 
 /// How long between two looks at the flag and the clock.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL: Duration = Duration::from_millis(200);
 /// The same for a program that is to end.
 const ENDING_LOOK: Duration = Duration::from_millis(10);
 /// How long a program that was asked to end may take: fio waits for the I/Os that its
@@ -70,7 +70,7 @@ pub(crate) fn wait(
             });
         }
         match &mut ending {
-            Some(ending) => ending.go_on(),
+            Some(ending) => ending.proceed(),
             None => {
                 if interrupt.is_some_and(Interrupt::is_raised) {
                     reason = Reason::Interrupted;
@@ -84,8 +84,8 @@ pub(crate) fn wait(
         }
         let left = match (&ending, limit) {
             (Some(_), _) => ENDING_LOOK,
-            (None, None) => LOOK,
-            (None, Some(limit)) => limit.saturating_sub(began.elapsed()).min(LOOK),
+            (None, None) => POLL,
+            (None, Some(limit)) => limit.saturating_sub(began.elapsed()).min(POLL),
         };
         match &pidfd {
             Some(fd) => {
@@ -119,7 +119,7 @@ impl Ending {
         Self { family, at: Instant::now() + grace }
     }
 
-    fn go_on(&mut self) {
+    fn proceed(&mut self) {
         if Instant::now() < self.at {
             self.family.look();
         } else {

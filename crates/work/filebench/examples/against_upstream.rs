@@ -19,7 +19,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use disklab_exec::Interrupt;
-use disklab_filebench::{ContentKind, Measured, Options, Progress, Site, run};
+use disklab_filebench::{ContentKind, Measured, Options, Progress, SessionContext, run};
 use disklab_stats::{CONFIDENCE, median_ranks, paired_ratio};
 use disklab_wml::output::parse_summary;
 use disklab_wml::random::{Rng, Uniform};
@@ -87,7 +87,7 @@ fn compare(plan: &Plan) -> Result<(), Box<dyn Error>> {
             let pair = &mut now[case];
             match theirs {
                 Some(program) => pair.1 = upstream(program, plan, name, threads, folder.path())?,
-                None => pair.0 = ours(plan, name, threads, folder.path(), block as u64)?,
+                None => pair.0 = native(plan, name, threads, folder.path(), block as u64)?,
             }
         }
         rates.iter_mut().zip(now).for_each(|(rates, pair)| rates.push(pair));
@@ -115,7 +115,7 @@ fn compare(plan: &Plan) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn ours(
+fn native(
     plan: &Plan,
     name: &str,
     threads: u64,
@@ -129,14 +129,14 @@ fn ours(
         run_time: Some(Duration::from_secs(plan.seconds)),
     };
     let personality = Personality::read(&built_in.source(), &overrides)?;
-    let site = Site {
+    let context = SessionContext {
         directory: folder.to_owned(),
         seed,
         interrupt: Interrupt::new(),
         progress: Progress::silent(),
     };
     let options = Options { content: ContentKind::Zeros, ..Options::default() };
-    let report = run(&personality, &site, &options)?;
+    let report = run(&personality, &context, &options)?;
     Ok(report.runs.first().map_or(0.0, Measured::operations_per_second))
 }
 

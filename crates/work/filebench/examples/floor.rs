@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use disklab_exec::Interrupt;
-use disklab_filebench::{ContentKind, Measured, Options, Progress, Site, run};
+use disklab_filebench::{ContentKind, Measured, Options, Progress, SessionContext, run};
 use disklab_stats::paired_ratio;
 use disklab_wml::random::{Rng, Uniform, gamma};
 use disklab_wml::{Overrides, Personality, find_personality};
@@ -41,18 +41,18 @@ struct Case {
     mean: f64,
     /// Flowops of a turn, as Filebench counts them.
     flowops: u64,
-    turn: fn(&mut Hand<'_>) -> std::io::Result<()>,
+    iteration: fn(&mut Actor<'_>) -> std::io::Result<()>,
 }
 
 const CASES: [Case; 4] = [
-    Case { name: "fileserver", threads: 1, mean: 131_072.0, flowops: 11, turn: file_server },
-    Case { name: "fileserver", threads: 50, mean: 131_072.0, flowops: 11, turn: file_server },
-    Case { name: "varmail", threads: 1, mean: 16_384.0, flowops: 13, turn: mail },
-    Case { name: "varmail", threads: 16, mean: 16_384.0, flowops: 13, turn: mail },
+    Case { name: "fileserver", threads: 1, mean: 131_072.0, flowops: 11, iteration: file_server },
+    Case { name: "fileserver", threads: 50, mean: 131_072.0, flowops: 11, iteration: file_server },
+    Case { name: "varmail", threads: 1, mean: 16_384.0, flowops: 13, iteration: mail },
+    Case { name: "varmail", threads: 16, mean: 16_384.0, flowops: 13, iteration: mail },
 ];
 
 /// What a thread has.
-struct Hand<'a> {
+struct Actor<'a> {
     names: &'a [PathBuf],
     sizes: &'a [usize],
     zeros: &'a [u8],
@@ -62,7 +62,7 @@ struct Hand<'a> {
     missing: usize,
 }
 
-impl Hand<'_> {
+impl Actor<'_> {
     fn draw(&mut self, below: usize) -> usize {
         (self.rng.next_u64() % below as u64) as usize
     }
@@ -109,38 +109,38 @@ impl Hand<'_> {
     }
 }
 
-fn file_server(hand: &mut Hand<'_>) -> std::io::Result<()> {
-    let drawn = hand.draw(hand.sizes.len());
-    let size = hand.sizes[drawn];
-    let mut file = hand.create()?;
+fn file_server(actor: &mut Actor<'_>) -> std::io::Result<()> {
+    let drawn = actor.draw(actor.sizes.len());
+    let size = actor.sizes[drawn];
+    let mut file = actor.create()?;
     for from in (0..size).step_by(PIECE) {
-        file.write_all(&hand.zeros[..PIECE.min(size - from)])?;
+        file.write_all(&actor.zeros[..PIECE.min(size - from)])?;
     }
     drop(file);
-    let mut file = hand.open()?;
-    hand.append(&mut file)?;
+    let mut file = actor.open()?;
+    actor.append(&mut file)?;
     drop(file);
-    let mut file = hand.open()?;
-    hand.read_whole(&mut file)?;
+    let mut file = actor.open()?;
+    actor.read_whole(&mut file)?;
     drop(file);
-    hand.delete()?;
-    fs::metadata(hand.other()).map(drop)
+    actor.delete()?;
+    fs::metadata(actor.other()).map(drop)
 }
 
-fn mail(hand: &mut Hand<'_>) -> std::io::Result<()> {
-    let mut file = hand.create()?;
-    hand.append(&mut file)?;
+fn mail(actor: &mut Actor<'_>) -> std::io::Result<()> {
+    let mut file = actor.create()?;
+    actor.append(&mut file)?;
     file.sync_all()?;
     drop(file);
-    let mut file = hand.open()?;
-    hand.read_whole(&mut file)?;
-    hand.append(&mut file)?;
+    let mut file = actor.open()?;
+    actor.read_whole(&mut file)?;
+    actor.append(&mut file)?;
     file.sync_all()?;
     drop(file);
-    let mut file = hand.open()?;
-    hand.read_whole(&mut file)?;
+    let mut file = actor.open()?;
+    actor.read_whole(&mut file)?;
     drop(file);
-    hand.delete()
+    actor.delete()
 }
 
 fn bare(case: &Case, seconds: u64, files: usize) -> Result<f64, Box<dyn Error>> {
@@ -161,36 +161,36 @@ fn bare(case: &Case, seconds: u64, files: usize) -> Result<f64, Box<dyn Error>> 
             file.write_all(&zeros[..PIECE.min(size - from)])?;
         }
     }
-    let (over, turns) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (over, iterations) = (AtomicBool::new(false), AtomicU64::new(0));
     let begin = Instant::now();
     let work = |thread: usize, names: &[PathBuf]| -> std::io::Result<()> {
         let rng = Rng::stream(2, thread as u64);
         let sink = vec![0; SINK];
-        let mut hand = Hand { names, sizes: &sizes, zeros: &zeros, sink, rng, missing: 0 };
+        let mut actor = Actor { names, sizes: &sizes, zeros: &zeros, sink, rng, missing: 0 };
         fs::remove_file(&names[0])?;
         let mut done = 0;
         while !over.load(Ordering::Relaxed) {
-            (case.turn)(&mut hand)?;
+            (case.iteration)(&mut actor)?;
             done += 1;
         }
-        turns.fetch_add(done, Ordering::Relaxed);
+        iterations.fetch_add(done, Ordering::Relaxed);
         Ok(())
     };
     let work = &work;
     let share = files.div_ceil(case.threads);
     std::thread::scope(|scope| {
         let shares = names.chunks(share).enumerate();
-        let crew: Vec<_> =
+        let workers: Vec<_> =
             shares.map(|(thread, names)| scope.spawn(move || work(thread, names))).collect();
         std::thread::sleep(Duration::from_secs(seconds));
         over.store(true, Ordering::Relaxed);
-        crew.into_iter().try_for_each(|one| one.join().unwrap_or(Ok(())))
+        workers.into_iter().try_for_each(|one| one.join().unwrap_or(Ok(())))
     })?;
-    let turns = turns.load(Ordering::Relaxed);
-    Ok((turns * case.flowops) as f64 / begin.elapsed().as_secs_f64())
+    let iterations = iterations.load(Ordering::Relaxed);
+    Ok((iterations * case.flowops) as f64 / begin.elapsed().as_secs_f64())
 }
 
-fn ours(case: &Case, seconds: u64, files: usize, seed: u64) -> Result<f64, Box<dyn Error>> {
+fn native(case: &Case, seconds: u64, files: usize, seed: u64) -> Result<f64, Box<dyn Error>> {
     let folder = tempfile::tempdir_in(PLACE)?;
     let built_in = find_personality(case.name).ok_or("no such personality")?;
     let variables = [("nfiles", files), ("nthreads", case.threads), ("meandirwidth", 20)];
@@ -199,14 +199,14 @@ fn ours(case: &Case, seconds: u64, files: usize, seed: u64) -> Result<f64, Box<d
         run_time: Some(Duration::from_secs(seconds)),
     };
     let personality = Personality::read(&built_in.source(), &overrides)?;
-    let site = Site {
+    let context = SessionContext {
         directory: folder.path().to_owned(),
         seed,
         interrupt: Interrupt::new(),
         progress: Progress::silent(),
     };
     let options = Options { content: ContentKind::Zeros, ..Options::default() };
-    let report = run(&personality, &site, &options)?;
+    let report = run(&personality, &context, &options)?;
     Ok(report.runs.first().map_or(0.0, Measured::operations_per_second))
 }
 
@@ -219,9 +219,9 @@ fn compare() -> Result<(), Box<dyn Error>> {
         let mut pairs = Vec::new();
         for block in 0..blocks {
             let own_first = block % 2 == 0;
-            let own = if own_first { ours(case, seconds, files, block)? } else { 0.0 };
+            let own = if own_first { native(case, seconds, files, block)? } else { 0.0 };
             let least = bare(case, seconds, files)?;
-            let own = if own_first { own } else { ours(case, seconds, files, block)? };
+            let own = if own_first { own } else { native(case, seconds, files, block)? };
             pairs.push((own, least));
         }
         let mut bare: Vec<f64> = pairs.iter().map(|pair| pair.1).collect();

@@ -92,7 +92,7 @@ impl Gate {
     ) -> bool {
         let mut state = lock(&self.state);
         while state.ready < threads && !stop() {
-            state = self.wait(state, LOOK);
+            state = self.wait(state, POLL);
         }
         let now = self.now();
         first(now);
@@ -134,7 +134,7 @@ impl Gate {
                 self.end_now(&mut state, Cause::Early(reason));
                 return;
             }
-            state = self.wait(state, LOOK.min(Duration::from_nanos(left)));
+            state = self.wait(state, POLL.min(Duration::from_nanos(left)));
         }
     }
 
@@ -194,7 +194,7 @@ impl Gate {
 const STUCK_NS: u64 = 2_000_000_000;
 
 /// How often the master looks whether the user asked to stop.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL: Duration = Duration::from_millis(250);
 
 /// What the threads of one `block` or `semblock` wait for: one per instance.
 #[derive(Debug, Default)]
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_wait_for_one_another_are_told() {
+    fn threads_that_wait_for_one_another_are_reported() {
         let gate = open(None);
         let signal = Signal::default();
         thread::scope(|scope| {

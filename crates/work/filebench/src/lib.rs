@@ -12,7 +12,6 @@
 
 mod aio;
 mod clock;
-mod crew;
 mod error;
 mod fileset;
 mod filler;
@@ -29,9 +28,10 @@ mod tally;
 mod text;
 mod usage;
 mod worker;
+mod workers;
 
 pub use error::FilebenchError;
-pub use options::{ContentKind, Options, Progress, Site};
+pub use options::{ContentKind, Options, Progress, SessionContext};
 pub use report::{Measured, Report, Row, Series};
 pub use session::{Session, run};
 pub use tally::Counted;

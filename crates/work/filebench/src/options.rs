@@ -9,7 +9,7 @@ use disklab_exec::Interrupt;
 
 /// Where a personality runs.
 #[derive(Clone)]
-pub struct Site {
+pub struct SessionContext {
     /// The directory that all filesets are made in, whatever the script's `path`
     /// says. It must exist.
     pub directory: PathBuf,
@@ -47,9 +47,9 @@ impl fmt::Debug for Progress {
     }
 }
 
-impl fmt::Debug for Site {
+impl fmt::Debug for SessionContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Site").field("directory", &self.directory).finish_non_exhaustive()
+        f.debug_struct("SessionContext").field("directory", &self.directory).finish_non_exhaustive()
     }
 }
 

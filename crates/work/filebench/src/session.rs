@@ -13,7 +13,7 @@ use crate::clock::{Clock, nanoseconds};
 use crate::fileset::{Kind, Made, Maker, Set, check_room};
 use crate::filler::{Filler, retry};
 use crate::pace::Events;
-use crate::{FilebenchError, Options, Report, Site};
+use crate::{FilebenchError, Options, Report, SessionContext};
 
 /// Numbers of the random streams of the filesets: far from those of threads.
 const FILESET_STREAM: u64 = 1 << 60;
@@ -25,7 +25,7 @@ pub(crate) const MINUTE_NS: u64 = 60_000_000_000;
 #[derive(Debug)]
 pub struct Session {
     pub(crate) personality: Arc<Personality>,
-    pub(crate) site: Site,
+    pub(crate) context: SessionContext,
     pub(crate) options: Options,
     pub(crate) sets: Vec<Set>,
     pub(crate) filler: Option<Filler>,
@@ -50,11 +50,11 @@ pub struct Session {
 /// see [`FilebenchError::Early`], which keeps what was measured.
 pub fn run(
     personality: &Personality,
-    site: &Site,
+    context: &SessionContext,
     options: &Options,
 ) -> Result<Report, FilebenchError> {
     let personality = Arc::new(personality.clone());
-    let mut session = Session::new(personality, site.clone(), options.clone())?;
+    let mut session = Session::new(personality, context.clone(), options.clone())?;
     session.prepare()?;
     session.measure()
 }
@@ -66,19 +66,19 @@ impl Session {
     /// Where they have more files than fit.
     pub fn new(
         personality: Arc<Personality>,
-        site: Site,
+        context: SessionContext,
         options: Options,
     ) -> Result<Self, FilebenchError> {
         personality.rewind();
         let rng = match options.compat_rng {
             true => Rng::compat(),
-            false => Rng::stream(site.seed, FILESET_STREAM - 1),
+            false => Rng::stream(context.seed, FILESET_STREAM - 1),
         };
-        let sets = draw_sets(&personality, &site, &options, &rng)?;
+        let sets = draw_sets(&personality, &context, &options, &rng)?;
         let notes = personality.notes.iter().map(ToString::to_string).collect();
         Ok(Self {
             personality,
-            site,
+            context,
             options,
             sets,
             filler: None,
@@ -110,7 +110,7 @@ impl Session {
                 set.remove()?;
             }
             // What a later `create` makes is as new.
-            self.sets = draw_sets(&self.personality, &self.site, &self.options, &self.rng)?;
+            self.sets = draw_sets(&self.personality, &self.context, &self.options, &self.rng)?;
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl Session {
     }
 
     fn carry_out(&mut self, command: &Command) -> Result<(), FilebenchError> {
-        self.site.interrupt.check()?;
+        self.context.interrupt.check()?;
         match command {
             Command::CreateFiles => self.make()?,
             Command::RemoveFiles => self.remove()?,
@@ -162,20 +162,20 @@ impl Session {
             }
             Command::Sleep(seconds) => {
                 let seconds = seconds.draw(&mut self.rng);
-                self.site.interrupt.sleep(Duration::from_secs(seconds.min(MOST_SECONDS)))?;
+                self.context.interrupt.sleep(Duration::from_secs(seconds.min(MOST_SECONDS)))?;
             }
-            Command::Echo(text) => self.site.progress.tell(text),
+            Command::Echo(text) => self.context.progress.tell(text),
             Command::System { text, steps, .. } => self.system(text, steps)?,
             Command::Set(variable, value) => variable.set(*value),
             Command::ListFilesets => {
                 for set in &self.sets {
                     let files = set.count(Kind::File);
-                    self.site.progress.tell(&format!("{}: {files} files", set.name));
+                    self.context.progress.tell(&format!("{}: {files} files", set.name));
                 }
             }
             Command::ListFlowops => {
                 for row in &self.personality.rows {
-                    self.site.progress.tell(row);
+                    self.context.progress.tell(row);
                 }
             }
             // A run starts its processes itself, they end with it, and each run's
@@ -194,7 +194,7 @@ impl Session {
                 SystemStep::Sync => self.sync()?,
                 SystemStep::Sleep(seconds) => {
                     let seconds = Duration::from_secs((*seconds).min(MOST_SECONDS));
-                    self.site.interrupt.sleep(seconds)?;
+                    self.context.interrupt.sleep(seconds)?;
                 }
                 SystemStep::DropCaches(_) => self.note(format!(
                     "`{text}` was not executed: whether caches are dropped is for the bench to \
@@ -219,11 +219,11 @@ impl Session {
             return Ok(());
         }
         let bytes = self.sets.iter().map(Set::bytes_to_make).fold(0, u64::saturating_add);
-        check_room(&self.site.directory, bytes, self.options.content)?;
-        let filler = Filler::new(self.options.content, self.site.seed);
+        check_room(&self.context.directory, bytes, self.options.content)?;
+        let filler = Filler::new(self.options.content, self.context.seed);
         let maker = Maker {
             filler: &filler,
-            interrupt: &self.site.interrupt,
+            interrupt: &self.context.interrupt,
             one_by_one: self.options.strict,
             sets: self.sets.len(),
         };
@@ -235,14 +235,14 @@ impl Session {
         self.made = true;
         self.filler = Some(filler);
         let Made { files, bytes } = made;
-        self.site.progress.tell(&format!("made {files} files with {bytes} bytes"));
+        self.context.progress.tell(&format!("made {files} files with {bytes} bytes"));
         Ok(())
     }
 
     /// Writes everything back, so that what was written before a run does not burden
     /// it. Only the file system under test is synced.
     pub(crate) fn sync(&self) -> Result<(), FilebenchError> {
-        let directory = &self.site.directory;
+        let directory = &self.context.directory;
         sync(directory).map_err(FilebenchError::io("cannot sync the file system of", directory))
     }
 
@@ -254,7 +254,7 @@ impl Session {
         }
         let limit = time.limit(self.personality.quit).map(nanoseconds);
         let (mut measured, cause) = self.run_threads(limit, period_ns)?;
-        let interrupted = self.site.interrupt.is_raised();
+        let interrupted = self.context.interrupt.is_raised();
         let stopped = match cause {
             _ if interrupted => Some("it was interrupted".to_owned()),
             Some(crate::gate::Cause::Early(reason)) => Some(reason),
@@ -274,15 +274,16 @@ impl Session {
 /// Draws all filesets.
 fn draw_sets(
     personality: &Personality,
-    site: &Site,
+    context: &SessionContext,
     options: &Options,
     rng: &Rng,
 ) -> Result<Vec<Set>, FilebenchError> {
     let draw = |(number, fileset): (usize, &Fileset)| {
         let stream = FILESET_STREAM + number as u64;
         // A clone of Filebench's generator shares its state.
-        let mut own = if options.compat_rng { rng.clone() } else { Rng::stream(site.seed, stream) };
-        Set::draw(fileset, &site.directory, options.strict, &mut own)
+        let mut own =
+            if options.compat_rng { rng.clone() } else { Rng::stream(context.seed, stream) };
+        Set::draw(fileset, &context.directory, options.strict, &mut own)
             .map_err(|why| FilebenchError::Other(fileset.place.error(why).to_string()))
     };
     personality.filesets.iter().enumerate().map(draw).collect()

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrapped_counter_goes_on_and_a_new_one_starts_at_zero() {
+    fn a_wrapped_counter_continues_and_a_new_one_starts_at_zero() {
         assert_eq!(difference(u64::from(u32::MAX) - 9, 5), 15);
         assert_eq!(difference(1000, 30), 30);
         assert_eq!(difference(u64::MAX, 7), 7);

@@ -112,12 +112,12 @@ pub fn drive_state_with_smart(
 }
 
 fn adopt(state: &mut DriveState) {
-    let told = |name: &str| {
+    let reported = |name: &str| {
         let text = state.smart.as_ref()?.get(name).and_then(Value::as_str)?.trim();
         (!text.is_empty()).then(|| text.to_owned())
     };
-    let (model, serial) = (told("model"), told("serial"));
-    let (firmware, link) = (told("firmware"), told("link_speed"));
+    let (model, serial) = (reported("model"), reported("serial"));
+    let (firmware, link) = (reported("firmware"), reported("link_speed"));
     state.model = model.or(state.model.take());
     state.serial = serial.or(state.serial.take());
     state.firmware = firmware.or(state.firmware.take());

@@ -84,7 +84,7 @@ impl Fabricated {
         self.set(name, "diskseq", &(number.1 + 1).to_string());
         self.link(
             &format!("/dev/disk/by-id/ata-TESTDRIVE_1000_{serial}"),
-            &format!("../../../{name}"),
+            &format!("../../{name}"),
         );
         self
     }
@@ -102,11 +102,11 @@ impl Fabricated {
         for lower in below {
             self.link(
                 &format!("/sys/class/block/{lower}/holders/{name}"),
-                &format!("../../../../{name}"),
+                &format!("../../../{name}"),
             );
             self.link(
                 &format!("/sys/class/block/{name}/slaves/{lower}"),
-                &format!("../../../../{lower}"),
+                &format!("../../../{lower}"),
             );
         }
         self

@@ -9,11 +9,11 @@ mod environment;
 mod error;
 // For tests, of other crates too. Behind a feature, everything that depends on this crate
 // would be compiled twice: for the program, and for the tests.
+mod background;
 #[doc(hidden)]
 pub mod fabricated;
 mod facts;
 mod file_use;
-mod foreign;
 mod host;
 mod medium;
 mod meter;

@@ -54,7 +54,7 @@ mod tests {
     use crate::fabricated::Fabricated;
 
     #[test]
-    fn what_was_written_since_is_told() {
+    fn what_was_written_since_is_reported() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         tree.drive("vda", (254, 0), "A");

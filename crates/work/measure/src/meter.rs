@@ -8,9 +8,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::SystemRoot;
+use crate::background::BackgroundIo;
 use crate::block::BlockDevice;
 use crate::counters::Counters;
-use crate::foreign::Foreign;
 use crate::medium::Medium;
 use crate::processors::ProcessorTime;
 use disklab_sample::{Cpu, DriveSeries, DriveTraffic, Series};
@@ -45,7 +45,7 @@ pub struct Measured {
     pub series: Series,
     /// An estimate of the bytes that this machine's physical block devices moved
     /// and the watched drives do not explain; see [`Meter`].
-    pub foreign_bytes: Option<u64>,
+    pub background_bytes: Option<u64>,
     /// Time between start and stop.
     pub elapsed: Duration,
 }
@@ -66,7 +66,7 @@ pub struct Meter {
     root: SystemRoot,
     probes: Vec<Probe>,
     processors: Option<ProcessorTime>,
-    foreign: Option<Foreign>,
+    background: Option<BackgroundIo>,
     interval: Duration,
     began: Instant,
     /// Dropping it stops the sampler.
@@ -86,8 +86,8 @@ impl Meter {
         let interval = interval.max(SHORTEST);
         let devices: Vec<Option<BlockDevice>> =
             watched.iter().map(|drive| BlockDevice::at(root, &drive.device)).collect();
-        let foreign = devices.iter().cloned().collect::<Option<Vec<_>>>();
-        let foreign = foreign.and_then(|devices| Foreign::start(root, &devices));
+        let background = devices.iter().cloned().collect::<Option<Vec<_>>>();
+        let background = background.and_then(|devices| BackgroundIo::start(root, &devices));
         let (stop, stopped) = channel();
         let processors = processor_time(root);
         let began = Instant::now();
@@ -102,7 +102,7 @@ impl Meter {
             root: root.clone(),
             probes,
             processors,
-            foreign,
+            background,
             interval,
             began,
             stop: Some(stop),
@@ -128,8 +128,9 @@ impl Meter {
             interval_ns: u64::try_from(self.interval.as_nanos()).unwrap_or(u64::MAX),
             drives,
         });
-        let foreign_bytes = self.foreign.take().and_then(|foreign| foreign.stop(&self.root));
-        Measured { cpu, drives, series, foreign_bytes, elapsed }
+        let background_bytes =
+            self.background.take().and_then(|background| background.stop(&self.root));
+        Measured { cpu, drives, series, background_bytes, elapsed }
     }
 }
 
@@ -286,7 +287,7 @@ mod tests {
         let begun = measured.elapsed.as_millis() / 20 + 1;
         let entries = series.requests.len() as u128;
         assert!(entries >= 5 && entries <= begun, "{entries} of {begun}");
-        assert_eq!(measured.foreign_bytes, Some(512));
+        assert_eq!(measured.background_bytes, Some(512));
         assert_eq!(measured.cpu.processors, 1);
         let tick_ns = 1_000_000_000 / crate::processors::ticks_per_second();
         assert_eq!(measured.cpu.machine_busy_ns, 42 * tick_ns);
@@ -301,7 +302,7 @@ mod tests {
             Meter::start_in(&tree.root(), &[watched("d1", "/dev/sdx")], Duration::from_secs(1));
         let measured = meter.stop();
         assert!(measured.drives.is_empty() && measured.series.drives.is_empty());
-        assert_eq!(measured.foreign_bytes, None);
+        assert_eq!(measured.background_bytes, None);
     }
 
     #[test]

@@ -86,7 +86,7 @@ const LIFE_LEFT: [&str; 5] = [
 
 /// What SMART says of a drive, cut to what matters, as a JSON object: identity,
 /// `passed`, temperature, age, reallocated and pending sectors, wear, errors,
-/// and `remarks`, the exit status in words. `None` where smartctl is not
+/// and `notes`, the exit status in words. `None` where smartctl is not
 /// installed, may not open the device, or the drive knows no SMART, as loop
 /// devices and most virtual disks.
 pub fn smart(executor: &Executor, device: &Path) -> Option<Value> {
@@ -115,9 +115,9 @@ fn cut(all: &Value) -> Option<Value> {
     if kept.is_empty() {
         return None;
     }
-    let remarks = remarks(status);
-    if !remarks.is_empty() {
-        kept.insert("remarks".to_owned(), remarks.into());
+    let notes = notes(status);
+    if !notes.is_empty() {
+        kept.insert("remarks".to_owned(), notes.into());
     }
     Some(Value::Object(kept))
 }
@@ -140,7 +140,7 @@ fn attributes(all: &Value, kept: &mut Map<String, Value>) {
 }
 
 /// The bits of an exit status in words.
-fn remarks(status: u64) -> Vec<String> {
+fn notes(status: u64) -> Vec<String> {
     let set = STATUS_BITS.iter().filter(|(bit, _)| status & (1 << bit) != 0);
     set.map(|(_, words)| (*words).to_owned()).collect()
 }
@@ -183,13 +183,13 @@ mod tests {
             (&json!(8), &json!(2))
         );
         assert_eq!(kept["errors_logged"], 3);
-        let remarks = kept["remarks"].as_array().expect("list");
-        assert_eq!(remarks.len(), 2);
-        assert!(remarks[1].as_str().expect("text").contains("error log"));
+        let notes = kept["remarks"].as_array().expect("list");
+        assert_eq!(notes.len(), 2);
+        assert!(notes[1].as_str().expect("text").contains("error log"));
     }
 
     #[test]
-    fn wear_is_told_for_nvme_and_sata() {
+    fn wear_is_reported_for_nvme_and_sata() {
         let log = json!({"percentage_used": 7, "available_spare": 100, "media_errors": 0});
         let nvme = cut(&json!({"nvme_smart_health_information_log": log})).expect("nvme");
         assert_eq!((&nvme["wear_percent"], &nvme["spare_percent"]), (&json!(7), &json!(100)));

@@ -12,79 +12,79 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// How a program tells its version: its arguments, and the word that marks the
 /// line; empty for the first line. Some write it to standard error, and some
 /// end with an error all the same.
-struct Teller {
+struct VersionQuery {
     program: &'static str,
     args: &'static [&'static str],
     mark: &'static str,
 }
 
-const fn teller(
+const fn query(
     program: &'static str,
     args: &'static [&'static str],
     mark: &'static str,
-) -> Teller {
-    Teller { program, args, mark }
+) -> VersionQuery {
+    VersionQuery { program, args, mark }
 }
 
 /// All programs that [`tool_versions`] asks. The options are from the programs'
 /// man pages.
-const TELLERS: &[Teller] = &[
-    teller("fio", &["--version"], ""),
-    teller("dd", &["--version"], ""),
-    teller("cp", &["--version"], ""),
-    teller("rm", &["--version"], ""),
-    teller("tar", &["--version"], ""),
-    teller("rsync", &["--version"], "version"),
-    teller("hdparm", &["-V"], "hdparm"),
-    teller("smartctl", &["--version"], "smartctl"),
-    teller("nvme", &["version"], "version"),
-    teller("mkfs.ext4", &["-V"], "mke2fs"),
-    teller("mkfs.xfs", &["-V"], "version"),
-    teller("mkfs.btrfs", &["--version"], "btrfs-progs"),
-    teller("mkfs.f2fs", &["-V"], "mkfs.f2fs"),
-    teller("mkfs.nilfs2", &["-V"], "mkfs.nilfs2"),
-    teller("mkfs.jfs", &["-V"], "mkfs.jfs"),
-    teller("mkreiserfs", &["-V"], "mkreiserfs"),
-    teller("mkfs.fat", &["--help"], "mkfs.fat"),
-    teller("mkfs.exfat", &["-V"], "version"),
-    teller("mkfs.ntfs", &["--version"], "mkntfs"),
-    teller("mkfs.bcachefs", &["--version"], ""),
-    teller("btrfs", &["--version"], "btrfs-progs"),
-    teller("mdadm", &["--version"], "mdadm"),
-    teller("lvm", &["version"], "LVM version"),
-    teller("dmsetup", &["version"], "Library version"),
-    teller("cryptsetup", &["--version"], "cryptsetup"),
-    teller("integritysetup", &["--version"], "integritysetup"),
+const VERSION_QUERIES: &[VersionQuery] = &[
+    query("fio", &["--version"], ""),
+    query("dd", &["--version"], ""),
+    query("cp", &["--version"], ""),
+    query("rm", &["--version"], ""),
+    query("tar", &["--version"], ""),
+    query("rsync", &["--version"], "version"),
+    query("hdparm", &["-V"], "hdparm"),
+    query("smartctl", &["--version"], "smartctl"),
+    query("nvme", &["version"], "version"),
+    query("mkfs.ext4", &["-V"], "mke2fs"),
+    query("mkfs.xfs", &["-V"], "version"),
+    query("mkfs.btrfs", &["--version"], "btrfs-progs"),
+    query("mkfs.f2fs", &["-V"], "mkfs.f2fs"),
+    query("mkfs.nilfs2", &["-V"], "mkfs.nilfs2"),
+    query("mkfs.jfs", &["-V"], "mkfs.jfs"),
+    query("mkreiserfs", &["-V"], "mkreiserfs"),
+    query("mkfs.fat", &["--help"], "mkfs.fat"),
+    query("mkfs.exfat", &["-V"], "version"),
+    query("mkfs.ntfs", &["--version"], "mkntfs"),
+    query("mkfs.bcachefs", &["--version"], ""),
+    query("btrfs", &["--version"], "btrfs-progs"),
+    query("mdadm", &["--version"], "mdadm"),
+    query("lvm", &["version"], "LVM version"),
+    query("dmsetup", &["version"], "Library version"),
+    query("cryptsetup", &["--version"], "cryptsetup"),
+    query("integritysetup", &["--version"], "integritysetup"),
     // The second line is that of the module, which may not be loaded.
-    teller("zpool", &["version"], "zfs-"),
-    teller("zfs", &["version"], "zfs-"),
-    teller("mount", &["--version"], "util-linux"),
-    teller("losetup", &["--version"], "util-linux"),
-    teller("blkid", &["--version"], "util-linux"),
-    teller("wipefs", &["--version"], "util-linux"),
-    teller("sfdisk", &["--version"], "util-linux"),
+    query("zpool", &["version"], "zfs-"),
+    query("zfs", &["version"], "zfs-"),
+    query("mount", &["--version"], "util-linux"),
+    query("losetup", &["--version"], "util-linux"),
+    query("blkid", &["--version"], "util-linux"),
+    query("wipefs", &["--version"], "util-linux"),
+    query("sfdisk", &["--version"], "util-linux"),
 ];
 
 /// What `program` says of its version. One that is not in disklab's table is
 /// asked with `--version`. `None` where it is missing or says nothing that looks
 /// like a version.
 pub fn tool_version(executor: &Executor, program: &str) -> Option<Tool> {
-    let unknown = teller("", &["--version"], "");
-    let known = TELLERS.iter().find(|teller| teller.program == program);
-    let teller = known.unwrap_or(&unknown);
-    let asked = Invocation::new(program).args(teller.args).timeout(LIMIT);
+    let unknown = query("", &["--version"], "");
+    let known = VERSION_QUERIES.iter().find(|query| query.program == program);
+    let query = known.unwrap_or(&unknown);
+    let asked = Invocation::new(program).args(query.args).timeout(LIMIT);
     let finished = executor.run(&asked).ok()?;
     if known.is_none() && finished.code != 0 {
         return None;
     }
-    let version = version_line(&finished.text(), teller.mark)
-        .or_else(|| version_line(&finished.error_text(), teller.mark))?;
+    let version = version_line(&finished.text(), query.mark)
+        .or_else(|| version_line(&finished.error_text(), query.mark))?;
     Some(Tool { name: program.to_owned(), version })
 }
 
 /// The versions of all programs in the table that are installed.
 pub fn tool_versions(executor: &Executor) -> Vec<Tool> {
-    TELLERS.iter().filter_map(|teller| tool_version(executor, teller.program)).collect()
+    VERSION_QUERIES.iter().filter_map(|query| tool_version(executor, query.program)).collect()
 }
 
 /// The first line that has `mark` and a digit in it.
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn no_program_stands_twice_in_the_table() {
-        let mut names: Vec<_> = TELLERS.iter().map(|teller| teller.program).collect();
+        let mut names: Vec<_> = VERSION_QUERIES.iter().map(|query| query.program).collect();
         names.sort_unstable();
         let count = names.len();
         names.dedup();

@@ -31,7 +31,7 @@ pub struct Environment {
     /// 1-minute load average before and after the cell.
     pub load: Option<(f64, f64)>,
     /// Bytes that block devices outside the stack moved during the cell.
-    pub foreign_bytes: Option<u64>,
+    pub background_bytes: Option<u64>,
     /// Whatever else was found, by name.
     pub extra: BTreeMap<String, String>,
     /// What held around a cell: evidence for audits. Runs of before had none.

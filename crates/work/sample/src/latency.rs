@@ -278,31 +278,31 @@ mod tests {
     }
 
     fn filled(entries: &[(u64, u64)]) -> (LatencyHistogram, Histogram<u64>) {
-        let mut ours = LatencyHistogram::new();
+        let mut own = LatencyHistogram::new();
         let mut theirs = Histogram::new_with_bounds(1, HIGHEST_NS, DIGITS).expect("bounds");
         for (value, count) in entries {
-            ours.record(*value, *count);
+            own.record(*value, *count);
             theirs.record_n(*value, *count).expect("within bounds");
         }
-        (ours, theirs)
+        (own, theirs)
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn it_agrees_with_hdr_histogram(entries in entries(), quantile in 0.0_f64..=1.0) {
-            let (ours, theirs) = filled(&entries);
+            let (own, theirs) = filled(&entries);
             let bins: Vec<(u64, u64)> = theirs
                 .iter_recorded()
                 .map(|v| (v.value_iterated_to(), v.count_since_last_iteration()))
                 .collect();
-            prop_assert_eq!(ours.bins(), bins);
-            prop_assert_eq!(ours.count(), theirs.len());
-            prop_assert_eq!(ours.quantile(quantile), theirs.value_at_quantile(quantile));
+            prop_assert_eq!(own.bins(), bins);
+            prop_assert_eq!(own.count(), theirs.len());
+            prop_assert_eq!(own.quantile(quantile), theirs.value_at_quantile(quantile));
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs().max(1.0);
-            prop_assert!(near(ours.mean(), theirs.mean()));
-            prop_assert!(near(ours.deviation(), theirs.stdev()));
-            let latency = Latency::from_histogram(ours);
+            prop_assert!(near(own.mean(), theirs.mean()));
+            prop_assert!(near(own.deviation(), theirs.stdev()));
+            let latency = Latency::from_histogram(own);
             prop_assert_eq!((latency.min_ns, latency.max_ns), (theirs.min(), theirs.max()));
         }
 

@@ -28,7 +28,7 @@ pub use figure::{Direction, Figure};
 pub use latency::{Latency, LatencyHistogram};
 pub use operation_kind::OperationKind;
 pub use sample::{Note, Overhead, Sample};
-pub use step::{Course, Cpu, NotSteady, Steadiness, Step};
+pub use step::{Cpu, NotSteady, Steadiness, Step, Trend};
 pub use step_profile::{
     ContentProfile, Durability, FileSet, Order, Requests, StepProfile, SyncCall, TimeIn,
 };

@@ -35,7 +35,7 @@ pub struct Overhead {
     /// Syncing and dropping caches.
     pub caches_seconds: f64,
     /// Taking everything down.
-    pub take_down_seconds: f64,
+    pub tear_down_seconds: f64,
     /// Writing beforehand what the workload reads: part of the workload, not of
     /// the overhead, but not measured.
     pub prewrite_seconds: f64,
@@ -44,7 +44,7 @@ pub struct Overhead {
 impl Overhead {
     /// Everything but the pre-writing and the waiting for the stack to settle.
     pub fn total_seconds(&self) -> f64 {
-        self.make_seconds + self.caches_seconds + self.take_down_seconds
+        self.make_seconds + self.caches_seconds + self.tear_down_seconds
     }
 }
 

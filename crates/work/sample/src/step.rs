@@ -45,14 +45,14 @@ impl Step {
     /// # Errors
     /// Why there are none.
     pub fn steady_figures(&self) -> Result<&[Figure], NotSteady> {
-        match self.steadiness.map(|steady| steady.course) {
+        match self.steadiness.map(|steady| steady.trend) {
             None => Err(NotSteady::Unknown),
-            Some(Course::NotSteady) => Err(NotSteady::Never),
-            Some(Course::Flat) => Ok(&self.figures),
-            Some(Course::Warmup | Course::Slowdown) if self.steady.is_empty() => {
+            Some(Trend::NotSteady) => Err(NotSteady::Never),
+            Some(Trend::Flat) => Ok(&self.figures),
+            Some(Trend::Warmup | Trend::Slowdown) if self.steady.is_empty() => {
                 Err(NotSteady::Unknown)
             }
-            Some(Course::Warmup | Course::Slowdown) => Ok(&self.steady),
+            Some(Trend::Warmup | Trend::Slowdown) => Ok(&self.steady),
         }
     }
 }
@@ -74,7 +74,7 @@ pub struct Steadiness {
     /// How many whole intervals there were.
     pub intervals: u32,
     /// Its course, by change points.
-    pub course: Course,
+    pub trend: Trend,
     /// From when on it was the same until the end, by change points: nanoseconds
     /// from where counting began. 0 where it does not become steady, too.
     pub steady_from_ns: u64,
@@ -90,7 +90,7 @@ impl Steadiness {
     /// From when on the work was steady, where it was not from the start: nanoseconds
     /// from where counting began.
     pub fn later_part(&self) -> Option<u64> {
-        let later = matches!(self.course, Course::Warmup | Course::Slowdown);
+        let later = matches!(self.trend, Trend::Warmup | Trend::Slowdown);
         later.then_some(self.steady_from_ns)
     }
 }
@@ -98,7 +98,7 @@ impl Steadiness {
 /// What the course of a step was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Course {
+pub enum Trend {
     /// The same all along.
     Flat,
     /// Slower at first.

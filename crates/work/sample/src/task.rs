@@ -15,7 +15,7 @@ pub enum Task {
     /// Small writes at random places, not each made safe.
     RandomWrite,
     /// Small writes, each made safe.
-    SafeWrite,
+    DurableWrite,
     /// Trees of small files copied.
     SmallFiles,
     /// Entries of a folder made.

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_is_told_of_btrfs_alone() {
+    fn what_stays_is_reported_of_btrfs_alone() {
         let folder = tempfile::tempdir().expect("temp");
         let mounts = fs::read_to_string("/proc/self/mounts").expect("mounts");
         if mounts.contains(" btrfs ") {

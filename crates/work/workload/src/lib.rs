@@ -1,16 +1,16 @@
 //! Workloads: what is run on a stack.
 //!
 //! Each kind is one file and one line in [`WORKLOADS`]. A workload prepares its
-//! data, then runs its steps; the [`WorkSite`] puts counters around each step.
+//! data, then runs its steps; the [`WorkContext`] puts counters around each step.
 
 mod caches;
+mod context;
 mod corpus;
 mod data;
 mod error;
 mod kinds;
 mod reader;
 mod since_boot;
-mod site;
 mod steady;
 mod tally;
 #[cfg(test)]
@@ -19,8 +19,8 @@ mod tree;
 mod workload;
 
 pub use caches::Remount;
+pub use context::{Outcome, WorkContext};
 pub use error::{Damage, WorkloadError};
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};
 pub use since_boot::count_from_boot;
-pub use site::{Outcome, WorkSite};
 pub use workload::{Context, Cost, ReadWorkload, Workload, WorkloadKind};

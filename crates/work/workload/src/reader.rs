@@ -10,7 +10,7 @@ use disklab_exec::{Interrupt, ProcessStat};
 use disklab_sample::{Direction, Figure, OperationKind};
 use rustix::fs::{Advice, OFlags, fadvise};
 
-use crate::site::nanoseconds;
+use crate::context::nanoseconds;
 use crate::{Outcome, WorkloadError};
 
 /// hdparm reads 2 MiB at a time (TIMING_BUF_MB in its hdparm.c).
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_start_is_not_read_for_ever_where_time_stands_still() {
+    fn the_start_is_not_read_for_ever_where_time_hangs() {
         let (_folder, path) = file(5 << 20);
         let limit = Duration::from_secs(1_000_000);
         let outcome =

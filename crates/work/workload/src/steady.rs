@@ -1,6 +1,6 @@
 //! How steady a step was, from what its workload counted.
 
-use disklab_sample::{Course, Steadiness};
+use disklab_sample::{Steadiness, Trend};
 use disklab_stats::{snia_steady_from, steadiness};
 
 /// Intervals of this length are looked at, in nanoseconds, where the step lasts long
@@ -36,16 +36,16 @@ impl Counts {
         let round = rates.len().div_ceil(ROUNDS);
         let rounds: Vec<f64> = rates.chunks_exact(round).map(|c| c.iter().sum()).collect();
         let at = |index: usize| index as u64 * interval_ns;
-        let (course, from) = match found.course {
-            disklab_stats::Course::Flat => (Course::Flat, 0),
-            disklab_stats::Course::Warmup => (Course::Warmup, found.part.start),
-            disklab_stats::Course::Slowdown => (Course::Slowdown, found.part.start),
-            disklab_stats::Course::NotSteady => (Course::NotSteady, 0),
+        let (trend, from) = match found.trend {
+            disklab_stats::Trend::Flat => (Trend::Flat, 0),
+            disklab_stats::Trend::Warmup => (Trend::Warmup, found.part.start),
+            disklab_stats::Trend::Slowdown => (Trend::Slowdown, found.part.start),
+            disklab_stats::Trend::NotSteady => (Trend::NotSteady, 0),
         };
         Some(Steadiness {
             interval_ns,
             intervals: u32::try_from(rates.len()).unwrap_or(u32::MAX),
-            course,
+            trend,
             steady_from_ns: at(from),
             snia_from_ns: snia_steady_from(&rounds).map(|index| at(index * round)),
             used_from_ns: 0,
@@ -54,15 +54,15 @@ impl Counts {
 }
 
 /// What a reader of the sample should know of it; nothing where it was flat.
-pub(crate) fn remark(step: &str, steady: &Steadiness) -> Option<String> {
+pub(crate) fn note(step: &str, steady: &Steadiness) -> Option<String> {
     let seconds = |ns: u64| disklab_units::significant(ns as f64 / 1e9, 3);
-    let (what, from) = match steady.course {
-        Course::Flat => return None,
-        Course::NotSteady => {
+    let (what, from) = match steady.trend {
+        Trend::Flat => return None,
+        Trend::NotSteady => {
             return Some(format!("{step} did not become steady; its figures are of all of it"));
         }
-        Course::Warmup => ("slower", steady.steady_from_ns),
-        Course::Slowdown => ("faster", steady.steady_from_ns),
+        Trend::Warmup => ("slower", steady.steady_from_ns),
+        Trend::Slowdown => ("faster", steady.steady_from_ns),
     };
     Some(format!(
         "{step} was {what} for the first {} of {} s; its figures are of all of it",
@@ -86,15 +86,15 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_at_the_start_is_told() {
+    fn a_burst_at_the_start_is_reported() {
         // 16 s at 128 intervals a second, the first 4 s three times as fast.
         let found = counts(7_812_500, &[(512, 900), (1536, 300)]).steadiness().expect("enough");
-        assert_eq!(found.course, Course::Slowdown);
+        assert_eq!(found.trend, Trend::Slowdown);
         let seconds = found.steady_from_ns as f64 / 1e9;
         assert!((3.9..4.4).contains(&seconds), "{seconds}");
         assert_eq!(found.used_from_ns, 0);
         assert!(found.snia_from_ns.is_some());
-        let said = remark("write", &found).expect("a remark");
+        let said = note("write", &found).expect("a remark");
         assert!(said.starts_with("write was faster for the first 4"), "{said}");
     }
 
@@ -102,7 +102,7 @@ mod tests {
     fn long_steps_are_seen_by_the_second() {
         let found = counts(500_000_000, &[(400, 1000)]).steadiness().expect("enough");
         assert_eq!((found.interval_ns, found.intervals), (1_000_000_000, 200));
-        assert_eq!((found.course, remark("x", &found)), (Course::Flat, None));
+        assert_eq!((found.trend, note("x", &found)), (Trend::Flat, None));
         assert_eq!(found.snia_from_ns, Some(0));
     }
 

@@ -5,8 +5,8 @@ use std::time::Instant;
 use disklab_sample::{Direction, Figure, Latency, LatencyHistogram, OperationKind};
 
 use crate::Outcome;
+use crate::context::nanoseconds;
 use crate::reader::thread_time;
-use crate::site::nanoseconds;
 
 /// Counts and clocks the operations of one thread.
 #[derive(Debug)]

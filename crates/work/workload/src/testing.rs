@@ -9,7 +9,7 @@ use disklab_sample::{Note, Step};
 use disklab_source::{Source, SourceError};
 use disklab_study::{Caches, WorkloadSpec};
 
-use crate::{Context, WorkSite, Workload, WorkloadError, read_workload};
+use crate::{Context, WorkContext, Workload, WorkloadError, read_workload};
 
 /// The workload `kind` with these fields, written as TOML lines.
 pub fn read(kind: &str, body: &str, scale: f64) -> Result<Box<dyn Workload>, SourceError> {
@@ -39,19 +39,19 @@ pub fn read_in(
 
 /// What a run left behind.
 #[derive(Debug, Default)]
-pub struct Ran {
+pub struct WorkOutcome {
     pub steps: Vec<Step>,
     pub notes: Vec<Note>,
     pub commands: Vec<String>,
 }
 
 /// A place to run in, where caches are kept and no drive is watched.
-pub fn site<'a>(
+pub fn context<'a>(
     executor: &'a Executor,
     directory: &'a Path,
     device: Option<PathBuf>,
-) -> WorkSite<'a> {
-    WorkSite {
+) -> WorkContext<'a> {
+    WorkContext {
         simulated: false,
         executor,
         directory,
@@ -66,7 +66,7 @@ pub fn site<'a>(
         files_read: Vec::new(),
         notes: Vec::new(),
         caches_seconds: 0.0,
-        foreign_bytes: None,
+        background_bytes: None,
     }
 }
 
@@ -81,12 +81,12 @@ pub fn run_in(
     workload: &dyn Workload,
     directory: &Path,
     device: Option<PathBuf>,
-) -> Result<Ran, WorkloadError> {
+) -> Result<WorkOutcome, WorkloadError> {
     let executor = Executor::new(Interrupt::new());
-    let mut site = site(&executor, directory, device);
+    let mut context = context(&executor, directory, device);
     let before = entries(directory);
-    workload.prepare(&mut site)?;
-    workload.run(&mut site)?;
+    workload.prepare(&mut context)?;
+    workload.run(&mut context)?;
     // Recovery takes any other name for the user's.
     let names = workload.names();
     let other: Vec<_> = entries(directory)
@@ -94,12 +94,12 @@ pub fn run_in(
         .filter(|name| !before.contains(name) && !names.contains(name))
         .collect();
     assert!(other.is_empty(), "not among the workload's names: {other:?}");
-    site.describe_steps(workload);
+    context.describe_steps(workload);
     // Parts that ran at the same time are steps too.
-    assert!(site.steps.iter().all(|step| step.profile.is_some()), "a step without a profile");
-    let (steps, notes) = (site.steps, site.notes);
+    assert!(context.steps.iter().all(|step| step.profile.is_some()), "a step without a profile");
+    let (steps, notes) = (context.steps, context.notes);
     let commands = executor.trace.take().iter().map(|e| e.command_line()).collect();
-    Ok(Ran { steps, notes, commands })
+    Ok(WorkOutcome { steps, notes, commands })
 }
 
 /// Whether the test must be left out for want of a program; says so.

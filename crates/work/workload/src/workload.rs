@@ -8,7 +8,7 @@ use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
-use crate::{WorkSite, WorkloadError};
+use crate::{WorkContext, WorkloadError};
 
 /// What is run on a stack, its fields understood.
 pub trait Workload: Debug + Send + Sync {
@@ -41,13 +41,13 @@ pub trait Workload: Debug + Send + Sync {
     ///
     /// # Errors
     /// Where a file cannot be written.
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError>;
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError>;
 
-    /// Runs the steps, each through [`WorkSite::step`].
+    /// Runs the steps, each through [`WorkContext::step`].
     ///
     /// # Errors
     /// Where a program fails or its output cannot be understood.
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError>;
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError>;
 }
 
 /// What a workload will cost on any stack, for predictions.

@@ -1,6 +1,8 @@
 //! A made-up study, a made-up run, and what follows.
 
-use disklab_published::{Catalogue, CellFate, Comparison, Judged, Measured, Standing, compare};
+use disklab_published::{
+    Catalogue, CellFate, Comparison, JudgedRow, MeasuredCell, RowStatus, compare,
+};
 use disklab_sample::Direction;
 use disklab_source::Source;
 use disklab_study::{LeftOut, Study, load};
@@ -136,7 +138,7 @@ fn judged(single: &[f64], raid5: &[f64]) -> Comparison {
         why: "needs btrfs".into(),
         packages: vec![],
     }];
-    let measured = Measured {
+    let measured = MeasuredCell {
         study: &study(),
         groups: &groups,
         cells: &cells,
@@ -147,25 +149,25 @@ fn judged(single: &[f64], raid5: &[f64]) -> Comparison {
     compare(&catalogue(), &measured).expect("something was published")
 }
 
-fn row<'a>(comparison: &'a Comparison, id: &str) -> &'a Judged {
+fn row<'a>(comparison: &'a Comparison, id: &str) -> &'a JudgedRow {
     comparison.rows.iter().find(|j| j.row.id == id).expect("a row")
 }
 
 #[test]
 fn rows_are_met_or_missed_and_counted() {
     let comparison = judged(&[100e6], &[120e6]);
-    let standing = |id| row(&comparison, id).standing;
-    assert_eq!(standing("value"), Standing::Met);
-    assert_eq!(standing("ratio"), Standing::Missed);
-    assert_eq!(standing("above"), Standing::Met);
-    assert_eq!(standing("cpu"), Standing::Missed);
-    assert_eq!(standing("silent"), Standing::NothingPublished);
-    assert_eq!(standing("failed"), Standing::NotRun);
-    assert_eq!(standing("ends"), Standing::Met);
+    let status = |id| row(&comparison, id).status;
+    assert_eq!(status("value"), RowStatus::Reproduced);
+    assert_eq!(status("ratio"), RowStatus::NotReproduced);
+    assert_eq!(status("above"), RowStatus::Reproduced);
+    assert_eq!(status("cpu"), RowStatus::NotReproduced);
+    assert_eq!(status("silent"), RowStatus::NothingPublished);
+    assert_eq!(status("failed"), RowStatus::NotRun);
+    assert_eq!(status("ends"), RowStatus::Reproduced);
     let tally = comparison.tally;
-    assert_eq!((tally.rows, tally.countable, tally.met), (10, 8, 5));
-    assert_eq!((tally.missed, tally.not_run, tally.uncertain), (1, 2, 0));
-    assert_eq!((tally.cpu_bound, tally.cpu_bound_missed, tally.without_value), (1, 1, 1));
+    assert_eq!((tally.rows, tally.countable, tally.reproduced), (10, 8, 5));
+    assert_eq!((tally.not_reproduced, tally.not_run, tally.uncertain), (1, 2, 0));
+    assert_eq!((tally.cpu_bound, tally.cpu_bound_not_reproduced, tally.without_value), (1, 1, 1));
     assert_eq!(tally.unexplained, 0);
     assert_eq!(tally.share_met(), Some(5.0 / 8.0));
     assert_eq!(tally.plus(tally).countable, 16);
@@ -182,21 +184,21 @@ fn a_miss_has_its_finding_and_a_hit_has_none() {
 #[test]
 fn what_was_not_measured_says_why() {
     let comparison = judged(&[100e6], &[120e6]);
-    let remark = |id| row(&comparison, id).remark.clone().unwrap_or_default();
-    assert_eq!(remark("failed"), "failed: no space left");
-    assert_eq!(remark("never"), "left out: needs btrfs");
+    let note = |id| row(&comparison, id).note.clone().unwrap_or_default();
+    assert_eq!(note("failed"), "failed: no space left");
+    assert_eq!(note("never"), "left out: needs btrfs");
 }
 
 #[test]
 fn units_and_amounts_of_work_are_converted() {
     let comparison = judged(&[100e6], &[120e6]);
     let mib = row(&comparison, "mib");
-    assert!((mib.ours.expect("measured").centre - 95.367).abs() < 0.001);
-    assert_eq!((mib.read_unit.as_str(), mib.standing), ("MiB/s", Standing::Met));
+    assert!((mib.measured.expect("measured").centre - 95.367).abs() < 0.001);
+    assert_eq!((mib.read_unit.as_str(), mib.status), ("MiB/s", RowStatus::Reproduced));
     let time = row(&comparison, "time");
     // 1 GB in 10 s is 10 GB in 100 s.
-    assert!((time.ours.expect("measured").centre - 100.0).abs() < 1e-6);
-    assert!(time.remark.as_deref().is_some_and(|r| r.contains("1/10")), "{:?}", time.remark);
+    assert!((time.measured.expect("measured").centre - 100.0).abs() < 1e-6);
+    assert!(time.note.as_deref().is_some_and(|r| r.contains("1/10")), "{:?}", time.note);
 }
 
 #[test]
@@ -214,16 +216,16 @@ fn an_interval_over_the_border_makes_a_row_uncertain() {
 #[test]
 fn ratios_are_paired_over_blocks() {
     let comparison = judged(&[100e6, 50e6, 200e6], &[200e6, 100e6, 400e6]);
-    let ours = row(&comparison, "ratio").ours.expect("measured");
-    assert!((ours.centre - 2.0).abs() < 1e-9);
-    assert_eq!(ours.n, 3);
+    let measured = row(&comparison, "ratio").measured.expect("measured");
+    assert!((measured.centre - 2.0).abs() < 1e-9);
+    assert_eq!(measured.n, 3);
     assert_eq!(row(&comparison, "ratio").is_certain, Some(true));
 }
 
 #[test]
 fn a_study_of_which_nothing_was_published_has_no_comparison() {
     let study = load("x.toml", &STUDY.replace("id = \"s\"", "id = \"mine\"")).expect("valid");
-    let measured = Measured {
+    let measured = MeasuredCell {
         study: &study,
         groups: &[],
         cells: &[],

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::worlds::World;
+use crate::noise_models::NoiseModel;
 
 const HEAD: &str = r#"
 id = "calibration"
@@ -89,7 +89,7 @@ impl RunFixture {
     /// each with its rate. `truth` has one rate per stack.
     pub fn campaign(
         &self,
-        world: &World,
+        noise_model: &NoiseModel,
         truth: &[f64],
         blocks: u32,
         random: &mut ChaCha8Rng,
@@ -100,7 +100,7 @@ impl RunFixture {
             .flat_map(|s| self.workloads.iter().map(move |w| (s.clone(), w.clone())))
             .collect();
         let cells = order(&pairs, blocks, random.random());
-        let disturbances = world.disturbances(random, cells.len(), pairs.len());
+        let disturbances = noise_model.disturbances(random, cells.len(), pairs.len());
         let rate = |cell: &Cell, disturbance: f64| truth[self.stack(cell)] * disturbance.exp();
         cells.into_iter().zip(disturbances).map(|(c, d)| (c.clone(), rate(&c, d))).collect()
     }

@@ -7,22 +7,22 @@
 
 mod fixture;
 mod measures;
-mod worlds;
+mod noise_models;
 
 use std::error::Error;
 
 use fixture::RunFixture;
 use measures::{Coverage, Share, adaptive, coverage, false_claims, power, precision};
-use worlds::{WORLDS, World};
+use noise_models::{NOISE_MODELS, NoiseModel};
 
 /// Numbers of blocks in the tables.
 const BLOCKS: [u32; 9] = [3, 4, 5, 6, 7, 8, 10, 15, 20];
 
 /// A part of the tables: its name, and what prints it for so many campaigns.
-type Section = (&'static str, fn(u32, &[&World]) -> Result<(), Box<dyn Error>>);
+type Section = (&'static str, fn(u32, &[&NoiseModel]) -> Result<(), Box<dyn Error>>);
 
 const SECTIONS: [Section; 6] = [
-    ("worlds", worlds_told),
+    ("worlds", noise_models_reported),
     ("claims", claims),
     ("coverage", coverages),
     ("power", powers),
@@ -38,43 +38,44 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let wanted: Vec<String> = arguments.collect();
     let is_named = |name: &str| wanted.iter().any(|w| w == name);
-    let mut worlds: Vec<&World> = WORLDS.iter().filter(|world| is_named(world.name)).collect();
-    if worlds.is_empty() {
-        worlds.extend(&WORLDS);
+    let mut noise_models: Vec<&NoiseModel> =
+        NOISE_MODELS.iter().filter(|noise_model| is_named(noise_model.name)).collect();
+    if noise_models.is_empty() {
+        noise_models.extend(&NOISE_MODELS);
     }
     let all = !SECTIONS.iter().any(|(name, _)| is_named(name));
     for (name, print) in SECTIONS {
         if all || is_named(name) {
-            print(campaigns, &worlds)?;
+            print(campaigns, &noise_models)?;
         }
     }
     Ok(())
 }
 
-fn worlds_told(_: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
+fn noise_models_reported(_: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Error>> {
     println!("## The worlds\n\n| world | noise |\n|---|---|");
-    for world in worlds {
-        println!("| {} | {} |", world.name, world.about);
+    for noise_model in noise_models {
+        println!("| {} | {} |", noise_model.name, noise_model.about);
     }
     Ok(())
 }
 
-fn claims(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
+fn claims(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Error>> {
     println!("\n## False claims where nothing differs\n");
     println!(
         "Answers with any claim, in per cent of {campaigns} campaigns of four equal stacks.\n"
     );
     let four = RunFixture::new(4, 1)?;
-    table(worlds, &BLOCKS, |world, n| {
-        let got = false_claims(&four, world, 4, n, campaigns);
+    table(noise_models, &BLOCKS, |noise_model, n| {
+        let got = false_claims(&four, noise_model, 4, n, campaigns);
         // A severe finding would hide claims.
         let doubted = got.doubted.map_or_else(String::new, |audit| format!(" ({audit})"));
         format!("{:.1}{doubted}", got.answers.per_cent())
     });
     println!("\nTen questions each: answers, and summaries, with any claim, in per cent.\n");
     let ten = RunFixture::new(4, 10)?;
-    table(worlds, &[3, 5, 10], |world, n| {
-        let got = false_claims(&ten, world, 4, n, campaigns / 2);
+    table(noise_models, &[3, 5, 10], |noise_model, n| {
+        let got = false_claims(&ten, noise_model, 4, n, campaigns / 2);
         format!("{:.1}, {:.1}", got.answers.per_cent(), got.summaries.per_cent())
     });
     Ok(())
@@ -83,11 +84,13 @@ fn claims(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
 /// A table's title, and what of a coverage it shows.
 type Part = (&'static str, fn(&Coverage) -> Share);
 
-fn coverages(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
+fn coverages(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Error>> {
     let fixture = RunFixture::new(4, 1)?;
-    let covered: Vec<Vec<Coverage>> = worlds
+    let covered: Vec<Vec<Coverage>> = noise_models
         .iter()
-        .map(|world| BLOCKS.iter().map(|n| coverage(&fixture, world, *n, campaigns)).collect())
+        .map(|noise_model| {
+            BLOCKS.iter().map(|n| coverage(&fixture, noise_model, *n, campaigns)).collect()
+        })
         .collect();
     println!("\n## Coverage");
     let parts: [Part; 3] = [
@@ -98,62 +101,62 @@ fn coverages(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
     for (title, share) in parts {
         println!("\n{title}\n");
         head(&BLOCKS);
-        for (world, row) in worlds.iter().zip(&covered) {
+        for (noise_model, row) in noise_models.iter().zip(&covered) {
             let cells: Vec<String> =
                 row.iter().map(|c| format!("{:.1}", share(c).per_cent())).collect();
-            println!("| {} | {} |", world.name, cells.join(" | "));
+            println!("| {} | {} |", noise_model.name, cells.join(" | "));
         }
     }
     Ok(())
 }
 
-fn powers(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
+fn powers(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Error>> {
     println!("\n## Power at the planned size\n");
     println!("| world | pilot | blocks planned | found | others wrongly told | no plan |");
     println!("|---|---|---|---|---|---|");
     let fixture = RunFixture::new(4, 1)?;
     let campaigns = campaigns / 5;
-    for world in worlds {
+    for noise_model in noise_models {
         for pilot in [3, 6] {
-            let got = power(&fixture, world, pilot, campaigns);
+            let got = power(&fixture, noise_model, pilot, campaigns);
             let (found, wrong) = (got.found.per_cent(), got.wrong.per_cent());
             println!(
                 "| {} | {pilot} | {} | {found:.1} | {wrong:.1} | {} of {campaigns} |",
-                world.name, got.blocks, got.unplanned
+                noise_model.name, got.blocks, got.unplanned
             );
         }
     }
     Ok(())
 }
 
-fn adaptives(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
+fn adaptives(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Error>> {
     println!("\n## Adaptive campaigns\n");
     println!("| world | equal stacks: any called worse | wrong best | best named | cells |");
     println!("|---|---|---|---|---|");
     let fixture = RunFixture::new(8, 1)?;
-    for world in worlds {
-        let got = adaptive(&fixture, world, campaigns / 2);
+    for noise_model in noise_models {
+        let got = adaptive(&fixture, noise_model, campaigns / 2);
         let shares = [got.false_order, got.false_best, got.named, got.cells];
         let cells: Vec<String> = shares.iter().map(|s| format!("{:.1}", s.per_cent())).collect();
-        println!("| {} | {} |", world.name, cells.join(" | "));
+        println!("| {} | {} |", noise_model.name, cells.join(" | "));
     }
     Ok(())
 }
 
-fn precisions(campaigns: u32, worlds: &[&World]) -> Result<(), Box<dyn Error>> {
+fn precisions(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Error>> {
     println!("\n## The precision of one stack\n");
     println!("| world | 2 % | 5 % | 10 % |\n|---|---|---|---|");
     let fixture = RunFixture::new(1, 1)?;
-    for world in worlds {
+    for noise_model in noise_models {
         let cells: Vec<String> = [0.02, 0.05, 0.1]
             .iter()
             .map(|share| {
-                let got = precision(&fixture, world, *share, campaigns);
+                let got = precision(&fixture, noise_model, *share, campaigns);
                 let (covered, known) = (got.covered.per_cent(), got.known.per_cent());
                 format!("{covered:.1}; {known:.0} in {}", got.blocks)
             })
             .collect();
-        println!("| {} | {} |", world.name, cells.join(" | "));
+        println!("| {} | {} |", noise_model.name, cells.join(" | "));
     }
     Ok(())
 }
@@ -163,10 +166,10 @@ fn head(blocks: &[u32]) {
     println!("| blocks | {} |\n|---|{}", numbers.join(" | "), "---|".repeat(blocks.len()));
 }
 
-fn table(worlds: &[&World], blocks: &[u32], cell: impl Fn(&World, u32) -> String) {
+fn table(noise_models: &[&NoiseModel], blocks: &[u32], cell: impl Fn(&NoiseModel, u32) -> String) {
     head(blocks);
-    for world in worlds {
-        let cells: Vec<String> = blocks.iter().map(|n| cell(world, *n)).collect();
-        println!("| {} | {} |", world.name, cells.join(" | "));
+    for noise_model in noise_models {
+        let cells: Vec<String> = blocks.iter().map(|n| cell(noise_model, *n)).collect();
+        println!("| {} | {} |", noise_model.name, cells.join(" | "));
     }
 }

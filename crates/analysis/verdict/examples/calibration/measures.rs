@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::fixture::RunFixture;
-use crate::worlds::World;
+use crate::noise_models::NoiseModel;
 
 /// The rate of every stack in a campaign without differences, in bytes per second.
 const RATE: f64 = 2e8;
@@ -47,8 +47,8 @@ pub struct FalseClaims {
 }
 
 /// The seed of a case, so that each is repeated alone as in a table.
-fn seeded(world: &World, salt: u64) -> ChaCha8Rng {
-    let name = world
+fn seeded(noise_model: &NoiseModel, salt: u64) -> ChaCha8Rng {
+    let name = noise_model
         .name
         .bytes()
         .fold(salt, |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
@@ -69,16 +69,20 @@ fn is_claim(sentence: &str) -> bool {
 /// Campaigns in which all stacks are the same.
 pub fn false_claims(
     fixture: &RunFixture,
-    world: &World,
+    noise_model: &NoiseModel,
     stacks: usize,
     blocks: u32,
     campaigns: u32,
 ) -> FalseClaims {
-    let mut random = seeded(world, u64::from(blocks));
+    let mut random = seeded(noise_model, u64::from(blocks));
     let mut all = FalseClaims::default();
     for _ in 0..campaigns {
-        let analysis =
-            fixture.analyse(fixture.campaign(world, &vec![RATE; stacks], blocks, &mut random));
+        let analysis = fixture.analyse(fixture.campaign(
+            noise_model,
+            &vec![RATE; stacks],
+            blocks,
+            &mut random,
+        ));
         for answer in &analysis.answers {
             let differs = |o: Outcome| matches!(o, Outcome::Better | Outcome::Worse);
             let wrong = answer.comparisons.iter().any(|c| differs(c.outcome));
@@ -107,13 +111,18 @@ pub struct Coverage {
 
 /// Campaigns of four stacks, of which the others are 5.2 % faster, 30 % faster and
 /// half as fast as the first.
-pub fn coverage(fixture: &RunFixture, world: &World, blocks: u32, campaigns: u32) -> Coverage {
-    let mut random = seeded(world, 1000 + u64::from(blocks));
-    let median = if world.still { world.median(&mut random) } else { 0.0 };
+pub fn coverage(
+    fixture: &RunFixture,
+    noise_model: &NoiseModel,
+    blocks: u32,
+    campaigns: u32,
+) -> Coverage {
+    let mut random = seeded(noise_model, 1000 + u64::from(blocks));
+    let median = if noise_model.still { noise_model.median(&mut random) } else { 0.0 };
     let truth = [RATE, 1.052 * RATE, 1.3 * RATE, 0.5 * RATE];
     let mut all = Coverage::default();
     for _ in 0..campaigns {
-        let analysis = fixture.analyse(fixture.campaign(world, &truth, blocks, &mut random));
+        let analysis = fixture.analyse(fixture.campaign(noise_model, &truth, blocks, &mut random));
         let Some(answer) = analysis.answers.first() else { continue };
         for (comparison, truth) in answer.comparisons.iter().zip(&truth[1..]) {
             let interval = comparison.interval;
@@ -145,20 +154,25 @@ pub struct Power {
 
 /// A pilot of so many blocks of four equal stacks, the size planned from it, and a new
 /// campaign of that size with one stack 5 % faster.
-pub fn power(fixture: &RunFixture, world: &World, pilot: u32, campaigns: u32) -> Power {
-    let mut random = seeded(world, 2000 + u64::from(pilot));
+pub fn power(fixture: &RunFixture, noise_model: &NoiseModel, pilot: u32, campaigns: u32) -> Power {
+    let mut random = seeded(noise_model, 2000 + u64::from(pilot));
     let mut sizes = Vec::new();
     let mut all = Power::default();
     for _ in 0..campaigns {
-        let values = fixture.by_stack(&fixture.campaign(world, &[RATE; 4], pilot, &mut random));
+        let values =
+            fixture.by_stack(&fixture.campaign(noise_model, &[RATE; 4], pilot, &mut random));
         let Ok(planned) = blocks_needed(&values, &Ask::new(3)) else {
             all.unplanned += 1;
             continue;
         };
         sizes.push(planned.blocks);
         let truth = [RATE, RATE, 1.05 * RATE, RATE];
-        let analysis =
-            fixture.analyse(fixture.campaign(world, &truth, planned.blocks as u32, &mut random));
+        let analysis = fixture.analyse(fixture.campaign(
+            noise_model,
+            &truth,
+            planned.blocks as u32,
+            &mut random,
+        ));
         let Some(answer) = analysis.answers.first() else { continue };
         let differs = |at: usize| {
             answer
@@ -189,8 +203,8 @@ pub struct Adaptive {
 
 /// Adaptive campaigns of eight stacks for the best: equal ones, and ones that differ by
 /// 7 % or so from each to the next.
-pub fn adaptive(fixture: &RunFixture, world: &World, campaigns: u32) -> Adaptive {
-    let mut random = seeded(world, 3000);
+pub fn adaptive(fixture: &RunFixture, noise_model: &NoiseModel, campaigns: u32) -> Adaptive {
+    let mut random = seeded(noise_model, 3000);
     let rules = Rules::new(Goal::Best);
     let stacks = 8;
     let different: Vec<f64> = (0..stacks).map(|s| RATE * 0.93_f64.powi(s)).collect();
@@ -198,12 +212,13 @@ pub fn adaptive(fixture: &RunFixture, world: &World, campaigns: u32) -> Adaptive
     let mut all = Adaptive::default();
     let most = rules.most_blocks;
     for _ in 0..campaigns {
-        let values = fixture.by_stack(&fixture.campaign(world, &equal, most as u32, &mut random));
+        let values =
+            fixture.by_stack(&fixture.campaign(noise_model, &equal, most as u32, &mut random));
         let (decision, _) = carried_out(&rules, &values);
         all.false_order
             .count(decision.ranks.iter().any(|r| matches!(r.relation, Relation::Behind(_))));
         let values =
-            fixture.by_stack(&fixture.campaign(world, &different, most as u32, &mut random));
+            fixture.by_stack(&fixture.campaign(noise_model, &different, most as u32, &mut random));
         let (decision, cells) = carried_out(&rules, &values);
         all.cells.hits += cells as u64;
         all.cells.of += (most * different.len()) as u64;
@@ -229,15 +244,20 @@ pub struct Precision {
 }
 
 /// Campaigns of one stack that end when its figure is known within this share.
-pub fn precision(fixture: &RunFixture, world: &World, share: f64, campaigns: u32) -> Precision {
-    let mut random = seeded(world, 4000);
+pub fn precision(
+    fixture: &RunFixture,
+    noise_model: &NoiseModel,
+    share: f64,
+    campaigns: u32,
+) -> Precision {
+    let mut random = seeded(noise_model, 4000);
     let rules = Rules::new(Goal::Precision(share));
-    let median = if world.still { world.median(&mut random) } else { 0.0 };
+    let median = if noise_model.still { noise_model.median(&mut random) } else { 0.0 };
     let mut all = Precision::default();
     let mut sizes = Vec::new();
     for _ in 0..campaigns {
         let most = rules.most_blocks as u32;
-        let values = fixture.by_stack(&fixture.campaign(world, &[RATE], most, &mut random));
+        let values = fixture.by_stack(&fixture.campaign(noise_model, &[RATE], most, &mut random));
         let (decision, blocks) = carried_out(&rules, &values);
         sizes.push(blocks);
         let is_known = decision.conclusion == Conclusion::Precise;

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_and_sleep_are_told() {
+    fn steps_and_sleep_are_reported() {
         assert!(texts(-2500, 0)[0].starts_with("The time of day was set by 2.5 s"));
         assert!(texts(0, 90_000)[0].starts_with("The machine slept for 90.0 s"));
     }

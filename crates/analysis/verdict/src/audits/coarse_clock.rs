@@ -56,7 +56,7 @@ mod tests {
     use crate::testing::RunFixture;
 
     #[test]
-    fn slow_clocks_are_told_and_fast_ones_are_not() {
+    fn slow_clocks_are_reported_and_fast_ones_are_not() {
         let kinds =
             [("hpet", 1), ("refined-jiffies", 1), ("tsc", 0), ("kvm-clock", 0), ("timer", 0)];
         for (source, expected) in kinds {

@@ -62,7 +62,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         return Vec::new();
     }
     let most = suspects.iter().map(|s| s.range().1).fold(0.0, f64::max);
-    let told: Vec<String> =
+    let listed: Vec<String> =
         suspects.iter().map(|s| format!("{} with {}", s.figure, s.stacks())).collect();
     let most = if most > 1000.0 { "more than 1000".to_owned() } else { format!("{most:.1}") };
     vec![Found {
@@ -71,7 +71,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             "The stack stored the workload's data in a fraction of their size, at most {most} \
              bytes in one: {}. The figures hold for data as compressible as these, and are no \
              measure of the drives.",
-            list(told.iter().map(String::as_str), 6)
+            list(listed.iter().map(String::as_str), 6)
         ),
         advice: "Photos, films and archives cannot be compressed: measure with such data \
                  (prewrite = \"random\", refill_buffers for fio, source = \"random\" for dd), or \
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_less_space_than_it_has_is_told() {
+    fn what_takes_less_space_than_it_has_is_reported() {
         assert_eq!(found("btrfs rw,compress=zlib:3", 1.0, 2 << 20), 1);
         assert_eq!(found("zfs rw,xattr", 3.9, 64 << 20), 1);
     }

@@ -45,7 +45,7 @@ mod tests {
     use crate::testing::RunFixture;
 
     #[test]
-    fn limits_are_told_and_their_absence_is_not() {
+    fn limits_are_reported_and_their_absence_is_not() {
         let mut fixture = RunFixture::new("");
         fixture.under("single/ext4", "dd-4k", 0, Conditions::default());
         assert_eq!(fixture.findings(AUDIT.name), []);

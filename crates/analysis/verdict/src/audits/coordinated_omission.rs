@@ -35,7 +35,7 @@ fn stalled(group: &Group) -> Option<f64> {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let suspects = evidence.suspects(|_, group| stalled(group));
-    let told = suspects.iter().map(|suspects| Found {
+    let listed = suspects.iter().map(|suspects| Found {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: the work was to come at a pace, and one request took the time of {:.0}. \
@@ -50,7 +50,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             .to_owned(),
         groups: suspects.groups(),
     });
-    told.collect()
+    listed.collect()
 }
 
 #[cfg(test)]
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn stalls_of_paced_work_are_told() {
+    fn stalls_of_paced_work_are_reported() {
         assert_eq!(found("rate_iops = 100", 800), 1);
         assert_eq!(found("rate_iops = 100", 30), 0);
         assert_eq!(found("iodepth = 1", 800), 0);

@@ -26,7 +26,7 @@ const ONE_AT_MOST: f64 = 1.05;
 const SHORTEST_SECONDS: f64 = 0.5;
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
-    // There it is another finding, `waits-by-computing`.
+    // There it is another finding, `busy-waits`.
     if evidence.computes_in_no_time() {
         return Vec::new();
     }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_machine_and_a_busy_processor_are_told() {
+    fn a_busy_machine_and_a_busy_processor_are_reported() {
         let machine = found(3900, 100, 1000);
         assert_eq!(machine.len(), 1);
         assert!(

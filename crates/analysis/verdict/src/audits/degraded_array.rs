@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_member_is_told() {
+    fn a_missing_member_is_reported() {
         let found = texts(1, "ONLINE");
         assert!(found[0].starts_with("In the only cell: md0 (raid5) lacks 1 of its"), "{found:?}");
         assert!(texts(0, "DEGRADED")[0].contains("the pool p is DEGRADED"));

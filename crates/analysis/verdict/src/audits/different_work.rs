@@ -52,7 +52,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if unequal.is_empty() {
         return Vec::new();
     }
-    let told: Vec<String> = unequal
+    let listed: Vec<String> = unequal
         .iter()
         .map(|(figure, share, _)| format!("{figure} (up to {} more)", per_cent(*share)))
         .collect();
@@ -60,7 +60,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         severity: Severity::Severe,
         text: format!(
             "Elapsed times are compared of different amounts of work: {}.",
-            list(told.iter().map(String::as_str), 6)
+            list(listed.iter().map(String::as_str), 6)
         ),
         advice: "Give all stacks the same files, or compare rates instead of times.".to_owned(),
         groups: unequal.into_iter().flat_map(|(.., groups)| groups).collect(),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_unequal_work_are_told_and_rates_are_not() {
+    fn times_of_unequal_work_are_reported_and_rates_are_not() {
         assert_eq!(found("elapsed", 1_300_000), 1);
         assert_eq!(found("elapsed", 1_010_000), 0);
         assert_eq!(found("throughput", 1_300_000), 0);

@@ -48,7 +48,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if suspects.is_empty() {
         return Vec::new();
     }
-    let told: Vec<String> =
+    let listed: Vec<String> =
         suspects.iter().map(|s| format!("{} with {}", s.figure, s.stacks())).collect();
     let mut whats: Vec<String> =
         suspects.iter().flat_map(|s| &s.found).filter_map(|(_, g, _)| what(g)).collect();
@@ -59,7 +59,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         text: format!(
             "Direct I/O was asked for and is but a hint to {}: memory took part in {}.",
             list(whats.iter().map(String::as_str), 3),
-            list(told.iter().map(String::as_str), 6)
+            list(listed.iter().map(String::as_str), 6)
         ),
         advice: "Use files larger than the memory, or limit ZFS's cache (primarycache=metadata, \
                  zfs_arc_max); where reads came from memory, read-from-cache says so."
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_are_told() {
+    fn hints_are_reported() {
         assert_eq!(found("pool", "fio", "zfs", Some("2.2.7-1")), 1);
         assert_eq!(found("vol", "fio", "ext4", Some("2.3.0-1")), 1);
         assert_eq!(found("as-it-is", "fio", "tmpfs", None), 1);

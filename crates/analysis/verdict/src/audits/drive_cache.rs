@@ -75,7 +75,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let mut all = Vec::new();
     let writes = evidence.suspects(|index, group| kept(evidence, index, group).map(|m| m as f64));
     if !writes.is_empty() {
-        let told: Vec<String> =
+        let listed: Vec<String> =
             writes.iter().map(|s| format!("{} with {}", s.figure, s.stacks())).collect();
         let memory = writes.iter().map(|s| s.range().0).fold(f64::INFINITY, f64::min);
         all.push(Found {
@@ -84,7 +84,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
                 "Fewer bytes were written to each drive than its own memory of {} takes, and \
                  nothing asked for a flush: {}. The figures are in part those of that memory.",
                 Bytes(memory as u64).iec(),
-                list(told.iter().map(String::as_str), 6)
+                list(listed.iter().map(String::as_str), 6)
             ),
             advice: "Write many times the drives' memory, or let the clock run until it is on the \
                      medium (end_fsync = 1)."
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn small_writes_and_impossible_reads_are_told() {
+    fn small_writes_and_impossible_reads_are_reported() {
         assert_eq!(found("direct", sample(Direction::Write, 16 << 20, 0, 0)), 1);
         assert_eq!(found("fio", sample(Direction::Read, 8 << 20, 2000, 0)), 1);
     }

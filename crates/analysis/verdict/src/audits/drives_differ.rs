@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn models_that_differ_are_told_and_more_of_one_are_not() {
+    fn models_that_differ_are_reported_and_more_of_one_are_not() {
         for (others, expected) in [
             (vec![drive("Red", "2")], 1),
             (vec![drive("Blue", "2"), drive("Red", "3")], 1),

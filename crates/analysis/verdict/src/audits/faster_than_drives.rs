@@ -65,8 +65,8 @@ fn random_reads(group: &Group, imported: bool) -> Option<f64> {
     }
     let size = group.requests().and_then(Requests::size).filter(|size| *size > 0);
     let rates = group.observations.iter().filter_map(|o| {
-        let told = o.iops.filter(|rate| *rate > 0.0);
-        told.or_else(|| Some(o.throughput? / size? as f64)).filter(|rate| *rate > 0.0)
+        let listed = o.iops.filter(|rate| *rate > 0.0);
+        listed.or_else(|| Some(o.throughput? / size? as f64)).filter(|rate| *rate > 0.0)
     });
     crate::audits::support::median(rates.collect())
 }
@@ -162,7 +162,7 @@ fn beyond(evidence: &Evidence<'_>, group: &Group) -> Option<(f64, String)> {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let suspects = evidence.suspects(|_, group| beyond(evidence, group).map(|(ratio, _)| ratio));
-    let told = suspects.iter().filter_map(|suspects| {
+    let listed = suspects.iter().filter_map(|suspects| {
         let worst = suspects.found.iter().max_by(|a, b| a.2.total_cmp(&b.2))?;
         let (_, text) = beyond(evidence, worst.1)?;
         Some(Found {
@@ -179,7 +179,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             groups: suspects.groups(),
         })
     });
-    told.collect()
+    listed.collect()
 }
 
 #[cfg(test)]
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn four_disks_that_read_11_7_gb_per_second_are_told() {
+    fn four_disks_that_read_11_7_gb_per_second_are_reported() {
         // Phoronix Test Suite, issue 417.
         let found = found("fio", Direction::Read, 4, true, 11.7e9, 1000);
         assert!(
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exceeds_one_arm_is_told() {
+    fn what_exceeds_one_arm_is_reported() {
         let texts = found("buffered", Direction::Write, 1, true, 404e6, 1000);
         assert!(
             texts[0].contains("404 MB/s from 1 hard disk that can give 300 MB/s at most"),
@@ -262,14 +262,15 @@ mod tests {
     }
 
     #[test]
-    fn random_reads_of_a_memory_are_told() {
+    fn random_reads_of_a_memory_are_reported() {
         // xpenology-2023: 439 MiB/s in blocks of 4 KiB from two disks of 3 TB. The fixture's job
         // `fio` reads at random, `kept` in order.
         let rate = 439.0 * 1048576.0;
-        let told = found("fio", Direction::Read, 2, true, rate, 0);
+        let listed = found("fio", Direction::Read, 2, true, rate, 0);
         assert!(
-            told[0].contains("112384 random reads per second from 2 hard disks that can give 1200"),
-            "{told:?}"
+            listed[0]
+                .contains("112384 random reads per second from 2 hard disks that can give 1200"),
+            "{listed:?}"
         );
         assert!(found("fio", Direction::Read, 2, false, rate, 0).is_empty(), "SSDs");
         assert!(found("kept", Direction::Read, 2, true, rate, 0).is_empty(), "in order");
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn commits_without_turns_are_told() {
+    fn commits_without_turns_are_reported() {
         let found = found("dd-4k", Direction::Write, 1, true, 20e6, 5000);
         assert!(found[0].contains("5000 safe writes per second on hard disks"), "{found:?}");
     }

@@ -41,14 +41,14 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if suspects.is_empty() {
         return Vec::new();
     }
-    let told: Vec<String> =
+    let listed: Vec<String> =
         suspects.iter().map(|s| format!("{} ({:.0})", s.figure, s.range().0)).collect();
     vec![Found {
         severity: Severity::Warning,
         text: format!(
             "The quantile of latency that is asked for rests on fewer than ten operations beyond \
              it; operations in a step: {}.",
-            list(told.iter().map(String::as_str), 6)
+            list(listed.iter().map(String::as_str), 6)
         ),
         advice: "Let the steps do more operations: 1,000 for the 99th percentile, 10,000 for the \
                  99.9th; or ask for the median."
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_of_few_are_told_and_of_many_are_not() {
+    fn quantiles_of_few_are_reported_and_of_many_are_not() {
         assert_eq!(found("latency-p99", 64), 1);
         assert_eq!(found("latency-p99", 1001), 0);
         assert_eq!(found("latency-p999", 1001), 1);

@@ -34,14 +34,14 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     } else if twice == all {
         "Every figure was measured twice: intervals of two are very wide.".to_owned()
     } else {
-        let told = [(once, "once"), (twice, "twice")]
+        let listed = [(once, "once"), (twice, "twice")]
             .iter()
             .filter(|(n, _)| *n > 0)
             .map(|(n, times)| {
                 format!("{n} {} measured {times}", if *n == 1 { "was" } else { "were" })
             })
             .collect::<Vec<_>>();
-        format!("Of {}, {}.", count(all, "figure"), told.join(" and "))
+        format!("Of {}, {}.", count(all, "figure"), listed.join(" and "))
     };
     vec![Found {
         severity: Severity::Warning,
@@ -58,7 +58,7 @@ mod tests {
     use crate::testing::RunFixture;
 
     #[test]
-    fn once_and_twice_are_told() {
+    fn once_and_twice_are_reported() {
         let mut fixture = RunFixture::new("");
         fixture.repeats("single/ext4", "dd-4k", &[1e6]);
         let text =

@@ -47,7 +47,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         }
         seen(index, group).into_iter().filter_map(data).reduce(f64::min)
     });
-    let told = suspects.iter().map(|suspects| {
+    let listed = suspects.iter().map(|suspects| {
         let (index, group, _) = suspects.found[0];
         let bytes = seen(index, group).iter().map(|files| files.bytes).max();
         Found {
@@ -66,7 +66,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             groups: suspects.groups(),
         }
     });
-    told.collect()
+    listed.collect()
 }
 
 #[cfg(test)]
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_that_are_read_are_told() {
+    fn holes_that_are_read_are_reported() {
         let found = texts(Direction::Read, 1_000_000);
         assert!(found[0].contains("1.0 % of 100 MB in the files"), "{found:?}");
     }

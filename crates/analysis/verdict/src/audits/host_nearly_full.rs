@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn little_room_is_told_and_enough_is_not() {
+    fn little_room_is_reported_and_enough_is_not() {
         assert!(
             texts(50_000_000)[0].contains("95 % full in the only cell, with 50 MB left"),
             "{:?}",

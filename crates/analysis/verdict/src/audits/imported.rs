@@ -25,7 +25,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if unseen.is_empty() {
         return Vec::new();
     }
-    let told = evidence.cells.iter().any(|cell| !cell.environment.drives.is_empty());
+    let listed = evidence.cells.iter().any(|cell| !cell.environment.drives.is_empty());
     vec![Found {
         severity: Severity::Warning,
         text: format!(
@@ -36,7 +36,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
                 n => format!("{} were", count(n, "figure")),
             }
         ),
-        advice: if told {
+        advice: if listed {
             "Measure again with `disklab run`, which counts what each drive does."
         } else {
             "Say which drives these are (`disklab import --drives hdd:4`): then figures that they \
@@ -56,7 +56,7 @@ mod tests {
     use crate::testing::{RunFixture, figure, on_drives, step};
 
     #[test]
-    fn only_imported_figures_without_counters_are_told_of() {
+    fn only_imported_figures_without_counters_are_reported_of() {
         let mut fixture = RunFixture::new("");
         let write = || step("dd-4k", vec![figure(Direction::Write, 1 << 20, 1.0)]);
         fixture.sample("single/ext4", "dd-4k", 0, vec![write()]);

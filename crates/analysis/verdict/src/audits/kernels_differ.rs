@@ -41,7 +41,7 @@ mod tests {
     use crate::testing::RunFixture;
 
     #[test]
-    fn another_kernel_is_told_and_the_same_is_not() {
+    fn another_kernel_is_reported_and_the_same_is_not() {
         for (other, expected) in [("6.12.2", 1), ("6.12.1", 0)] {
             let mut fixture = RunFixture::new("");
             for (block, release) in ["6.12.1", other].into_iter().enumerate() {

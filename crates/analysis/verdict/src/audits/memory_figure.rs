@@ -6,7 +6,7 @@ use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "memory-figure",
-    severity: Severity::Remark,
+    severity: Severity::Note,
     detects: "hdparm -T, which measures the memory, beside figures of drives",
     evidence: "the workload's step",
     remedy: "do not read it as a drive's figure",
@@ -16,8 +16,8 @@ pub(super) const AUDIT: Audit = Audit {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let suspects = evidence.suspects(|_, group| group.profile().is_of_memory().then_some(0.0));
-    let told = suspects.iter().map(|suspects| Found {
-        severity: Severity::Remark,
+    let listed = suspects.iter().map(|suspects| Found {
+        severity: Severity::Note,
         text: format!(
             "{} (hdparm -T) is the speed of this machine's memory and processor: no drive takes \
              part in it.",
@@ -27,7 +27,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             .to_owned(),
         groups: suspects.groups(),
     });
-    told.collect()
+    listed.collect()
 }
 
 #[cfg(test)]
@@ -38,7 +38,7 @@ mod tests {
     use crate::testing::{RunFixture, figure, step};
 
     #[test]
-    fn cached_reads_are_told_and_those_of_the_device_are_not() {
+    fn cached_reads_are_reported_and_those_of_the_device_are_not() {
         for (name, expected) in [("cached", 1), ("device", 0)] {
             let mut fixture = RunFixture::new("");
             let one = step(name, vec![figure(Direction::Read, 1 << 30, 1.0)]);

@@ -38,8 +38,9 @@ fn partition(cell: &CellFacts) -> Option<u64> {
 fn ashift(cell: &CellFacts) -> Option<u32> {
     let sector = sector(cell)?;
     let pools = &cell.conditions().pools;
-    let told = pools.iter().flat_map(|pool| &pool.ashift).map(|ashift| u32::from(*ashift)).min()?;
-    (told > 0 && 1_u64.checked_shl(told)? < sector).then_some(told)
+    let listed =
+        pools.iter().flat_map(|pool| &pool.ashift).map(|ashift| u32::from(*ashift)).min()?;
+    (listed > 0 && 1_u64.checked_shl(listed)? < sector).then_some(listed)
 }
 
 /// Bytes of an operation, where all have the same size and it is none of whole sectors.
@@ -78,13 +79,13 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         });
     }
     if let Some(cells) = afflicted(evidence, |cell| ashift(cell).map(f64::from)) {
-        let (cell, told) = cells.worst();
+        let (cell, listed) = cells.worst();
         all.push(Found {
             severity: Severity::Warning,
             text: format!(
-                "ZFS works with sectors of {} (ashift={told:.0}) on drives of {} in {}: the \
+                "ZFS works with sectors of {} (ashift={listed:.0}) on drives of {} in {}: the \
                  drives read before they write.",
-                Bytes(1 << (told as u32).min(40)).iec(),
+                Bytes(1 << (listed as u32).min(40)).iec(),
                 Bytes(sector(cell).unwrap_or(0)).iec(),
                 cells.words()
             ),
@@ -93,7 +94,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         });
     }
     let odd = evidence.suspects(|_, group| block(evidence, group).map(|size| size as f64));
-    let told: Vec<String> =
+    let listed: Vec<String> =
         odd.iter().map(|s| format!("{} ({:.0} bytes)", s.figure, s.range().0)).collect();
     if !odd.is_empty() {
         all.push(Found {
@@ -101,7 +102,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             text: format!(
                 "Blocks are no whole sectors in {}: direct I/O is refused for such, and pages are \
                  read before they are written.",
-                list(told.iter().map(String::as_str), 4)
+                list(listed.iter().map(String::as_str), 4)
             ),
             advice: "Write bs = 4k for 4096 bytes; 4kB or 4000 are something else.".to_owned(),
             groups: odd.iter().flat_map(|s| s.groups()).collect(),
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partition_in_the_middle_of_a_sector_is_told() {
+    fn a_partition_in_the_middle_of_a_sector_is_reported() {
         for (start, expected) in [(63 * 512, 1), (2048 * 512, 0), (64 * 512, 0)] {
             let mut fixture = RunFixture::new("");
             fixture.around("single/ext4", "dd-4k", 0, environment(start));
@@ -136,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn a_small_ashift_is_told() {
-        for (told, expected) in [(9, 1), (12, 0), (0, 0)] {
+    fn a_small_ashift_is_reported() {
+        for (listed, expected) in [(9, 1), (12, 0), (0, 0)] {
             let mut fixture = RunFixture::new("");
             let mut environment = environment(1 << 20);
             let conditions = environment.conditions.get_or_insert_default();
-            conditions.pools.push(Pool { ashift: vec![told], ..Pool::default() });
+            conditions.pools.push(Pool { ashift: vec![listed], ..Pool::default() });
             fixture.around("single/ext4", "dd-4k", 0, environment);
-            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{told}");
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{listed}");
         }
     }
 
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_4000_bytes_are_told_and_whole_sectors_are_not() {
+    fn blocks_of_4000_bytes_are_reported_and_whole_sectors_are_not() {
         assert_eq!(odd("fio", 4000, 100), 1);
         assert_eq!(odd("fio", 4096, 100), 0);
         assert_eq!(odd("dd-4k", 512, 100), 0);

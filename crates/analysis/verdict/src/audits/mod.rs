@@ -3,7 +3,9 @@
 //! One audit is one file and one line in [`AUDITS`]. An audit looks at what was
 //! measured, never at what ought to be; it names its evidence and what to do.
 
+mod background_io;
 mod barriers_off;
+mod busy_waits;
 mod clock_stepped;
 mod coarse_clock;
 mod common_limit;
@@ -22,12 +24,12 @@ mod failed_cells;
 mod faster_than_drives;
 mod few_operations;
 mod few_repeats;
-mod foreign_io;
 mod fresh_ssd;
 mod holes;
 mod host_nearly_full;
 mod imported;
 mod kernels_differ;
+mod maintenance_running;
 mod memory_figure;
 mod misaligned;
 mod mount_options_differ;
@@ -62,9 +64,7 @@ mod too_short;
 mod tool_failed;
 mod two_modes;
 mod unfinished;
-mod upkeep_running;
 mod virtual_machine;
-mod waits_by_computing;
 mod wide_interval;
 mod write_amplification;
 mod write_caches_differ;
@@ -150,7 +150,7 @@ pub static AUDITS: &[Audit] = &[
     write_caches_differ::AUDIT,
     different_work::AUDIT,
     order_and_time::AUDIT,
-    upkeep_running::AUDIT,
+    maintenance_running::AUDIT,
     other_load::AUDIT,
     failed_cells::AUDIT,
     direct_not_honoured::AUDIT,
@@ -172,7 +172,7 @@ pub static AUDITS: &[Audit] = &[
     outlier::AUDIT,
     two_modes::AUDIT,
     correlated_repeats::AUDIT,
-    foreign_io::AUDIT,
+    background_io::AUDIT,
     swapping::AUDIT,
     smart_trouble::AUDIT,
     slow_link::AUDIT,
@@ -185,7 +185,7 @@ pub static AUDITS: &[Audit] = &[
     mount_options_differ::AUDIT,
     schedulers_differ::AUDIT,
     cpu_bound::AUDIT,
-    waits_by_computing::AUDIT,
+    busy_waits::AUDIT,
     stolen_time::AUDIT,
     throttled::AUDIT,
     on_battery::AUDIT,
@@ -226,7 +226,7 @@ mod tests {
     use crate::testing::RunFixture;
 
     #[test]
-    fn names_are_distinct_and_told() {
+    fn names_are_distinct_and_reported() {
         for (index, audit) in AUDITS.iter().enumerate() {
             assert!(AUDITS[..index].iter().all(|a| a.name != audit.name), "{}", audit.name);
             assert!(!audit.detects.is_empty() && !audit.detects.ends_with('.'), "{}", audit.name);

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_access_that_differ_are_told() {
+    fn times_of_access_that_differ_are_reported() {
         let found = texts(["single/ext4", "raid1/ext4"], ["ext4 rw,relatime", "ext4 rw,noatime"]);
         assert!(found[0].contains("noatime (raid1/ext4); relatime (single/ext4)"), "{found:?}");
     }

@@ -38,7 +38,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         });
         (cached && none && written && (counted || off)).then_some(0.0)
     });
-    let told = suspects.iter().map(|suspects| Found {
+    let listed = suspects.iter().map(|suspects| Found {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: the writes were to be safe, the drives have write caches, and none was \
@@ -51,7 +51,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             .to_owned(),
         groups: suspects.groups(),
     });
-    told.collect()
+    listed.collect()
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn safe_writes_without_flushes_are_told() {
+    fn durable_writes_without_flushes_are_reported() {
         assert_eq!(found("dd-4k", "write back", 0, 64), 1);
     }
 

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_and_networks_are_told_and_drives_are_not() {
+    fn memory_and_networks_are_reported_and_drives_are_not() {
         assert_eq!(severities(&["memory (tmpfs)"]), [Severity::Severe]);
         assert_eq!(severities(&["network (nfs4)"]), [Severity::Warning]);
         assert_eq!(severities(&["encryption"]), []);

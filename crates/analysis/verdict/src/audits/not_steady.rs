@@ -4,7 +4,7 @@ use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{Detail, Evidence};
 use crate::words::{list, per_cent};
 use crate::{Group, Severity};
-use disklab_sample::{Course, Direction, Durability};
+use disklab_sample::{Direction, Durability, Trend};
 use disklab_study::Part;
 
 pub(super) const AUDIT: Audit = Audit {
@@ -24,33 +24,33 @@ const LEVEL: f64 = 0.1;
 
 /// What became of a step.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum Unsteadiness {
     Never,
     Mixed,
 }
 
 /// What became of one step: by the workload's own count, or else by the drives'.
-fn way(detail: &Detail, same_work: bool) -> Option<Way> {
+fn unsteadiness(detail: &Detail, same_work: bool) -> Option<Unsteadiness> {
     if let Some(steady) = detail.steadiness {
-        return match steady.course {
-            Course::Flat => None,
-            Course::NotSteady => Some(Way::Never),
-            Course::Warmup | Course::Slowdown => {
+        return match steady.trend {
+            Trend::Flat => None,
+            Trend::NotSteady => Some(Unsteadiness::Never),
+            Trend::Warmup | Trend::Slowdown => {
                 let whole = f64::from(steady.intervals) * steady.interval_ns as f64;
                 // Where the figures are those of the steady part, all is well.
                 let later = steady.steady_from_ns.saturating_sub(steady.used_from_ns) as f64;
-                (whole > 0.0 && later > PART * whole).then_some(Way::Mixed)
+                (whole > 0.0 && later > PART * whole).then_some(Unsteadiness::Mixed)
             }
         };
     }
     // Copying a tree is not the same work all along.
-    let change = detail.drives_course.filter(|_| same_work)?;
+    let change = detail.drives_trend.filter(|_| same_work)?;
     let (before, after) = change.rates;
     let level = (before - after).abs() <= LEVEL * before.max(after);
     if change.from >= 1.0 {
-        Some(Way::Never)
+        Some(Unsteadiness::Never)
     } else {
-        (change.from > PART && !level).then_some(Way::Mixed)
+        (change.from > PART && !level).then_some(Unsteadiness::Mixed)
     }
 }
 
@@ -63,15 +63,16 @@ fn safe_at_end(group: &Group) -> bool {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let asks_steady = evidence.study.questions.iter().any(|q| q.part == Part::Steady);
-    let found = |wanted: Way| {
+    let found = |wanted: Unsteadiness| {
         evidence.suspects(|index, group: &Group| {
             let same_work = group.requests().is_some();
             // What a cache took first is paid for at the end, in the same figure.
-            if wanted == Way::Mixed && safe_at_end(group) {
+            if wanted == Unsteadiness::Mixed && safe_at_end(group) {
                 return None;
             }
             let details = &evidence.details[index];
-            let many = details.iter().filter(|d| way(d, same_work) == Some(wanted)).count() as f64;
+            let many = details.iter().filter(|d| unsteadiness(d, same_work) == Some(wanted)).count()
+                as f64;
             // One of many may have met something else.
             (many * 2.0 > details.len() as f64).then(|| many / details.len() as f64)
         })
@@ -79,26 +80,26 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let mut all = Vec::new();
     for (wanted, words, advice) in [
         (
-            Way::Never,
+            Unsteadiness::Never,
             "did not become steady: rates went on changing until the end",
             "Let it run longer, until the change points find a steady part; what a drive does \
              after minutes is what it does for good.",
         ),
         (
-            Way::Mixed,
+            Unsteadiness::Mixed,
             "had a start that was faster or slower than the rest, and the figure is of both",
             "Ask for the steady part (part = \"steady\" in the question), let a ramp_time pass, \
              or let it run much longer than its start.",
         ),
     ] {
-        if wanted == Way::Mixed && asks_steady {
+        if wanted == Unsteadiness::Mixed && asks_steady {
             continue;
         }
         let suspects = found(wanted);
         if suspects.is_empty() {
             continue;
         }
-        let told: Vec<String> = suspects
+        let listed: Vec<String> = suspects
             .iter()
             .map(|s| {
                 let share = if s.range().0 < 1.0 {
@@ -111,7 +112,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             .collect();
         all.push(Found {
             severity: Severity::Warning,
-            text: format!("Some work {words}: {}.", list(told.iter().map(String::as_str), 6)),
+            text: format!("Some work {words}: {}.", list(listed.iter().map(String::as_str), 6)),
             advice: advice.to_owned(),
             groups: suspects.iter().flat_map(|s| s.groups()).collect(),
         });
@@ -126,11 +127,11 @@ mod tests {
     use super::*;
     use crate::testing::{RunFixture, figure, step};
 
-    fn steadiness(course: Course, steady_from: u64, used_from: u64) -> Steadiness {
+    fn steadiness(trend: Trend, steady_from: u64, used_from: u64) -> Steadiness {
         Steadiness {
             interval_ns: 1_000_000_000,
             intervals: 60,
-            course,
+            trend,
             steady_from_ns: steady_from * 1_000_000_000,
             snia_from_ns: None,
             used_from_ns: used_from * 1_000_000_000,
@@ -146,20 +147,20 @@ mod tests {
     }
 
     #[test]
-    fn what_never_settles_and_what_mixes_are_told() {
-        let never = texts("", steadiness(Course::NotSteady, 0, 0));
+    fn what_never_settles_and_what_mixes_are_reported() {
+        let never = texts("", steadiness(Trend::NotSteady, 0, 0));
         assert!(never[0].contains("did not become steady"), "{never:?}");
-        let mixed = texts("", steadiness(Course::Slowdown, 20, 0));
+        let mixed = texts("", steadiness(Trend::Slowdown, 20, 0));
         assert!(mixed[0].ends_with("is of both: fio with single/ext4."), "{mixed:?}");
     }
 
     #[test]
     fn steady_work_short_starts_and_steady_figures_are_clean() {
-        assert!(texts("", steadiness(Course::Flat, 0, 0)).is_empty());
-        assert!(texts("", steadiness(Course::Warmup, 4, 0)).is_empty());
-        assert!(texts("", steadiness(Course::Slowdown, 20, 20)).is_empty());
+        assert!(texts("", steadiness(Trend::Flat, 0, 0)).is_empty());
+        assert!(texts("", steadiness(Trend::Warmup, 4, 0)).is_empty());
+        assert!(texts("", steadiness(Trend::Slowdown, 20, 20)).is_empty());
         let asks = "[[questions]]\nask = \"?\"\nworkloads = \"fio\"\npart = \"steady\"";
-        assert!(texts(asks, steadiness(Course::Slowdown, 20, 0)).is_empty());
+        assert!(texts(asks, steadiness(Trend::Slowdown, 20, 0)).is_empty());
     }
 
     #[test]
@@ -170,7 +171,7 @@ mod tests {
             );
             let mut fixture = RunFixture::new(&more);
             let mut one = step("w", vec![figure(Direction::Write, 1 << 20, 1.0)]);
-            one.steadiness = Some(steadiness(Course::Slowdown, 20, 0));
+            one.steadiness = Some(steadiness(Trend::Slowdown, 20, 0));
             fixture.sample("single/ext4", "w", 0, vec![one]);
             assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{end}");
         }

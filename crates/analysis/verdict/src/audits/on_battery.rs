@@ -41,7 +41,7 @@ mod tests {
     use crate::testing::RunFixture;
 
     #[test]
-    fn a_battery_in_use_is_told_and_a_full_one_is_not() {
+    fn a_battery_in_use_is_reported_and_a_full_one_is_not() {
         for (on_battery, expected) in [(Some(true), 1), (Some(false), 0), (None, 0)] {
             let mut fixture = RunFixture::new("");
             let power = Power { throttled: None, on_battery };

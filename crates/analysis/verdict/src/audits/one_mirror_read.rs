@@ -10,7 +10,7 @@ use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {
     name: "one-mirror-read",
-    severity: Severity::Remark,
+    severity: Severity::Note,
     detects: "mirrors whose reads came from one drive alone",
     evidence: "bytes read from each drive",
     remedy: "several readers at once (numjobs)",
@@ -34,7 +34,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     suspects
         .iter()
         .map(|suspects| Found {
-            severity: Severity::Remark,
+            severity: Severity::Note,
             text: format!(
                 "{} with {}: {} of what the drives read came from one drive, though each holds \
                  all data. A single reader gets one drive's speed here.",
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn one_reading_drive_is_told() {
+    fn one_reading_drive_is_reported() {
         let texts = found("btrfs-raid1", &[(64 << 20, 0), (1 << 20, 0)]);
         assert_eq!(texts.len(), 1);
         assert!(texts[0].starts_with("fio with btrfs-raid1: 98 % of"), "{}", texts[0]);

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_one_after_the_other_are_told() {
+    fn stacks_one_after_the_other_are_reported() {
         let mut fixture = one_after_the_other("loop");
         // Numbers alone say nothing.
         assert_eq!(fixture.findings(AUDIT.name), []);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_is_told_and_noise_is_not() {
+    fn a_drift_is_reported_and_noise_is_not() {
         let slower = drifting("disks:/dev/x", -0.02);
         assert!(slower[0].contains("slower from the first third of the 9 blocks"), "{slower:?}");
         assert!(drifting("disks:/dev/x", 0.003).is_empty());

@@ -10,7 +10,7 @@ use crate::words::per_cent;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "outer-tracks",
-    severity: Severity::Remark,
+    severity: Severity::Note,
     detects: "hard disks of which only a small part was touched, mostly the fast outer tracks; or parts of one that begin at its inner tracks",
     evidence: "used and all bytes of the file system, where partitions begin, whether drives rotate",
     remedy: "read the figures as those of an empty disk; fill it, or use partitions at the end",
@@ -52,7 +52,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         let (cell, most) = cells.worst();
         let size = cell.conditions().space.map_or(0, |space| space.bytes);
         all.push(Found {
-            severity: Severity::Remark,
+            severity: Severity::Note,
             text: format!(
                 "{} of the file system ({}) was in use in {}: the figures are those of a \
                  nearly empty disk, whose arm hardly moves and which mostly uses its outer tracks. \
@@ -112,8 +112,8 @@ mod tests {
     }
 
     #[test]
-    fn empty_disks_and_inner_partitions_are_told() {
-        assert_eq!(severities(20, true, 1), [Severity::Remark]);
+    fn empty_disks_and_inner_partitions_are_reported() {
+        assert_eq!(severities(20, true, 1), [Severity::Note]);
         assert_eq!(severities(500, true, 600), [Severity::Warning]);
     }
 

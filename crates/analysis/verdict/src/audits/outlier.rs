@@ -74,7 +74,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             key.stack,
             block + 1
         ),
-        advice: "Look at what else ran then (foreign-io, swapping, SMART), and add repeats: to \
+        advice: "Look at what else ran then (background-io, swapping, SMART), and add repeats: to \
                  leave it out would hide what such drives do now and then."
             .to_owned(),
         groups: found.iter().map(|(index, ..)| *index).collect(),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_one_out_is_told() {
+    fn an_odd_one_out_is_reported() {
         let found = texts(&[1e6, 1.01e6, 0.99e6, 1.02e6, 3e6, 1e6]);
         assert!(
             found[0].contains("at worst 3.0 times the middle, dd-4k with single/ext4 in block 5"),

@@ -36,7 +36,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         });
         all.extend(suspects.iter().map(|suspects| {
             Found {
-                severity: if kept { Severity::Remark } else { Severity::Severe },
+                severity: if kept { Severity::Note } else { Severity::Severe },
                 text: format!(
                     "{} with {}: the drives delivered {} of the bytes that the workload read; the \
                  rest came from memory, or took no space on the drives. {}",
@@ -80,7 +80,7 @@ mod tests {
     fn reads_that_the_drives_did_not_see_are_severe() {
         assert_eq!(found("fio", "fio", Direction::Read, 1 << 10), [Severity::Severe]);
         assert_eq!(found("copy", "cp", Direction::Copy, 0), [Severity::Severe]);
-        assert_eq!(found("kept", "kept", Direction::Read, 0), [Severity::Remark]);
+        assert_eq!(found("kept", "kept", Direction::Read, 0), [Severity::Note]);
     }
 
     #[test]

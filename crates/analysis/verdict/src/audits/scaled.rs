@@ -8,7 +8,7 @@ use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "scaled",
-    severity: Severity::Remark,
+    severity: Severity::Note,
     detects: "sizes that were scaled to fit the bench, or are those of the quick form",
     evidence: "the run's scale and form",
     remedy: "compare stacks with each other only",
@@ -19,7 +19,7 @@ pub(super) const AUDIT: Audit = Audit {
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if evidence.info.is_quick() {
         return vec![Found {
-            severity: Severity::Remark,
+            severity: Severity::Note,
             text: "Files are smaller and operations fewer than in the study itself: this is its \
                    quick form."
                 .to_owned(),
@@ -40,7 +40,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         "Compare stacks with each other rather than with figures of the study's own size."
     };
     vec![Found {
-        severity: Severity::Remark,
+        severity: Severity::Note,
         text: format!("Files are {} the study's size.", factor(scale)),
         advice: advice.to_owned(),
         groups: Vec::new(),

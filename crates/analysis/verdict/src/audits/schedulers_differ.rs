@@ -42,7 +42,7 @@ mod tests {
     use crate::testing::RunFixture;
 
     #[test]
-    fn schedulers_that_differ_are_told_and_others_are_not() {
+    fn schedulers_that_differ_are_reported_and_others_are_not() {
         for (other, expected) in [(Some("bfq"), 1), (Some("none"), 0), (None, 0)] {
             let mut fixture = RunFixture::new("");
             for (stack, scheduler) in [("single/ext4", Some("none")), ("raid1/ext4", other)] {

@@ -70,7 +70,7 @@ fn files_of_one_disk(evidence: &Evidence<'_>) -> Vec<Found> {
         groups.iter().map(|g| evidence.groups[*g].key.stack.as_str()).collect();
     stacks.dedup();
     vec![Found {
-        severity: Severity::Remark,
+        severity: Severity::Note,
         text: format!(
             "The drives of {} are files in one folder of this machine. Real drives work at the \
              same time; these share what lies below the folder, so the gains and losses of RAID \

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn encryption_without_aes_is_told() {
+    fn encryption_without_aes_is_reported() {
         assert_eq!(found(&["encryption"], Some(false)), 1);
         assert_eq!(found(&["encryption"], Some(true)), 0);
         assert_eq!(found(&["snapshot"], Some(false)), 0);

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negotiated_speed_below_the_drives_own_is_told() {
+    fn a_negotiated_speed_below_the_drives_own_is_reported() {
         for (now, expected) in [("3.0 Gb/s", 1), ("6.0 Gb/s", 0)] {
             let mut fixture = RunFixture::new("");
             let drive = DriveState {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_slot_is_told_and_a_fast_port_is_not() {
+    fn a_narrow_slot_is_reported_and_a_fast_port_is_not() {
         for (conditions, expected) in [
             (link("PCIe", 2_000_000_000, Some(4_000_000_000)), 1),
             (link("PCIe", 4_000_000_000, Some(4_000_000_000)), 0),
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filled_link_is_told() {
+    fn a_filled_link_is_reported() {
         for (moved, expected) in [
             (560_000_000, Some("a drive filled 93 %")),
             (400_000_000, None),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bus_that_all_drives_fill_together_is_told() {
+    fn a_bus_that_all_drives_fill_together_is_reported() {
         let study = "[lab]\nbus = \"200 MB/s\"";
         for (more, option, expected) in [
             ("", Some("200 MB/s"), 1),

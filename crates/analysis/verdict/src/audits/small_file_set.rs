@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn few_files_are_told_and_thousands_are_not() {
+    fn few_files_are_reported_and_thousands_are_not() {
         let tree = |files, task| StepProfile { task: Some(task), ..set(files, 1 << 30) };
         let texts = found("copy", Direction::Copy, tree(63, Task::SmallFiles));
         assert!(texts[0].contains("copy (63 files of at least 1000)"), "{texts:?}");

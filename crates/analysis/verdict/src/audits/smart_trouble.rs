@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn failing_and_sick_drives_are_told() {
+    fn failing_and_sick_drives_are_reported() {
         let failing = found(json!({"passed": false, "pending_sectors": 8}), true);
         assert_eq!(failing[0].0, Severity::Severe);
         assert!(

@@ -40,7 +40,7 @@ mod tests {
     use crate::testing::RunFixture;
 
     #[test]
-    fn a_snapshot_is_told_and_encryption_is_not() {
+    fn a_snapshot_is_reported_and_encryption_is_not() {
         for (what, expected) in [("snapshot", 1), ("encryption", 0)] {
             let mut fixture = RunFixture::new("");
             let beneath = vec![what.to_owned()];

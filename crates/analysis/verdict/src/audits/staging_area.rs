@@ -76,7 +76,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         if suspects.is_empty() {
             continue;
         }
-        let told: Vec<String> =
+        let listed: Vec<String> =
             suspects.iter().map(|s| format!("{} with {}", s.figure, s.stacks())).collect();
         let bytes = suspects.iter().map(|s| s.range().0).fold(f64::INFINITY, f64::min);
         let area = Bytes(bytes as u64).si();
@@ -89,7 +89,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
                 } else {
                     format!("The SSD takes writes into up to {area} of fast cells first, and moves them later.")
                 },
-                list(told.iter().map(String::as_str), 6)
+                list(listed.iter().map(String::as_str), 6)
             ),
             advice: "Write several times as much in one run, and look at the steady part; or read \
                      these figures as those of short bursts."
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_within_the_area_are_told() {
+    fn writes_within_the_area_are_reported() {
         assert!(texts("x", Some(30_000_000_000), true, 1 << 30)[0].contains("A shingled disk"));
         assert!(texts("x", Some(30_000_000_000), false, 1 << 30)[0].contains("The SSD takes"));
         assert_eq!(texts("WDC WD40EFAX-68JH4N0", None, true, 1 << 30).len(), 1);

@@ -3,7 +3,7 @@
 use disklab_sample::Direction;
 
 use crate::Severity;
-use crate::audits::zeros_compressed::surely_written;
+use crate::audits::zeros_compressed::certainly_written;
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::words::per_cents;
@@ -25,7 +25,7 @@ const SHARE: f64 = 0.5;
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let suspects = evidence.suspects(|_, group| {
         let writes = matches!(group.key.direction, Direction::Write | Direction::Copy);
-        if !writes || surely_written(evidence, group) {
+        if !writes || certainly_written(evidence, group) {
             return None;
         }
         drive_share(group, |o| o.drive_write).filter(|share| *share < SHARE)

@@ -29,7 +29,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         let long = steps >= SHORTEST_SECONDS * details.len() as f64 && steps > 0.0;
         long.then(|| stolen / steps).filter(|share| *share > SHARE)
     });
-    let told = |suspects: &crate::evidence::Suspects<'_>| Found {
+    let listed = |suspects: &crate::evidence::Suspects<'_>| Found {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: the hypervisor gave {} of a processor's time to other machines.",
@@ -42,7 +42,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             .to_owned(),
         groups: suspects.groups(),
     };
-    suspects.iter().map(told).collect()
+    suspects.iter().map(listed).collect()
 }
 
 #[cfg(test)]
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn stolen_time_is_told_and_a_tick_is_not() {
+    fn stolen_time_is_reported_and_a_tick_is_not() {
         assert!(texts(250)[0].contains("gave 25 % of a processor's time"), "{:?}", texts(250));
         assert!(texts(10).is_empty());
     }

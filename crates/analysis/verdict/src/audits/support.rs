@@ -46,7 +46,7 @@ pub(super) fn decides_answer(evidence: &Evidence<'_>, group: &Group) -> bool {
 const NAMES: usize = 4;
 
 /// Cells in which an audit finds something.
-pub(super) struct Afflicted<'a> {
+pub(super) struct Affected<'a> {
     /// The cells, each with what the audit measured; never empty.
     pub cells: Vec<(&'a CellFacts, f64)>,
     /// All finished cells.
@@ -59,7 +59,7 @@ pub(super) struct Afflicted<'a> {
 pub(super) fn afflicted<'a>(
     evidence: &Evidence<'a>,
     measure: impl Fn(&'a CellFacts) -> Option<f64>,
-) -> Option<Afflicted<'a>> {
+) -> Option<Affected<'a>> {
     let cells: Vec<(&CellFacts, f64)> =
         evidence.cells.iter().filter_map(|cell| Some((cell, measure(cell)?))).collect();
     if cells.is_empty() {
@@ -69,10 +69,10 @@ pub(super) fn afflicted<'a>(
     let groups = evidence.groups.iter().enumerate();
     let groups = groups.filter(|(_, g)| g.observations.iter().any(|o| numbers.contains(&o.cell)));
     let groups = groups.map(|(index, _)| index).collect();
-    Some(Afflicted { cells, all: evidence.cells.len(), groups })
+    Some(Affected { cells, all: evidence.cells.len(), groups })
 }
 
-impl Afflicted<'_> {
+impl Affected<'_> {
     /// The cell with the largest value.
     pub fn worst(&self) -> (&CellFacts, f64) {
         let first = self.cells[0];
@@ -148,9 +148,9 @@ impl Differing<'_> {
     /// Whether no stack stands on two sides: then whatever differs between stacks may
     /// come from it.
     pub fn parts_stacks(&self) -> bool {
-        let told: usize = self.sides.values().map(BTreeSet::len).sum();
+        let listed: usize = self.sides.values().map(BTreeSet::len).sum();
         let stacks: BTreeSet<&&str> = self.sides.values().flatten().collect();
-        told == stacks.len()
+        listed == stacks.len()
     }
 }
 

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn swapping_and_killing_are_told() {
+    fn swapping_and_killing_are_reported() {
         assert!(texts(200_000_000, 0)[0].contains("at most 200 MB in one."));
         assert!(texts(0, 2)[0].contains("killed 2 processes"));
     }

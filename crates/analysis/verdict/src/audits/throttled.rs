@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn throttling_is_told_and_its_absence_is_not() {
+    fn throttling_is_reported_and_its_absence_is_not() {
         assert!(texts(Some(12))[0].contains("12 times in the worst"));
         assert!(texts(Some(0)).is_empty());
         assert!(texts(None).is_empty());

@@ -44,7 +44,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if suspects.is_empty() {
         return Vec::new();
     }
-    let told: Vec<String> = suspects
+    let listed: Vec<String> = suspects
         .iter()
         .map(|s| {
             let operations = s.found.iter().flat_map(|(_, g, _)| &g.observations);
@@ -58,7 +58,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         severity: Severity::Warning,
         text: format!(
             "Some figures come from so little work that its start sets them: {}.",
-            list(told.iter().map(String::as_str), 6)
+            list(listed.iter().map(String::as_str), 6)
         ),
         advice:
             "Use more data or a longer runtime: seconds on an SSD, a minute on a disk, so that \
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn little_work_is_told_and_enough_is_not() {
+    fn little_work_is_reported_and_enough_is_not() {
         assert_eq!(found("fio", "fio", 0.03, Some(500)), 1);
         assert_eq!(found("fio", "fio", 2.0, Some(3)), 1);
         assert_eq!(found("fio", "fio", 0.2, Some(16)), 0);

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_work_is_told() {
+    fn failed_work_is_reported() {
         let found = texts(&["/usr/bin/fio", "job"], "exit code 1");
         assert!(found[0].contains("in the only cell (fio: exit code 1)"), "{found:?}");
     }

@@ -6,7 +6,7 @@ use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "virtual-machine",
-    severity: Severity::Remark,
+    severity: Severity::Note,
     detects: "a virtual machine, whose host may keep reads and writes in its memory",
     evidence: "what firmware and processor tell of a hypervisor",
     remedy: "measure on the host, or with its cache off (cache=none)",
@@ -23,7 +23,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         return Vec::new();
     }
     vec![Found {
-        severity: Severity::Remark,
+        severity: Severity::Note,
         text: format!(
             "This is a virtual machine ({hypervisor}): its host may answer from its own memory, \
              limit or share the drives, and neither shows here."
@@ -41,7 +41,7 @@ mod tests {
     use crate::testing::RunFixture;
 
     #[test]
-    fn a_virtual_machine_is_told_but_not_of_the_lab() {
+    fn a_virtual_machine_is_reported_but_not_of_the_lab() {
         for (bench, machine, expected) in
             [("loop", Some("KVM"), 1), ("loop", None, 0), ("lab", Some("KVM"), 0)]
         {

@@ -69,7 +69,7 @@ mod tests {
     use crate::testing::RunFixture;
 
     #[test]
-    fn noise_is_told_with_its_worst_case() {
+    fn noise_is_reported_with_its_worst_case() {
         let mut fixture = RunFixture::new("");
         fixture.repeats("single/ext4", "dd-4k", &[1e6, 1.01e6, 1e6]);
         fixture.repeats("single/btrfs", "dd-4k", &[1e6, 1.9e6, 1.2e6]);

@@ -10,7 +10,7 @@ use crate::words::list;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "write-amplification",
-    severity: Severity::Remark,
+    severity: Severity::Note,
     detects: "writes that cost the drives more than three times their bytes",
     evidence: "bytes written to the drives against bytes asked for",
     remedy: "larger or fewer synchronous writes",
@@ -31,7 +31,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if suspects.is_empty() {
         return Vec::new();
     }
-    let told: Vec<String> = suspects
+    let listed: Vec<String> = suspects
         .iter()
         .map(|s| {
             let (low, high) = s.range();
@@ -41,11 +41,11 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         })
         .collect();
     vec![Found {
-        severity: Severity::Remark,
+        severity: Severity::Note,
         text: format!(
             "For each byte asked for, the drives were written more than three, copies, parity, \
              journals and metadata included: {}.",
-            list(told.iter().map(String::as_str), 6)
+            list(listed.iter().map(String::as_str), 6)
         ),
         advice: "Much of it comes from small synchronous writes; it wears flash drives and costs \
                  parity layouts a read for each write."
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn many_writes_per_byte_are_told() {
+    fn many_writes_per_byte_are_reported() {
         let texts = found(Direction::Write, 13 << 20);
         assert_eq!(texts.len(), 1);
         assert!(texts[0].ends_with("included: 13 for dd-4k with raid1/ext4."), "{}", texts[0]);

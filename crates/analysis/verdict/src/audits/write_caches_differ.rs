@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn caches_that_differ_are_told() {
+    fn caches_that_differ_are_reported() {
         let found = texts("", "write through");
         assert!(
             found[0].contains("write back (single/ext4); write through (raid1/ext4)"),

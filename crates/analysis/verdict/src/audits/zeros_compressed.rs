@@ -39,7 +39,8 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             let matches = known == (severity == Severity::Severe);
             let limit = if known { SHARE_OF_ZEROS } else { SHARE };
             let writes = group.key.direction == Direction::Write;
-            (writes && surely_written(evidence, group) && matches && share < limit).then_some(share)
+            (writes && certainly_written(evidence, group) && matches && share < limit)
+                .then_some(share)
         });
         all.extend(suspects.iter().map(|suspects| Found {
             severity,
@@ -77,7 +78,7 @@ fn uncounted(evidence: &Evidence<'_>) -> Vec<Found> {
         let known = zeros && evidence.stack(group).is_some_and(compresses);
         (known && !counted).then_some(0.0)
     });
-    let told = suspects.iter().map(|suspects| Found {
+    let listed = suspects.iter().map(|suspects| Found {
         severity: Severity::Severe,
         text: format!(
             "{} with {}: zeros were written to a stack that compresses: the figure tells how fast \
@@ -91,7 +92,7 @@ fn uncounted(evidence: &Evidence<'_>) -> Vec<Found> {
                 .to_owned(),
         groups: suspects.groups(),
     });
-    told.collect()
+    listed.collect()
 }
 
 /// Whether a stack compresses or deduplicates by its own options. ZFS does so
@@ -112,7 +113,7 @@ fn buffers_direct(stack: &StackSpec) -> bool {
 }
 
 /// Whether a group's writes surely were on the drives when the clock stopped.
-pub(super) fn surely_written(evidence: &Evidence<'_>, group: &Group) -> bool {
+pub(super) fn certainly_written(evidence: &Evidence<'_>, group: &Group) -> bool {
     let profile = group.profile();
     profile.is_durable()
         || profile.is_direct() && !evidence.stack(group).is_some_and(buffers_direct)
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_that_nobody_counted_are_told_where_the_stack_compresses() {
+    fn zeros_that_nobody_counted_are_reported_where_the_stack_compresses() {
         let of = |stack: &str, workload: &str| {
             let mut fixture = RunFixture::new("");
             fixture.info.bench = "import".parse().unwrap();

@@ -7,7 +7,7 @@ use disklab_sample::{
     Conditions, DriveSeries, DriveState, DriveTraffic, Environment, FileData, Sample, Series,
     Steadiness, Step,
 };
-use disklab_stats::{Course, steadiness};
+use disklab_stats::{Trend, steadiness};
 use disklab_store::CellRecord;
 
 /// What an observation does not carry, of its step.
@@ -32,7 +32,7 @@ pub(crate) struct Detail {
     /// What is in the files that the step reads, where that is known.
     pub files_read: Option<FileData>,
     /// How steady the drives' work was by theirs, second by second.
-    pub drives_course: Option<Change>,
+    pub drives_trend: Option<Change>,
 }
 
 /// How a rate changed within a step.
@@ -58,7 +58,7 @@ impl Detail {
             most_moved: most(|d| d.read_bytes.saturating_add(d.write_bytes)),
             steadiness: step.steadiness,
             files_read: step.files_read,
-            drives_course: change(&step.series),
+            drives_trend: change(&step.series),
         }
     }
 }
@@ -78,12 +78,12 @@ fn change(series: &Series) -> Option<Change> {
         .collect();
     let steadiness = steadiness(&rates)?;
     let mean = |part: &[f64]| part.iter().map(|r| r / part.len() as f64).sum::<f64>();
-    let from = match steadiness.course {
-        Course::Flat => return None,
-        Course::NotSteady => {
+    let from = match steadiness.trend {
+        Trend::Flat => return None,
+        Trend::NotSteady => {
             return Some(Change { from: 1.0, rates: (mean(&rates), mean(&rates)) });
         }
-        Course::Warmup | Course::Slowdown => steadiness.part.start,
+        Trend::Warmup | Trend::Slowdown => steadiness.part.start,
     };
     let rates = (mean(&rates[..from]), mean(&rates[from..]));
     Some(Change { from: from as f64 / whole as f64, rates })
@@ -105,7 +105,7 @@ pub(crate) struct CellFacts {
     /// When it ended, in milliseconds since 1970, where that was recorded.
     pub ended_ms: Option<i64>,
     /// Bytes that block devices outside the stack moved meanwhile.
-    pub foreign_bytes: Option<u64>,
+    pub background_bytes: Option<u64>,
     /// Bytes that the stack's own drives moved in all steps.
     pub own_bytes: u64,
     /// Bytes written to the drive that was written most, in all steps.
@@ -169,7 +169,7 @@ impl CellFacts {
             stack: cell.stack.clone(),
             workload: cell.workload.clone(),
             ended_ms: record.ended.map(|ended| ended.as_millisecond()),
-            foreign_bytes: sample.environment.foreign_bytes,
+            background_bytes: sample.environment.background_bytes,
             own_bytes: own.fold(0, u64::saturating_add),
             most_written,
             written,

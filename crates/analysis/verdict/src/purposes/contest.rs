@@ -32,10 +32,10 @@ pub(super) struct Criterion {
 
 /// How another stack stands to the leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stand {
+pub(super) enum Relation {
     Behind,
-    Level,
-    Open,
+    Equivalent,
+    Inconclusive,
 }
 
 /// The leader, and how the others stand to it.
@@ -43,7 +43,7 @@ pub(super) enum Stand {
 pub(super) struct Outcome {
     pub leader: usize,
     /// (stack, leader ÷ stack, how it stands), best first.
-    pub others: Vec<(usize, Option<Ratio>, Stand)>,
+    pub others: Vec<(usize, Option<Ratio>, Relation)>,
 }
 
 /// How good a value is: more is better.
@@ -126,14 +126,14 @@ pub(super) fn outcome(criteria: &[&Criterion], stacks: &[usize], number: usize) 
     if others.is_empty() {
         return None;
     }
-    let stand = |stack: usize| {
+    let relation = |stack: usize| {
         let ratio = ratio(criteria, *leader, stack, number);
-        let stand = match &ratio {
-            Some(ratio) if is_level(ratio) => Stand::Level,
-            Some(ratio) if is_better(ratio) => Stand::Behind,
-            _ => Stand::Open,
+        let relation = match &ratio {
+            Some(ratio) if is_level(ratio) => Relation::Equivalent,
+            Some(ratio) if is_better(ratio) => Relation::Behind,
+            _ => Relation::Inconclusive,
         };
-        (stack, ratio, stand)
+        (stack, ratio, relation)
     };
-    Some(Outcome { leader: *leader, others: others.iter().map(|(s, _)| stand(*s)).collect() })
+    Some(Outcome { leader: *leader, others: others.iter().map(|(s, _)| relation(*s)).collect() })
 }

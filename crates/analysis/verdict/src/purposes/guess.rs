@@ -6,7 +6,9 @@
 use disklab_stats::estimate;
 
 use super::Purpose;
-use super::contest::{Criterion, Outcome, Stand, blocks, contenders, mean, outcome, ranked, ratio};
+use super::contest::{
+    Criterion, Outcome, Relation, blocks, contenders, mean, outcome, ranked, ratio,
+};
 use crate::words::plain_value;
 
 /// How sure a guess is.
@@ -19,7 +21,7 @@ pub enum Confidence {
     /// Ahead of each other by the interval of that comparison alone.
     Likely,
     /// It leads, and chance may be why.
-    Open,
+    Inconclusive,
     /// Measured once.
     Once,
     /// Not all that decides was measured.
@@ -98,7 +100,7 @@ impl Guesser<'_> {
             });
         }
         let result = outcome(&criteria, members, self.number)?;
-        let alike = result.others.iter().filter(|(.., stand)| *stand == Stand::Level);
+        let alike = result.others.iter().filter(|(.., relation)| *relation == Relation::Equivalent);
         let stacks = std::iter::once(result.leader).chain(alike.map(|(stack, ..)| *stack));
         Some(Guess {
             survives,
@@ -113,7 +115,7 @@ impl Guesser<'_> {
         if self.is_partial {
             return Confidence::Partial;
         }
-        let has_interval = |(_, r, _): &(usize, Option<disklab_stats::Ratio>, Stand)| {
+        let has_interval = |(_, r, _): &(usize, Option<disklab_stats::Ratio>, Relation)| {
             r.as_ref().is_some_and(|r| r.interval.is_some())
         };
         if !result.others.iter().any(has_interval) {
@@ -122,7 +124,7 @@ impl Guesser<'_> {
         let open: Vec<usize> = result
             .others
             .iter()
-            .filter(|(.., stand)| *stand == Stand::Open)
+            .filter(|(.., relation)| *relation == Relation::Inconclusive)
             .map(|(stack, ..)| *stack)
             .collect();
         // Each alone, as one who looked at these two stacks would see it.
@@ -131,17 +133,18 @@ impl Guesser<'_> {
             ratio.and_then(|r| r.interval).is_some_and(|i| i.low > 1.0)
         };
         match open.is_empty() {
-            true if result.others.iter().any(|(.., s)| *s == Stand::Level) => {
+            true if result.others.iter().any(|(.., s)| *s == Relation::Equivalent) => {
                 Confidence::Equivalent
             }
             true => Confidence::Sure,
             false if open.iter().all(alone) => Confidence::Likely,
-            false => Confidence::Open,
+            false => Confidence::Inconclusive,
         }
     }
 
     fn next(&self, criteria: &[&Criterion], result: &Outcome) -> Option<NextBest> {
-        let (other, ..) = result.others.iter().find(|(.., stand)| *stand != Stand::Level)?;
+        let (other, ..) =
+            result.others.iter().find(|(.., relation)| *relation != Relation::Equivalent)?;
         let (first, second) = (blocks(criteria, result.leader), blocks(criteria, *other));
         let pairs = first.iter().filter_map(|(block, v)| Some((v, second.get(block)?)));
         Some(NextBest {
@@ -181,7 +184,7 @@ impl Guesser<'_> {
 impl Confidence {
     /// Whether more samples could make it surer.
     pub fn is_unsettled(self) -> bool {
-        matches!(self, Self::Likely | Self::Open | Self::Once)
+        matches!(self, Self::Likely | Self::Inconclusive | Self::Once)
     }
 }
 
@@ -200,7 +203,7 @@ impl Guess {
             Confidence::Sure => "Sure.".to_owned(),
             Confidence::Equivalent => "Equivalent within 5 %: either will do.".to_owned(),
             Confidence::Likely => against("Likely"),
-            Confidence::Open => against("A guess"),
+            Confidence::Inconclusive => against("A guess"),
             Confidence::Once => "A guess: measured once.".to_owned(),
             Confidence::Partial => {
                 let decides = |name: &&&str| {

@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 use disklab_store::RunInfo;
 use disklab_study::{Measure, Part, Study};
 
-use crate::answer::Doubts;
+use crate::answer::Suspicions;
 use crate::describe::describe;
 use crate::{Analysis, Group};
-use contest::{Criterion, Outcome, Stand, contenders, outcome};
+use contest::{Criterion, Outcome, Relation, contenders, outcome};
 
 pub use guess::{Confidence, Guess, GuessFigure, NextBest, Score};
 pub use table::{Aspect, PURPOSES, Purpose};
@@ -38,7 +38,7 @@ pub struct Recommendation {
     /// Aspects that no workload of the run shows.
     pub lacking: Vec<&'static str>,
     /// Aspects of which a severe finding makes a figure doubtful, with the audits.
-    pub doubtful: Vec<String>,
+    pub suspect: Vec<String>,
     /// What to take if one must choose now: one per number of lost drives, where anything
     /// that counts was measured.
     pub guesses: Vec<Guess>,
@@ -54,7 +54,7 @@ pub struct Class {
     /// What is recommended.
     pub advice: Advice,
     /// Every stack of the class and how it stands, best first.
-    pub places: Vec<Place>,
+    pub places: Vec<Rank>,
     /// Why, in sentences with intervals.
     pub reasons: Vec<String>,
     /// What speaks against it, in sentences with intervals.
@@ -76,24 +76,24 @@ pub enum Advice {
 
 /// How a stack stands for a purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Rank {
     /// The stack.
     pub stack: String,
     /// How it stands.
-    pub standing: PlaceWord,
+    pub word: RankWord,
     /// How far it is behind the leader, with the interval, in words; empty for the leader.
     pub distance: String,
 }
 
 /// How a stack stands, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlaceWord {
+pub enum RankWord {
     /// Recommended.
     Best,
     /// One of several that are recommended alike: level within 5 %.
-    Level,
+    Equivalent,
     /// Whether it is behind the one that leads is open.
-    Open,
+    Inconclusive,
     /// It leads, without being surely ahead.
     Leads,
     /// Surely behind.
@@ -104,13 +104,13 @@ pub enum PlaceWord {
     Unknown,
 }
 
-impl PlaceWord {
+impl RankWord {
     /// In a word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Best => "best",
-            Self::Level => "tied",
-            Self::Open => "open",
+            Self::Equivalent => "tied",
+            Self::Inconclusive => "open",
             Self::Leads => "leads",
             Self::Behind => "behind",
             Self::Alone => "the only one",
@@ -149,10 +149,10 @@ pub fn recommend(study: &Study, info: &RunInfo, analysis: &Analysis) -> Vec<Reco
                 recommendation.scores = guesser.scores();
             }
             if recommendation.why_not.is_none() {
-                let teller = words::Teller { stacks: &stacks, criteria: &criteria, number };
+                let writer = words::PurposeWriter { stacks: &stacks, criteria: &criteria, number };
                 recommendation.classes = classes
                     .iter()
-                    .map(|(survives, members)| class(&teller, *survives, members, info.repeats))
+                    .map(|(survives, members)| class(&writer, *survives, members, info.repeats))
                     .collect();
             }
             recommendation
@@ -167,7 +167,7 @@ fn prepare(
     purpose: &'static Purpose,
     stacks: &[&str],
 ) -> (Recommendation, Vec<Criterion>) {
-    let (criteria, doubtful) = criteria(study, analysis, purpose, stacks);
+    let (criteria, suspect) = criteria(study, analysis, purpose, stacks);
     let shown = |aspect: &Aspect| criteria.iter().any(|c| c.aspect.name == aspect.name);
     let lacking: Vec<&Aspect> = purpose.aspects.iter().filter(|a| !shown(a)).collect();
     let lost: u32 = lacking.iter().map(|a| a.weight).sum();
@@ -175,10 +175,10 @@ fn prepare(
     let decisive: Vec<&str> = lacking.iter().filter(|a| a.weight == 3).map(|a| a.name).collect();
     let names: Vec<&'static str> = lacking.iter().map(|a| a.name).collect();
     let why_not = if !decisive.is_empty() {
-        Some(words::lacks(&decisive, &doubtful))
+        Some(words::lacks(&decisive, &suspect))
     } else if 2 * lost >= all {
         // Half of what counts says nothing of the other half.
-        Some(words::lacks(&names, &doubtful))
+        Some(words::lacks(&names, &suspect))
     } else if stacks.len() < 2 {
         Some("there is only one stack".to_owned())
     } else {
@@ -189,7 +189,7 @@ fn prepare(
         classes: Vec::new(),
         why_not,
         lacking: names,
-        doubtful,
+        suspect,
         guesses: Vec::new(),
         scores: Vec::new(),
     };
@@ -226,9 +226,9 @@ fn criteria(
     purpose: &'static Purpose,
     stacks: &[&str],
 ) -> (Vec<Criterion>, Vec<String>) {
-    let doubts = Doubts::of(&analysis.findings);
+    let suspicions = Suspicions::of(&analysis.findings);
     let groups = &analysis.groups;
-    let (mut criteria, mut doubtful): (Vec<Criterion>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut criteria, mut suspect): (Vec<Criterion>, Vec<String>) = (Vec::new(), Vec::new());
     for aspect in purpose.aspects {
         let before = criteria.len();
         let mut seen: Vec<(&str, &str, disklab_sample::Direction)> = Vec::new();
@@ -248,11 +248,11 @@ fn criteria(
                         && (k.workload.as_str(), k.step.as_str(), k.direction) == work
                 })
                 .collect();
-            let about = doubts.about(&same);
+            let about = suspicions.about(&same);
             if !about.is_empty() {
                 let text = format!("{} ({}: {})", aspect.name, key.workload, about.join(", "));
-                if !doubtful.contains(&text) {
-                    doubtful.push(text);
+                if !suspect.contains(&text) {
+                    suspect.push(text);
                 }
                 continue;
             }
@@ -281,20 +281,20 @@ fn criteria(
         let shares = (criteria.len() - before).max(1) as f64;
         criteria[before..].iter_mut().for_each(|c| c.weight = f64::from(aspect.weight) / shares);
     }
-    (criteria, doubtful)
+    (criteria, suspect)
 }
 
 fn class(
-    teller: &words::Teller<'_>,
+    writer: &words::PurposeWriter<'_>,
     survives: Option<u32>,
     members: &[usize],
     repeats: u32,
 ) -> Class {
-    let criteria: Vec<&Criterion> = teller.criteria.iter().collect();
-    let name = |stack: usize| teller.stacks[stack].to_owned();
-    let unknown = |stack: usize| Place {
+    let criteria: Vec<&Criterion> = writer.criteria.iter().collect();
+    let name = |stack: usize| writer.stacks[stack].to_owned();
+    let unknown = |stack: usize| Rank {
         stack: name(stack),
-        standing: PlaceWord::Unknown,
+        word: RankWord::Unknown,
         distance: String::new(),
     };
     let mut class = Class {
@@ -308,10 +308,10 @@ fn class(
     let none = |why: &str| Advice::None(why.to_owned());
     if let [only] = members {
         class.advice = none(&format!("{} is the only such stack", name(*only)));
-        class.places.iter_mut().for_each(|place| place.standing = PlaceWord::Alone);
+        class.places.iter_mut().for_each(|place| place.word = RankWord::Alone);
         return class;
     }
-    let Some(result) = outcome(&criteria, members, teller.number) else {
+    let Some(result) = outcome(&criteria, members, writer.number) else {
         let some = contenders(&criteria, members).len();
         class.advice = none(&format!(
             "{some} of {} stacks {} measured in all that counts",
@@ -326,21 +326,21 @@ fn class(
         class.advice = none("measured once: nobody knows how much the figures scatter");
         return class;
     }
-    class.advice = advice(teller, &result);
-    class.places = teller.places(&result, members, &class.advice);
-    class.reasons = teller.reasons(&result);
-    class.against = teller.against(&result, members);
-    class.would_change = teller.would_change(&result, members);
+    class.advice = advice(writer, &result);
+    class.places = writer.places(&result, members, &class.advice);
+    class.reasons = writer.reasons(&result);
+    class.against = writer.against(&result, members);
+    class.would_change = writer.would_change(&result, members);
     class
 }
 
-fn advice(teller: &words::Teller<'_>, result: &Outcome) -> Advice {
-    let of = |wanted: Stand| -> Vec<String> {
-        let others = result.others.iter().filter(|(.., stand)| *stand == wanted);
-        others.map(|(stack, ..)| teller.stacks[*stack].to_owned()).collect()
+fn advice(writer: &words::PurposeWriter<'_>, result: &Outcome) -> Advice {
+    let of = |wanted: Relation| -> Vec<String> {
+        let others = result.others.iter().filter(|(.., relation)| *relation == wanted);
+        others.map(|(stack, ..)| writer.stacks[*stack].to_owned()).collect()
     };
-    let (level, open) = (of(Stand::Level), of(Stand::Open));
-    let leader = teller.stacks[result.leader].to_owned();
+    let (level, open) = (of(Relation::Equivalent), of(Relation::Inconclusive));
+    let leader = writer.stacks[result.leader].to_owned();
     if !open.is_empty() {
         return Advice::None(words::open(&leader, &open, &level));
     }

@@ -88,8 +88,8 @@ fn the_best_of_each_class_is_named_with_reasons_and_objections() {
     assert!(single.against[0].contains("single/btrfs is 2.00 times ["), "{single:?}");
     let change = "If small writes made safe did not matter to you, single/btrfs would be";
     assert!(single.would_change.iter().any(|s| s.starts_with(change)), "{single:?}");
-    assert_eq!(single.places[0].standing, PlaceWord::Best);
-    assert_eq!(single.places[1].standing, PlaceWord::Behind);
+    assert_eq!(single.places[0].word, RankWord::Best);
+    assert_eq!(single.places[1].word, RankWord::Behind);
     assert!(single.places[1].distance.contains('['), "{single:?}");
 }
 
@@ -119,8 +119,11 @@ fn what_is_level_is_a_tie_and_what_is_open_is_none() {
         Recommendation::what_would_decide(all, &fixture.info)
     };
     fixture.info.repeats = 4;
-    let told = decides(&fixture, std::slice::from_ref(&got)).expect("a way");
-    assert!(told.contains("4 repeats do not tell") && told.contains("--goal best"), "{told}");
+    let sentences_of = decides(&fixture, std::slice::from_ref(&got)).expect("a way");
+    assert!(
+        sentences_of.contains("4 repeats do not tell") && sentences_of.contains("--goal best"),
+        "{sentences_of}"
+    );
     assert_eq!(decides(&fixture, &[]), None);
     fixture.info.options.goal = Some(disklab_store::GoalChoice::Best);
     assert_eq!(decides(&fixture, &[got]), None);
@@ -208,7 +211,7 @@ fn committed(fixture: &mut RunFixture, stack: &str, write_ns: u64, commit_ns: Op
 }
 
 /// What a purpose for virtual machines reads of small safe writes.
-fn safe_writes(fixture: &RunFixture) -> Criterion {
+fn durable_writes(fixture: &RunFixture) -> Criterion {
     let analysis = fixture.analyse();
     let stacks = stacks(&analysis.groups);
     let vm = PURPOSES.iter().find(|purpose| purpose.word == "vm").expect("a purpose");
@@ -218,12 +221,12 @@ fn safe_writes(fixture: &RunFixture) -> Criterion {
 }
 
 #[test]
-fn small_safe_writes_are_those_of_write_and_sync() {
+fn small_durable_writes_are_those_of_write_and_sync() {
     // The write alone is twice as quick, the commit half as quick.
     let mut fixture = fixture();
     committed(&mut fixture, "single/ext4", 512, Some(16_000_000));
     committed(&mut fixture, "single/btrfs", 256, Some(50_000_000));
-    let criterion = safe_writes(&fixture);
+    let criterion = durable_writes(&fixture);
     assert_eq!(criterion.measure, Measure::Latency(Percentile::P99));
     let first = |stack: usize| criterion.values[stack].values().next().copied().expect("a block");
     let near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.01;
@@ -238,5 +241,5 @@ fn a_write_without_its_sync_is_no_wait() {
     let mut fixture = fixture();
     committed(&mut fixture, "single/ext4", 512, None);
     committed(&mut fixture, "single/btrfs", 256, None);
-    assert_eq!(safe_writes(&fixture).measure, Measure::Iops);
+    assert_eq!(durable_writes(&fixture).measure, Measure::Iops);
 }

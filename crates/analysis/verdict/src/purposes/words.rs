@@ -3,22 +3,22 @@
 use disklab_stats::{Ratio, estimate};
 use disklab_store::RunInfo;
 
-use super::contest::{Criterion, Outcome, Stand, is_better, outcome, ratio};
-use super::{Advice, Class, Place, PlaceWord, Recommendation};
+use super::contest::{Criterion, Outcome, Relation, is_better, outcome, ratio};
+use super::{Advice, Class, Rank, RankWord, Recommendation};
 use crate::words::{Distance, list, value};
 
 /// Reasons and objections that are told.
-const TOLD: usize = 4;
+const LISTED: usize = 4;
 /// Names in a list.
 const NAMES: usize = 4;
 
 /// Why a purpose cannot be judged.
-pub(super) fn lacks(names: &[&str], doubtful: &[String]) -> String {
+pub(super) fn lacks(names: &[&str], suspect: &[String]) -> String {
     let mut text =
         format!("the run has no usable figure of {}", list(names.iter().copied(), NAMES));
-    if !doubtful.is_empty() {
-        let doubtful = list(doubtful.iter().map(String::as_str), NAMES);
-        text.push_str(&format!("; a severe finding blocks {doubtful}"));
+    if !suspect.is_empty() {
+        let suspect = list(suspect.iter().map(String::as_str), NAMES);
+        text.push_str(&format!("; a severe finding blocks {suspect}"));
     }
     text
 }
@@ -51,8 +51,8 @@ impl Recommendation {
     /// where another program measured the figures.
     pub fn what_would_decide(all: &[Self], info: &RunInfo) -> Option<String> {
         let is_open = |class: &Class| {
-            let has = |standing| class.places.iter().any(|place| place.standing == standing);
-            has(PlaceWord::Leads) && has(PlaceWord::Open)
+            let has = |word| class.places.iter().any(|place| place.word == word);
+            has(RankWord::Leads) && has(RankWord::Inconclusive)
         };
         let open = all.iter().flat_map(|r| &r.classes).any(is_open);
         let asked = info.options.goal.is_some() || info.is_import();
@@ -98,7 +98,7 @@ fn same(one: &Advice, other: &Advice) -> bool {
 }
 
 /// Tells of one purpose.
-pub(super) struct Teller<'a> {
+pub(super) struct PurposeWriter<'a> {
     pub stacks: &'a [&'a str],
     pub criteria: &'a [Criterion],
     /// Comparisons that are made: of all pairs, purposes and looks.
@@ -114,7 +114,7 @@ fn better(ratio: &Ratio) -> Option<String> {
     })
 }
 
-impl Teller<'_> {
+impl PurposeWriter<'_> {
     fn value(&self, criterion: &Criterion, stack: usize) -> String {
         let values: Vec<f64> = criterion.values[stack].values().copied().collect();
         estimate(&values)
@@ -122,23 +122,23 @@ impl Teller<'_> {
     }
 
     /// Every stack of the class, best first.
-    pub fn places(&self, result: &Outcome, members: &[usize], advice: &Advice) -> Vec<Place> {
-        let place = |stack: usize, standing, distance| Place {
+    pub fn places(&self, result: &Outcome, members: &[usize], advice: &Advice) -> Vec<Rank> {
+        let place = |stack: usize, word, distance| Rank {
             stack: self.stacks[stack].to_owned(),
-            standing,
+            word,
             distance,
         };
         let first = match advice {
-            Advice::One(_) => PlaceWord::Best,
-            Advice::Any(_) => PlaceWord::Level,
-            Advice::None(_) => PlaceWord::Leads,
+            Advice::One(_) => RankWord::Best,
+            Advice::Any(_) => RankWord::Equivalent,
+            Advice::None(_) => RankWord::Leads,
         };
         let mut places = vec![place(result.leader, first, String::new())];
-        for (stack, ratio, stand) in &result.others {
-            let standing = match stand {
-                Stand::Behind => PlaceWord::Behind,
-                Stand::Level => PlaceWord::Level,
-                Stand::Open => PlaceWord::Open,
+        for (stack, ratio, relation) in &result.others {
+            let word = match relation {
+                Relation::Behind => RankWord::Behind,
+                Relation::Equivalent => RankWord::Equivalent,
+                Relation::Inconclusive => RankWord::Inconclusive,
             };
             // The leader over it, turned: how good it is.
             let distance = ratio.as_ref().map_or_else(String::new, |r| {
@@ -149,12 +149,12 @@ impl Teller<'_> {
                 });
                 crate::words::ratio(1.0 / r.centre, turned)
             });
-            places.push(place(*stack, standing, distance));
+            places.push(place(*stack, word, distance));
         }
         let missing = members.iter().filter(|m| {
             **m != result.leader && !result.others.iter().any(|(stack, ..)| stack == *m)
         });
-        places.extend(missing.map(|m| place(*m, PlaceWord::Unknown, String::new())));
+        places.extend(missing.map(|m| place(*m, RankWord::Unknown, String::new())));
         places
     }
 
@@ -162,7 +162,7 @@ impl Teller<'_> {
     pub fn reasons(&self, result: &Outcome) -> Vec<String> {
         let leader = self.stacks[result.leader];
         let Some((next, overall, _)) =
-            result.others.iter().find(|(.., stand)| *stand != Stand::Level)
+            result.others.iter().find(|(.., relation)| *relation != Relation::Equivalent)
         else {
             return Vec::new();
         };
@@ -190,7 +190,7 @@ impl Teller<'_> {
             ));
         }
         single.sort_by(|a, b| b.0.total_cmp(&a.0));
-        all.extend(single.into_iter().take(TOLD).map(|(_, sentence)| sentence));
+        all.extend(single.into_iter().take(LISTED).map(|(_, sentence)| sentence));
         all
     }
 
@@ -225,7 +225,7 @@ impl Teller<'_> {
             ));
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        found.into_iter().take(TOLD).map(|(_, sentence)| sentence).collect()
+        found.into_iter().take(LISTED).map(|(_, sentence)| sentence).collect()
     }
 
     /// What would be recommended if one of the aspects did not count.
@@ -245,7 +245,7 @@ impl Teller<'_> {
                 continue;
             };
             let then = super::advice(self, &without);
-            let told = match (&now, &then) {
+            let sentences_of = match (&now, &then) {
                 (a, b) if same(a, b) => continue,
                 (_, Advice::One(stack)) => format!("{stack} would be recommended"),
                 (_, Advice::Any(stacks)) => {
@@ -254,7 +254,7 @@ impl Teller<'_> {
                 (Advice::None(_), Advice::None(_)) => continue,
                 (_, Advice::None(why)) => format!("it would be open: {why}"),
             };
-            sentences.push(format!("If {aspect} did not matter to you, {told}."));
+            sentences.push(format!("If {aspect} did not matter to you, {sentences_of}."));
         }
         sentences
     }

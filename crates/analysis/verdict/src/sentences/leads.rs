@@ -1,6 +1,6 @@
 //! Who is fastest.
 
-use super::{NAMES, Teller, strength};
+use super::{AnswerWriter, NAMES, strength};
 use crate::answer::{Lead, leads};
 use crate::words::list;
 use crate::{Outcome, Point};
@@ -8,15 +8,16 @@ use crate::{Outcome, Point};
 /// Figures whose fastest stack is told, per answer.
 const LEADS: usize = 4;
 
-impl Teller<'_> {
+impl AnswerWriter<'_> {
     /// Who is fastest, per figure with at least three stacks: with two, the
     /// comparison says it. The surest leads are told.
     pub(super) fn told_leads(&self) -> Vec<String> {
         let mut leads = leads(self.groups, self.answer);
         leads.retain(|lead| lead.stacks > 2);
         leads.sort_by(|a, b| strength(b.ratio.interval).total_cmp(&strength(a.ratio.interval)));
-        let told = |lead: &Lead<'_>| self.lead(lead).unwrap_or_else(|| self.close_lead(lead));
-        leads.iter().map(told).take(LEADS).collect()
+        let sentences_of =
+            |lead: &Lead<'_>| self.lead(lead).unwrap_or_else(|| self.close_lead(lead));
+        leads.iter().map(sentences_of).take(LEADS).collect()
     }
 
     /// Who leads without being surely the fastest.
@@ -28,7 +29,7 @@ impl Teller<'_> {
             self.prefix(first),
             self.stack(first),
             self.figure(lead.first),
-            self.doubt(&[first])
+            self.suspicion(&[first])
         );
         if !lead.level.is_empty() {
             sentence += &format!("; level with it, within 5 %: {}", names(&lead.level));
@@ -57,15 +58,15 @@ impl Teller<'_> {
         let (first, second) = (lead.first.group, lead.second.group);
         let interval = lead.ratio.interval?;
         let prefix = self.prefix(first);
-        let doubts = self.doubts.about(&[first]);
+        let suspicions = self.suspicions.about(&[first]);
         if !lead.is_sure() {
             return None;
         }
-        if !doubts.is_empty() {
+        if !suspicions.is_empty() {
             return Some(format!(
                 "{prefix}no fastest stack is named: the figure of {} is doubtful ({}).",
                 self.stack(first),
-                doubts.join(", ")
+                suspicions.join(", ")
             ));
         }
         let figure = self.figure(lead.first);
@@ -74,7 +75,7 @@ impl Teller<'_> {
             self.stack(first),
             lead.stacks,
             self.relation(lead.ratio.centre, interval, self.stack(second)),
-            self.doubt(&[second])
+            self.suspicion(&[second])
         ))
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use disklab_study::Chart;
 
-use super::{NAMES, Teller};
+use super::{AnswerWriter, NAMES};
 use crate::words::{list, ratio, value};
 use crate::{Comparison, Outcome};
 
-impl<'a> Teller<'a> {
+impl<'a> AnswerWriter<'a> {
     /// The stack, and which of several figures is meant.
     fn name(&self, comparison: &Comparison) -> String {
         let mut which = Vec::new();
@@ -39,22 +39,22 @@ impl<'a> Teller<'a> {
 
     /// What is level with the baseline.
     pub(super) fn level(&self) -> Vec<String> {
-        let told = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
+        let sentences_of = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
             let names: Vec<_> = comparisons.iter().map(|c| self.name(c)).collect();
             let groups: Vec<_> =
                 comparisons.iter().flat_map(|c| [c.group, c.baseline_group]).collect();
             format!(
                 "Level with {baseline}, within 5 %: {}{}.",
                 list(names.iter().map(String::as_str), NAMES),
-                self.doubt(&groups)
+                self.suspicion(&groups)
             )
         };
-        self.by_baseline(Outcome::Level).into_iter().map(told).collect()
+        self.by_baseline(Outcome::Level).into_iter().map(sentences_of).collect()
     }
 
     /// What the samples do not decide.
     pub(super) fn open(&self) -> Vec<String> {
-        let told = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
+        let sentences_of = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
             let names: Vec<_> = comparisons
                 .iter()
                 .map(|c| {
@@ -71,7 +71,7 @@ impl<'a> Teller<'a> {
                 self.why_open(&comparisons)
             )
         };
-        self.by_baseline(Outcome::Inconclusive).into_iter().map(told).collect()
+        self.by_baseline(Outcome::Inconclusive).into_iter().map(sentences_of).collect()
     }
 
     /// What would decide them. Their intervals are those of all comparisons together.

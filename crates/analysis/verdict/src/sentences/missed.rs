@@ -1,10 +1,10 @@
 //! Deadlines missed: counts, of which 0 is the best and has no ratio.
 
-use super::{NAMES, Teller};
+use super::{AnswerWriter, NAMES};
 use crate::words::{count, list};
 use crate::{Outcome, Point};
 
-impl Teller<'_> {
+impl AnswerWriter<'_> {
     /// Per figure, who missed none and how many the others missed; then the
     /// differences of which a ratio can be told.
     pub(super) fn missed(&self) -> Vec<String> {
@@ -24,7 +24,7 @@ impl Teller<'_> {
         let Some(first) = points.first() else { return String::new() };
         let (none, some): (Vec<&Point>, Vec<&Point>) =
             points.iter().partition(|p| p.estimate.centre == 0.0);
-        let name = |p: &&Point| format!("{}{}", self.stack(p.group), self.doubt(&[p.group]));
+        let name = |p: &&Point| format!("{}{}", self.stack(p.group), self.suspicion(&[p.group]));
         let runs = points.iter().map(|p| p.estimate.n).max().unwrap_or_default();
         let mut parts = Vec::new();
         if !none.is_empty() {
@@ -35,10 +35,14 @@ impl Teller<'_> {
         if !some.is_empty() {
             let mut some = some;
             some.sort_by(|a, b| a.estimate.centre.total_cmp(&b.estimate.centre));
-            let told: Vec<String> =
+            let sentences_of: Vec<String> =
                 some.iter().map(|p| format!("{} by {}", self.figure(p), name(p))).collect();
-            let told = list(told.iter().map(String::as_str), NAMES);
-            parts.push(if none.is_empty() { format!("missed are {told}") } else { told });
+            let sentences_of = list(sentences_of.iter().map(String::as_str), NAMES);
+            parts.push(if none.is_empty() {
+                format!("missed are {sentences_of}")
+            } else {
+                sentences_of
+            });
         }
         let runs =
             if runs > 1 { format!(" in {}", count(runs, "run")) } else { " (one run)".to_owned() };
@@ -80,14 +84,14 @@ mod tests {
             }
         }
         let analysis = fixture.analyse();
-        let told = analysis.summary.join(" ");
-        assert!(!told.contains("NaN") && !told.contains("inf"), "{told}");
-        assert!(!told.contains("fastest"), "{told}");
+        let sentences_of = analysis.summary.join(" ");
+        assert!(!sentences_of.contains("NaN") && !sentences_of.contains("inf"), "{sentences_of}");
+        assert!(!sentences_of.contains("fastest"), "{sentences_of}");
         analysis.answers.into_iter().next().expect("one question")
     }
 
     #[test]
-    fn counts_of_zero_are_told_and_not_compared() {
+    fn counts_of_zero_are_reported_and_not_compared() {
         let answer = answer(&[
             ("single/ext4", &[0, 0, 0]),
             ("single/btrfs", &[4, 6, 5]),

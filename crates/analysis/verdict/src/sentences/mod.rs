@@ -12,7 +12,7 @@ mod tests;
 use disklab_stats::Interval;
 use disklab_study::{Measure, Study};
 
-use crate::answer::Doubts;
+use crate::answer::Suspicions;
 use crate::describe::describe;
 use crate::words::{Distance, list, measure, value};
 use crate::{Answer, Comparison, Group, Outcome, Point};
@@ -26,10 +26,10 @@ const NAMES: usize = 6;
 pub(crate) fn sentences(
     study: &Study,
     groups: &[Group],
-    doubts: &Doubts<'_>,
+    suspicions: &Suspicions<'_>,
     answer: &Answer,
 ) -> Vec<String> {
-    let teller = Teller { study, groups, doubts, answer };
+    let writer = AnswerWriter { study, groups, suspicions, answer };
     if answer.points.is_empty() {
         return vec![format!(
             "Nothing was measured here that has {}.",
@@ -37,17 +37,17 @@ pub(crate) fn sentences(
         )];
     }
     if answer.measure == Measure::Missed {
-        return teller.missed();
+        return writer.missed();
     }
-    let mut all = teller.told_leads();
+    let mut all = writer.told_leads();
     if answer.comparisons.is_empty() {
-        all.extend(teller.alone());
+        all.extend(writer.alone());
         return all;
     }
-    all.extend(teller.differences());
-    all.extend(teller.level());
-    all.extend(teller.open());
-    all.extend(teller.once());
+    all.extend(writer.differences());
+    all.extend(writer.level());
+    all.extend(writer.open());
+    all.extend(writer.once());
     all
 }
 
@@ -66,14 +66,14 @@ pub(crate) fn strength(interval: Option<Interval>) -> f64 {
 }
 
 /// Tells of one answer.
-pub(crate) struct Teller<'a> {
+pub(crate) struct AnswerWriter<'a> {
     pub study: &'a Study,
     pub groups: &'a [Group],
-    pub doubts: &'a Doubts<'a>,
+    pub suspicions: &'a Suspicions<'a>,
     pub answer: &'a Answer,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> AnswerWriter<'a> {
     fn stack(&self, group: usize) -> &'a str {
         &self.groups[group].key.stack
     }
@@ -144,8 +144,8 @@ impl<'a> Teller<'a> {
         }
     }
 
-    fn doubt(&self, groups: &[usize]) -> String {
-        match self.doubts.about(groups).as_slice() {
+    fn suspicion(&self, groups: &[usize]) -> String {
+        match self.suspicions.about(groups).as_slice() {
             [] => String::new(),
             audits => format!(" (doubtful: {})", audits.join(", ")),
         }
@@ -164,7 +164,7 @@ impl<'a> Teller<'a> {
             "{}, {}{}.",
             self.reaches(subject),
             self.relation(comparison.ratio, interval, self.stack(other)),
-            self.doubt(&[subject, other])
+            self.suspicion(&[subject, other])
         ))
     }
 
@@ -183,13 +183,13 @@ impl<'a> Teller<'a> {
             .collect();
         strong.sort_by(|a, b| strength(b.interval).total_cmp(&strength(a.interval)));
         let left = strong.len().saturating_sub(DIFFERENCES);
-        let mut told: Option<usize> = None;
+        let mut sentences_of: Option<usize> = None;
         let mut all: Vec<String> = Vec::new();
         for comparison in strong.into_iter().take(DIFFERENCES) {
             let Some(sentence) = self.difference(comparison) else { continue };
             // What was measured is told once for sentences that follow each other.
-            let again = told.is_some_and(|g| self.same_figure(g, comparison.group));
-            told = Some(comparison.group);
+            let again = sentences_of.is_some_and(|g| self.same_figure(g, comparison.group));
+            sentences_of = Some(comparison.group);
             all.push(if again { sentence } else { self.prefix(comparison.group) + &sentence });
         }
         if left > 0 {
@@ -222,7 +222,7 @@ impl<'a> Teller<'a> {
                 .collect();
             let groups: Vec<usize> = points.iter().map(|p| p.group).collect();
             let figures = list(figures.iter().map(String::as_str), NAMES);
-            format!("{}{name}{figures}{}.", self.prefix(groups[0]), self.doubt(&groups))
+            format!("{}{name}{figures}{}.", self.prefix(groups[0]), self.suspicion(&groups))
         };
         self.answer.points.chunk_by(same).map(sentence).collect()
     }
@@ -238,7 +238,7 @@ impl<'a> Teller<'a> {
                     "{}{}{}.",
                     self.prefix(p.group),
                     self.reaches(p.group),
-                    self.doubt(&[p.group])
+                    self.suspicion(&[p.group])
                 )
             })
             .collect()

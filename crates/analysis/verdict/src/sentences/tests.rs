@@ -12,7 +12,7 @@ fn ask(measure: &str) -> RunFixture {
 }
 
 /// The sentences on stacks whose operations take these times in three blocks.
-fn told(measure: &str, seconds: &[[f64; 3]]) -> Vec<String> {
+fn sentences_of(measure: &str, seconds: &[[f64; 3]]) -> Vec<String> {
     let mut fixture = ask(measure);
     for (stack, seconds) in STACKS.iter().zip(seconds) {
         for (block, seconds) in seconds.iter().enumerate() {
@@ -64,14 +64,14 @@ const WORDS: &[(&str, &str, &str)] = &[
 fn each_measure_has_its_words() {
     const PREFIX: &str = "For 4 KiB synchronous writes (dd-4k), ";
     for (measure, far, near) in WORDS {
-        assert_eq!(told(measure, &[BASE, FAR]), [format!("{PREFIX}{far}")]);
-        assert_eq!(told(measure, &[BASE, NEAR]), [format!("{PREFIX}{near}")]);
+        assert_eq!(sentences_of(measure, &[BASE, FAR]), [format!("{PREFIX}{far}")]);
+        assert_eq!(sentences_of(measure, &[BASE, NEAR]), [format!("{PREFIX}{near}")]);
     }
 }
 
 #[test]
 fn the_better_of_two_far_apart_is_the_subject_either_way() {
-    let sentences = told("elapsed", &[FAR, BASE]);
+    let sentences = sentences_of("elapsed", &[FAR, BASE]);
     assert!(sentences[0].contains("single/btrfs takes 1.01 s"), "{sentences:?}");
     assert!(sentences[0].ends_with("as fast as single/ext4."), "{sentences:?}");
 }
@@ -80,7 +80,7 @@ fn the_better_of_two_far_apart_is_the_subject_either_way() {
 fn level_and_open_stand_in_lists() {
     let level = [1.001, 1.009, 1.021];
     let open = [0.9, 1.4, 0.8];
-    let sentences = told("elapsed", &[BASE, level, open]);
+    let sentences = sentences_of("elapsed", &[BASE, level, open]);
     assert_eq!(sentences.len(), 3, "{sentences:#?}");
     assert!(sentences[0].contains("whether it is faster than"), "{sentences:#?}");
     assert_eq!(sentences[1], "Level with single/ext4, within 5 %: single/btrfs.");
@@ -95,7 +95,7 @@ fn an_open_interval_is_that_of_all_comparisons() {
     // Alone it would be significant; among two it is not.
     let apart = [1.05, 1.11, 1.09];
     let noisy = [0.9, 1.4, 0.8];
-    let sentences = told("elapsed", &[BASE, apart, noisy]);
+    let sentences = sentences_of("elapsed", &[BASE, apart, noisy]);
     let open = sentences.last().expect("a sentence");
     assert!(open.contains("holds for 2 comparisons at once"), "{sentences:#?}");
     let (low, high) = open
@@ -109,8 +109,8 @@ fn an_open_interval_is_that_of_all_comparisons() {
 }
 
 #[test]
-fn one_stack_has_its_figure_told() {
-    let sentences = told("throughput", &[BASE]);
+fn one_stack_has_its_figure_reported() {
+    let sentences = sentences_of("throughput", &[BASE]);
     assert_eq!(
         sentences,
         ["For 4 KiB synchronous writes (dd-4k), single/ext4 reaches 1.04 MB/s [1.01, 1.06]."]
@@ -178,15 +178,15 @@ fn what_a_comparison_says_is_not_called_open() {
     for noise in 1..40 {
         let noise = f64::from(noise) / 100.0;
         let fast = [0.5 * (1.0 - noise), 0.5, 0.5 * (1.0 + noise)];
-        let told = told("throughput", &[BASE, fast, [0.9, 0.91, 0.92]]);
-        let decided = told
+        let sentences_of = sentences_of("throughput", &[BASE, fast, [0.9, 0.91, 0.92]]);
+        let decided = sentences_of
             .iter()
             .any(|s| s.starts_with("single/btrfs reaches") || s.contains(", single/btrfs reaches"));
-        let lead = told.iter().find(|s| s.contains("single/btrfs leads with"));
+        let lead = sentences_of.iter().find(|s| s.contains("single/btrfs leads with"));
         if let Some(lead) = lead.filter(|_| decided) {
             close += 1;
-            assert!(!lead.contains("faster than single/ext4"), "{told:#?}");
-            assert!(!lead.contains("and single/ext4 is open"), "{told:#?}");
+            assert!(!lead.contains("faster than single/ext4"), "{sentences_of:#?}");
+            assert!(!lead.contains("and single/ext4 is open"), "{sentences_of:#?}");
         }
     }
     assert!(close > 0, "no noise separates the two");

@@ -22,7 +22,7 @@ pub(super) struct Values {
     pub a: Vec<f64>,
     pub b: Vec<f64>,
     /// Severe findings about it, in either run.
-    pub doubts: Vec<String>,
+    pub suspicions: Vec<String>,
     /// Findings that repeats of a run depend on each other, so that an interval of two runs is
     /// too narrow.
     pub correlated: Vec<String>,
@@ -41,7 +41,7 @@ pub(super) struct Manner {
 
 /// A judged figure.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Judged {
+pub(super) struct JudgedFigure {
     /// B ÷ A; none where a count is 0.
     pub ratio: Option<TwoSample>,
     /// Holm-corrected over all comparisons.
@@ -50,7 +50,7 @@ pub(super) struct Judged {
 }
 
 /// Judges all figures together.
-pub(super) fn judge(all: &[Values], manner: Manner) -> Vec<Judged> {
+pub(super) fn judge(all: &[Values], manner: Manner) -> Vec<JudgedFigure> {
     let band = 1.0 + manner.level;
     let family = all.len().max(1);
     let significance = (1.0 - CONFIDENCE) / family as f64;
@@ -75,7 +75,7 @@ pub(super) fn judge(all: &[Values], manner: Manner) -> Vec<Judged> {
                 let interval = interval_of_all(&values.a, &values.b, significance);
                 TwoSample { interval: interval.or(ratio.interval), ..ratio }
             });
-            Judged { ratio, p, change }
+            JudgedFigure { ratio, p, change }
         })
         .collect()
 }
@@ -105,8 +105,8 @@ fn change(
     if are_identical(values, manner) {
         return Change::Identical;
     }
-    if !values.doubts.is_empty() {
-        return Change::Unknown(Why::Doubtful(values.doubts.clone()));
+    if !values.suspicions.is_empty() {
+        return Change::Unknown(Why::Suspect(values.suspicions.clone()));
     }
     let Some(ratio) = ratio else { return Change::Unknown(Why::NoRatio) };
     let Some(interval) = ratio.interval else {
@@ -115,11 +115,11 @@ fn change(
     let band = 1.0 + manner.level;
     let within = interval.lies_within(1.0 / band, band);
     if !values.correlated.is_empty() && (within || !are_apart(&values.a, &values.b, band)) {
-        return Change::Unknown(Why::Doubtful(values.correlated.clone()));
+        return Change::Unknown(Why::Suspect(values.correlated.clone()));
     }
     if within {
         let modes = modes_in(values);
-        return if modes.is_empty() { Change::Same } else { Change::Unknown(Why::Doubtful(modes)) };
+        return if modes.is_empty() { Change::Same } else { Change::Unknown(Why::Suspect(modes)) };
     }
     let beyond = interval.low > band || interval.high < 1.0 / band;
     if beyond && p <= 1.0 - CONFIDENCE {
@@ -230,7 +230,13 @@ mod tests {
     use super::*;
 
     fn values(measure: Measure, a: &[f64], b: &[f64]) -> Values {
-        Values { measure, a: a.to_vec(), b: b.to_vec(), doubts: Vec::new(), correlated: Vec::new() }
+        Values {
+            measure,
+            a: a.to_vec(),
+            b: b.to_vec(),
+            suspicions: Vec::new(),
+            correlated: Vec::new(),
+        }
     }
 
     const REAL: Manner = Manner { level: 0.05, lab: false, planned: true };
@@ -244,7 +250,7 @@ mod tests {
         let alone = judge(std::slice::from_ref(&one), REAL);
         let manner = Manner { planned: false, ..REAL };
         let among = judge(&[vec![one], vec![still; 39]].concat(), manner);
-        let beyond = |judged: &Judged| {
+        let beyond = |judged: &JudgedFigure| {
             let interval = judged.ratio.expect("a ratio").interval.expect("three each");
             interval.high < 1.0 / 1.05
         };
@@ -300,10 +306,10 @@ mod tests {
             .collect();
         assert_eq!(rate(&a, &b), Change::Unknown(Why::OnTheEdge));
         assert_eq!(rate(&[0.0, 1.0], &[1.0, 2.0]), Change::Unknown(Why::NoRatio));
-        let mut doubtful = values(Measure::Throughput, &[100.0, 101.0, 99.0], &[50.0, 51.0, 50.5]);
-        doubtful.doubts.push("read-from-cache".to_owned());
-        let got = judge(&[doubtful], REAL).remove(0).change;
-        assert_eq!(got, Change::Unknown(Why::Doubtful(vec!["read-from-cache".to_owned()])));
+        let mut suspect = values(Measure::Throughput, &[100.0, 101.0, 99.0], &[50.0, 51.0, 50.5]);
+        suspect.suspicions.push("read-from-cache".to_owned());
+        let got = judge(&[suspect], REAL).remove(0).change;
+        assert_eq!(got, Change::Unknown(Why::Suspect(vec!["read-from-cache".to_owned()])));
     }
 
     #[test]
@@ -316,9 +322,9 @@ mod tests {
             values.correlated.push("correlated-repeats in B".to_owned());
             (independent, judge(&[values], REAL).remove(0).change)
         };
-        let doubtful = Change::Unknown(Why::Doubtful(vec!["correlated-repeats in B".to_owned()]));
-        assert_eq!(change(0.935), (Change::Slower, doubtful.clone()));
-        assert_eq!(change(1.001), (Change::Same, doubtful));
+        let suspect = Change::Unknown(Why::Suspect(vec!["correlated-repeats in B".to_owned()]));
+        assert_eq!(change(0.935), (Change::Slower, suspect.clone()));
+        assert_eq!(change(1.001), (Change::Same, suspect));
         assert_eq!(change(0.5), (Change::Slower, Change::Slower));
     }
 
@@ -331,7 +337,7 @@ mod tests {
         let wide = Manner { level: 0.3, ..REAL };
         let got = judge(&[values(Measure::Throughput, &a, &b)], wide).remove(0).change;
         let both = vec!["two-modes in A".to_owned(), "two-modes in B".to_owned()];
-        assert_eq!(got, Change::Unknown(Why::Doubtful(both)));
+        assert_eq!(got, Change::Unknown(Why::Suspect(both)));
     }
 
     #[test]
@@ -355,7 +361,7 @@ mod tests {
         ]);
         let among = judge(&many, REAL);
         assert!(matches!(among[0].change, Change::Unknown(_)), "{:?}", among[0]);
-        let low = |judged: &Judged| judged.ratio.and_then(|r| r.interval).map(|i| i.low);
+        let low = |judged: &JudgedFigure| judged.ratio.and_then(|r| r.interval).map(|i| i.low);
         assert!(low(&alone[0]) > Some(1.05), "{alone:?}");
         assert!(low(&among[0]) <= Some(1.05), "{:?}", among[0]);
     }

@@ -16,11 +16,11 @@ use disklab_stats::{Estimate, Interval, estimate};
 use disklab_store::{CellRecord, RunInfo};
 use disklab_study::{Measure, Study};
 
-use crate::answer::Doubts;
+use crate::answer::Suspicions;
 use crate::audits::CORRELATED_REPEATS;
 use crate::describe::describe;
 use crate::{Analysis, Finding};
-use judge::{Judged, Manner, Values, judge};
+use judge::{JudgedFigure, Manner, Values, judge};
 use matching::{Matched, Renamed, matched, missing, unmatched};
 
 /// One of the two runs.
@@ -137,7 +137,7 @@ pub enum Why {
     OnTheEdge,
     /// A severe finding makes it doubtful what a figure means: the audits, each with its
     /// run, as `read-from-cache in A`.
-    Doubtful(Vec<String>),
+    Suspect(Vec<String>),
     /// A value is 0 or less.
     NoRatio,
 }
@@ -174,7 +174,7 @@ pub struct Unmatched {
 
 /// What all comparisons together amount to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum RunVerdict {
     /// Nothing is slower: all is faster, the same or identical.
     Fine,
     /// Something is slower.
@@ -249,8 +249,8 @@ impl Versus {
             findings.iter().filter(known).cloned().collect()
         };
         let (found_a, found_b) = (accepted(&a.analysis.findings), accepted(&b.analysis.findings));
-        let doubts = (Doubts::of(&found_a), Doubts::of(&found_b));
-        let values: Vec<Values> = matched.iter().map(|m| values(a, b, &doubts, m)).collect();
+        let suspicions = (Suspicions::of(&found_a), Suspicions::of(&found_b));
+        let values: Vec<Values> = matched.iter().map(|m| values(a, b, &suspicions, m)).collect();
         let judged = judge(&values, Manner { level: terms.level, lab, planned: !terms.unplanned });
         let pairs = matched
             .iter()
@@ -263,16 +263,16 @@ impl Versus {
     }
 
     /// What all comparisons together amount to.
-    pub fn standing(&self) -> Standing {
+    pub fn verdict(&self) -> RunVerdict {
         let any = |wanted: fn(&Change) -> bool| self.pairs.iter().any(|p| wanted(&p.change));
         if any(|c| *c == Change::Slower) {
-            Standing::Regression
+            RunVerdict::Regression
         } else if any(|c| matches!(c, Change::Unknown(why) if !matches!(why, Why::TooFew { .. }))) {
-            Standing::TooNoisy
+            RunVerdict::TooNoisy
         } else if !self.missing.is_empty() || any(|c| matches!(c, Change::Unknown(_))) {
-            Standing::TooFew
+            RunVerdict::TooFew
         } else {
-            Standing::Fine
+            RunVerdict::Fine
         }
     }
 }
@@ -280,7 +280,7 @@ impl Versus {
 fn values(
     a: &Side<'_>,
     b: &Side<'_>,
-    doubts: &(Doubts<'_>, Doubts<'_>),
+    suspicions: &(Suspicions<'_>, Suspicions<'_>),
     matched: &Matched<'_>,
 ) -> Values {
     let of = |side: &Side<'_>, group: usize| -> Vec<f64> {
@@ -288,12 +288,18 @@ fn values(
         observations.iter().filter_map(|o| o.value(matched.measure)).collect()
     };
     let mut about: Vec<String> = Vec::new();
-    for (doubts, group, run) in [(&doubts.0, matched.a, 'A'), (&doubts.1, matched.b.group, 'B')] {
-        about.extend(doubts.about(&[group]).into_iter().map(|audit| format!("{audit} in {run}")));
+    for (suspicions, group, run) in
+        [(&suspicions.0, matched.a, 'A'), (&suspicions.1, matched.b.group, 'B')]
+    {
+        about.extend(
+            suspicions.about(&[group]).into_iter().map(|audit| format!("{audit} in {run}")),
+        );
     }
     let mut correlated = Vec::new();
-    for (doubts, group, run) in [(&doubts.0, matched.a, 'A'), (&doubts.1, matched.b.group, 'B')] {
-        if doubts.has_correlated_repeats(group) {
+    for (suspicions, group, run) in
+        [(&suspicions.0, matched.a, 'A'), (&suspicions.1, matched.b.group, 'B')]
+    {
+        if suspicions.has_correlated_repeats(group) {
             correlated.push(format!("{CORRELATED_REPEATS} in {run}"));
         }
     }
@@ -301,12 +307,17 @@ fn values(
         measure: matched.measure,
         a: of(a, matched.a),
         b: of(b, matched.b.group),
-        doubts: about,
+        suspicions: about,
         correlated,
     }
 }
 
-fn pair(b: &Side<'_>, matched: &Matched<'_>, values: &Values, judged: Judged) -> Option<Pair> {
+fn pair(
+    b: &Side<'_>,
+    matched: &Matched<'_>,
+    values: &Values,
+    judged: JudgedFigure,
+) -> Option<Pair> {
     let groups = &b.analysis.groups;
     let key = &groups[matched.b.group].key;
     let ratio = judged.ratio;

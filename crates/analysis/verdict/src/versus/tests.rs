@@ -39,16 +39,16 @@ fn figures_are_matched_by_stack_workload_and_step() {
     a.repeats("raid1/btrfs", "dd-4k", &[1e5; 3]);
     b.repeats("single/ext4", "dd-64k", &[1e5; 3]);
     let got = versus(&a, &b, &terms()).expect("in common");
-    let told: Vec<_> =
+    let listed: Vec<_> =
         got.pairs.iter().map(|p| (p.stack.as_str(), p.change.word(), p.verdict(0.05))).collect();
     assert_eq!(
-        told,
+        listed,
         [
             ("single/ext4", "slower", "slower by 30 % [28, 32]".to_owned()),
             ("raid1/ext4", "identical", "identical".to_owned()),
         ]
     );
-    assert_eq!(got.standing(), Standing::Regression);
+    assert_eq!(got.verdict(), RunVerdict::Regression);
     assert_eq!(got.headline(), "B against A: of 2 figures, 1 is slower and 1 is identical.");
     assert_eq!(got.unmatched.stacks_only_in_a, ["raid1/btrfs"]);
     assert_eq!(got.unmatched.workloads_only_in_b, ["dd-64k"]);
@@ -66,7 +66,7 @@ fn renamed_stacks_are_the_same() {
     let renamed =
         |old: &str, new: &str| Terms { renamed: vec![(old.to_owned(), new.to_owned())], ..terms() };
     let got = versus(&a, &b, &renamed("single/ext4", "raid1/ext4")).expect("mapped");
-    assert_eq!((got.pairs.len(), got.standing()), (1, Standing::Fine));
+    assert_eq!((got.pairs.len(), got.verdict()), (1, RunVerdict::Fine));
     assert!(got.unmatched.sentences().is_empty(), "{:?}", got.unmatched);
     let error = versus(&a, &b, &renamed("single/xfs", "raid1/ext4")).expect_err("no such");
     assert!(error.to_string().contains("A has neither a stack nor a workload 'single/xfs'"));
@@ -81,7 +81,7 @@ fn what_one_run_did_not_finish_is_too_few() {
     a.repeats("raid1/ext4", "dd-4k", &[100e3, 101e3, 99e3]);
     b.unfinished("raid1/ext4", "dd-4k", 0, CellState::Failed);
     let got = versus(&a, &b, &terms()).expect("in common");
-    assert_eq!(got.standing(), Standing::TooFew);
+    assert_eq!(got.verdict(), RunVerdict::TooFew);
     assert_eq!(got.missing[0].text(), "dd-4k on raid1/ext4 failed in B: no space left");
 }
 
@@ -94,18 +94,18 @@ fn noise_and_small_numbers_are_told_apart() {
         versus(&one, &two, &terms()).expect("in common")
     };
     let few = with(&[100e3, 102e3, 98e3], &[101e3, 99e3, 104e3]);
-    assert_eq!(few.standing(), Standing::TooFew);
+    assert_eq!(few.verdict(), RunVerdict::TooFew);
     assert!(few.pairs[0].verdict(0.05).contains("repeats on each side would show"), "{few:?}");
     let wild = with(&[100e3, 300e3, 50e3], &[120e3, 40e3, 250e3]);
-    assert_eq!(wild.standing(), Standing::TooNoisy);
+    assert_eq!(wild.verdict(), RunVerdict::TooNoisy);
     assert!(wild.pairs[0].verdict(0.05).contains("60 on each side would not"), "{wild:?}");
     let once = with(&[100e3], &[50e3]);
-    assert_eq!(once.standing(), Standing::TooFew);
+    assert_eq!(once.verdict(), RunVerdict::TooFew);
     assert!(once.pairs[0].verdict(0.05).contains("measured once in both runs"), "{once:?}");
 }
 
 #[test]
-fn doubtful_figures_carry_no_verdict_unless_that_is_accepted() {
+fn suspect_figures_carry_no_verdict_unless_that_is_accepted() {
     use crate::testing::{figure, on_drives, step};
     use disklab_sample::Direction;
     let fixture = |seconds: f64| {
@@ -119,12 +119,12 @@ fn doubtful_figures_carry_no_verdict_unless_that_is_accepted() {
         fixture
     };
     let got = versus(&fixture(1.0), &fixture(2.0), &terms()).expect("in common");
-    assert_eq!(got.standing(), Standing::TooNoisy);
+    assert_eq!(got.verdict(), RunVerdict::TooNoisy);
     let verdict = got.pairs[0].verdict(0.05);
     assert_eq!(verdict, "unknown: doubtful (zeros-compressed in A, zeros-compressed in B)");
     let accepted = Terms { accepted: vec!["zeros-compressed".to_owned()], ..terms() };
     let got = versus(&fixture(1.0), &fixture(2.0), &accepted).expect("in common");
-    assert_eq!(got.standing(), Standing::Regression);
+    assert_eq!(got.verdict(), RunVerdict::Regression);
 }
 
 #[test]

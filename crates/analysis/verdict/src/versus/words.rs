@@ -24,14 +24,14 @@ impl Change {
 }
 
 impl Why {
-    /// In a word, for programs: `too-few`, `too-noisy`, `on-the-edge`, `doubtful`,
+    /// In a word, for programs: `too-few`, `too-noisy`, `on-the-edge`, `suspect`,
     /// `no-ratio`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::TooFew { .. } => "too-few",
             Self::TooNoisy { .. } => "too-noisy",
             Self::OnTheEdge => "on-the-edge",
-            Self::Doubtful(_) => "doubtful",
+            Self::Suspect(_) => "doubtful",
             Self::NoRatio => "no-ratio",
         }
     }
@@ -112,14 +112,14 @@ impl Pair {
             Why::OnTheEdge => {
                 format!("so near to the level of {level} that more repeats hardly help")
             }
-            Why::Doubtful(audits) => format!("doubtful ({})", audits.join(", ")),
+            Why::Suspect(audits) => format!("doubtful ({})", audits.join(", ")),
             Why::NoRatio => "a value is 0, which has no ratio".to_owned(),
         }
     }
 
     /// The direction, where that is known.
     fn so_far(&self, why: &Why) -> String {
-        if matches!(why, Why::Doubtful(_) | Why::NoRatio) {
+        if matches!(why, Why::Suspect(_) | Why::NoRatio) {
             return String::new();
         }
         let Some(interval) = self.interval.filter(|i| !i.contains(1.0)) else {

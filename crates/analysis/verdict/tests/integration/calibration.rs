@@ -4,7 +4,7 @@
 
 use crate::fixture::RunFixture;
 use crate::measures::{Share, adaptive, coverage, false_claims, power, precision};
-use crate::worlds::WORLDS;
+use crate::noise_models::NOISE_MODELS;
 
 /// Whether a share is at most this (in per cent), as far as so few cases tell.
 fn at_most(share: Share, per_cent: f64) -> bool {
@@ -23,9 +23,10 @@ fn at_least(share: Share, per_cent: f64) -> bool {
 fn place_in_a_block_deceives_no_more_than_promised() {
     let fixture = RunFixture::new(4, 1).expect("a study");
     for name in ["ends", "in step", "slow swings", "drift"] {
-        let world = WORLDS.iter().find(|world| world.name == name).expect("a world");
+        let noise_model =
+            NOISE_MODELS.iter().find(|noise_model| noise_model.name == name).expect("a world");
         for blocks in [6, 10] {
-            let got = false_claims(&fixture, world, 4, blocks, 200);
+            let got = false_claims(&fixture, noise_model, 4, blocks, 200);
             assert!(at_most(got.answers, 5.0), "{name} {blocks} {got:?}");
         }
     }
@@ -36,33 +37,34 @@ fn place_in_a_block_deceives_no_more_than_promised() {
 #[test]
 fn two_modes_are_not_called_level() {
     let fixture = RunFixture::new(4, 1).expect("a study");
-    let world = WORLDS.iter().find(|world| world.name == "two modes").expect("a world");
+    let noise_model =
+        NOISE_MODELS.iter().find(|noise_model| noise_model.name == "two modes").expect("a world");
     for blocks in [12, 20] {
-        let got = coverage(&fixture, world, blocks, 100);
+        let got = coverage(&fixture, noise_model, blocks, 100);
         assert!(at_most(got.false_levels, 0.5), "{blocks} {got:?}");
     }
 }
 
 /// The tables say what each world is like.
 #[test]
-fn every_world_says_what_it_is_like() {
-    assert!(
-        WORLDS.iter().all(|world| world.about.contains('%') || world.about.contains("together"))
-    );
+fn every_noise_model_says_what_it_is_like() {
+    assert!(NOISE_MODELS.iter().all(
+        |noise_model| noise_model.about.contains('%') || noise_model.about.contains("together")
+    ));
 }
 
 #[test]
 fn campaigns_without_differences_claim_none() {
     let fixture = RunFixture::new(4, 1).expect("a study");
-    for world in &WORLDS {
+    for noise_model in &NOISE_MODELS {
         for blocks in [3, 6, 10] {
             // There, three blocks agree too often by chance, and t takes that for certainty.
-            if world.name == "ends" && blocks == 3 {
+            if noise_model.name == "ends" && blocks == 3 {
                 continue;
             }
-            let got = false_claims(&fixture, world, 4, blocks, 100);
-            assert!(at_most(got.answers, 5.0), "{} {blocks} {got:?}", world.name);
-            assert_eq!(got.doubted, None, "{} {blocks}", world.name);
+            let got = false_claims(&fixture, noise_model, 4, blocks, 100);
+            assert!(at_most(got.answers, 5.0), "{} {blocks} {got:?}", noise_model.name);
+            assert_eq!(got.doubted, None, "{} {blocks}", noise_model.name);
         }
     }
 }
@@ -70,25 +72,29 @@ fn campaigns_without_differences_claim_none() {
 #[test]
 fn summaries_of_many_questions_claim_none_either() {
     let fixture = RunFixture::new(4, 10).expect("a study");
-    for world in WORLDS.iter().take(4) {
-        let got = false_claims(&fixture, world, 4, 5, 60);
-        assert!(at_most(got.summaries, 5.0), "{} {got:?}", world.name);
+    for noise_model in NOISE_MODELS.iter().take(4) {
+        let got = false_claims(&fixture, noise_model, 4, 5, 60);
+        assert!(at_most(got.summaries, 5.0), "{} {got:?}", noise_model.name);
     }
 }
 
 #[test]
 fn intervals_cover_what_they_say() {
     let fixture = RunFixture::new(4, 1).expect("a study");
-    for world in &WORLDS {
+    for noise_model in &NOISE_MODELS {
         for blocks in [5, 8] {
-            let got = coverage(&fixture, world, blocks, 100);
+            let got = coverage(&fixture, noise_model, blocks, 100);
             // Three ratios of a campaign share a baseline, and so are worth fewer cases.
             let ratios = Share { hits: got.ratios.hits / 2, of: got.ratios.of / 2 };
-            assert!(at_least(ratios, 93.0), "{} {blocks} {got:?}", world.name);
-            assert!(at_most(ratios, 97.0), "{} {blocks} {got:?}", world.name);
-            assert!(at_most(got.false_levels, 2.5), "{} {blocks} {got:?}", world.name);
+            assert!(at_least(ratios, 93.0), "{} {blocks} {got:?}", noise_model.name);
+            assert!(at_most(ratios, 97.0), "{} {blocks} {got:?}", noise_model.name);
+            assert!(at_most(got.false_levels, 2.5), "{} {blocks} {got:?}", noise_model.name);
             let figures = got.figures;
-            assert!(!world.still || at_least(figures, 93.0), "{} {blocks} {got:?}", world.name);
+            assert!(
+                !noise_model.still || at_least(figures, 93.0),
+                "{} {blocks} {got:?}",
+                noise_model.name
+            );
         }
     }
 }
@@ -96,12 +102,12 @@ fn intervals_cover_what_they_say() {
 #[test]
 fn effects_are_found_at_the_planned_size() {
     let fixture = RunFixture::new(4, 1).expect("a study");
-    for world in WORLDS.iter().take(3) {
-        let got = power(&fixture, world, 6, 25);
+    for noise_model in NOISE_MODELS.iter().take(3) {
+        let got = power(&fixture, noise_model, 6, 25);
         // A pilot that met a stall of many times has no plan: 1 of 200 in 'stalls'.
-        assert!(got.unplanned <= 1 && got.blocks >= 14, "{} {got:?}", world.name);
-        assert!(at_least(got.found, 90.0), "{} {got:?}", world.name);
-        assert!(at_most(got.wrong, 5.0), "{} {got:?}", world.name);
+        assert!(got.unplanned <= 1 && got.blocks >= 14, "{} {got:?}", noise_model.name);
+        assert!(at_least(got.found, 90.0), "{} {got:?}", noise_model.name);
+        assert!(at_most(got.wrong, 5.0), "{} {got:?}", noise_model.name);
     }
 }
 
@@ -109,11 +115,11 @@ fn effects_are_found_at_the_planned_size() {
 fn a_figure_that_ends_a_campaign_by_its_precision_is_held_by_its_interval() {
     // Intervals at 95 % held it in 87 to 96 %.
     let fixture = RunFixture::new(1, 1).expect("a study");
-    for world in WORLDS.iter().filter(|world| world.still) {
+    for noise_model in NOISE_MODELS.iter().filter(|noise_model| noise_model.still) {
         for share in [0.02, 0.05, 0.1] {
-            let got = precision(&fixture, world, share, 200);
-            assert!(at_least(got.covered, 94.0), "{} {share} {got:?}", world.name);
-            assert!(share < 0.05 || got.known.per_cent() > 95.0, "{} {got:?}", world.name);
+            let got = precision(&fixture, noise_model, share, 200);
+            assert!(at_least(got.covered, 94.0), "{} {share} {got:?}", noise_model.name);
+            assert!(share < 0.05 || got.known.per_cent() > 95.0, "{} {got:?}", noise_model.name);
             assert!(got.blocks <= 30 && (share < 0.1 || got.blocks < 8), "{got:?}");
         }
     }
@@ -122,15 +128,15 @@ fn a_figure_that_ends_a_campaign_by_its_precision_is_held_by_its_interval() {
 #[test]
 fn adaptive_campaigns_name_the_best_sooner() {
     let fixture = RunFixture::new(8, 1).expect("a study");
-    for world in WORLDS.iter().take(3) {
-        let got = adaptive(&fixture, world, 40);
+    for noise_model in NOISE_MODELS.iter().take(3) {
+        let got = adaptive(&fixture, noise_model, 40);
         assert!(
             at_most(got.false_order, 5.0) && at_most(got.false_best, 5.0),
             "{} {got:?}",
-            world.name
+            noise_model.name
         );
-        assert!(got.cells.per_cent() < 80.0, "{} {got:?}", world.name);
+        assert!(got.cells.per_cent() < 80.0, "{} {got:?}", noise_model.name);
         // In 'stalls' it is named in 81 % of 300 campaigns.
-        assert!(at_least(got.named, 80.0), "{} {got:?}", world.name);
+        assert!(at_least(got.named, 80.0), "{} {got:?}", noise_model.name);
     }
 }

@@ -7,7 +7,7 @@ mod fixture;
 #[path = "../../examples/calibration/measures.rs"]
 mod measures;
 mod new_kind;
+#[path = "../../examples/calibration/noise_models.rs"]
+mod noise_models;
 mod run;
 mod two_runs;
-#[path = "../../examples/calibration/worlds.rs"]
-mod worlds;

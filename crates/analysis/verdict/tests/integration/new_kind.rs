@@ -9,7 +9,7 @@ use disklab_sample::{
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{Caches, Cell, Study, load};
 use disklab_verdict::{Analyser, Analysis, Severity, recommend};
-use disklab_workload::{Cost, Outcome, WorkSite, Workload, WorkloadError};
+use disklab_workload::{Cost, Outcome, WorkContext, Workload, WorkloadError};
 use jiff::Timestamp;
 
 const STUDY: &str = r#"
@@ -75,11 +75,11 @@ impl Workload for Tape {
         })
     }
 
-    fn prepare(&self, _: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+    fn prepare(&self, _: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
         Ok(())
     }
 
-    fn run(&self, cell: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+    fn run(&self, cell: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
         for (name, bytes, operations) in [("record", 64 << 20, 64), ("log", 4 << 20, 1024)] {
             cell.step(name, |_| {
                 let figures = vec![written(bytes, operations)];
@@ -109,7 +109,7 @@ fn written(bytes: u64, operations: u64) -> Figure {
 fn steps(drive_bytes: u64) -> Vec<Step> {
     let executor = Executor::new(Interrupt::new());
     let folder = tempfile::tempdir().expect("temp");
-    let mut cell = WorkSite {
+    let mut cell = WorkContext {
         simulated: false,
         executor: &executor,
         directory: folder.path(),
@@ -124,7 +124,7 @@ fn steps(drive_bytes: u64) -> Vec<Step> {
         files_read: Vec::new(),
         notes: Vec::new(),
         caches_seconds: 0.0,
-        foreign_bytes: None,
+        background_bytes: None,
     };
     Tape.run(&mut cell).expect("runs");
     cell.describe_steps(&Tape);
@@ -196,7 +196,7 @@ fn a_workload_of_a_new_kind_gets_audits_sentences_and_purposes() {
     let safe = all
         .iter()
         .flat_map(|r| r.purpose.aspects.iter().map(move |aspect| (r.purpose.word, aspect)))
-        .find(|(_, aspect)| aspect.work.contains(&disklab_sample::Task::SafeWrite))
+        .find(|(_, aspect)| aspect.work.contains(&disklab_sample::Task::DurableWrite))
         .expect("a purpose asks for safe writes");
     assert!(!lacks(safe.0, safe.1.name), "what it logs shows '{}'", safe.1.name);
     assert!(lacks("media", "reading large files"), "it reads nothing");

@@ -3,7 +3,7 @@
 //! independent, each with a machine of its own.
 
 use crate::fixture::RunFixture;
-use crate::worlds::{WORLDS, World};
+use crate::noise_models::{NOISE_MODELS, NoiseModel};
 use disklab_store::{CellRecord, CellState};
 use disklab_study::Cell;
 use disklab_verdict::{Change, Side, Terms, Versus};
@@ -29,14 +29,14 @@ struct Tally {
 
 /// Compares `cases` pairs of runs of two stacks and `questions` figures each, in which B
 /// is `factor` times as fast as A.
-fn play(world: &World, questions: usize, blocks: u32, cases: u64, factor: f64) -> Tally {
-    play_accepting(&[], world, questions, blocks, cases, factor)
+fn play(noise_model: &NoiseModel, questions: usize, blocks: u32, cases: u64, factor: f64) -> Tally {
+    play_accepting(&[], noise_model, questions, blocks, cases, factor)
 }
 
 /// The same, as by somebody who accepts what these audits find.
 fn play_accepting(
     accepted: &[&str],
-    world: &World,
+    noise_model: &NoiseModel,
     questions: usize,
     blocks: u32,
     cases: u64,
@@ -44,12 +44,13 @@ fn play_accepting(
 ) -> Tally {
     let fixture = RunFixture::new(2, questions).expect("a study");
     let (study, info) = fixture.run();
-    let name = world.name.bytes().fold(11_u64, |s, b| s.wrapping_mul(31).wrapping_add(b.into()));
+    let name =
+        noise_model.name.bytes().fold(11_u64, |s, b| s.wrapping_mul(31).wrapping_add(b.into()));
     let mut random = ChaCha8Rng::seed_from_u64(name);
     let mut tally = Tally::default();
     for _ in 0..cases {
-        let a = fixture.campaign(world, &[RATE; 2], blocks, &mut random);
-        let b = fixture.campaign(world, &[RATE * factor; 2], blocks, &mut random);
+        let a = fixture.campaign(noise_model, &[RATE; 2], blocks, &mut random);
+        let b = fixture.campaign(noise_model, &[RATE * factor; 2], blocks, &mut random);
         let (cells_a, cells_b) = (records(&a), records(&b));
         let (of_a, of_b) = (fixture.analyse(a), fixture.analyse(b));
         let one = Side { info, study, cells: &cells_a, analysis: &of_a };
@@ -100,17 +101,17 @@ fn at_least(hits: u64, of: u64, per_cent: f64) -> bool {
     at_most(of - hits, of, 100.0 - per_cent)
 }
 
-fn still() -> impl Iterator<Item = &'static World> {
-    WORLDS.iter().filter(|world| world.still)
+fn still() -> impl Iterator<Item = &'static NoiseModel> {
+    NOISE_MODELS.iter().filter(|noise_model| noise_model.still)
 }
 
 #[test]
 fn runs_without_differences_claim_none() {
-    for world in still() {
+    for noise_model in still() {
         for (questions, blocks) in [(1, 3), (1, 6), (6, 3), (6, 8)] {
-            let got = play(world, questions, blocks, 60, 1.0);
-            assert!(at_most(got.claiming, got.pairs_of_runs, 5.0), "{} {got:?}", world.name);
-            assert_eq!(got.identical, 0, "{} {got:?}", world.name);
+            let got = play(noise_model, questions, blocks, 60, 1.0);
+            assert!(at_most(got.claiming, got.pairs_of_runs, 5.0), "{} {got:?}", noise_model.name);
+            assert_eq!(got.identical, 0, "{} {got:?}", noise_model.name);
         }
     }
 }
@@ -120,10 +121,12 @@ fn runs_without_differences_claim_none() {
 #[test]
 fn correlated_repeats_claim_few_changes() {
     for name in ["autocorrelated", "slow swings"] {
-        let world = WORLDS.iter().find(|world| world.name == name).expect("a world");
+        let noise_model =
+            NOISE_MODELS.iter().find(|noise_model| noise_model.name == name).expect("a world");
         for blocks in [8, 12] {
-            let got = play(world, 2, blocks, 100, 1.0);
-            let unheeded = play_accepting(&["correlated-repeats"], world, 2, blocks, 100, 1.0);
+            let got = play(noise_model, 2, blocks, 100, 1.0);
+            let unheeded =
+                play_accepting(&["correlated-repeats"], noise_model, 2, blocks, 100, 1.0);
             eprintln!("{name} {blocks}: {} then {}", unheeded.claiming, got.claiming);
             assert!(at_most(got.claiming, got.pairs_of_runs, 5.0), "{name} {blocks} {got:?}");
             assert!(unheeded.claiming > got.claiming, "{name} {blocks} {unheeded:?}");
@@ -134,25 +137,25 @@ fn correlated_repeats_claim_few_changes() {
 /// At the edge of the level a claim is false whichever it is.
 #[test]
 fn a_ratio_on_the_edge_is_called_slower_or_the_same_rarely() {
-    for world in still() {
+    for noise_model in still() {
         for blocks in [4, 8] {
-            let got = play(world, 2, blocks, 60, 1.0 / 1.05);
-            assert!(at_most(got.claiming, got.pairs_of_runs, 5.0), "{} {got:?}", world.name);
-            assert!(at_most(got.same, got.figures, 2.5), "{} {got:?}", world.name);
+            let got = play(noise_model, 2, blocks, 60, 1.0 / 1.05);
+            assert!(at_most(got.claiming, got.pairs_of_runs, 5.0), "{} {got:?}", noise_model.name);
+            assert!(at_most(got.same, got.figures, 2.5), "{} {got:?}", noise_model.name);
         }
     }
 }
 
 #[test]
 fn intervals_cover_what_they_say() {
-    for world in still() {
+    for noise_model in still() {
         for blocks in [4, 6, 10] {
-            let got = play(world, 1, blocks, 150, 0.9);
+            let got = play(noise_model, 1, blocks, 150, 0.9);
             assert_eq!(got.with_interval, got.figures);
             assert!(
                 at_least(got.covered, got.with_interval, 95.0),
                 "{} {blocks} {got:?}",
-                world.name
+                noise_model.name
             );
         }
     }
@@ -160,7 +163,7 @@ fn intervals_cover_what_they_say() {
 
 #[test]
 fn a_large_loss_is_found_and_none_is_found_the_same() {
-    let calm = &WORLDS[0];
+    let calm = &NOISE_MODELS[0];
     let loss = play(calm, 2, 8, 40, 0.85);
     assert!(at_least(loss.slower, loss.figures, 90.0), "{loss:?}");
     let none = play(calm, 2, 12, 40, 1.0);

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use disklab_bench::{JobDevices, confirm_erasing, safety::Refusal};
-use disklab_engine::{DeviceAccess, HeldDevice, Site, preflight, written_devices};
+use disklab_engine::{DeviceAccess, HeldDevice, JobContext, preflight, written_devices};
 use disklab_exec::Executor;
 use disklab_jobfile::Job;
 
@@ -13,7 +13,7 @@ use crate::exit::Failure;
 
 /// Finds out what the jobs may write to. Drives among it are held from now on, for as long
 /// as `context` lives.
-pub fn settle(jobs: &[Job], words: &Words, context: &mut Site) -> Result<(), Failure> {
+pub fn settle(jobs: &[Job], words: &Words, context: &mut JobContext) -> Result<(), Failure> {
     let names: Vec<String> =
         written_devices(jobs, context).iter().map(|path| path.display().to_string()).collect();
     if names.is_empty() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use disklab_lab::kernel::{self, NamedKernel, Parts, Source};
 use disklab_lab::processors;
-use disklab_lab::{Seat, Seats};
+use disklab_lab::{CpuLease, CpuLeases};
 use disklab_speed::{Figure, SpeedOptions, Target, measure};
 use disklab_units::significant;
 use serde_json::{Value, json};
@@ -27,8 +27,8 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     }
     let among = args.core.as_ref().map_or(cores.as_slice(), std::slice::from_ref);
     // Kept until all is measured, so that others run elsewhere.
-    let seat = Seats::of_user().take(among, 0);
-    let core = seat.as_ref().map_or(0, Seat::core);
+    let lease = CpuLeases::of_user().take(among, 0);
+    let core = lease.as_ref().map_or(0, CpuLease::core);
     let named = NamedKernel::find(args.kernel.as_deref()).map_err(Failure::usage_error)?;
     let found = || kernel::find(&kernel::cache_folder(), Parts::ALL);
     let kernel = match named.map(|n| n.kernel).or_else(found) {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use disklab_drive::{Class, DriveFile, SHIPPED, shipped};
-use disklab_gates::{Known, values};
 use disklab_units::Bytes;
+use disklab_validation::{Known, values};
 use serde_json::{Value, json};
 
 /// A model as lists show it.

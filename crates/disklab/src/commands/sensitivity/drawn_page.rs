@@ -2,20 +2,20 @@
 
 use std::fmt::Write as _;
 
-use disklab_published::{Drawn, DrawnRow, may_fail};
+use disklab_published::{DrawnDrives, DrawnRow, may_fail};
 use disklab_runner::Pairs;
 use disklab_units::count;
 
 use super::outcome::Conditions;
-use super::page::{claim, code, figure, standing, table};
+use super::page::{claim, code, figure, status, table};
 
 /// What stands before [`command`].
 pub const WHICH: &str = "Which parameter it is, one at a time tells:";
 
 /// The analysis in sentences.
-pub fn summary(found: &Drawn, failed: usize) -> String {
+pub fn summary(found: &DrawnDrives, failed: usize) -> String {
     let changed: Vec<&DrawnRow> = found.rows.iter().filter(|row| row.is_changed()).collect();
-    let turn = changed.iter().filter(|row| row.turned > 0).count();
+    let reversal = changed.iter().filter(|row| row.turned > 0).count();
     let held = found.rows.len() - changed.len();
     let n = found.n;
     let mut text = format!(
@@ -25,8 +25,8 @@ pub fn summary(found: &Drawn, failed: usize) -> String {
     );
     let _ = writeln!(
         text,
-        "• Turned by at least one: {turn}. Met with some and missed with others: {} more.",
-        changed.len() - turn,
+        "• Turned by at least one: {reversal}. Met with some and missed with others: {} more.",
+        changed.len() - reversal,
     );
     if held > 0 {
         let share = 100.0 * may_fail(n);
@@ -44,7 +44,12 @@ pub fn summary(found: &Drawn, failed: usize) -> String {
 }
 
 /// The page. `parameters` were moved; `cells` are those of the claims that change.
-pub fn text(found: &Drawn, parameters: usize, conditions: &Conditions, cells: &Pairs) -> String {
+pub fn text(
+    found: &DrawnDrives,
+    parameters: usize,
+    conditions: &Conditions,
+    cells: &Pairs,
+) -> String {
     let mut md = format!("# What the claims of {} hang on, all at once\n\n", code(&found.study));
     let _ = write!(
         md,
@@ -79,26 +84,26 @@ pub fn command(study: &str, cells: &Pairs) -> String {
 }
 
 /// Those claims that change, or those that do not.
-fn claims(md: &mut String, found: &Drawn, conditions: &Conditions, change: bool) {
+fn claims(md: &mut String, found: &DrawnDrives, conditions: &Conditions, change: bool) {
     let chosen = found.rows.iter().filter(|row| row.is_changed() == change);
     let rows: Vec<Vec<String>> = chosen
         .map(|row| {
-            let ours = row.shipped.ours.map(|ours| ours.centre).unwrap_or_default();
+            let measured = row.shipped.measured.map(|measured| measured.centre).unwrap_or_default();
             let lowest = row.figures.iter().copied().fold(f64::INFINITY, f64::min);
             let highest = row.figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let n = row.figures.len();
-            let turns = match row.turned {
+            let reverses = match row.turned {
                 0 => "no".to_owned(),
                 turned => format!("**with {turned} of {n}**"),
             };
             vec![
                 code(&row.shipped.row.id),
                 claim(&row.shipped),
-                format!("{} ({})", figure(ours), standing(row.shipped.standing)),
+                format!("{} ({})", figure(measured), status(row.shipped.status)),
                 figure(lowest),
                 figure(highest),
-                format!("{} of {n}", row.met),
-                turns,
+                format!("{} of {n}", row.reproduced),
+                reverses,
             ]
         })
         .collect();

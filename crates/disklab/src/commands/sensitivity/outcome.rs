@@ -1,6 +1,6 @@
 //! What comes of an analysis.
 
-use disklab_published::{Comparison, Judged, MovedRow, Sensitivity, drawn, sensitivity};
+use disklab_published::{Comparison, JudgedRow, MovedRow, Sensitivity, drawn, sensitivity};
 use disklab_report::{MovedClaim, moved_page};
 use disklab_runner::sensitivity::{Claims, SensitivityPlan};
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ fn sentences(summary: &str) -> Vec<String> {
 }
 
 /// A claim with its figures at every end of every parameter.
-fn moved_claim(found: &Sensitivity, shipped: &Judged) -> MovedClaim {
+fn moved_claim(found: &Sensitivity, shipped: &JudgedRow) -> MovedClaim {
     let ends = found.parameters.iter().flat_map(|parameter| &parameter.ends);
     let rows: Vec<&MovedRow> =
         ends.flat_map(|end| &end.rows).filter(|row| row.row == shipped.row.id).collect();

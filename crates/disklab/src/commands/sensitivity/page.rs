@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use disklab_published::{Judged, Kind, MovedRow, NO_EFFECT, Parameter, Sensitivity, Standing};
+use disklab_published::{JudgedRow, Kind, MovedRow, NO_EFFECT, Parameter, RowStatus, Sensitivity};
 use disklab_units::{count, significant};
 
 use super::outcome::Conditions;
@@ -29,7 +29,7 @@ pub(super) fn code(text: &str) -> String {
 }
 
 /// What a row claims, and its published value.
-pub(super) fn claim(judged: &Judged) -> String {
+pub(super) fn claim(judged: &JudgedRow) -> String {
     let row = &judged.row;
     let value = row.value.unwrap_or_default();
     match row.kind {
@@ -41,23 +41,23 @@ pub(super) fn claim(judged: &Judged) -> String {
     }
 }
 
-pub(super) fn standing(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Met => "met",
-        Standing::Missed => "missed",
-        Standing::NotRun => "not run",
-        Standing::NothingPublished => "nothing published",
+pub(super) fn status(status: RowStatus) -> &'static str {
+    match status {
+        RowStatus::Reproduced => "met",
+        RowStatus::NotReproduced => "missed",
+        RowStatus::NotRun => "not run",
+        RowStatus::NothingPublished => "nothing published",
     }
 }
 
 /// What becomes of a claim, in words.
 fn becomes(row: &MovedRow) -> String {
     let stands = if row.was == row.is {
-        format!("still {}", standing(row.is))
+        format!("still {}", status(row.is))
     } else {
-        format!("{} → {}", standing(row.was), standing(row.is))
+        format!("{} → {}", status(row.was), status(row.is))
     };
-    if row.turns { format!("**turns**; {stands}") } else { stands }
+    if row.reverses { format!("**turns**; {stands}") } else { stands }
 }
 
 /// `st3500418as seek.full`.
@@ -73,7 +73,7 @@ pub fn summary(found: &Sensitivity, failed: usize) -> String {
         .parameters
         .iter()
         .flat_map(Parameter::changed)
-        .filter(|(_, row)| row.turns)
+        .filter(|(_, row)| row.reverses)
         .map(|(_, r)| r.row.as_str())
         .collect();
     let with = found.parameters.iter().filter(|p| p.has_effect()).count();
@@ -200,8 +200,8 @@ fn parameters(md: &mut String, found: &Sensitivity) {
 fn claims(md: &mut String, found: &Sensitivity, conditions: &Conditions) {
     let mut rows = Vec::new();
     for judged in &found.rows {
-        let Some(ours) = judged.ours else { continue };
-        let mut seen: Vec<(f64, String)> = vec![(ours.centre, "as shipped".to_owned())];
+        let Some(measured) = judged.measured else { continue };
+        let mut seen: Vec<(f64, String)> = vec![(measured.centre, "as shipped".to_owned())];
         let mut is_changed = false;
         for parameter in &found.parameters {
             for end in &parameter.ends {
@@ -225,7 +225,7 @@ fn claims(md: &mut String, found: &Sensitivity, conditions: &Conditions) {
         rows.push(vec![
             code(&judged.row.id),
             claim(judged),
-            format!("{} ({})", figure(ours.centre), standing(judged.standing)),
+            format!("{} ({})", figure(measured.centre), status(judged.status)),
             shown(ends[0]),
             shown(ends[1]),
             if is_changed { "changes" } else { "stays" }.to_owned(),

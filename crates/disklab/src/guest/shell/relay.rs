@@ -23,7 +23,7 @@ use super::waiting::Watch;
 const FIRST_LOOK: Duration = Duration::from_millis(10);
 const LAST_LOOK: Duration = Duration::from_secs(64);
 /// How often it is looked whether they still do. Time is real then.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const POLL: Duration = Duration::from_secs(1);
 
 /// The line to the session's user.
 #[derive(Debug)]
@@ -162,7 +162,7 @@ impl Relay {
             // What it has left in its pipes is there, or never comes.
             (_, Some(_)) => Some(Duration::ZERO),
             (None, None) => None,
-            (Some(_), None) => Some(if self.waits { LOOK_AGAIN } else { patience }),
+            (Some(_), None) => Some(if self.waits { POLL } else { patience }),
         }
     }
 

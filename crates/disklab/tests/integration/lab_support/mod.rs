@@ -16,7 +16,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use disklab_exec::find_program;
-use disklab_lab::{DiskOptions, Lab, LabOptions, LabReport, Seat, Seats};
+use disklab_lab::{CpuLease, CpuLeases, DiskOptions, Lab, LabOptions, LabReport};
 
 /// The words that the guests' scripts are written in.
 const WORDS: &str = include_str!("guest.sh");
@@ -57,9 +57,9 @@ pub struct Case {
     /// What was on the disks that the case is about.
     content: [String; 2],
     /// Mounts, arrays, mappings, loop devices, swap.
-    standing: [String; 2],
+    leftovers: [String; 2],
     /// The same, in the middle of a run.
-    pub standing_during: String,
+    pub leftovers_during: String,
 }
 
 impl Case {
@@ -72,8 +72,8 @@ impl Case {
             stderr: text("stderr"),
             written: pair("written"),
             content: pair("content"),
-            standing: pair("standing"),
-            standing_during: text("standing-during"),
+            leftovers: pair("standing"),
+            leftovers_during: text("standing-during"),
         }
     }
 
@@ -101,8 +101,8 @@ impl Case {
     }
 
     /// Asserts that what stood before stands, and nothing else.
-    pub fn left_nothing_standing(&self, name: &str) {
-        let [before, after] = &self.standing;
+    pub fn left_nothing(&self, name: &str) {
+        let [before, after] = &self.leftovers;
         assert_eq!(before, after, "{name}: left standing\n{}", self.stderr);
     }
 }
@@ -177,14 +177,14 @@ impl Transcript {
             assert!(said.contains(word), "{name}: no '{word}' in: {said}");
         }
         case.touched_nothing(name);
-        case.left_nothing_standing(name);
+        case.left_nothing(name);
     }
 }
 
 impl Case {
     /// What stands at its end.
-    pub fn standing_after(&self) -> &str {
-        &self.standing[1]
+    pub fn leftovers_after(&self) -> &str {
+        &self.leftovers[1]
     }
 }
 
@@ -230,8 +230,8 @@ pub fn boot<T>(
         .collect();
     // Other tests, and the disklab that they start, keep off it.
     let cores = disklab_lab::processors().unwrap();
-    let lease = Seats::of_user().take(&cores, options.memory_bytes);
-    options.core = lease.as_ref().map(Seat::core);
+    let lease = CpuLeases::of_user().take(&cores, options.memory_bytes);
+    options.core = lease.as_ref().map(CpuLease::core);
     let report = Lab::start(options).and_then(Lab::run);
     let transcript = Transcript::read(folder.path());
     let report = report.unwrap_or_else(|error| panic!("{error}\n{}", transcript.console));
@@ -254,11 +254,11 @@ impl Guest {
             .collect();
         let names: Vec<String> = ('a'..).take(counted.len()).map(|c| format!("vd{c}")).collect();
         let disks = names.iter().zip(&self.report.disks);
-        let told: Vec<(&str, bool)> = disks
+        let output_of: Vec<(&str, bool)> = disks
             .map(|(name, disk)| (&**name, disk.as_ref().is_some_and(|d| d.drive.writes > 0)))
             .collect();
         let console = &self.transcript.console;
         assert_eq!(counted.len(), self.report.disks.len(), "{console}");
-        assert_eq!(counted, told, "{console}");
+        assert_eq!(counted, output_of, "{console}");
     }
 }

@@ -146,7 +146,7 @@ fn what_is_written_is_put_together() {
 }
 
 #[test]
-fn depths_are_mended_as_fio_does() {
+fn depths_are_fixed_as_fio_does() {
     let depth = |options: &str| valid(&format!("ioengine=libaio\n{options}")).depth;
     let all = Depth {
         depth: 8,
@@ -257,7 +257,7 @@ fn waiting_is_for_a_job_before() {
 }
 
 #[test]
-fn what_has_no_effect_is_told() {
+fn what_has_no_effect_is_reported() {
     for (options, line, part) in [
         ("iodepth=8", 3, "no effect with the synchronous engine psync"),
         ("iodepth=8\nioengine=pvsync2", 3, "engine pvsync2"),
@@ -347,7 +347,7 @@ fn fio_makes_the_same_files() {
         let (fine, said) = fio(&arguments).expect("fio is here");
         assert!(fine, "{options}: {said}");
 
-        let mut ours = std::collections::BTreeMap::new();
+        let mut own = std::collections::BTreeMap::new();
         let mut bytes = 0;
         for clone in 0..job.process.clones {
             let files = job.files.of(clone, 0);
@@ -357,7 +357,7 @@ fn fio_makes_the_same_files() {
             assert!(job.length.size <= all.max(job.length.size));
             bytes += job.length.io_size.min(most);
             for file in files {
-                let end = ours.entry(file.name).or_insert(0);
+                let end = own.entry(file.name).or_insert(0);
                 *end = file.extent.end().max(*end);
             }
         }
@@ -366,7 +366,7 @@ fn fio_makes_the_same_files() {
             let name = entry.file_name().into_string().expect("text");
             (name, entry.metadata().expect("a file").len())
         });
-        assert_eq!(ours, fios.collect(), "{options}");
+        assert_eq!(own, fios.collect(), "{options}");
         let written: u64 = said
             .split("\"write\" : {")
             .skip(1)

@@ -28,7 +28,7 @@ pub use process::{
 pub use reporting::{Logs, Reporting};
 pub use verify::{Checksum, Verify};
 
-use disklab_source::{Place, SourceError};
+use disklab_source::{Location, SourceError};
 
 /// One section of a job file, checked, with everything that holds for it.
 ///
@@ -42,7 +42,7 @@ pub struct Job {
     /// first under it.
     pub section: String,
     /// Where its section begins.
-    pub place: Place,
+    pub place: Location,
     /// `description`.
     pub description: Option<String>,
     /// What it reads and writes, and in which order.

@@ -7,7 +7,6 @@ mod blocks;
 mod buffers;
 mod depth;
 mod files;
-pub(crate) mod foreign;
 mod groups;
 mod length;
 mod opening;
@@ -15,17 +14,18 @@ mod pace;
 mod pattern;
 mod process;
 mod reporting;
+pub(crate) mod unsupported;
 mod verify;
 
 use disklab_source::did_you_mean;
 
 use crate::draft::Draft;
-use crate::given::Given;
+use crate::given::OptionValue;
 use crate::policy::{Policy, Runner};
-use foreign::{Foreign, REFUSED, UNSUPPORTED};
+use unsupported::{REFUSED, UNSUPPORTED, Unsupported};
 
 /// Reads the value of an option into the draft; the error says what is wrong.
-pub(crate) type Read = fn(&mut Draft, &Given<'_>) -> Result<(), String>;
+pub(crate) type Read = fn(&mut Draft, &OptionValue<'_>) -> Result<(), String>;
 
 /// What a smaller study makes smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub(crate) enum Known {
     /// The native engine has it, too.
     Native(&'static OptionSpec),
     /// Only fio has it.
-    Foreign(&'static Foreign),
+    Unsupported(&'static Unsupported),
 }
 
 impl Known {
@@ -162,7 +162,7 @@ impl Known {
     pub fn name(self) -> &'static str {
         match self {
             Self::Native(spec) => spec.name,
-            Self::Foreign(foreign) => foreign.name,
+            Self::Unsupported(unsupported) => unsupported.name,
         }
     }
 }
@@ -176,29 +176,29 @@ const LOGS: [&str; 4] = ["write_bw_log", "write_iops_log", "write_lat_log", "per
 /// Where `policy` does not allow it or nobody knows it; the text says why.
 pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, String> {
     if LOGS.contains(&name) && !policy.is_plain() {
-        return Err(format!("fio's option '{name}' is not allowed here: {}", foreign::LOGS));
+        return Err(format!("fio's option '{name}' is not allowed here: {}", unsupported::LOGS));
     }
     let named = |o: &&OptionSpec| o.name == name || o.aliases.contains(&name);
     if let Some(spec) = native_options().find(named) {
         return Ok(Known::Native(spec));
     }
-    let find = |list: &'static [Foreign]| {
+    let find = |list: &'static [Unsupported]| {
         list.iter().find(|f| f.name == name || f.aliases.contains(&name))
     };
     if let Some(refused) = find(REFUSED) {
         return Err(format!("fio's option '{name}' is not allowed here: {}", refused.what));
     }
-    if let Some(foreign) = find(UNSUPPORTED) {
+    if let Some(unsupported) = find(UNSUPPORTED) {
         return match policy.runner {
-            Runner::Fio => Ok(Known::Foreign(foreign)),
+            Runner::Fio => Ok(Known::Unsupported(unsupported)),
             Runner::Native => Err(format!(
                 "the native engine has no '{name}' ({}); take it away, or run the job through fio \
                  itself with `engine = \"fio\"`",
-                foreign.what
+                unsupported.what
             )),
         };
     }
-    let engines = foreign::engines_of(name);
+    let engines = unsupported::engines_of(name);
     if !engines.is_empty() {
         return Err(format!(
             "'{name}' is an option of an I/O engine of fio that is not supported ({}): disklab's \
@@ -220,11 +220,13 @@ pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, String> {
 
 /// Every name that would be understood.
 fn known(policy: Policy) -> impl Iterator<Item = &'static str> {
-    let foreign: &[Foreign] = if policy.runner == Runner::Fio { UNSUPPORTED } else { &[] };
+    let unsupported: &[Unsupported] = if policy.runner == Runner::Fio { UNSUPPORTED } else { &[] };
     native_options()
         .flat_map(|o| std::iter::once(o.name).chain(o.aliases.iter().copied()))
         .chain(
-            foreign.iter().flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied())),
+            unsupported
+                .iter()
+                .flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied())),
         )
         .filter(move |name| policy.is_plain() || !LOGS.contains(name))
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use super::examples::{EXAMPLES, Example};
-use super::foreign::{REFUSED, UNSUPPORTED};
+use super::unsupported::{REFUSED, UNSUPPORTED};
 use super::*;
 use crate::testing::{fio, job, lacks_fio, read};
 
@@ -30,7 +30,7 @@ fn valid_values_are_read() {
 }
 
 #[test]
-fn invalid_values_are_told_with_their_place() {
+fn invalid_values_are_reported_with_their_place() {
     for Example { name, invalid, .. } in EXAMPLES {
         assert!(!invalid.is_empty() || *name == "x", "{name}");
         for (value, part) in *invalid {
@@ -64,16 +64,16 @@ fn switches_may_stand_alone_and_others_may_not() {
 
 #[test]
 fn no_option_stands_twice() {
-    let foreign = || UNSUPPORTED.iter().chain(REFUSED);
+    let unsupported = || UNSUPPORTED.iter().chain(REFUSED);
     let mut all: Vec<&str> = native_options()
         .flat_map(|o| o.aliases.iter().copied().chain([o.name]))
-        .chain(foreign().flat_map(|f| f.aliases.iter().copied().chain([f.name])))
+        .chain(unsupported().flat_map(|f| f.aliases.iter().copied().chain([f.name])))
         .collect();
     let count = all.len();
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), count);
-    let words = native_options().map(|o| o.meaning).chain(foreign().map(|f| f.what));
+    let words = native_options().map(|o| o.meaning).chain(unsupported().map(|f| f.what));
     for text in words {
         assert!(!text.ends_with('.') && !text.contains("  ") && !text.contains('|'), "{text}");
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 
 use super::evaluate::MAX_TEXT;
 use super::executed::{Bound, Executed, not_set, show};
@@ -21,7 +21,7 @@ pub(super) const MAX_NOTES: usize = 100;
 const MAX_NAME: usize = 4096;
 
 /// A composite's local variables; none where one has no value.
-pub(super) type Scope = HashMap<String, Option<(Expression, Place)>>;
+pub(super) type Scope = HashMap<String, Option<(Expression, Location)>>;
 
 /// Turns expressions into values, in a scope of local variables.
 pub(super) struct Binder {
@@ -36,14 +36,14 @@ pub(super) struct Binder {
 enum Resolved {
     Bound(Bound),
     /// A variable that changes later, with its value now.
-    Moving(String, Bound, Place),
+    Moving(String, Bound, Location),
 }
 
 impl Binder {
     fn resolve(
         &mut self,
         expression: &Expression,
-        place: &Place,
+        place: &Location,
         scope: &Scope,
     ) -> Result<Resolved, SourceError> {
         Ok(Resolved::Bound(match expression {
@@ -77,7 +77,7 @@ impl Binder {
     fn interpolate(
         &mut self,
         pieces: &[Piece],
-        place: &Place,
+        place: &Location,
         scope: &Scope,
     ) -> Result<String, SourceError> {
         let mut text = String::new();
@@ -105,7 +105,7 @@ impl Binder {
         expression: &SpannedExpression,
         source: &Arc<Source>,
         scope: &Scope,
-    ) -> Result<(Expression, Place), SourceError> {
+    ) -> Result<(Expression, Location), SourceError> {
         let place = at(source, &expression.span);
         if let Expression::Variable(name) = &expression.value
             && let Some(local) = scope.get(name)
@@ -213,7 +213,7 @@ impl Binder {
         fields: &Fields<'_>,
         key: &str,
         scope: &Scope,
-    ) -> Result<(String, Place), SourceError> {
+    ) -> Result<(String, Location), SourceError> {
         let attribute = fields.require(key)?;
         match &attribute.value {
             Some(value) => {
@@ -249,18 +249,18 @@ impl Binder {
         }
     }
 
-    pub(super) fn note(&mut self, place: &Place, text: impl Into<String>) {
+    pub(super) fn note(&mut self, place: &Location, text: impl Into<String>) {
         if self.notes.len() < MAX_NOTES {
             self.notes.push(place.error(text));
         }
     }
 }
 
-pub(super) fn at(source: &Arc<Source>, span: &Range<usize>) -> Place {
-    Place { source: source.clone(), span: span.clone() }
+pub(super) fn at(source: &Arc<Source>, span: &Range<usize>) -> Location {
+    Location { source: source.clone(), span: span.clone() }
 }
 
-fn changes(name: &str, place: &Place) -> SourceError {
+fn changes(name: &str, place: &Location) -> SourceError {
     place.error(format!(
         "'${}' changes here, after files were made or a run began; only numbers can",
         short(name)

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError, did_you_mean};
+use disklab_source::{Location, Source, SourceError, did_you_mean};
 
 use super::bind::MAX_NOTES;
 use super::executed::{
@@ -36,7 +36,7 @@ pub(super) struct Executor {
     ran: bool,
     source: Arc<Source>,
     loads: usize,
-    turns: usize,
+    iterations: usize,
     pub texts: usize,
     ended: bool,
 }
@@ -71,7 +71,7 @@ impl Executor {
             ran: false,
             source: source.clone(),
             loads: 0,
-            turns: 0,
+            iterations: 0,
             texts: 0,
             ended: false,
         })
@@ -101,8 +101,8 @@ impl Executor {
         self.done
     }
 
-    pub(super) fn place(&self, span: &Range<usize>) -> Place {
-        Place { source: self.source.clone(), span: span.clone() }
+    pub(super) fn place(&self, span: &Range<usize>) -> Location {
+        Location { source: self.source.clone(), span: span.clone() }
     }
 
     fn defined<T>(&self, span: &Range<usize>, value: T) -> Defined<T> {
@@ -233,7 +233,7 @@ impl Executor {
                     if self.done.steps.len() > MAX_STEPS || self.ended {
                         break;
                     }
-                    self.turn(&name.span)?;
+                    self.iteration(&name.span)?;
                 }
             }
             Statement::Load(name) => self.load(name)?,
@@ -252,9 +252,9 @@ impl Executor {
     }
 
     /// Counts the turns of loops: nested ones multiply.
-    fn turn(&mut self, span: &Range<usize>) -> Result<(), SourceError> {
-        self.turns += 1;
-        if self.turns > MAX_STEPS {
+    fn iteration(&mut self, span: &Range<usize>) -> Result<(), SourceError> {
+        self.iterations += 1;
+        if self.iterations > MAX_STEPS {
             return Err(self
                 .place(span)
                 .error(format!("the loops have more than {MAX_STEPS} turns")));

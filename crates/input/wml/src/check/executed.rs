@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError, did_you_mean};
+use disklab_source::{Location, Source, SourceError, did_you_mean};
 
 use crate::Quit;
 use crate::parse::lex::{Spanned, short};
@@ -86,7 +86,7 @@ pub(super) struct Executed {
     pub given: HashMap<String, Bound>,
     pub used: HashSet<String>,
     /// Variables that change after files were made or the run began, and where.
-    pub moving: HashMap<String, Place>,
+    pub moving: HashMap<String, Location>,
     pub randoms: Vec<RandomDefinition>,
     pub possets: HashMap<String, Defined<Attributes>>,
     pub files: Vec<Defined<FilesDefinition>>,
@@ -124,7 +124,7 @@ pub(super) fn show(bound: &Bound) -> String {
 
 /// 'The variable is not set'.
 pub(super) fn not_set<'a>(
-    place: &Place,
+    place: &Location,
     name: &str,
     known: impl Iterator<Item = &'a String>,
 ) -> SourceError {

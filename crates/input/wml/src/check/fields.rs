@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError, did_you_mean};
+use disklab_source::{Location, Source, SourceError, did_you_mean};
 
 use crate::parse::lex::short;
 use crate::parse::syntax::{Attribute, Attributes};
@@ -46,12 +46,12 @@ impl<'a> Fields<'a> {
         Ok(fields)
     }
 
-    pub(super) fn at(&self, span: &Range<usize>) -> Place {
-        Place { source: self.source.clone(), span: span.clone() }
+    pub(super) fn at(&self, span: &Range<usize>) -> Location {
+        Location { source: self.source.clone(), span: span.clone() }
     }
 
     /// Where the whole begins.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Location {
         self.at(&self.span)
     }
 
@@ -77,7 +77,7 @@ pub(super) fn no_locals(source: &Arc<Source>, attributes: &Attributes) -> Result
     match attributes.locals.first() {
         None => Ok(()),
         Some(local) => {
-            let place = Place { source: source.clone(), span: local.name.span.clone() };
+            let place = Location { source: source.clone(), span: local.name.span.clone() };
             Err(place.error("only composite flowops ('define flowop') have variables of their own"))
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError, did_you_mean};
+use disklab_source::{Location, Source, SourceError, did_you_mean};
 
 use super::bind::{Binder, Scope, at};
 use super::composites::{Call, Composites};
@@ -47,7 +47,7 @@ pub(super) struct Pending {
     pub name: String,
     /// The same within the composite that it is in.
     pub inner: String,
-    pub place: Place,
+    pub place: Location,
 }
 
 /// Where flowops are: in a thread, or in composites.

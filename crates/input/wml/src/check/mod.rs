@@ -18,7 +18,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 
 use bind::{Binder, Scope};
 use composites::Composites;
@@ -52,12 +52,12 @@ impl Personality {
         let composites = Composites::new(composites, &mut binder)?;
         let processes = binder.processes(&filesets, &composites, dialect)?;
         if processes.list.is_empty() {
-            let place = Place { source: source.clone(), span: 0..0 };
+            let place = Location { source: source.clone(), span: 0..0 };
             return Err(place.error("the script defines no process: nothing would run").into());
         }
         let steps = std::mem::take(&mut binder.done.steps);
         let length = source.text.trim_end().len();
-        let end = Place { source: source.clone(), span: length..length };
+        let end = Location { source: source.clone(), span: length..length };
         let commands = binder.commands(steps, overrides, &end)?;
         // Last: everything that asks for a variable has asked.
         if let Some(unused) = binder.done.unused(&source.name) {
@@ -112,7 +112,7 @@ impl Binder {
         &mut self,
         steps: Vec<Defined<Step>>,
         overrides: &Overrides,
-        end: &Place,
+        end: &Location,
     ) -> Result<Vec<Command>, SourceError> {
         let mut commands = Vec::with_capacity(steps.len() + 2);
         let (mut created, mut runs) = (false, false);
@@ -211,7 +211,7 @@ impl Binder {
     fn run_time(
         &self,
         time: Option<Bound>,
-        place: &Place,
+        place: &Location,
         overrides: &Overrides,
     ) -> Result<RunTime, SourceError> {
         if let Some(time) = overrides.run_time {
@@ -220,7 +220,7 @@ impl Binder {
         time.map_or(Ok(RunTime::Unsaid), |time| self.seconds(time, place).map(RunTime::Seconds))
     }
 
-    fn seconds(&self, time: Bound, place: &Place) -> Result<Value, SourceError> {
+    fn seconds(&self, time: Bound, place: &Location) -> Result<Value, SourceError> {
         match time {
             Bound::Number(n) => Ok(Value::Constant(n)),
             Bound::Random(index) => match self.randoms.get(index) {

@@ -43,7 +43,7 @@ fn notes(personality: &Personality) -> String {
 }
 
 #[test]
-fn wrong_filesets_and_processes_are_told() {
+fn wrong_filesets_and_processes_are_reported() {
     let process = "define process name=p { thread name=t { flowop aiowait name=a } }\n";
     for (text, place, part) in [
         ("define fileset path=/t,entries=1", "2:1", "needs 'name='"),
@@ -172,7 +172,7 @@ fn overrides_reach_everything_bound_to_them() {
 }
 
 #[test]
-fn wrong_overrides_are_told() {
+fn wrong_overrides_are_reported() {
     let text = format!("set $nfiles=5\n{}", around("flowop aiowait name=a"));
     for (name, value, part) in [
         ("nfile", "5", "'nfile' is no variable of a.f (did you mean 'nfiles'?)"),

@@ -128,7 +128,7 @@ fn outputs_of_filebench_are_read() {
 }
 
 #[test]
-fn an_early_stop_is_told_and_read() {
+fn an_early_stop_is_reported_and_read() {
     let line = stopped_early("no file in 's'\nnor elsewhere", 2.0);
     assert_eq!(line, "2.000: WARNING! Run stopped early: no file in 's' nor elsewhere");
     assert_eq!(parse_stop(&line), Some("no file in 's' nor elsewhere"));

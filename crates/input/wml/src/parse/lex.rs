@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::str::CharIndices;
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 
 /// Longest script. Upstream's longest is 6 KB.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
@@ -86,7 +86,7 @@ pub(crate) fn short(text: &str) -> String {
 /// All tokens, the last being [`Token::End`].
 pub(crate) fn tokens(source: &Arc<Source>) -> Result<Vec<Spanned<Token>>, SourceError> {
     if source.text.len() > MAX_BYTES {
-        let place = Place { source: source.clone(), span: 0..0 };
+        let place = Location { source: source.clone(), span: 0..0 };
         return Err(place.error(format!(
             "the script has {} bytes; at most {MAX_BYTES} are read",
             source.text.len()
@@ -169,7 +169,7 @@ impl Lexer<'_> {
     }
 
     fn error(&self, span: Range<usize>, message: impl Into<String>) -> SourceError {
-        Place { source: self.source.clone(), span }.error(message)
+        Location { source: self.source.clone(), span }.error(message)
     }
 
     fn word(&mut self, start: usize) -> Result<Token, SourceError> {

@@ -10,7 +10,7 @@ mod tests;
 use std::ops::Range;
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError, one_of};
+use disklab_source::{Location, Source, SourceError, one_of};
 
 use lex::{Piece, Spanned, Token};
 use syntax::{Attribute, Attributes, Expression, Local, SpannedExpression, Statement};
@@ -63,7 +63,7 @@ impl Parser {
     }
 
     fn error(&self, span: &Range<usize>, message: impl Into<String>) -> SourceError {
-        Place { source: self.source.clone(), span: span.clone() }.error(message)
+        Location { source: self.source.clone(), span: span.clone() }.error(message)
     }
 
     /// 'expected X, found Y' at the next token.

@@ -40,7 +40,7 @@ impl Pool {
     pub fn pick(&self) -> Option<usize> {
         let from = self.rotor.0.load(Relaxed);
         let picked = self.pick_from(from)?;
-        self.turn(from, picked);
+        self.iteration(from, picked);
         Some(picked)
     }
 
@@ -77,7 +77,7 @@ impl Pool {
 
     /// Moves the rotor from where this pick began to behind what it picked. Where
     /// another thread has moved it meanwhile, the one further on counts.
-    fn turn(&self, from: usize, picked: usize) {
+    fn iteration(&self, from: usize, picked: usize) {
         let next = if picked + 1 < self.len { picked + 1 } else { 0 };
         // How far a place is ahead of where this pick began, round the end.
         let ahead = |place: usize| (place + self.len - from.min(self.len)) % self.len.max(1);

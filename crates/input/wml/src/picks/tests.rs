@@ -96,7 +96,7 @@ fn an_empty_pool_gives_nothing() {
 }
 
 /// Threads pick, hold and put back; nobody may ever have what another holds.
-fn hammer(len: usize, threads: usize, turns: usize) {
+fn hammer(len: usize, threads: usize, iterations: usize) {
     let pool = Pool::new(len, |_| true);
     let held: Vec<AtomicBool> = (0..len).map(|_| AtomicBool::new(false)).collect();
     let (picked, begin) = (AtomicUsize::new(0), Barrier::new(threads));
@@ -106,16 +106,16 @@ fn hammer(len: usize, threads: usize, turns: usize) {
             scope.spawn(move || {
                 let mut own = 0;
                 begin.wait();
-                for turn in 0..turns {
-                    let entry = match (thread + turn) % 5 {
+                for iteration in 0..iterations {
+                    let entry = match (thread + iteration) % 5 {
                         0 => pool.pick_with(&mut own),
-                        1 => pool.pick_at((turn * 31) as u64),
+                        1 => pool.pick_at((iteration * 31) as u64),
                         _ => pool.pick(),
                     };
                     let Some(entry) = entry else { continue };
                     assert!(!held[entry].swap(true, Ordering::SeqCst), "{entry} was given twice");
                     picked.fetch_add(1, Ordering::Relaxed);
-                    if turn % 16 == 0 {
+                    if iteration % 16 == 0 {
                         std::thread::yield_now();
                     }
                     assert!(held[entry].swap(false, Ordering::SeqCst));
@@ -128,7 +128,7 @@ fn hammer(len: usize, threads: usize, turns: usize) {
     assert!((0..len).all(|entry| pool.contains(entry)), "an entry was lost");
     // Where there are more entries than threads, nobody goes without.
     if len >= threads {
-        assert_eq!(picked.into_inner(), threads * turns);
+        assert_eq!(picked.into_inner(), threads * iterations);
     }
 }
 

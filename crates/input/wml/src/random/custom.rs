@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_parameters_are_told() {
+    fn wrong_parameters_are_reported() {
         for (name, text, part) in [
             ("cvar-gamma", "mean:4;gama:2", "did you mean 'gamma'"),
             ("cvar-gamma", "mean", "expected key:value"),

@@ -31,7 +31,7 @@ impl Twister {
     /// The next 32 bits.
     pub fn next_u32(&mut self) -> u32 {
         if self.next == SIZE {
-            self.turn();
+            self.iteration();
         }
         let mut y = self.state[self.next];
         self.next += 1;
@@ -41,7 +41,7 @@ impl Twister {
         y ^ (y >> 18)
     }
 
-    fn turn(&mut self) {
+    fn iteration(&mut self) {
         for i in 0..SIZE {
             let y = (self.state[i] & 0x8000_0000) | (self.state[(i + 1) % SIZE] & 0x7fff_ffff);
             let odd = if y & 1 == 1 { 0x9908_b0df } else { 0 };

@@ -373,11 +373,11 @@ fn values_mean_what_they_mean_there() {
 fn a_variable_has_its_value_of_the_run() {
     let personality = script("fileserver-new");
     assert_eq!(personality.filesets[0].entries.fixed(), Some(1000));
-    let told = personality.commands.iter().find_map(|command| match command {
+    let reported = personality.commands.iter().find_map(|command| match command {
         Command::Echo(text) => Some(text.trim()),
         _ => None,
     });
-    assert_eq!(told, Some("$nfiles=1000"));
+    assert_eq!(reported, Some("$nfiles=1000"));
 }
 
 #[test]

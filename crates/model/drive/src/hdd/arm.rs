@@ -1,6 +1,6 @@
 //! The arm: how long it takes until a sector is under its head.
 
-use super::geometry::{Geometry, Place};
+use super::geometry::{Geometry, Location};
 use super::parameters::Parameters;
 use super::rotation::Spindle;
 
@@ -25,7 +25,7 @@ impl Arm {
     pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
         Self {
             geometry: Geometry::new(parameters, seed),
-            spindle: Spindle::new(parameters.turn(), seed),
+            spindle: Spindle::new(parameters.revolution(), seed),
             head_switch: parameters.head_switch.min(SECOND) as u32,
             write_settle: parameters.write_settle.min(SECOND) as u32,
             cylinder: 0,
@@ -36,7 +36,7 @@ impl Arm {
 
     /// Positioning time: how long after `now` the sector at `place` begins to pass
     /// under its head, if the arm starts now.
-    pub(crate) fn positioning(&self, now: u64, place: &Place, write: bool) -> u64 {
+    pub(crate) fn positioning(&self, now: u64, place: &Location, write: bool) -> u64 {
         let angle = self.spindle.angle(now);
         u64::from(self.positioning_within(angle, place, write, u32::MAX).unwrap_or(u32::MAX))
     }
@@ -56,7 +56,7 @@ impl Arm {
     pub(crate) fn positioning_within(
         &self,
         here: u32,
-        place: &Place,
+        place: &Location,
         write: bool,
         bound: u32,
     ) -> Option<u32> {
@@ -77,19 +77,19 @@ impl Arm {
     }
 
     /// Whether the arm must leave its cylinder for `place`.
-    pub(crate) fn must_seek(&self, place: &Place) -> bool {
+    pub(crate) fn must_seek(&self, place: &Location) -> bool {
         self.cylinder != place.cylinder
     }
 
     /// Puts the arm where it is after an operation that ended at `place`.
-    pub(crate) fn stand(&mut self, place: &Place, write: bool) {
+    pub(crate) fn stand(&mut self, place: &Location, write: bool) {
         self.cylinder = place.cylinder;
         self.head = place.head;
         self.writing = write;
     }
 
     /// Time of a turn, ns.
-    pub(crate) fn turn(&self) -> u64 {
-        self.spindle.turn()
+    pub(crate) fn revolution(&self) -> u64 {
+        self.spindle.revolution()
     }
 }

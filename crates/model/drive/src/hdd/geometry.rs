@@ -11,7 +11,7 @@ pub(crate) const SECTOR: u64 = 512;
 
 /// Where a sector lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Place {
+pub(crate) struct Location {
     /// Cylinder, from the outer edge.
     pub(crate) cylinder: u64,
     /// Head.
@@ -39,14 +39,14 @@ struct Zone {
 /// through all heads (a band). From track to track, sectors are turned by the
 /// skew, just enough for a write to go on without losing a turn. So a pass over
 /// consecutive sectors never stops, and the time between any two sectors in it is
-/// a difference of [`Place::pass`].
+/// a difference of [`Location::pass`].
 #[derive(Debug, Clone)]
 pub(crate) struct Geometry {
     zones: Vec<Zone>,
     heads: u64,
     leg: u64,
     /// Time of a turn, ns.
-    pub(crate) turn: u64,
+    pub(crate) revolution: u64,
     track_skew: u64,
     leg_skew: u64,
     band_skew: u64,
@@ -71,7 +71,7 @@ impl Geometry {
         // skews, of which the band's follows from the seek curve. It is a
         // hundredth of a per cent of the time, so one round is enough.
         let mean = f64::midpoint(parameters.outer_rate, parameters.inner_rate);
-        let track = mean * parameters.turn() as f64 * 1e-9 * parameters.heads as f64;
+        let track = mean * parameters.revolution() as f64 * 1e-9 * parameters.heads as f64;
         let cylinders = (parameters.capacity as f64 / track).max(1.0) as u64;
         let first = Self::layout(parameters, seed, cylinders);
         Self::layout(parameters, seed, first.cylinders)
@@ -81,7 +81,7 @@ impl Geometry {
     fn layout(parameters: &Parameters, seed: u64, cylinders: u64) -> Self {
         let read_seek = SeekCurve::new(parameters.read_seek, cylinders);
         let write_seek = SeekCurve::new(parameters.write_seek, cylinders);
-        let turn = parameters.turn();
+        let revolution = parameters.revolution();
         let heads = parameters.heads.max(1);
         let leg = parameters.tracks_per_head.max(1);
         let switch = parameters.head_switch + parameters.write_settle;
@@ -93,7 +93,7 @@ impl Geometry {
             zones: Vec::new(),
             heads,
             leg,
-            turn,
+            revolution,
             track_skew: write_seek.time(1),
             leg_skew: switch,
             band_skew: write_seek.time(way).max(switch),
@@ -136,7 +136,7 @@ impl Geometry {
             if cylinders > 0 {
                 sector += cylinders * heads * length;
                 let last = geometry.track(&zone, cylinders * heads - 1);
-                pass = last.pass + turn + geometry.band_skew;
+                pass = last.pass + revolution + geometry.band_skew;
             }
         }
         geometry
@@ -144,10 +144,11 @@ impl Geometry {
 
     /// A turn and its part of the skews, ns.
     fn mean_track_time(&self) -> f64 {
-        let [turn, track, leg, band] =
-            [self.turn, self.track_skew, self.leg_skew, self.band_skew].map(|time| time as f64);
+        let [revolution, track, leg, band] =
+            [self.revolution, self.track_skew, self.leg_skew, self.band_skew]
+                .map(|time| time as f64);
         let tracks = self.leg as f64;
-        turn + track + (leg - track) / tracks + (band - leg) / (tracks * self.heads as f64)
+        revolution + track + (leg - track) / tracks + (band - leg) / (tracks * self.heads as f64)
     }
 
     /// Cylinders of the shortest zone.
@@ -172,7 +173,7 @@ impl Geometry {
             cylinder: zone.first_cylinder + band * self.leg + column,
             head,
             pass: zone.pass
-                + track * self.turn
+                + track * self.revolution
                 + (track - legs) * self.track_skew
                 + (legs - band) * self.leg_skew
                 + band * self.band_skew,
@@ -180,15 +181,15 @@ impl Geometry {
     }
 
     /// Where a sector lies.
-    pub(crate) fn place(&self, sector: u64) -> Place {
+    pub(crate) fn place(&self, sector: u64) -> Location {
         let zone = self.zone(|zone| zone.first_sector > sector);
         let offset = sector - zone.first_sector;
         let track = self.track(zone, offset / zone.sectors_per_track);
         let within = offset % zone.sectors_per_track;
-        let pass = track.pass + within * self.turn / zone.sectors_per_track;
+        let pass = track.pass + within * self.revolution / zone.sectors_per_track;
         // A turn takes 60 ms at most.
-        let angle = (pass % self.turn) as u32;
-        Place { cylinder: track.cylinder, head: track.head, pass, angle }
+        let angle = (pass % self.revolution) as u32;
+        Location { cylinder: track.cylinder, head: track.head, pass, angle }
     }
 
     /// When a pass has gone over all sectors before `end`, which is above 0, ns.
@@ -198,14 +199,14 @@ impl Geometry {
         let offset = sector - zone.first_sector;
         let track = self.track(zone, offset / zone.sectors_per_track);
         let within = offset % zone.sectors_per_track + 1;
-        track.pass + within * self.turn / zone.sectors_per_track
+        track.pass + within * self.revolution / zone.sectors_per_track
     }
 
     /// The sector whose beginning a pass reached last at `pass`, or the next one
     /// where it is between two tracks: all before are behind it.
     pub(crate) fn sector_at(&self, pass: u64) -> u64 {
         let zone = self.zone(|zone| zone.pass > pass);
-        let track_time = self.turn + self.track_skew;
+        let track_time = self.revolution + self.track_skew;
         let leg_time = |leg: u64| leg * track_time - self.track_skew + self.leg_skew;
         let band_time = self.heads * leg_time(self.leg) - self.leg_skew + self.band_skew;
         let last_band = zone.cylinders.saturating_sub(1) / self.leg;
@@ -222,7 +223,8 @@ impl Geometry {
         let length = zone.sectors_per_track;
         // The largest s for which ⌊s · turn / length⌋ ≤ offset. The pass may be over
         // for as long as a drive can be idle.
-        let within = (((offset.min(self.turn) + 1) * length).div_ceil(self.turn) - 1).min(length);
+        let within = (((offset.min(self.revolution) + 1) * length).div_ceil(self.revolution) - 1)
+            .min(length);
         let track = band * self.leg * self.heads + head * leg + step;
         zone.first_sector + track * length + within
     }
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_may_go_on_from_track_to_track() {
+    fn a_write_may_continue_from_track_to_track() {
         for (id, p) in drives() {
             let geometry = Geometry::new(&p, 1);
             let mut sector = p.capacity / SECTOR / 3;
@@ -286,7 +288,7 @@ mod tests {
                     if here.head == next.head { 0 } else { p.head_switch + p.write_settle };
                 switches += u64::from(here.head != next.head);
                 let way = geometry.write_seek.time(distance).max(switch);
-                assert!(next.pass >= here.pass + geometry.turn + way, "{id}: {sector}");
+                assert!(next.pass >= here.pass + geometry.revolution + way, "{id}: {sector}");
                 sector += length;
             }
             assert!(switches >= 3000 / (p.tracks_per_head + 1) - 1, "{id}: {switches}");
@@ -294,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_specimens_have_far_sectors_at_the_same_angles() {
+    fn no_two_units_have_far_sectors_at_the_same_angles() {
         for (id, p) in drives() {
             let p = Parameters { zone_spread: 0.01, ..p };
             let total = p.capacity / SECTOR;
@@ -305,7 +307,7 @@ mod tests {
             };
             assert_eq!(angles(3), angles(3), "{id}: the same specimen");
             // Of the way between two angles drawn evenly, 0.1 % of a turn is a rare one.
-            let near = |(a, b): (&u32, &u32)| a.abs_diff(*b) < (p.turn() / 1000) as u32;
+            let near = |(a, b): (&u32, &u32)| a.abs_diff(*b) < (p.revolution() / 1000) as u32;
             let same = angles(3).iter().zip(&angles(4)).filter(|pair| near(*pair)).count();
             assert!(same <= 1, "{id}: {same} of 7");
             let model = Parameters { zone_spread: 0.0, ..p.clone() };

@@ -127,7 +127,7 @@ pub struct Parameters {
 
 impl Parameters {
     /// Time of a turn.
-    pub fn turn(&self) -> u64 {
+    pub fn revolution(&self) -> u64 {
         (60_000_000_000 + self.rpm / 2) / self.rpm.max(1)
     }
 

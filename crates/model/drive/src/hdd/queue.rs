@@ -2,7 +2,7 @@
 
 use super::arm::Arm;
 use super::command::Command;
-use super::geometry::Place;
+use super::geometry::Location;
 use super::read_cache::ReadCache;
 
 /// A request that needs the medium.
@@ -12,20 +12,20 @@ pub(crate) struct Waiting {
     /// First sector that is needed, and the one behind the last.
     pub(crate) start: u64,
     pub(crate) end: u64,
-    pub(crate) place: Place,
+    pub(crate) place: Location,
     pub(crate) writes: bool,
 }
 
 /// What carries a request out soonest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Service {
     /// The stream of read-ahead comes by at this time.
     Ride(u64),
     /// Its sectors begin to pass under the head at this time, after moving the arm.
     Position(u64),
 }
 
-impl Way {
+impl Service {
     fn at(self) -> u64 {
         match self {
             Self::Ride(at) | Self::Position(at) => at,
@@ -63,15 +63,19 @@ impl Queue {
         now: u64,
         arm: &Arm,
         reads: &ReadCache,
-    ) -> Option<(Waiting, Way)> {
+    ) -> Option<(Waiting, Service)> {
         let position = reads.position(&arm.geometry, now);
         let way = |waiting: &Waiting| {
             position
                 .filter(|_| !waiting.writes && reads.reaches(waiting.end))
                 .and_then(|position| reads.ride(&arm.geometry, now, position, waiting.start))
                 .map_or_else(
-                    || Way::Position(now + arm.positioning(now, &waiting.place, waiting.writes)),
-                    Way::Ride,
+                    || {
+                        Service::Position(
+                            now + arm.positioning(now, &waiting.place, waiting.writes),
+                        )
+                    },
+                    Service::Ride,
                 )
         };
         let oldest = self.waiting.first()?;

@@ -4,33 +4,33 @@
 /// platter takes to turn by them, from 0 to the time of a turn, ns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spindle {
-    turn: u32,
+    revolution: u32,
     phase: u64,
 }
 
 impl Spindle {
     /// A spindle whose angle at time 0 follows from `seed`: the drives of an array
     /// do not turn in step. A turn takes 60 ms at most.
-    pub(crate) fn new(turn: u64, seed: u64) -> Self {
-        let turn = turn.clamp(1, 60_000_000) as u32;
-        Self { turn, phase: scatter(seed) % u64::from(turn) }
+    pub(crate) fn new(revolution: u64, seed: u64) -> Self {
+        let revolution = revolution.clamp(1, 60_000_000) as u32;
+        Self { revolution, phase: scatter(seed) % u64::from(revolution) }
     }
 
     /// The angle under the heads at `now`.
     pub(crate) fn angle(&self, now: u64) -> u32 {
-        ((now + self.phase) % u64::from(self.turn)) as u32
+        ((now + self.phase) % u64::from(self.revolution)) as u32
     }
 
     /// How long it takes from the angle `here` to the angle `there`, if the arm
     /// takes `way` (3 s at most) to get there first; `way` is not counted.
     pub(crate) fn wait(&self, here: u32, way: u32, there: u32) -> u32 {
-        let here = (here + way) % self.turn;
-        if there >= here { there - here } else { there + self.turn - here }
+        let here = (here + way) % self.revolution;
+        if there >= here { there - here } else { there + self.revolution - here }
     }
 
     /// Time of a turn, ns.
-    pub(crate) fn turn(&self) -> u64 {
-        u64::from(self.turn)
+    pub(crate) fn revolution(&self) -> u64 {
+        u64::from(self.revolution)
     }
 }
 
@@ -59,13 +59,13 @@ mod tests {
             seed: u64,
             now in 0..1_u64 << 60,
             way in 0..3_000_000_000_u32,
-            turn in 1..60_000_000_u32,
+            revolution in 1..60_000_000_u32,
             there: u32,
         ) {
-            let spindle = Spindle::new(u64::from(turn), seed);
-            let there = there % turn;
+            let spindle = Spindle::new(u64::from(revolution), seed);
+            let there = there % revolution;
             let wait = spindle.wait(spindle.angle(now), way, there);
-            prop_assert!(wait < turn);
+            prop_assert!(wait < revolution);
             prop_assert_eq!(spindle.angle(now + u64::from(way) + u64::from(wait)), there);
         }
     }

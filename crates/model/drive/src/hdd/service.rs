@@ -3,8 +3,8 @@
 use super::command::Command;
 use super::disk::{HardDisk, Work};
 use super::events::Event;
-use super::geometry::{Place, SECTOR};
-use super::queue::{Waiting, Way};
+use super::geometry::{Location, SECTOR};
+use super::queue::{Service, Waiting};
 
 impl HardDisk {
     /// The end of what is in memory from `sector` on, without a gap, up to `end`.
@@ -125,7 +125,7 @@ impl HardDisk {
         let Some((waiting, way)) = self.queue.take(now, &self.arm, &self.reads) else { return };
         let Waiting { command, start, end, place, writes } = waiting;
         match way {
-            Way::Ride(since) => {
+            Service::Ride(since) => {
                 let done = self.reads.ride_until(&self.arm.geometry, end);
                 if done <= now {
                     self.reads.rode(&self.arm.geometry, now, command.end());
@@ -136,7 +136,7 @@ impl HardDisk {
                 }
                 self.work(now, done, Work::Read { command, start, end, since, rides: true });
             }
-            Way::Position(since) => {
+            Service::Position(since) => {
                 self.reads.stop(&self.arm.geometry, now);
                 if self.shingles.is_some() {
                     return self.read_pieces(now, command, start, end);
@@ -144,7 +144,7 @@ impl HardDisk {
                 let mut begun = since;
                 if writes && self.is_partial(now, start, end) {
                     self.counts.partial_writes += 1;
-                    begun += self.arm.turn();
+                    begun += self.arm.revolution();
                 }
                 let done = self.pass(begun, &place, end, writes);
                 let work = if writes {
@@ -169,7 +169,7 @@ impl HardDisk {
             self.counts.partial_writes += 1;
             // The parts of physical sectors that are not in memory are read in
             // passing; a turn later all is written.
-            begun += self.arm.turn();
+            begun += self.arm.revolution();
         }
         self.counts.destages += 1;
         self.counts.bytes_to_medium += (end - start) * SECTOR;
@@ -179,7 +179,7 @@ impl HardDisk {
 
     /// Moves the arm through a transfer that begins at `place` at `begun`; gives
     /// when it has passed all before `end`.
-    pub(super) fn pass(&mut self, begun: u64, place: &Place, end: u64, writes: bool) -> u64 {
+    pub(super) fn pass(&mut self, begun: u64, place: &Location, end: u64, writes: bool) -> u64 {
         self.counts.seeks += u64::from(self.arm.must_seek(place));
         let last = self.arm.geometry.place(end - 1);
         self.arm.stand(&last, writes);

@@ -39,7 +39,7 @@ impl PersistentCache {
     }
 
     /// Sectors until the log goes on at its beginning.
-    pub(crate) fn until_turn(&self) -> u64 {
+    pub(crate) fn until_revolution(&self) -> u64 {
         self.size - self.head % self.size
     }
 
@@ -64,7 +64,7 @@ impl PersistentCache {
     }
 
     /// Appends `start..end`, which must fit into [`PersistentCache::room`] and into
-    /// [`PersistentCache::until_turn`]. Where it `joins`, it makes one extent with
+    /// [`PersistentCache::until_revolution`]. Where it `joins`, it makes one extent with
     /// what was appended just before it and ends at its beginning.
     pub(crate) fn append(&mut self, start: u64, end: u64, joins: bool) {
         if start >= end {
@@ -161,8 +161,8 @@ mod tests {
                 let (from, to) = (start as u64, (start + length) as u64);
                 match kind {
                     0..=4 => {
-                        if cache.room() < length as u64 || cache.until_turn() < length as u64 {
-                            cache.pad(cache.until_turn());
+                        if cache.room() < length as u64 || cache.until_revolution() < length as u64 {
+                            cache.pad(cache.until_revolution());
                             head += cache.head - head;
                             continue;
                         }

@@ -190,7 +190,7 @@ impl Shingles {
     }
 
     fn append_to_log(&self, now: u64, start: u64, end: u64) -> Step {
-        let end = self.step_end(start, end).min(start + self.cache.until_turn());
+        let end = self.step_end(start, end).min(start + self.cache.until_revolution());
         let (first, last) = self.whole(start, end);
         // An extent in the middle of another makes three of one.
         let full = self.cache.room() < last - first + self.padding

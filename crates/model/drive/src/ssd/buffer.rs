@@ -63,8 +63,8 @@ impl Buffer {
 
     /// Units that are under way at `now`.
     pub(crate) fn waiting(&self, now: u64) -> u64 {
-        let under_way = self.releases.iter().filter(|Reverse((end, _))| *end > now);
-        under_way.map(|Reverse((_, units))| u64::from(*units)).sum()
+        let in_flight = self.releases.iter().filter(|Reverse((end, _))| *end > now);
+        in_flight.map(|Reverse((_, units))| u64::from(*units)).sum()
     }
 }
 

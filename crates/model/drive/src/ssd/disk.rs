@@ -38,7 +38,7 @@ pub struct SolidState {
     pub(super) full_duplex: bool,
     pub(super) nanoseconds_per_byte: f64,
     /// Requests under way: their ends, an order, and ids.
-    pub(super) under_way: BinaryHeap<Reverse<(u64, u64, u64)>>,
+    pub(super) in_flight: BinaryHeap<Reverse<(u64, u64, u64)>>,
     pub(super) begun: u64,
     /// Requests beyond the queue's depth.
     pub(super) backlog: VecDeque<Request>,
@@ -79,7 +79,7 @@ impl SolidState {
             link: <[Lane; 2]>::default(),
             full_duplex: parameters.interface.full_duplex,
             nanoseconds_per_byte: 1e9 / parameters.interface.link_rate,
-            under_way: BinaryHeap::new(),
+            in_flight: BinaryHeap::new(),
             begun: 0,
             backlog: VecDeque::new(),
             controller_free: 0,
@@ -116,7 +116,7 @@ impl SolidState {
     fn run_until(&mut self, now: Nanos) {
         let now = now.0.min(LATEST);
         loop {
-            let next = self.under_way.peek().map(|Reverse((at, ..))| *at);
+            let next = self.in_flight.peek().map(|Reverse((at, ..))| *at);
             let earlier = next.into_iter().chain(self.wake).min().unwrap_or(now);
             self.now = self.now.max(earlier.min(now));
             if let Some(at) = next.filter(|at| *at <= now && self.wake.is_none_or(|w| *at <= w)) {
@@ -132,12 +132,12 @@ impl SolidState {
 
     /// Ends the request under way that is done first.
     fn complete(&mut self, at: u64) {
-        let Some(Reverse((_, _, id))) = self.under_way.pop() else { return };
+        let Some(Reverse((_, _, id))) = self.in_flight.pop() else { return };
         self.done.push(Completion { id, at: Nanos(at) });
         if let Some(next) = self.backlog.pop_front() {
             self.begin(at, next);
         }
-        if self.under_way.is_empty() && self.ftl.is_caching() {
+        if self.in_flight.is_empty() && self.ftl.is_caching() {
             self.wake = Some(at + self.fold_delay);
         }
     }
@@ -162,7 +162,7 @@ impl SolidState {
         let decoded = self.controller_free;
         let end = self.carry_out(decoded, &request);
         self.begun += 1;
-        self.under_way.push(Reverse((end.max(decoded), self.begun, request.id)));
+        self.in_flight.push(Reverse((end.max(decoded), self.begun, request.id)));
     }
 
     /// Whether a request lies within the drive, on whole logical sectors.
@@ -239,7 +239,7 @@ impl SolidState {
 impl Drive for SolidState {
     fn submit(&mut self, now: Nanos, request: Request) {
         self.run_until(now);
-        if (self.under_way.len() as u64) < self.interface.queue_depth {
+        if (self.in_flight.len() as u64) < self.interface.queue_depth {
             self.begin(self.now, request);
         } else {
             self.backlog.push_back(request);
@@ -250,7 +250,7 @@ impl Drive for SolidState {
         if let Some(done) = self.done.first() {
             return Some(done.at);
         }
-        let next = self.under_way.peek().map(|Reverse((at, ..))| *at);
+        let next = self.in_flight.peek().map(|Reverse((at, ..))| *at);
         next.into_iter().chain(self.wake).min().map(Nanos)
     }
 

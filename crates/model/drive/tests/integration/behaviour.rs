@@ -90,7 +90,7 @@ fn a_cached_write_takes_its_overhead_and_the_link() {
         let done = carry_out(&mut drive, 0, Write, 123_456_000, 8);
         assert_eq!(done, p.write_overhead + (4096e9 / p.link_rate) as u64, "{id}");
         let flushed = carry_out(&mut drive, done, Flush, 0, 0);
-        assert!(flushed - done > p.turn() / 20, "{id}: the flush waits for the medium");
+        assert!(flushed - done > p.revolution() / 20, "{id}: the flush waits for the medium");
         let again = carry_out(&mut drive, flushed, Flush, 0, 0);
         assert_eq!(again, flushed + p.write_overhead, "{id}: nothing is left");
     }
@@ -113,7 +113,7 @@ fn waiting_writes_keep_within_their_limit_and_slow_the_host_down() {
 }
 
 #[test]
-fn reads_go_on_during_a_flush_and_writes_do_not() {
+fn reads_continue_during_a_flush_and_writes_do_not() {
     let (_, p) = drives().swap_remove(0);
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut drive = HardDisk::new(&p, 5);
@@ -194,7 +194,7 @@ fn part_of_a_physical_sector_costs_another_turn() {
         let (whole, none) = time(SectorFormat::Emulated512, 80_000, 8);
         let (part, one) = time(SectorFormat::Emulated512, 80_001, 7);
         assert_eq!((none, one), (0, 1), "{id}");
-        let extra = (part - whole) as f64 / p.turn() as f64;
+        let extra = (part - whole) as f64 / p.revolution() as f64;
         assert!((extra - 1.0).abs() < 0.01, "{id}: {extra} turns more");
         assert_eq!(time(SectorFormat::Native512, 80_001, 7).1, 0, "{id}");
     }
@@ -284,7 +284,12 @@ fn the_write_cache_sorts_random_writes() {
 /// Writes per turn of `streams` neighbours each, one of each under way, past the cache.
 ///
 /// `starts` are sectors, and each stream's next write comes when its last is done.
-fn writes_per_turn(p: &Parameters, starts: &[u64], bytes: u64, turns: Range<u64>) -> f64 {
+fn writes_per_revolution(
+    p: &Parameters,
+    starts: &[u64],
+    bytes: u64,
+    revolutions: Range<u64>,
+) -> f64 {
     let p = Parameters { write_cache: false, ..p.clone() };
     let mut drive = HardDisk::new(&p, 5);
     let mut next = starts.to_vec();
@@ -294,13 +299,14 @@ fn writes_per_turn(p: &Parameters, starts: &[u64], bytes: u64, turns: Range<u64>
         *sector += bytes / 512;
     };
     (0..starts.len() as u64).for_each(|stream| write(&mut drive, Nanos(0), stream));
-    let [from, until] = [turns.start, turns.end].map(|turn| turn * p.turn());
+    let [from, until] =
+        [revolutions.start, revolutions.end].map(|revolution| revolution * p.revolution());
     let (mut done, mut count) = (Vec::new(), 0);
     loop {
         next_completion(&mut drive, &mut done);
         for Completion { id, at } in done.drain(..) {
             if at.0 >= until {
-                return count as f64 / (turns.end - turns.start) as f64;
+                return count as f64 / (revolutions.end - revolutions.start) as f64;
             }
             count += u64::from(at.0 >= from);
             write(&mut drive, at, id);
@@ -313,11 +319,11 @@ fn queued_neighbours_are_written_in_one_turn_without_a_write_cache() {
     for (id, p) in drives() {
         let p = Parameters { write_cache: false, ..p };
         let rate_of = |bytes, depth| sequential(&p, Write, bytes, depth, bytes * 3000);
-        let per_turn = |depth| rate_of(4096, depth) * p.turn() as f64 * 1e-9 / 4096.0;
-        assert!(near(per_turn(1), 1.0, 0.01), "{id}: alone, each waits for a turn");
+        let per_revolution = |depth| rate_of(4096, depth) * p.revolution() as f64 * 1e-9 / 4096.0;
+        assert!(near(per_revolution(1), 1.0, 0.01), "{id}: alone, each waits for a turn");
         // All that wait go by in one turn, and a few that come meanwhile.
         for depth in [2, 8, 32] {
-            let written = per_turn(depth);
+            let written = per_revolution(depth);
             assert!(written > 0.98 * depth as f64, "{id}: {written} at depth {depth}");
         }
         // As a large direct write comes from Linux: a drive of the study btrfs-raid1
@@ -334,10 +340,10 @@ fn streams_that_write_one_at_a_time_fall_in_step_without_a_write_cache() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let starts: Vec<u64> =
             (0..16).map(|file| file * 200_000 + rng.random_range(0..12_500) * 8).collect();
-        let first = writes_per_turn(&p, &starts, 4096, 0..100);
+        let first = writes_per_revolution(&p, &starts, 4096, 0..100);
         // A stream whose turn comes early gains on the others by a write per turn, until
         // it comes to where all have just passed under the head.
-        let late = writes_per_turn(&p, &starts, 4096, 10_000..12_000);
+        let late = writes_per_revolution(&p, &starts, 4096, 10_000..12_000);
         assert!(first > 2.5 && late < 0.7 * first && late >= 0.95, "{id}: {first}, then {late}");
     }
 }

@@ -3,7 +3,7 @@
 use disklab_drive::Operation::{Discard, Flush, Read, Write, WriteZeroes};
 use disklab_drive::smr::Parameters;
 use disklab_drive::{Drive, Kind, Nanos, Request, ShingledStatistics, shipped};
-use disklab_gates::smr::load::Host;
+use disklab_validation::smr::load::Host;
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
@@ -254,7 +254,7 @@ fn what_a_hole_held_is_still_cached_or_at_home_and_never_both() {
 }
 
 #[test]
-fn a_band_left_in_the_middle_goes_on_in_the_log() {
+fn a_band_left_in_the_middle_continues_in_the_log() {
     let mut host = Host::new(&drive(), 1);
     in_sequence(&mut host, 30, 4 * MIB, 4 * MIB, 1000);
     host.carry_out(Flush, 0, 0);

@@ -4,7 +4,9 @@
 
 use disklab_drive::smr::Parameters;
 use disklab_drive::{Drive, Kind, shipped};
-use disklab_gates::smr::load::{CHUNKS, Cliff, Places, cliff, sequential, small_writes_when_full};
+use disklab_validation::smr::load::{
+    CHUNKS, Cliff, Places, cliff, sequential, small_writes_when_full,
+};
 
 const MIB: f64 = 1_048_576.0;
 const GIB: u64 = 1 << 30;

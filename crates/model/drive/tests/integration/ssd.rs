@@ -3,7 +3,7 @@
 use disklab_drive::Operation::{self, Discard, Flush, Read, Write, WriteZeroes};
 use disklab_drive::ssd::{Parameters, SolidState};
 use disklab_drive::{Completion, Drive, Kind, Nanos, Request, SHIPPED, shipped};
-use disklab_gates::ssd::{
+use disklab_validation::ssd::{
     RatePoint, Traffic, fifo_write_amplification, program_rate, random_iops, random_write_rates,
     read_latency, sequential_write_rates, small_read_latency, steady_write_rate,
     unmapped_read_latency,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use disklab_sample::{Direction, Tool};
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 
 use super::Format;
 use super::bonnie_table::table;
@@ -125,7 +125,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
 }
 
 /// What all forms of the output tell of a run.
-pub(super) struct Told {
+pub(super) struct BonnieLine {
     pub name: String,
     pub version: Option<String>,
     pub size: String,
@@ -153,20 +153,20 @@ fn of_row(row: &Row, layout: &Layout) -> Result<Reading, SourceError> {
             let unit = if is_data { 1024.0 } else { 1.0 };
             *figure = row.number(at, PARTS[part].0)?.map(|n| n * unit);
         }
-        if let Some(told) = layout.latency.and_then(|first| row.field(first + part)) {
-            *latency = Some(latency_ns(told).ok_or_else(|| {
-                row.place.error(format!("expected a latency such as '43025us', found '{told}'"))
+        if let Some(reported) = layout.latency.and_then(|first| row.field(first + part)) {
+            *latency = Some(latency_ns(reported).ok_or_else(|| {
+                row.place.error(format!("expected a latency such as '43025us', found '{reported}'"))
             })?);
         }
     }
-    let told = Told {
+    let reported = BonnieLine {
         name: text(layout.name).unwrap_or_default(),
         version: layout.version.and_then(text),
         size: text(layout.size).unwrap_or_default(),
         concurrency: layout.concurrency.and_then(text),
         figures,
     };
-    reading(told, row.place.clone())
+    reading(reported, row.place.clone())
 }
 
 /// `43025us`, `12ms`, `3s` in nanoseconds.
@@ -178,13 +178,13 @@ pub(super) fn latency_ns(text: &str) -> Option<f64> {
 }
 
 /// The reading of one run.
-pub(super) fn reading(told: Told, place: Place) -> Result<Reading, SourceError> {
-    let id = id_of(&format!("bonnie-{}", told.size));
-    let mut fields = vec![("program", "bonnie++".to_owned()), ("size", told.size.clone())];
-    fields.extend(told.concurrency.map(|n| ("concurrency", n)));
+pub(super) fn reading(reported: BonnieLine, place: Location) -> Result<Reading, SourceError> {
+    let id = id_of(&format!("bonnie-{}", reported.size));
+    let mut fields = vec![("program", "bonnie++".to_owned()), ("size", reported.size.clone())];
+    fields.extend(reported.concurrency.map(|n| ("concurrency", n)));
     let mut reading =
-        Reading::new(Work::unknown(&id, &format!("bonnie++, {}", told.size), fields), place);
-    for ((name, direction, is_data), (rate, worst)) in PARTS.iter().zip(told.figures) {
+        Reading::new(Work::unknown(&id, &format!("bonnie++, {}", reported.size), fields), place);
+    for ((name, direction, is_data), (rate, worst)) in PARTS.iter().zip(reported.figures) {
         let Some(rate) = rate.filter(|rate| *rate > 0.0) else { continue };
         // bonnie++ tells no times, only rates.
         let mut figure = figure(*direction, 0.0);
@@ -206,8 +206,8 @@ pub(super) fn reading(told: Told, place: Place) -> Result<Reading, SourceError> 
              (-s) and more files (-n)",
         ));
     }
-    reading.stack = Some(told.name).filter(|name| !name.is_empty());
-    reading.tools = told
+    reading.stack = Some(reported.name).filter(|name| !name.is_empty());
+    reading.tools = reported
         .version
         .map(|version| Tool { name: "bonnie++".to_owned(), version })
         .into_iter()

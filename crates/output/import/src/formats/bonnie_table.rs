@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use disklab_source::{Source, SourceError};
 
-use super::bonnie::{Told, latency_ns, reading};
+use super::bonnie::{BonnieLine, latency_ns, reading};
 use crate::reading::{Reading, one_line};
 use crate::text::{Line, decimal, lines, span};
 
@@ -28,7 +28,7 @@ enum Half {
 /// Where a figure is none.
 pub(super) fn table(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
     let mut readings = Vec::new();
-    let mut open: Option<(Told, usize, usize)> = None;
+    let mut open: Option<(BonnieLine, usize, usize)> = None;
     let (mut half, mut version, mut concurrency, mut start) = (Half::None, None, None, 0);
     for line in lines(source) {
         let text = line.text.trim();
@@ -46,29 +46,29 @@ pub(super) fn table(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
                 half = Half::Data { kib: text.contains("K/sec") };
             }
         } else if words.first() == Some(&"Latency") {
-            if let Some((told, ..)) = &mut open {
-                latencies(told, &words[1..], half, &line)?;
+            if let Some((reported, ..)) = &mut open {
+                latencies(reported, &words[1..], half, &line)?;
             }
         } else if let Half::Data { kib } = half
             && let [name, size, rest @ ..] = words.as_slice()
             && rest.len() == 12
         {
-            let mut told = Told {
+            let mut reported = BonnieLine {
                 name: one_line(name),
                 version: version.map(one_line),
                 size: one_line(size),
                 concurrency: concurrency.clone(),
                 figures: [(None, None); 12],
             };
-            figures(&mut told, rest, 0, if kib { 1024.0 } else { 1.0 }, &line)?;
-            open = Some((told, start, line.end()));
+            figures(&mut reported, rest, 0, if kib { 1024.0 } else { 1.0 }, &line)?;
+            open = Some((reported, start, line.end()));
         } else if half == Half::Files
             && let [_, rest @ ..] = words.as_slice()
             && rest.len() == 12
-            && let Some((told, _, end)) = &mut open
+            && let Some((reported, _, end)) = &mut open
         {
             // 1.0x repeats the machine's name here; a figure stands first in neither.
-            figures(told, rest, 6, 1.0, &line)?;
+            figures(reported, rest, 6, 1.0, &line)?;
             *end = line.end();
         }
     }
@@ -78,18 +78,18 @@ pub(super) fn table(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
 
 fn finish(
     source: &Arc<Source>,
-    open: Option<(Told, usize, usize)>,
+    open: Option<(BonnieLine, usize, usize)>,
     readings: &mut Vec<Reading>,
 ) -> Result<(), SourceError> {
-    if let Some((told, start, end)) = open {
-        readings.push(reading(told, span(source, start, end))?);
+    if let Some((reported, start, end)) = open {
+        readings.push(reading(reported, span(source, start, end))?);
     }
     Ok(())
 }
 
 /// Six figures, each with its per cent of processor behind it.
 fn figures(
-    told: &mut Told,
+    reported: &mut BonnieLine,
     words: &[&str],
     first: usize,
     unit: f64,
@@ -114,20 +114,20 @@ fn figures(
         };
         let value = decimal(number)
             .ok_or_else(|| line.error(format!("expected a figure or '+++++', found '{word}'")))?;
-        told.figures[part].0 = Some(value * factor);
+        reported.figures[part].0 = Some(value * factor);
     }
     Ok(())
 }
 
 fn latencies(
-    told: &mut Told,
+    reported: &mut BonnieLine,
     words: &[&str],
     half: Half,
     line: &Line<'_>,
 ) -> Result<(), SourceError> {
     let first = if half == Half::Files { 6 } else { 0 };
     for (index, word) in words.iter().take(6).enumerate() {
-        told.figures[first + index].1 = Some(latency_ns(word).ok_or_else(|| {
+        reported.figures[first + index].1 = Some(latency_ns(word).ok_or_else(|| {
             line.error(format!("expected a latency such as '43025us', found '{word}'"))
         })?);
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 
 /// A row and its place.
 pub(super) struct Row {
     fields: Vec<String>,
-    pub place: Place,
+    pub place: Location,
 }
 
 impl Row {

@@ -117,12 +117,13 @@ fn fill(
             numbers.unit
         )));
     }
-    let told = command.as_ref().map(|words| Told::of(words));
+    let words = command;
+    let command = words.as_ref().map(|words| CommandLine::of(words));
     let mut figure = figure(Direction::Copy, seconds);
     figure.bytes = bytes;
     figure.bytes_per_second = Some(rate);
     figure.operations = records.last().map(|(full, partial)| full.saturating_add(*partial));
-    let direction = told.as_ref().and_then(|told| told.direction);
+    let direction = command.as_ref().and_then(|command| command.direction);
     reading.direction_is_open = direction.is_none();
     figure.direction = direction.unwrap_or(Direction::Copy);
     // Where all records are full, their number tells their size.
@@ -132,15 +133,15 @@ fn fill(
         }
         _ => None,
     };
-    let block = told.as_ref().and_then(|t| t.block.clone()).or(block);
-    reading.work = work(told.as_ref(), block, bytes);
-    reading.command = command.map(|words| one_line(&shell_words::join(words)));
+    let block = command.as_ref().and_then(|t| t.block.clone()).or(block);
+    reading.work = work(command.as_ref(), block, bytes);
+    reading.command = words.map(|words| one_line(&shell_words::join(words)));
     reading.steps = vec![step(direction.map_or("dd", Direction::word), vec![figure])];
     Ok(())
 }
 
 /// What a command line of dd tells.
-struct Told {
+struct CommandLine {
     direction: Option<Direction>,
     block: Option<String>,
     flags: Vec<String>,
@@ -148,7 +149,7 @@ struct Told {
     source: &'static str,
 }
 
-impl Told {
+impl CommandLine {
     fn of(words: &[String]) -> Self {
         let value = |name: &str| {
             words
@@ -185,21 +186,21 @@ impl Told {
 }
 
 /// The work: as a study's own `dd` where the command line told what it is.
-fn work(told: Option<&Told>, block: Option<String>, bytes: u64) -> Work {
+fn work(command: Option<&CommandLine>, block: Option<String>, bytes: u64) -> Work {
     let mut id = "dd".to_owned();
     let (mut kind, mut fields) = (crate::UNKNOWN_KIND, vec![("program", "dd".to_owned())]);
-    if let Some(told) = told
-        && let Some(direction) = told.direction
+    if let Some(command) = command
+        && let Some(direction) = command.direction
     {
         id = format!("dd-{}", direction.word());
         kind = "dd";
         fields = vec![("direction", direction.word().to_owned())];
-        if !told.flags.is_empty() {
-            fields.push(("flags", told.flags.join(",")));
+        if !command.flags.is_empty() {
+            fields.push(("flags", command.flags.join(",")));
         }
-        fields.extend(told.conv.clone().map(|conv| ("conv", conv)));
+        fields.extend(command.conv.clone().map(|conv| ("conv", conv)));
         if direction == Direction::Write {
-            fields.push(("source", told.source.to_owned()));
+            fields.push(("source", command.source.to_owned()));
         }
     }
     if let Some(block) = block {

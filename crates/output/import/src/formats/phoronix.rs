@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use disklab_sample::{Direction, Figure, OperationKind, Tool};
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 use roxmltree::{Document, Node};
 
 use super::Format;
@@ -160,7 +160,7 @@ fn runs(
     readings: &mut Vec<Reading>,
 ) -> Result<(), SourceError> {
     let range = entry.range();
-    let place = Place { source: Arc::clone(source), span: range };
+    let place = Location { source: Arc::clone(source), span: range };
     let Some(system) = text(entry, "Identifier") else {
         return Err(place.error("this entry has no Identifier: whose figures are they?"));
     };

@@ -30,7 +30,7 @@ pub(super) const FORMAT: Format = Format {
 
 /// What one run says.
 #[derive(Default)]
-struct Told {
+struct Summary {
     start: usize,
     version: Option<String>,
     threads: Option<String>,
@@ -48,24 +48,25 @@ struct Told {
 
 fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
     let mut readings = Vec::new();
-    let mut told = Told::default();
+    let mut summary = Summary::default();
     for line in lines(source) {
         let text = line.text.trim();
         if text.starts_with("sysbench ") && text.contains('.') {
-            told = Told { start: line.start, version: Some(one_line(text)), ..Told::default() };
+            summary =
+                Summary { start: line.start, version: Some(one_line(text)), ..Summary::default() };
         }
-        take(&mut told, &line)?;
+        take(&mut summary, &line)?;
         if let Some(rest) = line.after("total time") {
             let number = rest.strip_suffix('s').unwrap_or(rest);
-            told.seconds = Some(line.number(number, "the total time")?);
-            let started = std::mem::take(&mut told);
+            summary.seconds = Some(line.number(number, "the total time")?);
+            let started = std::mem::take(&mut summary);
             let has_figures = started.rates.iter().chain(&started.counts).any(Option::is_some);
             // sysbench has other tests, which end in the same way.
             if has_figures {
                 let place = span(source, started.start, line.end());
                 readings.push(reading(&started, &line, place)?);
             }
-            told = Told { start: line.end(), version: started.version, ..Told::default() };
+            summary = Summary { start: line.end(), version: started.version, ..Summary::default() };
         }
     }
     if readings.is_empty() {
@@ -80,13 +81,13 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
 const SIDES: [(&str, &str, &str); 2] =
     [("reads/s", "read, MiB/s", "read"), ("writes/s", "written, MiB/s", "write")];
 
-fn take(told: &mut Told, line: &Line<'_>) -> Result<(), SourceError> {
+fn take(summary: &mut Summary, line: &Line<'_>) -> Result<(), SourceError> {
     for (side, (rate, speed, name)) in SIDES.iter().enumerate() {
         if let Some(rest) = line.after(rate) {
-            told.rates[side] = Some(line.number(rest, rate)?);
+            summary.rates[side] = Some(line.number(rest, rate)?);
         }
         if let Some(rest) = line.after(speed) {
-            told.speeds[side] = Some(line.number(rest, speed)?);
+            summary.speeds[side] = Some(line.number(rest, speed)?);
         }
         let new = line.after(name).and_then(|rest| rest.strip_prefix("IOPS="));
         if let Some(rest) = new {
@@ -94,15 +95,15 @@ fn take(told: &mut Told, line: &Line<'_>) -> Result<(), SourceError> {
             let [iops, mib, "MiB/s", ..] = words.as_slice() else {
                 return Err(line.error("expected 'IOPS=NUMBER NUMBER MiB/s (NUMBER MB/s)'"));
             };
-            told.rates[side] = Some(line.number(iops, "IOPS")?);
-            told.speeds[side] = Some(line.number(mib, "MiB/s")?);
+            summary.rates[side] = Some(line.number(iops, "IOPS")?);
+            summary.speeds[side] = Some(line.number(mib, "MiB/s")?);
         }
     }
     if let Some(rest) = line.after("Operations performed") {
         for (number, what) in quantities(rest) {
             match what {
-                "Read" | "reads" => told.counts[0] = Some(line.number(number, "reads")?),
-                "Write" | "writes" => told.counts[1] = Some(line.number(number, "writes")?),
+                "Read" | "reads" => summary.counts[0] = Some(line.number(number, "reads")?),
+                "Write" | "writes" => summary.counts[1] = Some(line.number(number, "writes")?),
                 _ => {}
             }
         }
@@ -111,42 +112,42 @@ fn take(told: &mut Told, line: &Line<'_>) -> Result<(), SourceError> {
         // 0.4 writes Kb for what later versions call KiB.
         let size = rest.replace("Kb", "KiB").replace("Mb", "MiB");
         let size = size.parse().map_err(|e| line.place_of(rest).error(format!("Block size: {e}")));
-        told.block = Some(size?);
+        summary.block = Some(size?);
     }
     let text = line.text.trim();
     if let Some(mode) = text.strip_prefix("Doing ").and_then(|t| t.strip_suffix(" test")) {
-        told.mode = Some(one_line(mode));
+        summary.mode = Some(one_line(mode));
     }
     if let Some(threads) = line.after("Number of threads") {
-        told.threads = Some(one_line(threads));
+        summary.threads = Some(one_line(threads));
     }
     if let Some(flags) = line.after("Extra file open flags") {
-        told.direct = Some(one_line(flags));
+        summary.direct = Some(one_line(flags));
     }
     Ok(())
 }
 
 fn reading(
-    told: &Told,
+    summary: &Summary,
     line: &Line<'_>,
-    place: disklab_source::Place,
+    place: disklab_source::Location,
 ) -> Result<Reading, SourceError> {
-    let Some(block) = told.block.filter(|block| block.0 > 0) else {
+    let Some(block) = summary.block.filter(|block| block.0 > 0) else {
         return Err(line.error(
             "the run's 'Block size' is missing: without it, operations are no bytes; import the \
              whole output of sysbench",
         ));
     };
-    let seconds = told
+    let seconds = summary
         .seconds
         .filter(|s| *s > 0.0)
         .ok_or_else(|| line.error("expected a total time above 0"))?;
     let mut figures: Vec<Figure> = Vec::new();
     for (side, direction) in [Direction::Read, Direction::Write].into_iter().enumerate() {
-        let rate = told.counts[side].map(|n| n / seconds).or(told.rates[side]);
+        let rate = summary.counts[side].map(|n| n / seconds).or(summary.rates[side]);
         let Some(rate) = rate.filter(|rate| *rate > 0.0) else { continue };
         let speed = rate * block.0 as f64;
-        let shown = told.speeds[side].map(|mib| mib * 1_048_576.0);
+        let shown = summary.speeds[side].map(|mib| mib * 1_048_576.0);
         if shown.is_some_and(|shown| shown > 1e6 && !agree(speed, shown, 2)) {
             return Err(line.error(format!(
                 "the run above says {rate} operations per second of {}, which are not its MiB/s: was \
@@ -164,16 +165,16 @@ fn reading(
     if figures.is_empty() {
         return Err(line.error("the run above read and wrote nothing"));
     }
-    let mode = told.mode.clone().unwrap_or_else(|| "fileio".to_owned());
+    let mode = summary.mode.clone().unwrap_or_else(|| "fileio".to_owned());
     let id = format!("sysbench-{}-{}", mode.replace("r/w", "readwrite"), block.short());
     let mut fields =
         vec![("program", "sysbench".to_owned()), ("mode", mode.clone()), ("bs", block.short())];
-    fields.extend(told.threads.clone().map(|threads| ("threads", threads)));
-    fields.extend(told.direct.clone().map(|flags| ("open-flags", flags)));
+    fields.extend(summary.threads.clone().map(|threads| ("threads", threads)));
+    fields.extend(summary.direct.clone().map(|flags| ("open-flags", flags)));
     let title = format!("sysbench fileio, {mode}, {}", block.iec());
     let mut reading = Reading::new(Work::unknown(&id_of(&id), &title, fields), place);
     reading.steps = vec![step("fileio", figures)];
-    reading.tools = told
+    reading.tools = summary
         .version
         .iter()
         .map(|version| Tool { name: "sysbench".to_owned(), version: version.clone() })

@@ -23,7 +23,7 @@ fn study(name: &str, text: &str) -> Study {
 }
 
 /// What `faster-than-drives` says.
-fn told(analysis: &Analysis) -> Vec<&str> {
+fn reported(analysis: &Analysis) -> Vec<&str> {
     let found = analysis.findings.iter().filter(|f| f.audit == "faster-than-drives");
     found.inspect(|f| assert_eq!(f.severity, Severity::Severe)).map(|f| f.text.as_str()).collect()
 }
@@ -35,7 +35,7 @@ const RESULT: &str = "<PhoronixTestSuite><Result><Title>Flexible IO Tester</Titl
     <RawString>11650:11700:11750</RawString></Entry></Data></Result></PhoronixTestSuite>";
 
 #[test]
-fn what_phoronix_read_from_memory_is_told_where_the_drives_are() {
+fn what_phoronix_read_from_memory_is_reported_where_the_drives_are() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("composite.xml");
     std::fs::write(&file, RESULT).expect("a file");
@@ -48,11 +48,14 @@ fn what_phoronix_read_from_memory_is_told_where_the_drives_are() {
         analysed(&Import::read(&request).expect("imported"), &folder.path().join(to))
     };
     let disks = of(Some("hdd:4"), "disks");
-    let told = told(&disks);
-    assert!(told[0].contains("11.7 GB/s from 4 hard disks that can give 1.20 GB/s"), "{told:?}");
-    assert!(self::told(&of(Some("ssd:4"), "ssds")).is_empty());
+    let reported = reported(&disks);
+    assert!(
+        reported[0].contains("11.7 GB/s from 4 hard disks that can give 1.20 GB/s"),
+        "{reported:?}"
+    );
+    assert!(self::reported(&of(Some("ssd:4"), "ssds")).is_empty());
     let unknown = of(None, "unknown");
-    assert!(self::told(&unknown).is_empty());
+    assert!(self::reported(&unknown).is_empty());
     // What the audits' table says of imports.
     for audit in AUDITS.iter().filter(|a| matches!(a.reproducer, Reproducer::Import(_))) {
         assert!(disks.findings.iter().any(|f| f.audit == audit.name), "{}", audit.name);
@@ -62,19 +65,19 @@ fn what_phoronix_read_from_memory_is_told_where_the_drives_are() {
 }
 
 #[test]
-fn the_439_mib_per_second_of_xpenology_2023_are_told() {
+fn the_439_mib_per_second_of_xpenology_2023_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let catalogue = Catalogue::shipped().expect("valid");
     let study = study("xpenology-2023", include_str!("../../../../../studies/xpenology-2023.toml"));
     let import = Import::published(&catalogue, study).expect("figures");
     let analysis = analysed(&import, &folder.path().join("run"));
-    let told = told(&analysis);
+    let reported = reported(&analysis);
     assert!(
-        told.iter().any(|t| t.contains("random reads per second from 2 hard disks")),
-        "{told:?}"
+        reported.iter().any(|t| t.contains("random reads per second from 2 hard disks")),
+        "{reported:?}"
     );
     // What the disks gave in truth is left alone.
-    assert!(told.iter().all(|t| !t.contains("single/ext4")), "{told:?}");
+    assert!(reported.iter().all(|t| !t.contains("single/ext4")), "{reported:?}");
 }
 
 #[test]
@@ -89,7 +92,7 @@ fn what_disks_gave_in_the_other_studies_is_left_alone() {
         let study = study(name, text);
         let import = Import::published(&catalogue, study).expect("figures");
         let analysis = analysed(&import, &folder.path().join("run"));
-        assert!(told(&analysis).is_empty(), "{name}: {:?}", told(&analysis));
+        assert!(reported(&analysis).is_empty(), "{name}: {:?}", reported(&analysis));
     }
 }
 
@@ -115,7 +118,7 @@ fn fio_report(options: &str, directions: &[(&str, f64)]) -> String {
 }
 
 #[test]
-fn mixed_reads_and_commits_that_no_disk_gives_are_told() {
+fn mixed_reads_and_commits_that_no_disk_gives_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let mixed = "\"rw\" : \"randrw\", \"bs\" : \"4k\", \"iodepth\" : \"32\", \"direct\" : \"1\"";
     let commits = "\"rw\" : \"write\", \"bs\" : \"4k\", \"fdatasync\" : \"1\"";
@@ -141,11 +144,11 @@ fn mixed_reads_and_commits_that_no_disk_gives_are_told() {
             };
             let to = folder.path().join(format!("{name}-{}", &drives[..3]));
             let analysis = analysed(&Import::read(&request).expect("imported"), &to);
-            let told = told(&analysis);
+            let reported = reported(&analysis);
             if expected.is_empty() || drives == "ssd:4" {
-                assert!(told.is_empty(), "{name} {drives}: {told:?}");
+                assert!(reported.is_empty(), "{name} {drives}: {reported:?}");
             } else {
-                assert!(told.iter().any(|t| t.contains(expected)), "{name}: {told:?}");
+                assert!(reported.iter().any(|t| t.contains(expected)), "{name}: {reported:?}");
             }
         }
     }
@@ -159,12 +162,12 @@ fn random_reads_that_are_given_by_their_number_alone_are_judged() {
     let study = study("qiita-2014", include_str!("../../../../../studies/qiita-2014.toml"));
     let import = Import::published(&catalogue, study).expect("figures");
     let analysis = analysed(&import, &folder.path().join("run"));
-    let texts = told(&analysis);
+    let texts = reported(&analysis);
     assert!(texts.iter().any(|t| t.contains("1609 random reads per second")), "{texts:?}");
 }
 
 #[test]
-fn zeros_by_dd_are_told_where_the_stack_is_said_to_compress() {
+fn zeros_by_dd_are_reported_where_the_stack_is_said_to_compress() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("dd.txt");
     let output = "$ dd if=/dev/zero of=/mnt/x bs=1M count=1024 conv=fsync\n1024+0 records in\n\

@@ -148,13 +148,13 @@ fn bar(bars: &Bars<'_>, point: &Point) -> Markup {
 /// An interval as a line with caps, or with an arrow where it goes on. A halo in
 /// the page's colour sets it off from any bar.
 fn whisker(scale: &Scale, interval: Interval) -> Markup {
-    let goes_on = scale.ticks.last().is_some_and(|end| interval.high > *end);
+    let continues = scale.ticks.last().is_some_and(|end| interval.high > *end);
     let (low, high) = (percent(scale.percent(interval.low)), percent(scale.percent(interval.high)));
     html! {
         @for class in ["halo", "whisker"] {
             line.(class) x1=(low) x2=(high) y1="50%" y2="50%" {}
             line.(class) x1=(low) x2=(low) y1="28%" y2="72%" {}
-            @if goes_on {
+            @if continues {
                 svg.arrow x=(high) y="50%" { path.(class) d="M-6-4L-1 0L-6 4" {} }
             } @else {
                 line.(class) x1=(high) x2=(high) y1="28%" y2="72%" {}

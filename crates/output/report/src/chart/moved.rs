@@ -1,7 +1,7 @@
 //! Published claims as lines: what is accepted as a bar, ours as shipped as a mark, and a small
 //! dot for each run in which a drive had other values.
 
-use disklab_published::{Judged, Standing};
+use disklab_published::{JudgedRow, RowStatus};
 use disklab_units::significant;
 use indexmap::IndexMap;
 use maud::{Markup, html};
@@ -10,12 +10,12 @@ use super::percent;
 use super::published::{class, framed, ground, mark, scale_of, unit};
 use super::scale::Scale;
 use crate::MovedClaim;
-use crate::view::published::{standing, subject};
+use crate::view::published::{status, subject};
 
 /// The picture of those claims; nothing where there are none.
 pub(crate) fn chart(claims: &[&MovedClaim]) -> Markup {
     let mut groups: IndexMap<&str, Vec<&MovedClaim>> = IndexMap::new();
-    for claim in claims.iter().filter(|claim| claim.shipped.ours.is_some()) {
+    for claim in claims.iter().filter(|claim| claim.shipped.measured.is_some()) {
         groups.entry(&claim.shipped.row.workload).or_default().push(claim);
     }
     if groups.is_empty() {
@@ -29,7 +29,7 @@ pub(crate) fn chart(claims: &[&MovedClaim]) -> Markup {
 /// As shipped, and then those of the other runs.
 fn quotients(claim: &MovedClaim) -> impl Iterator<Item = f64> {
     let by = unit(&claim.shipped);
-    let own = claim.shipped.ours.map(|ours| ours.centre);
+    let own = claim.shipped.measured.map(|measured| measured.centre);
     own.into_iter().chain(claim.figures.iter().copied()).map(move |figure| figure / by)
 }
 
@@ -39,7 +39,7 @@ fn line(scale: &Scale, claim: &MovedClaim) -> Markup {
     let (lowest, highest) =
         quotients(claim).fold((own, own), |(low, high), q| (low.min(q), high.max(q)));
     html! {
-        div.bar.(class(judged.standing)) {
+        div.bar.(class(judged.status)) {
             span.name { (subject(judged)) }
             svg.track aria-hidden="true" {
                 (ground(scale, judged))
@@ -49,39 +49,39 @@ fn line(scale: &Scale, claim: &MovedClaim) -> Markup {
                     @let at = percent(scale.percent(quotient));
                     circle.moved.(class(there(judged, quotient))) cx=(at) cy="50%" r="2.5" {}
                 }
-                svg.mark x=(percent(scale.percent(own))) y="50%" { (mark(judged.standing, true)) }
+                svg.mark x=(percent(scale.percent(own))) y="50%" { (mark(judged.status, true)) }
             }
             span.value {
                 (significant(own, 3)) "× "
                 small { "(" (significant(lowest, 3)) " to " (significant(highest, 3)) ") " }
-                (standing(judged))
+                (status(judged))
             }
         }
     }
 }
 
 /// Where the claim would stand with this figure.
-fn there(judged: &Judged, quotient: f64) -> Standing {
+fn there(judged: &JudgedRow, quotient: f64) -> RowStatus {
     let holds = judged.accepted.is_some_and(|band| band.holds(quotient * unit(judged)));
-    if holds { Standing::Met } else { Standing::Missed }
+    if holds { RowStatus::Reproduced } else { RowStatus::NotReproduced }
 }
 
 fn legend() -> Markup {
-    let shipped = |standing, name: &str| {
+    let shipped = |status, name: &str| {
         html! {
-            li.(class(standing)) {
+            li.(class(status)) {
                 svg.swatch width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true" {
-                    (mark(standing, true))
+                    (mark(status, true))
                 }
                 (name)
             }
         }
     };
-    let moved = |standing, name: &str| {
+    let moved = |status, name: &str| {
         html! {
-            li.(class(standing)) {
+            li.(class(status)) {
                 svg.swatch width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true" {
-                    circle.moved.(class(standing)) r="2.5" {}
+                    circle.moved.(class(status)) r="2.5" {}
                 }
                 (name)
             }
@@ -89,10 +89,10 @@ fn legend() -> Markup {
     };
     html! {
         ul.legend.shared {
-            (shipped(Standing::Met, "as shipped, met"))
-            (shipped(Standing::Missed, "as shipped, missed"))
-            (moved(Standing::Met, "another drive, met"))
-            (moved(Standing::Missed, "another drive, missed"))
+            (shipped(RowStatus::Reproduced, "as shipped, met"))
+            (shipped(RowStatus::NotReproduced, "as shipped, missed"))
+            (moved(RowStatus::Reproduced, "another drive, met"))
+            (moved(RowStatus::NotReproduced, "another drive, missed"))
         }
     }
 }

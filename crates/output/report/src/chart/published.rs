@@ -4,21 +4,21 @@
 //! orders subject ÷ baseline. Met and missed differ by the mark's shape, its colour and
 //! its word; rows that are not counted have an open mark.
 
-use disklab_published::{Comparison, Judged, Kind, Standing};
+use disklab_published::{Comparison, JudgedRow, Kind, RowStatus};
 use disklab_units::significant;
 use indexmap::IndexMap;
 use maud::{Markup, html};
 
 use crate::chart::scale::Scale;
 use crate::chart::{caption, percent};
-use crate::view::published::{published, standing, subject};
+use crate::view::published::{published, status, subject};
 
 /// The axis reaches no further than this many times less or more.
 const REACH: f64 = 30.0;
 
 /// The picture; nothing where no row has a figure of ours.
 pub(crate) fn chart(comparison: &Comparison) -> Markup {
-    let mut groups: IndexMap<&str, Vec<(&Judged, f64)>> = IndexMap::new();
+    let mut groups: IndexMap<&str, Vec<(&JudgedRow, f64)>> = IndexMap::new();
     for judged in &comparison.rows {
         if let Some(quotient) = judged.quotient {
             groups.entry(&judged.row.workload).or_default().push((judged, quotient));
@@ -79,10 +79,10 @@ fn axis(scale: &Scale) -> Markup {
     }
 }
 
-fn line(scale: &Scale, judged: &Judged, quotient: f64) -> Markup {
+fn line(scale: &Scale, judged: &JudgedRow, quotient: f64) -> Markup {
     let interval = interval(judged).filter(|(low, high)| low < high);
     html! {
-        div.bar.(class(judged.standing)) {
+        div.bar.(class(judged.status)) {
             span.name { (subject(judged)) }
             svg.track aria-hidden="true" {
                 (ground(scale, judged))
@@ -91,20 +91,20 @@ fn line(scale: &Scale, judged: &Judged, quotient: f64) -> Markup {
                     line.whisker x1=(x1) x2=(x2) y1="50%" y2="50%" {}
                 }
                 svg.mark x=(percent(scale.percent(quotient))) y="50%" {
-                    (mark(judged.standing, judged.counts))
+                    (mark(judged.status, judged.counts))
                 }
             }
             span.value {
                 (significant(quotient, 3)) "× "
                 @if judged.row.kind == Kind::Order { small { "(" (published(judged)) ") " } }
-                (standing(judged))
+                (status(judged))
             }
         }
     }
 }
 
 /// What lies below the marks of a line: the grid, what is accepted, and 1.
-pub(super) fn ground(scale: &Scale, judged: &Judged) -> Markup {
+pub(super) fn ground(scale: &Scale, judged: &JudgedRow) -> Markup {
     let (low, high) = accepted(judged);
     let (from, to) = (scale.percent(low), high.map_or(100.0, |h| scale.percent(h)));
     html! {
@@ -120,21 +120,21 @@ pub(super) fn ground(scale: &Scale, judged: &Judged) -> Markup {
 }
 
 /// A disc where it is met, a cross where it is missed; open where it is not counted.
-pub(super) fn mark(standing: Standing, counts: bool) -> Markup {
+pub(super) fn mark(status: RowStatus, counts: bool) -> Markup {
     html! {
-        @match standing {
-            Standing::Missed => path.cross.open[!counts] d="M-5-5L5 5M-5 5L5-5" {},
+        @match status {
+            RowStatus::NotReproduced => path.cross.open[!counts] d="M-5-5L5 5M-5 5L5-5" {},
             _ => circle.dot.open[!counts] r="5" {},
         }
     }
 }
 
 fn legend() -> Markup {
-    let entry = |standing, counts, name: &str| {
+    let entry = |status, counts, name: &str| {
         html! {
-            li.(class(standing)) {
+            li.(class(status)) {
                 svg.swatch width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true" {
-                    (mark(standing, counts))
+                    (mark(status, counts))
                 }
                 (name)
             }
@@ -142,32 +142,32 @@ fn legend() -> Markup {
     };
     html! {
         ul.legend.shared {
-            (entry(Standing::Met, true, "met"))
-            (entry(Standing::Missed, true, "missed"))
-            (entry(Standing::Met, false, "met, not counted"))
-            (entry(Standing::Missed, false, "missed, not counted"))
+            (entry(RowStatus::Reproduced, true, "met"))
+            (entry(RowStatus::NotReproduced, true, "missed"))
+            (entry(RowStatus::Reproduced, false, "met, not counted"))
+            (entry(RowStatus::NotReproduced, false, "missed, not counted"))
         }
     }
 }
 
-pub(super) fn class(standing: Standing) -> &'static str {
-    if standing == Standing::Missed { "missed" } else { "met" }
+pub(super) fn class(status: RowStatus) -> &'static str {
+    if status == RowStatus::NotReproduced { "missed" } else { "met" }
 }
 
 /// What is accepted, on the axis.
-fn accepted(judged: &Judged) -> (f64, Option<f64>) {
+fn accepted(judged: &JudgedRow) -> (f64, Option<f64>) {
     let Some(band) = judged.accepted else { return (1.0, Some(1.0)) };
     let by = unit(judged);
     (band.low / by, band.high.map(|high| high / by))
 }
 
-fn interval(judged: &Judged) -> Option<(f64, f64)> {
+fn interval(judged: &JudgedRow) -> Option<(f64, f64)> {
     let by = unit(judged);
-    judged.ours?.interval.map(|(low, high)| (low / by, high / by))
+    judged.measured?.interval.map(|(low, high)| (low / by, high / by))
 }
 
 /// What a row's figures are divided by on the axis.
-pub(super) fn unit(judged: &Judged) -> f64 {
+pub(super) fn unit(judged: &JudgedRow) -> f64 {
     match judged.row.value {
         Some(value) if judged.row.kind != Kind::Order => value,
         _ => 1.0,

@@ -181,7 +181,7 @@ fn purpose(pick: &Pick<'_>) -> String {
     let sure = match pick.guess.confidence {
         Confidence::Sure | Confidence::Equivalent | Confidence::Only => "",
         Confidence::Likely => " (likely)",
-        Confidence::Open | Confidence::Once | Confidence::Partial => " (guess)",
+        Confidence::Inconclusive | Confidence::Once | Confidence::Partial => " (guess)",
     };
     format!("{}{sure}", pick.purpose.short)
 }

@@ -29,10 +29,10 @@ pub(crate) fn section(report: &Report) -> Markup {
                         significant(load.median, 3), significant(load.worst, 3)
                     )))
                 }
-                @if let Some(foreign) = facts.foreign_bytes {
+                @if let Some(background) = facts.background_bytes {
                     (entry("Foreign I/O", &format!(
                         "{} median, {} worst per cell, on devices outside the stack",
-                        Quantity::Size.show(foreign.median), Quantity::Size.show(foreign.worst)
+                        Quantity::Size.show(background.median), Quantity::Size.show(background.worst)
                     )))
                 }
             }
@@ -87,8 +87,8 @@ const COLUMNS: [Column; 10] = [
 
 fn drives(drives: &[DriveState]) -> Markup {
     // What no drive tells needs no column.
-    let told = COLUMNS.iter().filter(|(_, show)| drives.iter().any(|d| !show(d).is_empty()));
-    let columns: Vec<&Column> = told.collect();
+    let listed = COLUMNS.iter().filter(|(_, show)| drives.iter().any(|d| !show(d).is_empty()));
+    let columns: Vec<&Column> = listed.collect();
     html! {
         @if !drives.is_empty() {
             h3 { "Drives" }

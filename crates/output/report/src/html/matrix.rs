@@ -1,6 +1,6 @@
 //! All stacks beside all purposes: how fast each is next to the best, in colours and words.
 
-use disklab_verdict::{Place, Recommendation};
+use disklab_verdict::{Rank, Recommendation};
 use maud::{Markup, html};
 
 use crate::first_screen::{FirstScreen, StackLine, may_fail, space};
@@ -117,9 +117,9 @@ fn cell(stack: &StackLine, recommendation: &Recommendation) -> Markup {
 }
 
 /// How it stands among those that survive as many lost drives, with the interval.
-fn tip(place: &Place) -> String {
+fn tip(place: &Rank) -> String {
     if place.distance.is_empty() {
-        return format!("{} of these", place.standing.word());
+        return format!("{} of these", place.word.word());
     }
-    format!("{}: {} of the first of these", place.standing.word(), place.distance)
+    format!("{}: {} of the first of these", place.word.word(), place.distance)
 }

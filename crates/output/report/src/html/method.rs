@@ -173,7 +173,7 @@ fn table(overheads: &[StackOverhead]) -> Markup {
                             td.n { (o.total.n) }
                             td.n { (median(o.make)) }
                             td.n { (median(o.caches)) }
-                            td.n { (median(o.take_down)) }
+                            td.n { (median(o.tear_down)) }
                             td.n { strong { (median(o.total)) } }
                             td.n { (significant(o.total.worst, 3)) }
                             @if waited { td.n { (median(o.settle)) } }

@@ -13,7 +13,7 @@ const BOTTOM: f64 = 88.0;
 /// The height of a line of text, in per cent of the drawing's.
 const LINE: f64 = 5.5;
 /// Names stand at the left of dots beyond this place, so that they stay in the drawing.
-const TURN: f64 = 62.0;
+const TICK: f64 = 62.0;
 
 struct Dot<'a> {
     stack: &'a StackLine,
@@ -136,7 +136,7 @@ fn mark(dot: &Dot<'_>) -> Markup {
 }
 
 fn name(dot: &Dot<'_>) -> Markup {
-    let turned = dot.x > TURN;
+    let turned = dot.x > TICK;
     let (x, anchor) = if turned { (dot.x - 2.5, "end") } else { (dot.x + 2.5, "start") };
     html! {
         text.label x=(percent(x)) y=(percent(dot.name_y)) dy=".35em" text-anchor=(anchor) {

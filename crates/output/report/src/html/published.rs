@@ -1,12 +1,12 @@
 //! What was published, beside ours.
 
-use disklab_published::{Comparison, Judged, Standing};
+use disklab_published::{Comparison, JudgedRow, RowStatus};
 use maud::{Markup, html};
 
 use crate::Report;
 use crate::chart::published as picture;
 use crate::view::published::{
-    RULE, ours, published, quotient, remarks, standing, subject, tally, why,
+    RULE, measured, notes, published, quotient, status, subject, tally, why,
 };
 
 /// The section; empty where nothing was published about the study.
@@ -17,7 +17,7 @@ pub(crate) fn section(report: &Report) -> Markup {
             h2 { "What was published, beside ours" }
             p { (tally(&comparison.tally)) }
             p.muted { (RULE) }
-            @for remark in remarks(comparison) { p { strong { (remark) } } }
+            @for note in notes(comparison) { p { strong { (note) } } }
             (picture::chart(comparison))
             (table(comparison))
         }
@@ -50,10 +50,10 @@ fn table(comparison: &Comparison) -> Markup {
     }
 }
 
-fn row(judged: &Judged) -> Markup {
-    let is_missed = judged.standing == Standing::Missed && judged.counts;
+fn row(judged: &JudgedRow) -> Markup {
+    let is_missed = judged.status == RowStatus::NotReproduced && judged.counts;
     html! {
-        tr.missed[is_missed] {
+        tr.not_reproduced[is_missed] {
             th scope="row" { (judged.row.id) }
             td.words { (subject(judged)) }
             td.words {
@@ -61,9 +61,9 @@ fn row(judged: &Judged) -> Markup {
                 @if !judged.row.note.is_empty() { " " small { (judged.row.note) } }
             }
             td.n { (published(judged)) }
-            td.n { strong { (ours(judged)) } }
+            td.n { strong { (measured(judged)) } }
             td.n { (quotient(judged)) }
-            td.standing { (standing(judged)) }
+            td.status { (status(judged)) }
             td.words { (why(judged).unwrap_or_default()) }
         }
     }

@@ -46,8 +46,8 @@ fn purpose(recommendation: &Recommendation) -> Markup {
         @if !recommendation.lacking.is_empty() {
             p.muted { "Not measured here: " (recommendation.lacking.join(", ")) "." }
         }
-        @if !recommendation.doubtful.is_empty() {
-            p.muted { "Left out for severe findings: " (recommendation.doubtful.join(", ")) "." }
+        @if !recommendation.suspect.is_empty() {
+            p.muted { "Left out for severe findings: " (recommendation.suspect.join(", ")) "." }
         }
         details {
             summary { "What counts, and why" }

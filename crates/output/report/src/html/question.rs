@@ -34,14 +34,14 @@ pub(crate) fn section(
                 (table::drives(report, answer))
             }
             (absences(&absences_here, false))
-            (doubts(report, answer))
+            (suspicions(report, answer))
         }
     }
 }
 
 /// What makes these figures doubtful. What concerns every question is told once,
 /// in the section of findings, and only named here.
-fn doubts(report: &Report, answer: &Answer) -> Markup {
+fn suspicions(report: &Report, answer: &Answer) -> Markup {
     let concerns = |f: &Finding, a: &Answer| a.points.iter().any(|p| f.groups.contains(&p.group));
     let answers = &report.analysis.answers;
     let concerns_all = |f: &Finding| answers.len() > 1 && answers.iter().all(|a| concerns(f, a));
@@ -49,10 +49,10 @@ fn doubts(report: &Report, answer: &Answer) -> Markup {
         .analysis
         .findings
         .iter()
-        .filter(|f| f.severity != Severity::Remark && concerns(f, answer))
+        .filter(|f| f.severity != Severity::Note && concerns(f, answer))
         .partition(|f| concerns_all(f));
     html! {
-        @if !here.is_empty() { div.doubts { (findings::list(&here)) } }
+        @if !here.is_empty() { div.suspicions { (findings::list(&here)) } }
         @if !everywhere.is_empty() {
             p.muted {
                 "Here as in all questions: "

@@ -95,16 +95,16 @@ fn findings(md: &mut String, report: &Report) {
 }
 
 /// Of one kind, this many findings are told in words; a forum post must end.
-const TOLD: usize = 3;
+const LISTED: usize = 3;
 
 fn write_kinds(md: &mut String, kinds: &[Kind<'_>]) {
     for Kind { audit, advice, texts, .. } in kinds {
         let _ = write!(md, "- *{}*:", escape(audit));
-        for text in texts.iter().take(TOLD) {
+        for text in texts.iter().take(LISTED) {
             let _ = write!(md, " {}", escape(text));
         }
-        if texts.len() > TOLD {
-            let _ = write!(md, " And {} more like these.", texts.len() - TOLD);
+        if texts.len() > LISTED {
+            let _ = write!(md, " And {} more like these.", texts.len() - LISTED);
         }
         if !advice.is_empty() {
             let _ = write!(md, " → {}", escape(advice));
@@ -176,8 +176,8 @@ fn alike(drives: &[DriveState]) -> IndexMap<String, Vec<&str>> {
         // Of drives that an import names, the size is not known.
         let size = (drive.size_bytes > 0).then(|| Bytes(drive.size_bytes).si());
         let mut parts: Vec<String> = size.into_iter().collect();
-        let told = [&drive.model, &drive.scheduler, &drive.write_cache];
-        parts.extend(told.into_iter().flatten().cloned());
+        let listed = [&drive.model, &drive.scheduler, &drive.write_cache];
+        parts.extend(listed.into_iter().flatten().cloned());
         parts.extend(drive.smart.as_ref().map(smart_lines).unwrap_or_default());
         alike.entry(parts.join(", ")).or_default().push(&drive.drive);
     }

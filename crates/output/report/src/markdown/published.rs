@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use disklab_published::{Comparison, Judged, Standing, Tally};
+use disklab_published::{Comparison, JudgedRow, RowStatus, Tally};
 use indexmap::IndexMap;
 
 use crate::markdown::escape::text as escape;
 use crate::markdown::table::Table;
 use crate::view::published::{
-    RULE, ours, published, quotient, remarks, standing, subject, tally, why,
+    RULE, measured, notes, published, quotient, status, subject, tally, why,
 };
 
 /// Several studies held against what was published about them, in Markdown: the counts
@@ -44,13 +44,13 @@ fn summary(md: &mut String, comparisons: &[Comparison]) {
             name.to_owned(),
             t.rows.to_string(),
             t.countable.to_string(),
-            t.met.to_string(),
-            t.missed.to_string(),
+            t.reproduced.to_string(),
+            t.not_reproduced.to_string(),
             t.not_run.to_string(),
             share,
             t.uncertain.to_string(),
             t.unexplained.to_string(),
-            format!("{} ({})", t.cpu_bound, t.cpu_bound_met),
+            format!("{} ({})", t.cpu_bound, t.cpu_bound_reproduced),
             t.without_value.to_string(),
         ]
     };
@@ -68,8 +68,8 @@ fn summary(md: &mut String, comparisons: &[Comparison]) {
 pub(super) fn write(md: &mut String, comparison: &Comparison, heading: &str) {
     let _ = write!(md, "{heading} Published, beside ours: {}\n\n", escape(&comparison.study));
     let _ = write!(md, "{}\n\n", escape(&tally(&comparison.tally)));
-    for remark in remarks(comparison) {
-        let _ = write!(md, "{}\n\n", escape(&remark));
+    for note in notes(comparison) {
+        let _ = write!(md, "{}\n\n", escape(&note));
     }
     for (workload, rows) in by_workload(comparison) {
         let _ = write!(md, "**{}**\n\n", escape(workload));
@@ -79,9 +79,9 @@ pub(super) fn write(md: &mut String, comparison: &Comparison, heading: &str) {
             table.rows.push(vec![
                 escape(&subject(judged)),
                 escape(&published(judged)),
-                escape(&ours(judged)),
+                escape(&measured(judged)),
                 quotient(judged),
-                format!("{} {}", mark(judged), standing(judged)).trim().to_owned(),
+                format!("{} {}", mark(judged), status(judged)).trim().to_owned(),
                 escape(&judged.row.id),
             ]);
         }
@@ -91,8 +91,8 @@ pub(super) fn write(md: &mut String, comparison: &Comparison, heading: &str) {
 }
 
 /// The rows of each workload and metric, in the order of the file.
-fn by_workload(comparison: &Comparison) -> IndexMap<&str, Vec<&Judged>> {
-    let mut groups: IndexMap<&str, Vec<&Judged>> = IndexMap::new();
+fn by_workload(comparison: &Comparison) -> IndexMap<&str, Vec<&JudgedRow>> {
+    let mut groups: IndexMap<&str, Vec<&JudgedRow>> = IndexMap::new();
     for judged in &comparison.rows {
         groups.entry(&judged.row.workload).or_default().push(judged);
     }
@@ -101,7 +101,7 @@ fn by_workload(comparison: &Comparison) -> IndexMap<&str, Vec<&Judged>> {
 
 /// Why rows are missed or have no figure: each reason once, with its rows.
 fn reasons(md: &mut String, comparison: &Comparison) {
-    let mut reasons: IndexMap<String, Vec<&Judged>> = IndexMap::new();
+    let mut reasons: IndexMap<String, Vec<&JudgedRow>> = IndexMap::new();
     for judged in &comparison.rows {
         if let Some(why) = why(judged) {
             reasons.entry(why).or_default().push(judged);
@@ -119,10 +119,10 @@ fn reasons(md: &mut String, comparison: &Comparison) {
 }
 
 /// A mark that is seen in a column of words.
-fn mark(judged: &Judged) -> &'static str {
-    match judged.standing {
-        Standing::Met => "✓",
-        Standing::Missed => "✗",
-        Standing::NotRun | Standing::NothingPublished => "",
+fn mark(judged: &JudgedRow) -> &'static str {
+    match judged.status {
+        RowStatus::Reproduced => "✓",
+        RowStatus::NotReproduced => "✗",
+        RowStatus::NotRun | RowStatus::NothingPublished => "",
     }
 }

@@ -9,7 +9,7 @@ use crate::Report;
 use crate::html::parts;
 
 /// Sentences of a kind that a post has room for.
-const TOLD: usize = 2;
+const LISTED: usize = 2;
 
 /// The section; nothing where a run has only one stack or no purpose is measured.
 pub(crate) fn write(md: &mut String, report: &Report) {
@@ -34,8 +34,9 @@ pub(crate) fn write(md: &mut String, report: &Report) {
             let survives = escape(&Recommendation::survives(class.survives));
             let _ = writeln!(md, "  - {survives}: {advice}.");
             for (what, sentences) in parts(class) {
-                let told: Vec<String> = sentences.iter().take(TOLD).map(|s| escape(s)).collect();
-                let _ = writeln!(md, "    - {what}: {}", told.join(" "));
+                let listed: Vec<String> =
+                    sentences.iter().take(LISTED).map(|s| escape(s)).collect();
+                let _ = writeln!(md, "    - {what}: {}", listed.join(" "));
             }
         }
     }

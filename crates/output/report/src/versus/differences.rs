@@ -111,14 +111,14 @@ fn kernels(report: &Report) -> String {
 /// The bench's settings.
 fn options(all: &mut Vec<Difference>, a: &Report, b: &Report) {
     let options = [a, b].map(|report| BTreeMap::from_iter(report.info.options.listed()));
-    let [ours, theirs] = &options;
-    let names: BTreeSet<&str> = ours.keys().chain(theirs.keys()).copied().collect();
+    let [measured, theirs] = &options;
+    let names: BTreeSet<&str> = measured.keys().chain(theirs.keys()).copied().collect();
     // A kernel is known by its digest, wherever it lies.
     for name in names.into_iter().filter(|name| *name != "kernel") {
         let of = |all: &BTreeMap<&str, String>| {
             all.get(name).cloned().unwrap_or_else(|| "not set".to_owned())
         };
-        add(all, &format!("--{name}"), (of(ours), of(theirs)), false);
+        add(all, &format!("--{name}"), (of(measured), of(theirs)), false);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Everything, for programs.
 
 use disklab_stats::{Estimate, Interval};
-use disklab_verdict::{Change, Pair, Standing};
+use disklab_verdict::{Change, Pair, RunVerdict};
 use serde_json::{Value, json};
 
 use super::TwoRuns;
@@ -16,11 +16,11 @@ const VERSION: u32 = 1;
 pub(super) fn text(runs: &TwoRuns) -> String {
     let versus = &runs.versus;
     let [slower, faster, same, identical, unknown] = versus.counts();
-    let standing = match versus.standing() {
-        Standing::Fine => "fine",
-        Standing::Regression => "regression",
-        Standing::TooNoisy => "too-noisy",
-        Standing::TooFew => "too-few",
+    let verdict = match versus.verdict() {
+        RunVerdict::Fine => "fine",
+        RunVerdict::Regression => "regression",
+        RunVerdict::TooNoisy => "too-noisy",
+        RunVerdict::TooFew => "too-few",
     };
     let value = json!({
         "schema": SCHEMA,
@@ -29,7 +29,7 @@ pub(super) fn text(runs: &TwoRuns) -> String {
         "b": run(&runs.name_b, &runs.b),
         "level": versus.level,
         "simulated": versus.lab,
-        "standing": standing,
+        "verdict": verdict,
         "headline": versus.headline(),
         "counts": { "slower": slower, "faster": faster, "same": same,
                     "identical": identical, "unknown": unknown },

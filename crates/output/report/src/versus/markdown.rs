@@ -33,13 +33,13 @@ pub(super) fn text(runs: &TwoRuns) -> String {
         md.push('\n');
     }
     let ranked = runs.versus.worst_first();
-    let (told, rest): (Vec<&Pair>, Vec<&Pair>) =
+    let (listed, rest): (Vec<&Pair>, Vec<&Pair>) =
         ranked.into_iter().partition(|p| !matches!(p.change, Change::Same | Change::Identical));
-    let (open, folded) = told.split_at(told.len().min(OPEN));
+    let (open, folded) = listed.split_at(listed.len().min(OPEN));
     table(&mut md, runs, open);
     fold(&mut md, runs, "more that is not the same", folded);
     fold(&mut md, runs, "that are the same or identical", &rest);
-    remarks(&mut md, runs);
+    notes(&mut md, runs);
     md
 }
 
@@ -107,7 +107,7 @@ fn fold(md: &mut String, runs: &TwoRuns, what: &str, pairs: &[&Pair]) {
     md.push_str("</details>\n\n");
 }
 
-fn remarks(md: &mut String, runs: &TwoRuns) {
+fn notes(md: &mut String, runs: &TwoRuns) {
     let versus = &runs.versus;
     for missing in &versus.missing {
         let _ = writeln!(md, "- {}", escape(&missing.text()));

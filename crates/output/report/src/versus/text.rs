@@ -51,12 +51,12 @@ fn severe(out: &mut String, runs: &TwoRuns) {
 }
 
 fn questions(out: &mut String, runs: &TwoRuns) {
-    let mut told: Vec<usize> = Vec::new();
+    let mut listed: Vec<usize> = Vec::new();
     for pair in &runs.versus.pairs {
-        if told.contains(&pair.answer) {
+        if listed.contains(&pair.answer) {
             continue;
         }
-        told.push(pair.answer);
+        listed.push(pair.answer);
         let of_question: Vec<&Pair> =
             runs.versus.pairs.iter().filter(|p| p.answer == pair.answer).collect();
         let _ = writeln!(out, "\n{}", plain(&pair.question));

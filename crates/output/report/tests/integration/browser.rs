@@ -91,7 +91,7 @@ addEventListener('load', () => {
 "##;
 
 /// What the browser makes of `page` in a window of this width; none where there is none.
-fn look(page: &str, width: u32) -> Option<Seen> {
+fn screenshot(page: &str, width: u32) -> Option<Seen> {
     let said = ask(page, &[PROBE], width)?;
     Some(serde_json::from_str(&said).unwrap_or_else(|e| panic!("{e}: {said}")))
 }
@@ -177,7 +177,7 @@ fn people_with_disabilities_can_use_it() {
 
 fn check(page: &str) {
     for width in WIDTHS {
-        let Some(seen) = look(page, width) else { return };
+        let Some(seen) = screenshot(page, width) else { return };
         assert!(seen.window <= width && seen.window + 20 > width, "{seen:?}");
         assert!(seen.page <= seen.window, "wider than {width}: {seen:#?}");
         for faults in [&seen.stick_out, &seen.dead_links, &seen.blocked, &seen.invisible] {
@@ -192,7 +192,7 @@ fn faults_are_seen() {
     let page = render(&support::made(1, 1, "lab", 1), Format::Html);
     let faults = "<main><p style='width: 3000px'>wide</p><a href='#nowhere'>dead</a>\
         <figure style='display: none'>gone</figure><img src='http://127.0.0.1:9/x.png'>";
-    let Some(seen) = look(&page.replacen("<main>", faults, 1), 1280) else { return };
+    let Some(seen) = screenshot(&page.replacen("<main>", faults, 1), 1280) else { return };
     assert!(seen.page >= 3000, "{seen:?}");
     assert_eq!(seen.stick_out, ["P  wide"]);
     assert_eq!(seen.dead_links, ["#nowhere"]);
@@ -209,7 +209,7 @@ fn a_page_fits_a_telephone_and_a_screen() {
 #[test]
 fn tables_sort_by_a_click_and_charts_can_be_saved() {
     let page = render(&support::made(3, 4, "loop", 6), Format::Html);
-    let Some(seen) = look(&page, 1280) else { return };
+    let Some(seen) = screenshot(&page, 1280) else { return };
     assert!(seen.sorted.len() > 2 && seen.buttons >= 2, "{seen:?}");
     let number = |text: &String| match text.as_str() {
         "best" => 1.0,
@@ -225,8 +225,8 @@ fn so_does_one_without_repeats_in_the_lab() {
 }
 
 #[test]
-fn so_does_one_beside_what_was_published() {
-    check(&render(&crate::published::beside(support::made(2, 2, "lab", 1)), Format::Html));
+fn so_does_one_next_to_what_was_published() {
+    check(&render(&crate::published::published_rows(support::made(2, 2, "lab", 1)), Format::Html));
 }
 
 #[test]

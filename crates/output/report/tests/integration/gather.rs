@@ -86,7 +86,7 @@ fn made(folder: &std::path::Path, study_text: &str) -> Run {
 }
 
 #[test]
-fn what_drives_write_inside_stands_beside_what_they_were_given() {
+fn what_drives_write_inside_is_next_to_what_they_were_given() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = made(&folder.path().join("run"), STUDY);
     let report = Report::gather(&run).expect("a report");
@@ -98,7 +98,7 @@ fn what_drives_write_inside_stands_beside_what_they_were_given() {
 }
 
 #[test]
-fn a_run_that_is_still_going_on_has_a_report() {
+fn a_run_that_is_still_running_has_a_report() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = made(&folder.path().join("run"), STUDY);
     let report = Report::gather(&run).expect("a report");

@@ -124,7 +124,7 @@ fn the_answers_come_first_with_space_and_how_sure() {
 }
 
 #[test]
-fn stacks_stand_beside_purposes_in_words_and_not_only_colours() {
+fn stacks_stand_next_to_purposes_in_words_and_not_only_colours() {
     let page = render(&support::made(2, 2, "loop", 6), Format::Html);
     let at = page.find("class=\"matrix ").expect("the table");
     let table = &page[at..page[at..].find("</table>").map_or(page.len(), |end| at + end)];

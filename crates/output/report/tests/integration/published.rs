@@ -1,6 +1,6 @@
 //! What was published, beside ours, in all forms.
 
-use disklab_published::{Catalogue, CellFate, Comparison, Measured, compare};
+use disklab_published::{Catalogue, CellFate, Comparison, MeasuredCell, compare};
 use disklab_report::{Format, Report, published_text, render};
 use disklab_source::Source;
 
@@ -29,7 +29,7 @@ why = "The published unit is <wrong>."
 evidence = "A drive of 9 MB/s."
 "#;
 
-pub fn beside(mut report: Report) -> Report {
+pub fn published_rows(mut report: Report) -> Report {
     let source = |name: &str, text: &str| Source { name: name.into(), text: text.into() };
     let catalogue = Catalogue::read(
         source("p.csv", ROWS),
@@ -40,7 +40,7 @@ pub fn beside(mut report: Report) -> Report {
     let cells: Vec<CellFate> = Vec::new();
     report.published = compare(
         &catalogue,
-        &Measured {
+        &MeasuredCell {
             study: &report.study,
             groups: &report.analysis.groups,
             cells: &cells,
@@ -58,7 +58,7 @@ fn comparison(report: &Report) -> &Comparison {
 
 #[test]
 fn the_page_draws_and_tells_each_row() {
-    let report = beside(support::made(2, 3, "lab", 3));
+    let report = published_rows(support::made(2, 3, "lab", 3));
     let html = render(&report, Format::Html);
     let elements = wellformed::elements(&html).unwrap_or_else(|e| panic!("{e}"));
     let class = |element: &wellformed::Element| {
@@ -83,7 +83,7 @@ fn a_page_of_a_study_of_which_nothing_was_published_has_no_such_section() {
 
 #[test]
 fn the_post_counts_and_says_why() {
-    let report = beside(support::made(2, 3, "lab", 3));
+    let report = published_rows(support::made(2, 3, "lab", 3));
     let tally = comparison(&report).tally;
     assert_eq!((tally.rows, tally.countable, tally.not_run), (6, 4, 1));
     assert_eq!((tally.cpu_bound, tally.without_value), (1, 1));
@@ -101,7 +101,7 @@ fn the_post_counts_and_says_why() {
 
 #[test]
 fn several_studies_are_counted_together() {
-    let report = beside(support::made(2, 3, "lab", 1));
+    let report = published_rows(support::made(2, 3, "lab", 1));
     let one = comparison(&report).clone();
     assert!(!published_text(std::slice::from_ref(&one)).contains("| all "));
     let text = published_text(&[one.clone(), one]);
@@ -112,13 +112,13 @@ fn several_studies_are_counted_together() {
 
 #[test]
 fn programs_read_it() {
-    let report = beside(support::made(2, 3, "lab", 3));
+    let report = published_rows(support::made(2, 3, "lab", 3));
     let json: serde_json::Value =
         serde_json::from_str(&render(&report, Format::Json)).expect("JSON");
     let rows = json["published"]["rows"].as_array().expect("rows");
     assert_eq!(rows.len(), 6);
     assert_eq!(rows[1]["finding"]["evidence"], "A drive of 9 MB/s.");
-    assert_eq!(rows[5]["standing"], "nothing-published");
+    assert_eq!(rows[5]["status"], "nothing-published");
     assert_eq!(json["published"]["tally"]["countable"], 4);
     let without = render(&support::made(2, 2, "lab", 1), Format::Json);
     let without: serde_json::Value = serde_json::from_str(&without).expect("JSON");

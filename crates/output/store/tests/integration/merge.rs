@@ -62,9 +62,9 @@ fn parts_become_the_run_that_they_would_have_been() {
     let with = |options| RunInfo { options, ..info() };
     let without = with(RunSettings { without: pattern(), ..RunSettings::default() });
     let only = with(RunSettings { only: pattern(), ..RunSettings::default() });
-    let ours = some(|cell| cell.stack.starts_with('a'));
-    let theirs = some(|cell| cell.stack.starts_with('b'));
-    let parts = [part(&a, &without, &ours, ours.len()), part(&b, &only, &theirs, theirs.len())];
+    let left = some(|cell| cell.stack.starts_with('a'));
+    let right = some(|cell| cell.stack.starts_with('b'));
+    let parts = [part(&a, &without, &left, left.len()), part(&b, &only, &right, right.len())];
     let run = Run::merge(&parts, &to).expect("merge");
     drop(parts);
 
@@ -88,12 +88,12 @@ fn parts_become_the_run_that_they_would_have_been() {
     let first = &merged[0].0;
     assert_eq!(text.expect("copied"), format!("{} {}", first.stack, first.block));
     // And the parts are as they were.
-    assert_eq!(samples(&Run::open(&a).expect("open")).len(), ours.len());
+    assert_eq!(samples(&Run::open(&a).expect("open")).len(), left.len());
     assert!(Run::resume(&b).is_ok());
 }
 
 #[test]
-fn what_is_not_run_yet_waits_and_what_failed_is_told() {
+fn what_is_not_run_yet_waits_and_what_failed_is_reported() {
     let temp = tempfile::tempdir().expect("temp");
     let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
     let cells = cells();
@@ -124,9 +124,9 @@ fn what_is_not_run_yet_waits_and_what_failed_is_told() {
 fn refusal(one: &RunInfo, other: &RunInfo) -> String {
     let temp = tempfile::tempdir().expect("temp");
     let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
-    let ours = some(|cell| cell.stack.starts_with('a'));
-    let theirs = some(|cell| cell.stack.starts_with('b'));
-    let parts = [part(&a, one, &ours, 1), part(&b, other, &theirs, 1)];
+    let left = some(|cell| cell.stack.starts_with('a'));
+    let right = some(|cell| cell.stack.starts_with('b'));
+    let parts = [part(&a, one, &left, 1), part(&b, other, &right, 1)];
     let error = Run::merge(&parts, &to).expect_err("refused").to_string();
     assert!(!to.exists(), "nothing is made: {error}");
     error
@@ -192,9 +192,9 @@ fn the_host_of_the_lab_does_not_count() {
     };
     let temp = tempfile::tempdir().expect("temp");
     let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
-    let ours = some(|cell| cell.stack.starts_with('a'));
-    let theirs = some(|cell| cell.stack.starts_with('b'));
-    let parts = [part(&a, &on("6.1"), &ours, 1), part(&b, &on("6.12"), &theirs, 1)];
+    let left = some(|cell| cell.stack.starts_with('a'));
+    let right = some(|cell| cell.stack.starts_with('b'));
+    let parts = [part(&a, &on("6.1"), &left, 1), part(&b, &on("6.12"), &right, 1)];
     Run::merge(&parts, &to).expect("merge");
 }
 
@@ -206,9 +206,9 @@ fn kernel_is_known_by_its_digest_wherever_it_lies() {
     };
     let temp = tempfile::tempdir().expect("temp");
     let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
-    let ours = some(|cell| cell.stack.starts_with('a'));
-    let theirs = some(|cell| cell.stack.starts_with('b'));
-    let parts = [part(&a, &at("/here/linux"), &ours, 1), part(&b, &at("/there"), &theirs, 1)];
+    let left = some(|cell| cell.stack.starts_with('a'));
+    let right = some(|cell| cell.stack.starts_with('b'));
+    let parts = [part(&a, &at("/here/linux"), &left, 1), part(&b, &at("/there"), &right, 1)];
     Run::merge(&parts, &to).expect("merge");
 }
 

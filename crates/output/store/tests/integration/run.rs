@@ -180,7 +180,7 @@ fn what_is_no_run_is_refused() {
 }
 
 #[test]
-fn an_empty_file_and_another_programs_are_told_for_what_they_are() {
+fn an_empty_file_and_another_programs_are_reported_for_what_they_are() {
     let temp = tempfile::tempdir().expect("temp");
     let path = temp.path().join("run.sqlite");
     std::fs::write(&path, "").expect("a file");

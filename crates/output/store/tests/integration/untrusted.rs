@@ -65,7 +65,7 @@ fn views_and_triggers_are_refused_before_they_run() {
         let run = changed(|c| c.execute_batch(&statements).unwrap_or_else(|e| panic!("{said}: {e}")));
         for error in [read_all(run.path()).expect_err(said), Run::resume(run.path()).expect_err(said)] {
             let text = error.to_string();
-            assert!(matches!(error, StoreError::ForeignSchema { .. }), "{said}: {text}");
+            assert!(matches!(error, StoreError::UnknownSchema { .. }), "{said}: {text}");
             assert!(text.contains(said), "{said}: {text}");
         }
     }
@@ -110,7 +110,7 @@ fn a_journal_that_names_another_file_is_not_used() {
     journal.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
     std::fs::write(run.path().join("run.sqlite-journal"), journal).expect("write");
     let error = read_all(run.path()).expect_err("a foreign journal");
-    assert!(matches!(error, StoreError::ForeignJournal { .. }), "{error}");
+    assert!(matches!(error, StoreError::UnknownJournal { .. }), "{error}");
     assert_eq!(std::fs::read_to_string(&victim).expect("it is there"), "precious");
 }
 

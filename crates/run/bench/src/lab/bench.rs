@@ -6,7 +6,7 @@ use std::time::Duration;
 use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Invocation};
 use disklab_lab::kernel::{fingerprint, zfs_configuration};
-use disklab_lab::{ContentLimits, Seats, Walls};
+use disklab_lab::{ContentLimits, CpuLeases, Walls};
 use disklab_measure::environment;
 use disklab_processor::Processor;
 use disklab_sample::{Environment, LabKernelIdentity};
@@ -14,12 +14,12 @@ use disklab_stack::{Ledger, Machine, Need};
 use disklab_study::Cell;
 use disklab_units::{Bytes, BytesPerSecond};
 
-use super::crew::Crew;
 use super::drives::ModelledDrives;
+use super::workers::Workers;
 use crate::bench::{BenchProfile, BenchSteps, CellRunner};
 use crate::own_directory::OwnDirectory;
-use crate::survey::survey_devices;
-use crate::{Bench, BenchError, Campaign, Drives, Medium, Sink, Survey};
+use crate::preflight::preflight_devices;
+use crate::{Bench, BenchError, Campaign, Drives, Medium, Preflight, Sink};
 
 /// A kernel for guests, and what belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl LabBench {
 
     fn short_of_memory(&self) -> Option<String> {
         let need = self.settings.memory.0.saturating_mul(self.settings.at_once as u64);
-        let hold = Seats::of_user().memory_bytes();
+        let hold = CpuLeases::of_user().memory_bytes();
         short_of_memory(Bytes(need), Bytes(hold), self.settings.machine_memory)
     }
 }
@@ -154,14 +154,14 @@ impl BenchSteps for LabBench {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let mut remarks = self.drives.remarks();
-        remarks.extend(self.short_of_memory());
-        remarks.extend(Walls::of_this_system().missing().into_iter().map(str::to_owned));
-        remarks
+        let mut notes = self.drives.notes();
+        notes.extend(self.short_of_memory());
+        notes.extend(Walls::of_this_system().missing().into_iter().map(str::to_owned));
+        notes
     }
 
-    fn survey(&self, campaign: &Campaign) -> Survey {
-        survey_devices(campaign, &self.drives, &self.machine)
+    fn preflight(&self, campaign: &Campaign) -> Preflight {
+        preflight_devices(campaign, &self.drives, &self.machine)
     }
 
     fn prepare(
@@ -211,11 +211,17 @@ impl CellRunner for PreparedLab {
         let own = OwnDirectory::create(&settings.scratch, ledger)?;
         let labs = cells.iter().map(|cell| lab_name(cell)).collect();
         ledger.expect(own.path(), labs)?;
-        let crew =
-            Crew { campaign, drives, settings, kernel: &self.kernel, folder: own.path(), executor };
-        let result = crew.carry_out(cells, sink);
+        let workers = Workers {
+            campaign,
+            drives,
+            settings,
+            kernel: &self.kernel,
+            folder: own.path(),
+            executor,
+        };
+        let result = workers.carry_out(cells, sink);
         drop(own);
-        let complaints = ledger.take_down_to(mark, executor);
+        let complaints = ledger.tear_down_to(mark, executor);
         for complaint in complaints {
             tracing::warn!("{complaint}");
         }
@@ -272,14 +278,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_that_other_labs_hold_is_told_where_it_will_be_short() {
+    fn memory_that_other_labs_hold_is_reported_where_it_will_be_short() {
         let short =
             |need, hold| short_of_memory(Bytes::gib(need), Bytes::gib(hold), Bytes::gib(24));
         assert_eq!(short(11, 0), None);
         assert_eq!(short(11, 6), None);
         // Alone it is the user's wish, and was found to fit.
         assert_eq!(short(22, 0), None);
-        let told = short(11, 8).unwrap_or_default();
-        assert!(told.contains("11 GiB") && told.contains("8 GiB"), "{told}");
+        let reported = short(11, 8).unwrap_or_default();
+        assert!(reported.contains("11 GiB") && reported.contains("8 GiB"), "{reported}");
     }
 }

@@ -161,30 +161,30 @@ impl ModelledDrives {
     }
 
     /// What readers must know of the models, each remark once.
-    pub fn remarks(&self) -> Vec<String> {
-        let mut remarks: Vec<String> = Vec::new();
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
         for drive in &self.drives {
             for change in &drive.file.changes {
                 let from = change.from.as_deref().unwrap_or("nothing");
-                let remark = format!(
+                let note = format!(
                     "{}: {} instead of its file's {from}; the figures are not the model's own",
                     drive.file.name,
                     change.words(),
                 );
-                if !remarks.contains(&remark) {
-                    remarks.push(remark);
+                if !notes.contains(&note) {
+                    notes.push(note);
                 }
             }
         }
         for drive in self.drives.iter().filter(|d| !d.file.note.is_empty()) {
             // A note is a paragraph in its file.
             let note: Vec<&str> = drive.file.note.split_whitespace().collect();
-            let remark = format!("{}: {}", drive.file.name, note.join(" "));
-            if !remarks.contains(&remark) {
-                remarks.push(remark);
+            let note = format!("{}: {}", drive.file.name, note.join(" "));
+            if !notes.contains(&note) {
+                notes.push(note);
             }
         }
-        remarks
+        notes
     }
 
     /// What hosts stand on the drives, for a sentence; nothing where there is none.

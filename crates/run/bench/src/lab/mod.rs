@@ -3,7 +3,6 @@
 //! is the same whether it runs first, last, or again after an interruption.
 
 mod bench;
-mod crew;
 mod drives;
 mod guest;
 mod host;
@@ -13,6 +12,7 @@ mod model_error;
 mod one_cell;
 mod processor;
 mod serial;
+mod workers;
 
 pub use bench::{KernelSource, LabBench, LabKernel, LabSettings, needs_zfs};
 pub use drives::{DrivesError, ModelledDrives, UnavailableSize};

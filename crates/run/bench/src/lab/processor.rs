@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_does_not_charge_is_told() {
+    fn a_kernel_that_does_not_charge_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("bio"), "3000\n").unwrap();
         let check = |word: &str| check_charges_in(folder.path(), &[word.to_owned()]);

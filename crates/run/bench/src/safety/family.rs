@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_above_is_found_and_nothing_beside() {
+    fn everything_above_is_found_and_nothing_next_to() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));

@@ -21,13 +21,13 @@ fn run(program: &str, args: &[&str]) -> Option<String> {
 
 /// A loop device over a sparse file, and a place to mount it; both are gone when
 /// this is dropped.
-struct Looped {
+struct LoopDevice {
     folder: tempfile::TempDir,
     node: String,
     swap: bool,
 }
 
-impl Looped {
+impl LoopDevice {
     /// `None`, with a word on standard error, where this machine cannot do it.
     fn new(programs: &[&str]) -> Option<Self> {
         let missing = programs.iter().find(|program| find_program(program).is_none());
@@ -88,7 +88,7 @@ impl Looped {
     }
 }
 
-impl Drop for Looped {
+impl Drop for LoopDevice {
     fn drop(&mut self) {
         if self.swap {
             run("swapoff", &[&self.node]);
@@ -110,7 +110,7 @@ impl Drop for Running {
 
 #[test]
 fn a_blank_device_is_claimed_once_at_a_time() {
-    let Some(drive) = Looped::new(&["wipefs", "blkid"]) else { return };
+    let Some(drive) = LoopDevice::new(&["wipefs", "blkid"]) else { return };
     assert_eq!(drive.refusals(), "");
     let executor = Executor::new(Interrupt::new());
     let (root, probe, target) = (SystemRoot::here(), KernelProbe::new(&executor), drive.target());
@@ -123,7 +123,7 @@ fn a_blank_device_is_claimed_once_at_a_time() {
 
 #[test]
 fn a_mounted_device_is_refused_and_what_stands_on_it_named() {
-    let Some(drive) = Looped::new(&["mkfs.ext4"]) else { return };
+    let Some(drive) = LoopDevice::new(&["mkfs.ext4"]) else { return };
     assert!(run("mkfs.ext4", &["-q", "-L", "disklab-test", &drive.node]).is_some());
     let text = drive.refusals();
     assert!(text.contains("ext4 on loop") && text.contains("('disklab-test')"), "{text}");
@@ -137,7 +137,9 @@ fn a_mounted_device_is_refused_and_what_stands_on_it_named() {
     // A loop device over a file on it.
     let file = drive.point().join("inner");
     File::create(&file).and_then(|f| f.set_len(MIB)).expect("sparse file");
-    let Some(inner) = Looped::over(&file, tempfile::tempdir().expect("temp"), &[]) else { return };
+    let Some(inner) = LoopDevice::over(&file, tempfile::tempdir().expect("temp"), &[]) else {
+        return;
+    };
     let text = drive.refusals();
     let held = format!("{} ({}) stands on", inner.node.trim_start_matches("/dev/"), file.display());
     assert!(text.contains(&held), "{text}");
@@ -145,8 +147,8 @@ fn a_mounted_device_is_refused_and_what_stands_on_it_named() {
 
 #[test]
 fn a_loop_device_right_over_it_is_refused() {
-    let Some(drive) = Looped::new(&[]) else { return };
-    let over = Looped::over(Path::new(&drive.node), tempfile::tempdir().expect("temp"), &[]);
+    let Some(drive) = LoopDevice::new(&[]) else { return };
+    let over = LoopDevice::over(Path::new(&drive.node), tempfile::tempdir().expect("temp"), &[]);
     let Some(_over) = over else { return };
     let text = drive.refusals();
     assert!(text.contains(&format!("({}) stands on loop", drive.node)), "{text}");
@@ -154,8 +156,8 @@ fn a_loop_device_right_over_it_is_refused() {
 
 #[test]
 fn both_devices_of_a_mounted_btrfs_are_refused() {
-    let Some(first) = Looped::new(&["mkfs.btrfs"]) else { return };
-    let Some(second) = Looped::new(&[]) else { return };
+    let Some(first) = LoopDevice::new(&["mkfs.btrfs"]) else { return };
+    let Some(second) = LoopDevice::new(&[]) else { return };
     let made = run("mkfs.btrfs", &["-q", "-d", "raid1", "-m", "raid1", &first.node, &second.node]);
     assert!(made.is_some(), "mkfs.btrfs failed");
     if !first.mount() {
@@ -170,7 +172,7 @@ fn both_devices_of_a_mounted_btrfs_are_refused() {
 
 #[test]
 fn swap_in_use_is_refused() {
-    let Some(mut drive) = Looped::new(&["mkswap", "swapon"]) else { return };
+    let Some(mut drive) = LoopDevice::new(&["mkswap", "swapon"]) else { return };
     assert!(run("mkswap", &[&drive.node]).is_some());
     assert!(drive.refusals().contains("swap on loop"));
     if run("swapon", &[&drive.node]).is_none() {
@@ -184,7 +186,7 @@ fn swap_in_use_is_refused() {
 
 #[test]
 fn a_device_that_a_process_has_open_is_refused() {
-    let Some(drive) = Looped::new(&[]) else { return };
+    let Some(drive) = LoopDevice::new(&[]) else { return };
     let executor = Executor::new(Interrupt::new());
     let device = drive.target().device;
     // Other tests' losetup may look in just now, which the probe sits out.
@@ -203,14 +205,14 @@ fn a_device_that_a_process_has_open_is_refused() {
 #[test]
 fn a_read_only_device_is_refused() {
     // Not `blockdev --setro`: the loop device would stay so for its next user.
-    let Some(drive) = Looped::attached(&["--read-only"]) else { return };
+    let Some(drive) = LoopDevice::attached(&["--read-only"]) else { return };
     let text = drive.refusals();
     assert!(text.contains("read-only"), "{text}");
 }
 
 #[test]
 fn erasing_takes_signatures_and_partitions_while_the_device_is_held() {
-    let Some(drive) = Looped::new(&["wipefs", "blkid", "addpart"]) else { return };
+    let Some(drive) = LoopDevice::new(&["wipefs", "blkid", "addpart"]) else { return };
     let executor = Executor::new(Interrupt::new());
     let (root, probe) = (SystemRoot::here(), KernelProbe::new(&executor));
     let claim = claim(&root, &probe, &drive.target(), &[]).expect("free");
@@ -271,7 +273,7 @@ fn encrypt(node: &str, from: u64, to: u64) {
 /// The attack of 21.31: `--yes` on a drive with plain dm-crypt, which signs nothing.
 #[test]
 fn unsigned_data_is_refused_wherever_it_lies() {
-    let Some(drive) = Looped::new(&["wipefs", "blkid"]) else { return };
+    let Some(drive) = LoopDevice::new(&["wipefs", "blkid"]) else { return };
     assert_eq!(drive.refusals(), "");
     // Both ends are zeros, as a drive has that was begun to be wiped.
     for (from, to) in [(200 * MIB, 216 * MIB), (16 * MIB, 240 * MIB)] {
@@ -285,7 +287,7 @@ fn unsigned_data_is_refused_wherever_it_lies() {
 /// The attack of 21.31: an ext4 that lost all its superblocks and descriptors.
 #[test]
 fn an_ext4_without_superblocks_is_refused() {
-    let Some(drive) = Looped::new(&["mkfs.ext4", "dumpe2fs"]) else { return };
+    let Some(drive) = LoopDevice::new(&["mkfs.ext4", "dumpe2fs"]) else { return };
     assert!(run("mkfs.ext4", &["-q", "-b", "1024", &drive.node]).is_some());
     if !drive.mount() {
         return;
@@ -331,7 +333,7 @@ fn exchange(node: &str, with: &File) -> bool {
 #[test]
 fn another_drive_under_the_number_of_a_pinned_one_is_noticed() {
     // The kernel exchanges what is read-only.
-    let Some(drive) = Looped::attached(&["--read-only"]) else { return };
+    let Some(drive) = LoopDevice::attached(&["--read-only"]) else { return };
     let executor = Executor::new(Interrupt::new());
     let root = SystemRoot::here();
     let target = drive.target();
@@ -353,7 +355,7 @@ fn another_drive_under_the_number_of_a_pinned_one_is_noticed() {
 /// wants the device for itself, still gets it.
 #[test]
 fn a_pinned_number_goes_to_no_other_drive_and_mkfs_gets_the_pinned_one() {
-    let Some(drive) = Looped::new(&["mkfs.ext4", "wipefs", "blkid"]) else { return };
+    let Some(drive) = LoopDevice::new(&["mkfs.ext4", "wipefs", "blkid"]) else { return };
     let executor = Executor::new(Interrupt::new());
     let (root, probe) = (SystemRoot::here(), KernelProbe::new(&executor));
     let claim = claim(&root, &probe, &drive.target(), &[]).expect("free");

@@ -34,7 +34,7 @@ mod tests {
     use crate::safety::resolve;
 
     #[test]
-    fn lost_members_and_lost_drives_are_told() {
+    fn lost_members_and_lost_drives_are_reported() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));

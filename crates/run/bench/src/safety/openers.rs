@@ -9,7 +9,7 @@ use disklab_measure::{BlockDevice, SystemRoot};
 
 /// Programs that open every disk, or every loop device, for a moment now and
 /// then, to look at it.
-const LOOKERS: [&str; 8] = [
+const HARMLESS_OPENERS: [&str; 8] = [
     "systemd-udevd",
     "(udev-worker)",
     "udevd",
@@ -39,14 +39,14 @@ impl Opener {
 
 /// Some tools (mkfs.btrfs is one) open all disks for a moment to look for their
 /// own; only who still has it open after this many looks counts.
-const LOOKS: u32 = 10;
+const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// All other processes that have one of `devices` open and keep it open, as far
 /// as the rights suffice to see it.
 pub(crate) fn openers(root: &SystemRoot, devices: &[BlockDevice]) -> Vec<Opener> {
     let mut lasting = openers_now(root, devices);
-    for _ in 1..LOOKS {
+    for _ in 1..ATTEMPTS {
         // A made-up machine does not change by waiting.
         if lasting.is_empty() || !root.is_here() {
             break;
@@ -67,7 +67,7 @@ fn openers_now(root: &SystemRoot, devices: &[BlockDevice]) -> Vec<Opener> {
             continue;
         }
         let name = root.text(format!("/proc/{pid}/comm")).unwrap_or_default();
-        if LOOKERS.iter().any(|looker| name.starts_with(looker)) {
+        if HARMLESS_OPENERS.iter().any(|looker| name.starts_with(looker)) {
             continue;
         }
         let folder = format!("/proc/{pid}/fd");

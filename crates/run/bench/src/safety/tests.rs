@@ -314,8 +314,8 @@ fn what_the_run_wrote_itself_is_no_obstacle_but_a_mount_is() {
 #[test]
 fn our_own_leftovers_are_named_and_refused() {
     let (_folder, tree) = machine();
-    let ours = signature("sdb", "linux_raid_member", Some("host:disklab12x3"));
-    let fake = Fake { signatures: vec![ours], ..Fake::default() };
+    let own = signature("sdb", "linux_raid_member", Some("host:disklab12x3"));
+    let fake = Fake { signatures: vec![own], ..Fake::default() };
     let text = words(&checked(&tree, "B", &fake, &[]));
     assert!(text.contains("looks like a leftover of disklab"), "{text}");
 }
@@ -383,7 +383,7 @@ enum Use {
     Mounted,
     Swapped,
     Held,
-    Looped,
+    LoopDevice,
     Btrfs,
     Opened,
 }
@@ -399,7 +399,7 @@ proptest! {
         tower in prop::collection::vec((any::<prop::sample::Index>(), 0u8..3), 0..7),
         at in any::<prop::sample::Index>(),
         used in prop::sample::select(vec![
-            Use::Mounted, Use::Swapped, Use::Held, Use::Looped, Use::Btrfs, Use::Opened,
+            Use::Mounted, Use::Swapped, Use::Held, Use::LoopDevice, Use::Btrfs, Use::Opened,
         ]),
     ) {
         let folder = tempfile::tempdir().expect("temp");
@@ -435,7 +435,7 @@ proptest! {
             Use::Mounted => { tree.mount(number, "/dev/whatever", "/m", "ext4"); }
             Use::Swapped => { tree.swap(&node, "partition"); }
             Use::Held => { tree.stacked("md9", (9, 9), &[&name]); }
-            Use::Looped => { tree.looped("loop99", (7, 99), &node); }
+            Use::LoopDevice => { tree.looped("loop99", (7, 99), &node); }
             Use::Btrfs => { tree.btrfs("u", &[&name]); }
             Use::Opened => {
                 tree.file("/proc/5/comm", "reader");

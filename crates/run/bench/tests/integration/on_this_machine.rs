@@ -120,24 +120,24 @@ fn nothing_is_left(folder: &Path) {
 }
 
 #[test]
-fn the_loop_bench_makes_measures_and_takes_down() {
+fn the_loop_bench_makes_measures_and_tears_down() {
     let temp = tempfile::tempdir().expect("temp");
     let Some(bench) = loop_bench(temp.path(), &temp.path().join("state"), &Interrupt::new()) else {
         return;
     };
     let campaign = campaign();
-    let survey = bench.survey(&campaign);
+    let preflight = bench.preflight(&campaign);
     let left_out = |what: &str| {
-        survey
+        preflight
             .left_out
             .iter()
             .find(|l| l.stack.as_deref() == Some(what) || l.workload.as_deref() == Some(what))
             .map(|l| l.why.clone())
             .unwrap_or_default()
     };
-    assert!(left_out("cached").contains("write cache"), "{survey:?}");
-    assert!(left_out("too-large").contains("--scale"), "{survey:?}");
-    let cells = order(&survey.pairs, 1, 1);
+    assert!(left_out("cached").contains("write cache"), "{preflight:?}");
+    assert!(left_out("too-large").contains("--scale"), "{preflight:?}");
+    let cells = order(&preflight.pairs, 1, 1);
     assert!(cells.iter().any(|c| c.stack == "btrfs-raid1"));
     let mut sink = Collector::new(temp.path());
     let mut bench = ready(bench, &campaign, &cells);
@@ -155,7 +155,7 @@ fn the_loop_bench_makes_measures_and_takes_down() {
         assert!(written < 3 * copies * bytes, "{stack}: {written} bytes for {bytes}");
         assert!(!sample.environment.mounts.is_empty(), "{stack}");
         assert!(sample.trace.iter().any(|t| t.argv[0].starts_with("mkfs")), "{stack}");
-        assert!(sample.overhead.make_seconds > 0.0 && sample.overhead.take_down_seconds > 0.0);
+        assert!(sample.overhead.make_seconds > 0.0 && sample.overhead.tear_down_seconds > 0.0);
     }
 }
 
@@ -183,7 +183,7 @@ fn scratch_of_the_user_is_left_as_it_is() {
             scope.spawn(move || {
                 let Some(bench) = loop_bench(scratch, &state, &Interrupt::new()) else { return };
                 let campaign = campaign();
-                let mut pairs = bench.survey(&campaign).pairs;
+                let mut pairs = bench.preflight(&campaign).pairs;
                 pairs.retain(|(stack, _)| stack == "md/ext4" || stack == "btrfs-raid1");
                 pairs.push(("single/ext4".to_owned(), "write".to_owned()));
                 let cells = order(&pairs, 2, 1);
@@ -209,7 +209,7 @@ fn scratch_of_the_user_is_left_as_it_is() {
 }
 
 #[test]
-fn an_interrupted_cell_is_taken_down_and_not_handed_over() {
+fn an_interrupted_cell_is_torn_down_and_not_handed_over() {
     for at in 0..4 {
         let temp = tempfile::tempdir().expect("temp");
         let interrupt = Interrupt::new();
@@ -229,7 +229,7 @@ fn an_interrupted_cell_is_taken_down_and_not_handed_over() {
 }
 
 #[test]
-fn a_cell_that_fails_is_taken_down_and_told() {
+fn a_cell_that_fails_is_torn_down_and_reported() {
     let temp = tempfile::tempdir().expect("temp");
     let Some(bench) = loop_bench(temp.path(), &temp.path().join("state"), &Interrupt::new()) else {
         return;
@@ -257,8 +257,11 @@ fn a_directory_is_measured_as_it_is() {
     let bench = DirBench::new(&directory, Vec::new(), Medium::SOLID_STATE, ledger, executor);
     let bench = Bench::from(bench);
     let campaign = campaign();
-    let survey = bench.survey(&campaign);
-    assert!(survey.pairs.contains(&("as-it-is".to_owned(), "write".to_owned())), "{survey:?}");
+    let preflight = bench.preflight(&campaign);
+    assert!(
+        preflight.pairs.contains(&("as-it-is".to_owned(), "write".to_owned())),
+        "{preflight:?}"
+    );
     let cells = order(&[("as-it-is".into(), "write".into())], 1, 1);
     let mut sink = Collector::new(temp.path());
     let mut bench = ready(bench, &campaign, &cells);

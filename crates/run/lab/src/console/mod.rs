@@ -89,7 +89,7 @@ pub(crate) struct ConsoleLine {
 impl ConsoleLine {
     /// A line to `operator`, and the end of it that becomes the guest's.
     pub fn new(operator: Box<dyn Operator>) -> Result<(Self, OwnedFd), LabError> {
-        let (socket, theirs) =
+        let (socket, far) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
                 .map_err(LabError::system("make the console line"))?;
         let line = Self {
@@ -103,7 +103,7 @@ impl ConsoleLine {
             said: false,
             buffer: vec![0; READ_BYTES],
         };
-        Ok((line, theirs))
+        Ok((line, far))
     }
 
     /// The line, to be polled.

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn what_cannot_be_read_is_reported() {
         assert!(tail(Path::new("/no/such/console")).contains("/no/such/console"));
     }
 }

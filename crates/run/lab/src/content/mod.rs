@@ -8,10 +8,10 @@
 
 mod chunk;
 mod file;
-mod held;
-mod kept;
 mod pool;
+mod read_ahead;
 mod recent;
+mod slot_cache;
 mod volume;
 
 use std::path::Path;

@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::file::StoreFile;
-use super::held::Held;
-use super::kept::Kept;
+use super::read_ahead::ReadAhead;
 use super::recent::Recent;
+use super::slot_cache::SlotCache;
 use super::{BLOCK_BYTES, ContentLimits};
 use crate::LabError;
 
@@ -28,9 +28,9 @@ pub(super) struct Pool {
     /// Blocks that have their slots but are not written yet.
     gathered: Gathered,
     /// For comparisons.
-    held: Held,
+    read_ahead: ReadAhead,
     /// Those with many users.
-    kept: Kept,
+    slot_cache: SlotCache,
 }
 
 /// Blocks in a row, both in the pool and in what is being written, so that they can
@@ -52,7 +52,7 @@ impl Gathered {
     }
 
     /// Whether a block at `at` that goes to `slot` comes next.
-    fn goes_on(&self, slot: u32, at: usize) -> bool {
+    fn continues(&self, slot: u32, at: usize) -> bool {
         self.slot as usize + self.blocks == slot as usize
             && self.at + self.blocks * BLOCK_BYTES == at
     }
@@ -69,8 +69,8 @@ impl Pool {
             free: Vec::new(),
             recent: Recent::new(),
             gathered: Gathered::default(),
-            held: Held::new(),
-            kept: Kept::new(),
+            read_ahead: ReadAhead::new(),
+            slot_cache: SlotCache::new(),
         })
     }
 
@@ -80,7 +80,7 @@ impl Pool {
     /// happen before other data than these are stored.
     pub fn store(&mut self, data: &[u8], at: usize, old: Option<u32>) -> Result<u32, LabError> {
         let block = &data[at..at + BLOCK_BYTES];
-        if let Some(slot) = self.kept.find(block)
+        if let Some(slot) = self.slot_cache.find(block)
             && self.share(slot, old)
         {
             return Ok(slot);
@@ -91,7 +91,7 @@ impl Pool {
             && self.share(slot, old)
         {
             if self.users[slot as usize] >= MANY {
-                self.kept.keep(slot, block);
+                self.slot_cache.keep(slot, block);
             }
             return Ok(slot);
         }
@@ -103,12 +103,12 @@ impl Pool {
             }
             None => self.allocate()?,
         };
-        if !self.gathered.goes_on(slot, at) {
+        if !self.gathered.continues(slot, at) {
             self.flush(data)?;
             self.gathered = Gathered { slot, at, blocks: 0 };
         }
         self.gathered.blocks += 1;
-        self.kept.forget(slot);
+        self.slot_cache.forget(slot);
         self.recent.remember(hash, slot);
         Ok(slot)
     }
@@ -142,8 +142,8 @@ impl Pool {
     }
 
     /// What a slot holds, where it lies in memory.
-    pub fn kept(&self, slot: u32) -> Option<&[u8]> {
-        self.kept.get(slot)
+    pub fn slot_cache(&self, slot: u32) -> Option<&[u8]> {
+        self.slot_cache.get(slot)
     }
 
     /// Writes what was gathered of `data`.
@@ -152,7 +152,7 @@ impl Pool {
         if blocks == 0 {
             return Ok(());
         }
-        self.held.forget(slot, blocks);
+        self.read_ahead.forget(slot, blocks);
         let rows = &data[at..at + blocks * BLOCK_BYTES];
         self.file.write(rows, offset(slot)).map_err(|e| match e.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -171,7 +171,10 @@ impl Pool {
     pub fn memory_bytes(&self) -> u64 {
         let counts = self.users.len() * size_of::<u32>();
         let index = (counts + self.free.len() * size_of::<u32>()) as u64;
-        index + self.recent.memory_bytes() + self.held.memory_bytes() + self.kept.memory_bytes()
+        index
+            + self.recent.memory_bytes()
+            + self.read_ahead.memory_bytes()
+            + self.slot_cache.memory_bytes()
     }
 
     /// What it may take.
@@ -189,10 +192,10 @@ impl Pool {
         if self.users.get(slot as usize).is_none_or(|users| *users == 0) {
             return Ok(false);
         }
-        if let Some(kept) = self.gathered.find(slot, data) {
-            return Ok(kept == block);
+        if let Some(slot_cache) = self.gathered.find(slot, data) {
+            return Ok(slot_cache == block);
         }
-        self.held.get(slot, &self.file).map(|kept| kept == block)
+        self.read_ahead.get(slot, &self.file).map(|slot_cache| slot_cache == block)
     }
 
     fn allocate(&mut self) -> Result<u32, LabError> {

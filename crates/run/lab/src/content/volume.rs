@@ -122,7 +122,7 @@ impl Volume {
             let skip = (place % BLOCK) as usize;
             let now = (space.len() - done).min(BLOCK_BYTES - skip);
             if let Block::Slot(slot) = self.block(place / BLOCK)
-                && let Some(block) = pool.kept(slot)
+                && let Some(block) = pool.slot_cache(slot)
             {
                 let before = &mut space[shown..done];
                 self.read(pool, at.saturating_add(shown as u64), before)?;

@@ -18,7 +18,7 @@ const DIGITS: usize = 20;
 #[derive(Debug)]
 pub(crate) struct Medium {
     file: File,
-    told: u64,
+    reported: u64,
 }
 
 impl Medium {
@@ -27,18 +27,18 @@ impl Medium {
         let path = folder.join(medium_file(index));
         let what = || format!("make '{}'", path.display());
         let file = File::create(&path).map_err(LabError::system(what()))?;
-        let mut medium = Self { file, told: u64::MAX };
+        let mut medium = Self { file, reported: u64::MAX };
         medium.tell(0)?;
         Ok(medium)
     }
 
     /// Tells the bytes that were written to the medium so far.
     pub fn tell(&mut self, bytes: u64) -> Result<(), LabError> {
-        if bytes != self.told {
+        if bytes != self.reported {
             let text = format!("{bytes:0DIGITS$}\n");
             let what = "tell what a drive wrote to its medium";
             self.file.write_all_at(text.as_bytes(), 0).map_err(LabError::system(what))?;
-            self.told = bytes;
+            self.reported = bytes;
         }
         Ok(())
     }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_holds_what_was_told_last() {
+    fn the_file_holds_what_was_reported_last() {
         let folder = tempfile::tempdir().unwrap();
         let mut medium = Medium::new(folder.path(), 27).unwrap();
         let read = || std::fs::read_to_string(folder.path().join("medium-vdab")).unwrap();

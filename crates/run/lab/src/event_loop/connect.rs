@@ -5,7 +5,7 @@ use rustix::event::epoll;
 
 use super::turn::earliest;
 use super::{CALENDAR, EventLoop, watch};
-use crate::calendar::{Calendar, Said};
+use crate::calendar::{Calendar, CalendarMessage};
 use crate::disk::{Activity, Disk};
 use crate::vhost::Connection;
 use crate::{LabError, Sockets};
@@ -40,9 +40,9 @@ impl EventLoop {
     pub(super) fn calendar_speaks(&mut self) -> Result<(), LabError> {
         let Some(calendar) = &mut self.calendar else { return Ok(()) };
         match calendar.receive()? {
-            Said::Nothing => Ok(()),
-            Said::Waits => self.turn(),
-            Said::Ended => {
+            CalendarMessage::Nothing => Ok(()),
+            CalendarMessage::Waits => self.turn(),
+            CalendarMessage::Ended => {
                 // Its process ends too, and that is what counts.
                 let _ = epoll::delete(&self.epoll, calendar.fd());
                 Ok(())

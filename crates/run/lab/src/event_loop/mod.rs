@@ -5,11 +5,11 @@
 //! one side works, and what happens depends on virtual time alone.
 
 mod connect;
+mod hang_detector;
 mod limits;
 mod operator;
 mod silence;
 mod spinning;
-mod standstill;
 mod turn;
 
 use std::mem::MaybeUninit;
@@ -24,7 +24,7 @@ use rustix::io::Errno;
 use rustix::time::Timespec;
 
 use crate::boot::Kernel;
-use crate::calendar::{Calendar, Said};
+use crate::calendar::{Calendar, CalendarMessage};
 use crate::confinement::Supervisor;
 use crate::console::ConsoleLine;
 use crate::content::Content;
@@ -34,9 +34,9 @@ pub(crate) use limits::Limits;
 use silence::Silence;
 
 /// How long between two looks at the clock and the user's wish.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const POLL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// A guest that never stands still is looked at after so many events.
-pub(crate) const LOOK_EVENTS: u32 = 4096;
+pub(crate) const POLL_EVENTS: u32 = 4096;
 /// Events that are taken at once.
 const EVENTS: usize = 8;
 
@@ -76,7 +76,7 @@ pub(crate) struct EventLoop {
     began: Instant,
     turns: Turns,
     /// Events since the user's wish and the limits were looked at.
-    since_look: u32,
+    since_poll: u32,
     /// Waits of the guest since something else was heard of it.
     in_a_row: u64,
     now: Nanos,
@@ -116,7 +116,7 @@ impl EventLoop {
             limits,
             began: Instant::now(),
             turns: Turns::default(),
-            since_look: 0,
+            since_poll: 0,
             in_a_row: 0,
             now: Nanos(0),
             silence: None,
@@ -204,9 +204,9 @@ impl EventLoop {
             Err(Errno::INTR) => &[],
             Err(e) => return Err(LabError::system("wait for the guest")(e)),
         };
-        self.since_look += 1;
-        if events.is_empty() || self.since_look >= LOOK_EVENTS {
-            self.since_look = 0;
+        self.since_poll += 1;
+        if events.is_empty() || self.since_poll >= POLL_EVENTS {
+            self.since_poll = 0;
             self.limits.check_real(self.began)?;
             if let Some(console) = &mut self.console {
                 console.look()?;
@@ -215,7 +215,7 @@ impl EventLoop {
         if events.is_empty() {
             self.bound_idle_guest();
             if let Some(silence) = &mut self.silence {
-                silence.goes_on(self.held.is_none())?;
+                silence.continues(self.held.is_none())?;
             }
         } else if let Some(silence) = &mut self.silence {
             silence.ends(self.turns.kicks);
@@ -257,16 +257,16 @@ impl EventLoop {
         if self.console.is_some() || self.in_a_row < IN_A_ROW {
             return Ok(());
         }
-        while self.since_look < LOOK_EVENTS {
-            self.since_look += 1;
+        while self.since_poll < POLL_EVENTS {
+            self.since_poll += 1;
             let Some(calendar) = &mut self.calendar else { return Ok(()) };
             if !calendar.has_devices() {
                 return Ok(());
             }
             match calendar.listen()? {
-                Said::Waits => self.turn()?,
+                CalendarMessage::Waits => self.turn()?,
                 // It works, has ended, or speaks elsewhere.
-                Said::Nothing | Said::Ended => {
+                CalendarMessage::Nothing | CalendarMessage::Ended => {
                     self.in_a_row = 0;
                     return Ok(());
                 }

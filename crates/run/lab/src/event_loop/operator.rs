@@ -4,15 +4,15 @@ use disklab_drive::Nanos;
 use rustix::event::epoll;
 use rustix::time::Timespec;
 
-use super::{CONSOLE_INPUT, EventLoop, LOOK, watch};
+use super::{CONSOLE_INPUT, EventLoop, POLL, watch};
 use crate::LabError;
 
 impl EventLoop {
     /// How long to wait for events.
     pub(super) fn patience(&self) -> Timespec {
-        let (Some(console), Some(Some(time))) = (&self.console, self.held) else { return LOOK };
-        let delay = Timespec::try_from(console.delay(time)).unwrap_or(LOOK);
-        if delay < LOOK { delay } else { LOOK }
+        let (Some(console), Some(Some(time))) = (&self.console, self.held) else { return POLL };
+        let delay = Timespec::try_from(console.delay(time)).unwrap_or(POLL);
+        if delay < POLL { delay } else { POLL }
     }
 
     /// The guest's program said something, or may have.

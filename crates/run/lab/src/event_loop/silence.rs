@@ -2,8 +2,8 @@
 
 use rustix::process::Pid;
 
+use super::hang_detector::HangDetector;
 use super::spinning::{Spinning, Used};
-use super::standstill::Standstill;
 use crate::LabError;
 
 /// Watches a guest's processes while nothing is heard of it.
@@ -11,31 +11,31 @@ use crate::LabError;
 pub(super) struct Silence {
     kernel: Pid,
     spinning: Spinning,
-    standstill: Standstill,
+    hang_detector: HangDetector,
 }
 
 impl Silence {
     /// Of the kernel whose process this is.
     pub fn of(kernel: Pid) -> Self {
-        Self { kernel, spinning: Spinning::default(), standstill: Standstill::of(kernel) }
+        Self { kernel, spinning: Spinning::default(), hang_detector: HangDetector::of(kernel) }
     }
 
     /// The guest spoke, and has used a disk `kicks` times so far.
     pub fn ends(&mut self, kicks: u64) {
         self.spinning.guest_speaks(kicks);
-        self.standstill.is_none();
+        self.hang_detector.is_none();
     }
 
     /// The guest is silent; `its_turn` tells whether it is expected to go on by itself.
     ///
     /// # Errors
     /// Where it never will.
-    pub fn goes_on(&mut self, its_turn: bool) -> Result<(), LabError> {
+    pub fn continues(&mut self, its_turn: bool) -> Result<(), LabError> {
         let Some(used) = Used::by(self.kernel) else { return Ok(()) };
         if its_turn {
-            self.standstill.look(&used)?;
+            self.hang_detector.look(&used)?;
         } else {
-            self.standstill.is_none();
+            self.hang_detector.is_none();
         }
         self.spinning.guest_is_silent(used);
         Ok(())

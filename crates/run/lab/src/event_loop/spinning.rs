@@ -55,7 +55,7 @@ impl Spinning {
             return;
         };
         let long = if self.waits { AGAIN } else { LONG };
-        if let Some(program) = since.program_that_computes(&now, long).and_then(Pid::from_raw) {
+        if let Some(program) = since.busy_waiting_program(&now, long).and_then(Pid::from_raw) {
             tracing::debug!(
                 program = program.as_raw_nonzero(),
                 "a guest's program computes for long"
@@ -79,7 +79,7 @@ impl Used {
     }
 
     /// The process that did nothing but compute for `long` seconds until `now`.
-    fn program_that_computes(&self, now: &Self, long: f64) -> Option<i32> {
+    fn busy_waiting_program(&self, now: &Self, long: f64) -> Option<i32> {
         let computed = |&(pid, after): &(i32, f64)| {
             let before = self.programs.iter().find(|(known, _)| *known == pid);
             (pid, after - before.map_or(0.0, |(_, before)| *before))
@@ -111,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn only_who_computes_for_long_and_leaves_the_kernel_alone_waits() {
+    fn only_what_computes_for_long_and_leaves_the_kernel_alone_waits() {
         let before = at(10.0, &[(7, 1.0), (8, 100.0)]);
-        let found = |now: &Used| before.program_that_computes(now, LONG);
+        let found = |now: &Used| before.busy_waiting_program(now, LONG);
         assert_eq!(found(&at(10.05, &[(7, 6.0), (8, 100.0)])), Some(7));
         assert_eq!(found(&at(10.05, &[(7, 5.9), (8, 100.0)])), None);
         // It makes system calls.
@@ -121,11 +121,11 @@ mod tests {
         // It was not there before.
         assert_eq!(found(&at(10.0, &[(7, 1.0), (9, 5.5)])), Some(9));
         assert_eq!(found(&at(10.0, &[])), None);
-        assert_eq!(before.program_that_computes(&at(10.0, &[(8, 100.3)]), AGAIN), Some(8));
+        assert_eq!(before.busy_waiting_program(&at(10.0, &[(8, 100.3)]), AGAIN), Some(8));
     }
 
     #[test]
-    fn a_program_that_computes_is_told() {
+    fn a_busy_waiting_program_is_reported() {
         // A shell that waits for another, as the kernel does for its program.
         let mut kernel = Command::new("sh")
             .args(["-c", "(while :; do :; done) & wait $!"])

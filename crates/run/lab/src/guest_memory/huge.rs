@@ -59,7 +59,7 @@ fn make(size: &str) -> Result<OwnedFd, Errno> {
 #[allow(unsafe_code)]
 fn elsewhere(size: &str) -> io::Result<OwnedFd> {
     let (unix, kind) = (AddressFamily::UNIX, SocketType::STREAM);
-    let (ours, theirs) = socketpair(unix, kind, SocketFlags::CLOEXEC, None)?;
+    let (near, far) = socketpair(unix, kind, SocketFlags::CLOEXEC, None)?;
     // All text is made here: after a fork there is no memory to be had.
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     let maps = [
@@ -77,7 +77,7 @@ fn elsewhere(size: &str) -> io::Result<OwnedFd> {
             let file = open(*path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
             write(&file, text.as_bytes())?;
         }
-        hand_over(&theirs, &make(&size)?)?;
+        hand_over(&far, &make(&size)?)?;
         // Its work is done: it is to become no other program.
         Err(Errno::CANCELED.into())
     };
@@ -90,7 +90,7 @@ fn elsewhere(size: &str) -> io::Result<OwnedFd> {
         let _ = running.kill();
         let _ = running.wait();
     }
-    take_over(&ours)
+    take_over(&near)
 }
 
 fn hand_over(socket: &OwnedFd, place: &OwnedFd) -> Result<(), Errno> {

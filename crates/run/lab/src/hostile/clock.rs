@@ -10,12 +10,12 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::time::Timespec;
 
 use super::played::{
-    AT_ONCE, CALLS, CAPABILITIES, CURRENT_TIME, EPOCH, FREE_UNTIL, KICKS, OURS, Played, REQUESTED,
-    RUN, RUNNING, THEIRS, WAIT, limits, message,
+    AT_ONCE, CALLS, CAPABILITIES, CURRENT_TIME, DATA_BYTES, EPOCH, FREE_UNTIL, KICKS, REQUESTED,
+    RUN, RUNNING, THEIRS, TestLab, WAIT, limits, message,
 };
-use super::{Guest, Watchful, content};
+use super::{CheckingDrive, Guest, content};
 use crate::console::Frame;
-use crate::event_loop::{EventLoop, LOOK_EVENTS};
+use crate::event_loop::{EventLoop, POLL_EVENTS};
 use crate::{DiskOptions, LabError, Sockets};
 
 /// A time at an edge, or any.
@@ -32,7 +32,7 @@ fn time() -> impl Strategy<Value = u64> {
 
 /// What a guest does next.
 #[derive(Debug, Clone)]
-enum Deed {
+enum Action {
     /// Writes into the shared memory.
     Poke(usize, u64),
     /// Puts a request into its ring, and kicks by the shared memory or by a message.
@@ -57,7 +57,7 @@ fn poke() -> impl Strategy<Value = (usize, u64)> {
         (Just(KICKS), prop_oneof![Just(1), Just(u64::MAX), Just(1 << 63), any::<u64>()]),
         (Just(CALLS), any::<u64>()),
         (Just(0), any::<u64>()),
-        (Just(OURS), any::<u64>()),
+        (Just(DATA_BYTES), any::<u64>()),
         (Just(THEIRS), prop_oneof![Just(3), Just(1), Just(3 | REQUESTED << 32), any::<u64>()]),
         (Just(THEIRS + 8), time()),
         ((0..1024usize).prop_map(|n| n * 8), any::<u64>()),
@@ -79,7 +79,7 @@ fn talk() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![6 => sound, 1 => proptest::collection::vec(any::<u8>(), 1..40)]
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn action() -> impl Strategy<Value = Action> {
     let op = prop_oneof![4 => Just(WAIT), 2 => 0..12u32, 1 => any::<u32>()];
     let said =
         (proptest::collection::vec((op, time()), 1..4), 0..40usize).prop_map(|(list, cut)| {
@@ -92,26 +92,31 @@ fn deed() -> impl Strategy<Value = Deed> {
             bytes
         });
     prop_oneof![
-        6 => poke().prop_map(|(at, value)| Deed::Poke(at, value)),
-        4 => any::<bool>().prop_map(Deed::Request),
-        1 => any::<u8>().prop_map(Deed::Cache),
-        8 => proptest::option::weighted(0.8, time()).prop_map(Deed::Wait),
-        1 => said.prop_map(Deed::Say),
-        2 => talk().prop_map(Deed::Talk),
-        1 => Just(Deed::End),
+        6 => poke().prop_map(|(at, value)| Action::Poke(at, value)),
+        4 => any::<bool>().prop_map(Action::Request),
+        1 => any::<u8>().prop_map(Action::Cache),
+        8 => proptest::option::weighted(0.8, time()).prop_map(Action::Wait),
+        1 => said.prop_map(Action::Say),
+        2 => talk().prop_map(Action::Talk),
+        1 => Just(Action::End),
     ]
 }
 
-fn play(drive: Box<dyn Drive>, attended: bool, limited: bool, deeds: Vec<Deed>) -> Option<String> {
+fn play(
+    drive: Box<dyn Drive>,
+    attended: bool,
+    limited: bool,
+    actions: Vec<Action>,
+) -> Option<String> {
     let mut limits = limits();
     limits.virtual_time = limited.then_some(Nanos(1 << 39));
-    let mut lab = Played::new(drive, attended, limits);
+    let mut lab = TestLab::new(drive, attended, limits);
     lab.poke(THEIRS, CAPABILITIES);
     let mut requests = 0_u16;
-    for deed in deeds {
-        match deed {
-            Deed::Poke(at, value) => lab.poke(at, value),
-            Deed::Request(by_memory) => {
+    for action in actions {
+        match action {
+            Action::Poke(at, value) => lab.poke(at, value),
+            Action::Request(by_memory) => {
                 lab.guest.make_available(requests);
                 requests = requests.wrapping_add(1);
                 match by_memory {
@@ -119,23 +124,23 @@ fn play(drive: Box<dyn Drive>, attended: bool, limited: bool, deeds: Vec<Deed>) 
                     false => lab.guest.put(35, 9, 8, &[0; 8], &[]),
                 }
             }
-            Deed::Cache(on) => {
+            Action::Cache(on) => {
                 let bytes = [&32_u32.to_ne_bytes()[..], &[1, 0, 0, 0, 0, 0, 0, 0, on]].concat();
                 lab.guest.put(25, 9, bytes.len() as u32, &bytes, &[]);
             }
-            Deed::Wait(time) => {
+            Action::Wait(time) => {
                 if let Some(time) = time {
                     lab.ask(time.wrapping_sub(EPOCH));
                 }
                 lab.say(&message(WAIT, 0));
             }
-            Deed::Say(bytes) => lab.say(&bytes),
-            Deed::Talk(bytes) => {
+            Action::Say(bytes) => lab.say(&bytes),
+            Action::Talk(bytes) => {
                 if let Some(line) = &lab.line {
                     let _ = send(line, &bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
                 }
             }
-            Deed::End => drop(lab.calendar.shutdown(std::net::Shutdown::Both)),
+            Action::End => drop(lab.calendar.shutdown(std::net::Shutdown::Both)),
         }
         for _ in 0..2 {
             match lab.events.step(&AT_ONCE) {
@@ -158,9 +163,9 @@ proptest! {
 
     #[test]
     fn hostile_clocks_do_no_harm(
-        deeds in proptest::collection::vec(deed(), 1..40), attended: bool, limited: bool,
+        actions in proptest::collection::vec(action(), 1..40), attended: bool, limited: bool,
     ) {
-        prop_assert_eq!(play(Box::new(Watchful::default()), attended, limited, deeds), None);
+        prop_assert_eq!(play(Box::new(CheckingDrive::default()), attended, limited, actions), None);
     }
 }
 
@@ -170,16 +175,16 @@ proptest! {
     /// The model of a real drive has no trouble with such times either.
     #[test]
     fn hostile_clocks_do_no_harm_to_a_model(
-        deeds in proptest::collection::vec(deed(), 1..40), attended: bool,
+        actions in proptest::collection::vec(action(), 1..40), attended: bool,
     ) {
         let drive = shipped("generic-3tb").unwrap().build(1);
-        prop_assert_eq!(play(drive, attended, false, deeds), None);
+        prop_assert_eq!(play(drive, attended, false, actions), None);
     }
 }
 
 #[test]
 fn a_kick_by_memory_is_served_at_its_time() {
-    let mut lab = Played::with_devices(Box::new(Watchful::default()), limits());
+    let mut lab = TestLab::with_devices(Box::new(CheckingDrive::default()), limits());
     lab.guest.make_available(0);
     lab.poke(CURRENT_TIME, EPOCH + 70);
     // All the disks that there could be, of which there is one.
@@ -193,8 +198,8 @@ fn a_kick_by_memory_is_served_at_its_time() {
 }
 
 #[test]
-fn a_clock_that_is_turned_back_stands_still() {
-    let mut lab = Played::with_devices(Box::new(Watchful::default()), limits());
+fn a_clock_that_is_turned_back_hangs() {
+    let mut lab = TestLab::with_devices(Box::new(CheckingDrive::default()), limits());
     lab.ask(1000);
     lab.say(&message(WAIT, 0));
     lab.events.step(&AT_ONCE).unwrap();
@@ -221,7 +226,7 @@ fn a_clock_that_is_turned_back_stands_still() {
 
 #[test]
 fn a_clock_that_cannot_be_is_refused() {
-    let mut lab = Played::with_devices(Box::new(Watchful::default()), limits());
+    let mut lab = TestLab::with_devices(Box::new(CheckingDrive::default()), limits());
     lab.poke(CURRENT_TIME, EPOCH - 1);
     lab.guest.make_available(0);
     lab.guest.put(35, 9, 8, &[0; 8], &[]);
@@ -230,7 +235,7 @@ fn a_clock_that_cannot_be_is_refused() {
 
 #[test]
 fn a_calendar_that_connects_twice_is_refused() {
-    let mut lab = Played::with_devices(Box::new(Watchful::default()), limits());
+    let mut lab = TestLab::with_devices(Box::new(CheckingDrive::default()), limits());
     let _again = UnixStream::connect(lab.folder.path().join(Sockets::CALENDAR)).unwrap();
     assert!(matches!(lab.events.step(&AT_ONCE), Err(LabError::Protocol { .. })));
 }
@@ -239,7 +244,7 @@ fn a_calendar_that_connects_twice_is_refused() {
 fn a_disk_that_speaks_first_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let sockets = Sockets::new(folder.path(), 1).unwrap();
-    let disks = vec![DiskOptions::new(Box::new(Watchful::default()), "HOSTILE")];
+    let disks = vec![DiskOptions::new(Box::new(CheckingDrive::default()), "HOSTILE")];
     let mut events = EventLoop::new(sockets, disks, content(&folder), 0, limits(), None).unwrap();
     let guest = Guest::new(UnixStream::connect(folder.path().join("disk0")).unwrap().into());
     guest.put(3, 1, 0, &[], &[]);
@@ -252,7 +257,7 @@ fn a_disk_that_speaks_first_is_refused() {
 fn a_guest_that_waits_all_the_time_can_be_interrupted() {
     let limits = limits();
     let interrupt = limits.interrupt.clone();
-    let mut lab = Played::with_devices(Box::new(Watchful::default()), limits);
+    let mut lab = TestLab::with_devices(Box::new(CheckingDrive::default()), limits);
     lab.ask(0);
     let socket = lab.calendar.try_clone().unwrap();
     socket.set_nonblocking(false).unwrap();
@@ -267,7 +272,7 @@ fn a_guest_that_waits_all_the_time_can_be_interrupted() {
     let patience = Timespec { tv_sec: 1, tv_nsec: 0 };
     let outcome = loop {
         match lab.events.step(&patience) {
-            Ok(_) if lab.events.turns().waits > 4 * u64::from(LOOK_EVENTS) => break Ok(()),
+            Ok(_) if lab.events.turns().waits > 4 * u64::from(POLL_EVENTS) => break Ok(()),
             Ok(_) => {}
             Err(e) => break Err(e),
         }

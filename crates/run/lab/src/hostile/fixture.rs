@@ -32,12 +32,12 @@ pub(super) const DATA: u64 = 0x8000;
 
 /// A drive that is done at once, and sees that time is as drives are promised.
 #[derive(Default)]
-pub(super) struct Watchful {
+pub(super) struct CheckingDrive {
     done: Vec<Completion>,
     last: Nanos,
 }
 
-impl Watchful {
+impl CheckingDrive {
     fn see(&mut self, now: Nanos) {
         assert!(self.last <= now, "the clock went back from {:?} to {now:?}", self.last);
         assert!(now.0 <= i64::MAX as u64, "{now:?} leaves drives no room");
@@ -45,7 +45,7 @@ impl Watchful {
     }
 }
 
-impl Drive for Watchful {
+impl Drive for CheckingDrive {
     fn submit(&mut self, now: Nanos, request: Request) {
         self.see(now);
         self.done.push(Completion { id: request.id, at: now });
@@ -100,8 +100,8 @@ impl Guest {
         let memory = File::from(memory);
         memory.write_all_at(&vec![CANARY; MARGIN as usize], 0).unwrap();
         memory.write_all_at(&vec![CANARY; MARGIN as usize], MARGIN + MEMORY).unwrap();
-        let (ours, interrupts) = pair();
-        Self { socket, memory, _interrupts: ours, interrupts }
+        let (near, interrupts) = pair();
+        Self { socket, memory, _interrupts: near, interrupts }
     }
 
     /// Sends each message of a sound set-up, and has it served before the next.
@@ -189,12 +189,12 @@ impl Fixture {
     /// A disk that is not set up.
     pub(super) fn bare() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (ours, theirs) = pair();
-        let mut options = DiskOptions::new(Box::new(Watchful::default()), "HOSTILE");
+        let (near, far) = pair();
+        let mut options = DiskOptions::new(Box::new(CheckingDrive::default()), "HOSTILE");
         options.discard = true;
         options.write_zeroes = true;
-        let disk = Disk::new(Connection::new(ours, "disk0".to_owned()), options, 0, None).unwrap();
-        Self { disk, guest: Guest::new(theirs), content: content(&folder), _folder: folder }
+        let disk = Disk::new(Connection::new(near, "disk0".to_owned()), options, 0, None).unwrap();
+        Self { disk, guest: Guest::new(far), content: content(&folder), _folder: folder }
     }
 
     /// A disk that is ready for requests.

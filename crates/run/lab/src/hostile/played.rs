@@ -26,7 +26,7 @@ pub(super) const RUNNING: usize = 24;
 pub(super) const KICKS: usize = 32;
 pub(super) const CALLS: usize = 40;
 /// The entry of the calendar's own client, and the guest's.
-pub(super) const OURS: usize = 4096;
+pub(super) const DATA_BYTES: usize = 4096;
 pub(super) const THEIRS: usize = 4096 + 128;
 /// Both capabilities: time is shared, and devices are.
 pub(super) const CAPABILITIES: u64 = 3;
@@ -42,9 +42,9 @@ pub(super) const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// Somebody who neither types nor listens.
 #[derive(Debug)]
-struct Silent;
+struct SilentOperator;
 
-impl Operator for Silent {
+impl Operator for SilentOperator {
     fn input_fd(&self) -> Option<BorrowedFd<'_>> {
         None
     }
@@ -60,7 +60,7 @@ impl Operator for Silent {
 }
 
 /// A lab of one disk whose guest is this test.
-pub(super) struct Played {
+pub(super) struct TestLab {
     pub(super) events: EventLoop,
     pub(super) calendar: UnixStream,
     shared: File,
@@ -76,14 +76,15 @@ pub(super) fn message(op: u32, time: u64) -> [u8; 16] {
     bytes
 }
 
-impl Played {
+impl TestLab {
     pub(super) fn new(drive: Box<dyn Drive>, attended: bool, limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let sockets = Sockets::new(folder.path(), 1).unwrap();
-        let (console, line) = match attended.then(|| ConsoleLine::new(Box::new(Silent)).unwrap()) {
-            Some((console, line)) => (Some(console), Some(line)),
-            None => (None, None),
-        };
+        let (console, line) =
+            match attended.then(|| ConsoleLine::new(Box::new(SilentOperator)).unwrap()) {
+                Some((console, line)) => (Some(console), Some(line)),
+                None => (None, None),
+            };
         let disks = vec![DiskOptions::new(drive, "HOSTILE")];
         let mut events =
             EventLoop::new(sockets, disks, content(&folder), 0, limits, console).unwrap();

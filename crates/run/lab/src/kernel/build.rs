@@ -29,7 +29,7 @@ const PATCHED: u64 = 1_767_225_600;
 /// Lines of the log in an error.
 const TAIL_LINES: usize = 15;
 /// How often the log is read for progress.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL: Duration = Duration::from_millis(200);
 
 /// A build under way.
 pub(super) struct Build<'a> {
@@ -236,7 +236,7 @@ fn watched(
         // The thread lives as long as the program, which dies with it.
         let running = scope.spawn(|| executor.run(invocation));
         while !running.is_finished() {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL);
             look();
         }
         running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -53,9 +53,9 @@ cp -R module $1/fs/zfs
 cp -R include $1/include/zfs
 ";
 
-struct Place(tempfile::TempDir);
+struct WorkDir(tempfile::TempDir);
 
-impl Place {
+impl WorkDir {
     /// A source whose `compile` is a script, or `None` without the tools.
     fn new(compile: &str) -> Option<Self> {
         let tools = ["gcc", "ld", "make", "flex", "bison", "bc", "perl", "tar", "xz", "patch"];
@@ -127,7 +127,7 @@ fn recipe(fragment: &'static str, patches: &'static [Patch]) -> Recipe {
 
 #[test]
 fn a_tarball_becomes_a_kernel() {
-    let Some(place) = Place::new("exit 1\n") else { return };
+    let Some(place) = WorkDir::new("exit 1\n") else { return };
     let tarball = place.0.path().join("source.tar.xz");
     let mut tar = Command::new("tar");
     tar.arg("-cJf").arg(&tarball).arg("-C").arg(place.0.path()).arg("tree");
@@ -162,7 +162,7 @@ fn a_tarball_becomes_a_kernel() {
 
 #[test]
 fn openzfs_is_built_into_a_copy() {
-    let Some(place) = Place::new("cat include/zfs/zfs_gitrev.h fs/zfs/*/*.c\n") else { return };
+    let Some(place) = WorkDir::new("cat include/zfs/zfs_gitrev.h fs/zfs/*/*.c\n") else { return };
     let openzfs = place.openzfs();
     let zfs = ZfsSource::Tree(openzfs.clone());
     let fragment = "CONFIG_A=y\nCONFIG_ZFS=y\n";
@@ -204,7 +204,7 @@ fn openzfs_is_built_into_a_copy() {
 
 #[test]
 fn options_that_were_dropped_are_named() {
-    let Some(place) = Place::new("exit 0\n") else { return };
+    let Some(place) = WorkDir::new("exit 0\n") else { return };
     let recipe = recipe("CONFIG_A=y\nCONFIG_NO_SUCH=y\n", &[]);
     let error = place
         .build(Origin::Tree(place.tree()), &recipe, &Executor::default(), |_| {})
@@ -219,7 +219,7 @@ fn options_that_were_dropped_are_named() {
 
 #[test]
 fn a_build_that_fails_leaves_its_log() {
-    let Some(place) = Place::new("echo 'a.c: no such thing' >&2; exit 1\n") else { return };
+    let Some(place) = WorkDir::new("echo 'a.c: no such thing' >&2; exit 1\n") else { return };
     let recipe = recipe("CONFIG_A=y\n", &[]);
     let error = place
         .build(Origin::Tree(place.tree()), &recipe, &Executor::default(), |_| {})
@@ -235,7 +235,7 @@ fn a_build_that_fails_leaves_its_log() {
 #[test]
 fn interrupted_build_is_resumed() {
     let compile = "echo x >>objects; [ $(wc -l <objects) = 2 ] || exec sleep 1000\n";
-    let Some(place) = Place::new(&compile.replace("objects", "$O/objects")) else { return };
+    let Some(place) = WorkDir::new(&compile.replace("objects", "$O/objects")) else { return };
     let executor = Executor::default();
     let interrupt = executor.interrupt.clone();
     let recipe = recipe("CONFIG_A=y\n", &[]);
@@ -267,7 +267,7 @@ fn interrupted_build_is_resumed() {
 #[test]
 fn objects_that_do_not_compile_are_compiled_again() {
     let compile = "if [ -e $O/broken ]; then exit 1; fi; touch $O/broken\n";
-    let Some(place) = Place::new(compile) else { return };
+    let Some(place) = WorkDir::new(compile) else { return };
     let small = recipe("CONFIG_A=y\n", &[]);
     let large = recipe("CONFIG_A=y\nCONFIG_B=y\n", &[]);
     for recipe in [&small, &large] {
@@ -279,7 +279,7 @@ fn objects_that_do_not_compile_are_compiled_again() {
 
 #[test]
 fn a_path_that_makefiles_split_is_refused_before_anything_is_made() {
-    let Some(place) = Place::new("exit 0\n") else { return };
+    let Some(place) = WorkDir::new("exit 0\n") else { return };
     let odd = place.0.path().join("my tree");
     fs::rename(place.tree(), &odd).expect("renamed");
     let error = place

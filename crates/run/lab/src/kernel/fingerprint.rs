@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn recipe_is_beside_a_kernel_that_disklab_built() {
+    fn recipe_is_next_to_a_kernel_that_disklab_built() {
         let folder = tempfile::tempdir().expect("temp");
         let kernel = folder.path().join("linux");
         assert_eq!(recipe(&kernel), None);

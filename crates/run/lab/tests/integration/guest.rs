@@ -30,7 +30,7 @@ fn an_hour_of_sleep_takes_no_time() {
 /// other shell run. The first shell makes no system call at all in its loop, and is
 /// ended by the other.
 #[test]
-fn a_program_that_waits_by_computing_does_not_wait_for_ever() {
+fn a_program_that_busy_waits_does_not_wait_for_ever() {
     let Some(kernel) = kernel() else { return };
     let script = "
         a=$(date +%s%N)
@@ -188,7 +188,7 @@ fn only_the_named_folders_can_be_written() {
 }
 
 #[test]
-fn a_panic_is_told_with_its_console() {
+fn a_panic_is_reported_with_its_console() {
     let Some(kernel) = kernel() else { return };
     let outcome = run(kernel, "echo c > /proc/sysrq-trigger", Vec::new(), |_| {});
     match outcome.report {
@@ -198,7 +198,7 @@ fn a_panic_is_told_with_its_console() {
 }
 
 #[test]
-fn a_first_program_that_cannot_run_is_told() {
+fn a_first_program_that_cannot_run_is_reported() {
     let Some(kernel) = kernel() else { return };
     let outcome = run(kernel, "", Vec::new(), |o| o.init = "/etc/passwd".into());
     match outcome.report {
@@ -237,10 +237,10 @@ fn nothing_is_left_running() {
     let Some(kernel) = kernel() else { return };
     let folder = tempfile::tempdir().unwrap();
     let lab = Lab::start(LabOptions::new(kernel, folder.path(), "/bin/sh")).unwrap();
-    let running = |ours: &dyn Fn(&Path) -> bool| {
+    let running = |near: &dyn Fn(&Path) -> bool| {
         let all = std::fs::read_dir("/proc").unwrap().flatten();
         all.filter_map(|entry| std::fs::read_link(entry.path().join("cwd")).ok())
-            .find(|cwd| ours(cwd))
+            .find(|cwd| near(cwd))
     };
     let until = |what: &dyn Fn() -> bool| {
         let began = std::time::Instant::now();
@@ -251,10 +251,10 @@ fn nothing_is_left_running() {
     };
     // The kernel's process goes to its working folder a moment after it was started, and
     // the guest's processes end a moment after the kernel was killed.
-    let ours =
+    let near =
         |cwd: &Path| std::fs::read_link(cwd.join("lab")).is_ok_and(|lab| lab == folder.path());
-    until(&|| running(&ours).is_some());
-    let working = running(&ours).unwrap();
+    until(&|| running(&near).is_some());
+    let working = running(&near).unwrap();
     drop(lab);
     // The folder is gone by now, which the system tells behind its name.
     let name = working.to_str().unwrap();

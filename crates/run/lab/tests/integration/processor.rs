@@ -82,7 +82,7 @@ fn each_piece_and_each_kib_is_charged() {
 }
 
 #[test]
-fn the_disks_go_on_while_the_processor_works() {
+fn the_disks_continue_while_the_processor_works() {
     let Some(kernel) = kernel() else { return };
     // 40 × 5 ms of a disk, and 160 ms of copying, at once.
     let script = timed(

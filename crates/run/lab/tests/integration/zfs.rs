@@ -17,8 +17,8 @@ use disklab_config::{Node, Value};
 use disklab_exec::{Executor, Interrupt, Invocation};
 use disklab_lab::kernel::{ZFS_HOST, ZfsKernel, cache_folder, find_zfs};
 use disklab_lab::{DiskOptions, LabOptions};
-use disklab_source::{Place, Source};
-use disklab_stack::{Ledger, Machine, Site, Stack, needs_words};
+use disklab_source::{Location, Source};
+use disklab_stack::{LayerContext, Ledger, Machine, Stack, needs_words};
 use disklab_study::{StackSpec, parse_layers};
 use disklab_units::Bytes;
 
@@ -71,7 +71,7 @@ fn stacks(zfs: ZfsKernel, stacks: &[&str]) -> Outcome {
 
 fn parse(text: &str) -> Stack {
     let source = Arc::new(Source { name: "test.toml".to_owned(), text: text.to_owned() });
-    let place = Place { source, span: 0..text.len() };
+    let place = Location { source, span: 0..text.len() };
     let node = Node { value: Value::Text(text.to_owned()), place: place.clone() };
     let layers = parse_layers(&node).unwrap();
     let spec = StackSpec {
@@ -110,7 +110,7 @@ fn in_the_guest() {
         assert!(missing.is_empty(), "{}", needs_words(&missing));
         for _ in 0..2 {
             let mut ledger = Ledger::open(Path::new("/run/state")).unwrap();
-            let mut site = Site {
+            let mut context = LayerContext {
                 executor: &executor,
                 ledger: &mut ledger,
                 folder,
@@ -121,8 +121,8 @@ fn in_the_guest() {
                 drives_are_zero: false,
                 mounted: Vec::new(),
             };
-            let made = stack.make(&drives, &mut site).unwrap_or_else(|e| panic!("{text}: {e}"));
-            for (layer, note) in &site.notes {
+            let made = stack.make(&drives, &mut context).unwrap_or_else(|e| panic!("{text}: {e}"));
+            for (layer, note) in &context.notes {
                 println!("{layer}: {note}");
             }
             let mut file = std::fs::File::create(made.directory.join("file")).unwrap();
@@ -137,7 +137,7 @@ fn in_the_guest() {
             println!("{text}: room for {room}, {promised} promised");
             // Without its own overhead, of ext4 on a volume some per cent.
             assert!((0.9..1.1).contains(&(room / promised.0 as f64)), "{text}");
-            let errors = ledger.take_down_to(0, &executor);
+            let errors = ledger.tear_down_to(0, &executor);
             assert!(errors.is_empty(), "{text}: {errors:?}");
             assert_eq!(said("zpool", &["list", "-H"]), "", "{text}");
         }
@@ -146,7 +146,7 @@ fn in_the_guest() {
 }
 
 #[test]
-fn pools_are_made_used_and_taken_down() {
+fn pools_are_made_used_and_torn_down() {
     let Some(zfs) = zfs() else { return };
     let all = [
         "zfs",

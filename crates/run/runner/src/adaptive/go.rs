@@ -94,7 +94,7 @@ fn needed(
     rule: &StopRule,
     records: &[CellRecord],
 ) -> Result<(Vec<Known>, Targets), RunnerError> {
-    let pairs = &plan.survey.pairs;
+    let pairs = &plan.preflight.pairs;
     let Some(rules) = &rule.rules else {
         let most = rule.most_blocks();
         return Ok((Vec::new(), pairs.iter().map(|pair| (pair.clone(), most)).collect()));
@@ -122,7 +122,7 @@ fn keep(
         goal: rule.goal(),
         stopped,
         cells: records.iter().filter(|r| r.state != CellState::Waiting).count(),
-        most_cells: plan.survey.pairs.len() * rule.most_blocks() as usize,
+        most_cells: plan.preflight.pairs.len() * rule.most_blocks() as usize,
         blocks: records.iter().map(|r| r.cell.block as usize + 1).max().unwrap_or(0),
         figures,
     };

@@ -255,7 +255,7 @@ fn the_baseline_is_what_ratios_are_taken_to() {
 }
 
 #[test]
-fn a_figure_alone_goes_on_until_it_is_known() {
+fn a_figure_alone_continues_until_it_is_known() {
     let machine = Machine::new();
     let one = |share: f64| {
         let records = machine.run(&Rules::new(Goal::Precision(share)), 1000, "");

@@ -17,16 +17,16 @@ pub(crate) fn block_seconds<'a>(
     at_once: usize,
 ) -> f64 {
     let mut seen: HashMap<(&str, &str), Vec<f64>> = HashMap::new();
-    let (mut taken, mut foretold) = (0.0, 0.0);
+    let (mut taken, mut expected) = (0.0, 0.0);
     for record in records {
         let (Some(seconds), cell) = (record.seconds, &record.cell) else { continue };
         seen.entry((&cell.stack, &cell.workload)).or_default().push(seconds);
         taken += seconds;
-        foretold += predicted(cell);
+        expected += predicted(cell);
     }
     seen.values_mut().for_each(|all| all.sort_by(f64::total_cmp));
     let long = |all: &Vec<f64>| all.get((all.len() * 9).div_ceil(10).saturating_sub(1)).copied();
-    let correction = if foretold > 0.0 { taken / foretold } else { 1.0 };
+    let correction = if expected > 0.0 { taken / expected } else { 1.0 };
     let (mut sum, mut largest) = (0.0, 0.0_f64);
     for cell in cells {
         let pair = (cell.stack.as_str(), cell.workload.as_str());

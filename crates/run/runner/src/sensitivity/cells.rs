@@ -41,7 +41,7 @@ impl Claims {
                 [Some(&row.subject), row.baseline.as_ref()].into_iter().flatten().all(|stack| {
                     let Ok(target) = catalogue.target(row, stack) else { return false };
                     let stack = target.stack.as_ref().unwrap_or(stack);
-                    let cells = plan.survey.pairs.iter();
+                    let cells = plan.preflight.pairs.iter();
                     let before = claim.pairs.len();
                     claim.pairs.extend(
                         cells.filter(|(s, w)| s == stack && matches(&target.workload, w)).cloned(),
@@ -64,11 +64,11 @@ impl Claims {
     /// A ratio needs the cells of both stacks, and any may be compared with any.
     fn own(plan: &Plan) -> Result<Self, SensitivityError> {
         let study = &plan.campaign.study;
-        let workloads: BTreeSet<&String> = plan.survey.pairs.iter().map(|(_, w)| w).collect();
+        let workloads: BTreeSet<&String> = plan.preflight.pairs.iter().map(|(_, w)| w).collect();
         let claims: Vec<Claim> = workloads
             .into_iter()
             .map(|workload| {
-                let cells = plan.survey.pairs.iter().filter(|(_, w)| w == workload);
+                let cells = plan.preflight.pairs.iter().filter(|(_, w)| w == workload);
                 let pairs: Pairs = cells.cloned().collect();
                 let stacks = pairs.iter().filter_map(|(stack, _)| study.stack_index(stack));
                 let drives = stacks.flat_map(|i| study.stacks[i].drives.clone()).collect();

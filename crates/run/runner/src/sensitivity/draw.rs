@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_possible_is_drawn_anew_or_told() {
+    fn what_is_not_possible_is_drawn_anew_or_reported() {
         let excluded = |moves: &[Variation]| {
             let has = |field| moves.iter().any(|v| v.field == field);
             (has("b") && has("c")).then(|| "b with c".to_owned())

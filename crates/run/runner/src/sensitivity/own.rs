@@ -1,6 +1,6 @@
 //! What a run says of its own stacks.
 
-use disklab_published::{Ours, OwnRatio};
+use disklab_published::{MeasuredValue, OwnRatio};
 use disklab_study::{Measure, Part};
 use disklab_verdict::Analysis;
 
@@ -37,7 +37,7 @@ pub fn own_ratios(analysis: &Analysis) -> Vec<OwnRatio> {
                 baseline: comparison.baseline.clone(),
                 workload,
                 metric: metric.to_owned(),
-                ours: Ours {
+                measured: MeasuredValue {
                     centre: comparison.ratio,
                     interval: comparison.interval.map(|interval| (interval.low, interval.high)),
                     n: comparison.pairs,

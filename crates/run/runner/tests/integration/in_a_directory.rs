@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use disklab_bench::{BenchError, Phase, Standing};
+use disklab_bench::{BenchError, CellProgress, Phase};
 use disklab_exec::Interrupt;
 use disklab_lab::kernel::KernelError;
 use disklab_runner::{
@@ -54,7 +54,7 @@ impl Observer for Notes {
 
     fn phase(&mut self, _: &Cell, _: Phase) {}
 
-    fn cell_stands(&mut self, _: &Cell, _: Standing) {}
+    fn cell_stands(&mut self, _: &Cell, _: CellProgress) {}
 
     fn cell_ends(&mut self, cell: &Cell, _: f64, error: Option<&str>) {
         self.ended.push((cell.workload.clone(), error.is_none()));

@@ -12,7 +12,7 @@ use crate::redundancy::{devices, members};
 use crate::udev::{dm, wait_for_node};
 use crate::undo::Mapping;
 use crate::{
-    Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Undo, Volume, seeded,
+    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume, seeded,
 };
 
 /// LUKS2 on each device below.
@@ -128,22 +128,22 @@ impl Layer for Crypt {
         ]
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let mut mapped = Vec::new();
         for device in devices("crypt", below)? {
-            let number = site.ledger.mark();
-            let name = format!("disklab-{}-{number}", site.tag);
-            let uuid = seeded::uuid(site, &format!("crypt {number}"));
+            let number = context.ledger.mark();
+            let name = format!("disklab-{}-{number}", context.tag);
+            let uuid = seeded::uuid(context, &format!("crypt {number}"));
             let key = seeded::key(&uuid);
-            site.ledger.enter(Undo::CloseCrypt(Mapping::new(&name, &device, &uuid)))?;
-            site.run("crypt", &self.format(&device, &uuid, &key))?;
-            site.run("crypt", &self.open(&device, &name, &key))?;
-            mapped.push(wait_for_node(site, "crypt", &Path::new("/dev/mapper").join(name))?);
+            context.ledger.enter(Undo::CloseCrypt(Mapping::new(&name, &device, &uuid)))?;
+            context.run("crypt", &self.format(&device, &uuid, &key))?;
+            context.run("crypt", &self.open(&device, &name, &key))?;
+            mapped.push(wait_for_node(context, "crypt", &Path::new("/dev/mapper").join(name))?);
         }
-        if site.drives_are_zero {
+        if context.drives_are_zero {
             // What was never written decrypts to noise.
-            site.drives_are_zero = false;
-            site.note(
+            context.drives_are_zero = false;
+            context.note(
                 "crypt",
                 "the drives' zeros decrypt to noise, so they count as zeros no more",
             );

@@ -14,7 +14,7 @@ use super::file_system::{
 };
 use crate::reading::Reading;
 use crate::seeded::uuid;
-use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError};
+use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
 
 /// ext4's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -88,15 +88,15 @@ impl Layer for Ext4 {
         needs
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let device = one_device("ext4", below)?;
-        let point = MountPoint::new(site)?;
-        enter(site, &device, &point.uuid)?;
+        let point = MountPoint::new(context)?;
+        enter(context, &device, &point.uuid)?;
         let lazy = u8::from(self.lazy_init != LazyInit::Off);
         let (more, extended) = take_extended(&self.options.mkfs);
         let mut own = format!(
             "lazy_itable_init={lazy},lazy_journal_init={lazy},hash_seed={}",
-            uuid(site, "ext4-hash-seed")
+            uuid(context, "ext4-hash-seed")
         );
         for text in extended {
             own = format!("{own},{text}");
@@ -107,14 +107,14 @@ impl Layer for Ext4 {
             "-U",
             &point.uuid,
             "-L",
-            &label(site, 16),
+            &label(context, 16),
             "-E",
             &own,
         ]);
         if let Some(size) = self.options.block_size {
             mkfs = mkfs.arg("-b").arg(size.0.to_string());
         }
-        site.run("ext4", &mkfs.args(&more).arg(&device))?;
+        context.run("ext4", &mkfs.args(&more).arg(&device))?;
         let mut mount = self.options.mount.clone();
         match self.lazy_init {
             LazyInit::Skip => mount.push("noinit_itable".to_owned()),
@@ -129,21 +129,21 @@ impl Layer for Ext4 {
         if quiet {
             mount.push("no_prefetch_block_bitmaps".to_owned());
         }
-        let form = point.mount(site, "ext4", &device, &mount)?;
+        let form = point.mount(context, "ext4", &device, &mount)?;
         if quiet {
-            site.note("ext4", "bitmaps are read when they are used, not after mounting");
+            context.note("ext4", "bitmaps are read when they are used, not after mounting");
         }
         match self.lazy_init {
-            LazyInit::Skip => site.note(
+            LazyInit::Skip => context.note(
                 "ext4",
                 "lazy initialisation disabled: inode tables are written when they are used",
             ),
             LazyInit::Off => {
-                site.note("ext4", "lazy initialisation disabled: mkfs wrote the inode tables");
+                context.note("ext4", "lazy initialisation disabled: mkfs wrote the inode tables");
             }
             LazyInit::Wait => {
-                let waited = wait_for_init(site.executor, &device)?;
-                site.note(
+                let waited = wait_for_init(context.executor, &device)?;
+                context.note(
                     "ext4",
                     format!(
                         "lazy initialisation waited for: {} s after mounting",

@@ -9,7 +9,7 @@ use super::file_system::{
     MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label, one_device,
     one_volume,
 };
-use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError};
+use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
 
 /// F2FS's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -55,16 +55,16 @@ impl Layer for F2fs {
         ]
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let device = one_device("f2fs", below)?;
-        let point = MountPoint::new(site)?;
-        enter(site, &device, &point.uuid)?;
+        let point = MountPoint::new(context)?;
+        enter(context, &device, &point.uuid)?;
         // -r fixes the seed of the checkpoint's version.
         let mkfs = Invocation::new("mkfs.f2fs")
-            .args(["-f", "-q", "-r", "-U", &point.uuid, "-l", &label(site, 80)])
+            .args(["-f", "-q", "-r", "-U", &point.uuid, "-l", &label(context, 80)])
             .args(&self.options.mkfs)
             .arg(&device);
-        site.run("f2fs", &mkfs)?;
-        point.mount(site, "f2fs", &device, &self.options.mount)
+        context.run("f2fs", &mkfs)?;
+        point.mount(context, "f2fs", &device, &self.options.mount)
     }
 }

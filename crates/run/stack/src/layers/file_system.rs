@@ -12,7 +12,9 @@ use disklab_units::Bytes;
 use super::mount_options;
 use crate::reading::Reading;
 use crate::seeded::uuid;
-use crate::{Form, LayerKind, Need, Remount, Shape, ShapeError, Site, StackError, Undo, Volume};
+use crate::{
+    Form, LayerContext, LayerKind, Need, Remount, Shape, ShapeError, StackError, Undo, Volume,
+};
 
 /// `block-size`, as every file system's table of options has it.
 pub(super) const BLOCK_SIZE: (&str, &str) =
@@ -127,20 +129,20 @@ impl MountPoint {
     ///
     /// # Errors
     /// Where it cannot be made.
-    pub(super) fn new(site: &mut Site<'_>) -> Result<Self, StackError> {
-        let folder = site
+    pub(super) fn new(context: &mut LayerContext<'_>) -> Result<Self, StackError> {
+        let folder = context
             .folder
             .canonicalize()
-            .map_err(|e| StackError::io("cannot find the folder", site.folder, e))?;
+            .map_err(|e| StackError::io("cannot find the folder", context.folder, e))?;
         // A stack with a loop-file has a file system on a file system.
         let name = (1_u32..)
             .map(|n| if n == 1 { "mnt".to_owned() } else { format!("mnt-{n}") })
             .find(|name| folder.join(name).symlink_metadata().is_err())
             .unwrap_or_default();
         let directory = folder.join(&name);
-        let uuid = uuid(site, &name);
+        let uuid = uuid(context, &name);
         // With it, as what is mounted here is recognised by the UUID.
-        site.ledger.enter_with(Undo::RemoveFolder(directory.clone()), vec![uuid.clone()])?;
+        context.ledger.enter_with(Undo::RemoveFolder(directory.clone()), vec![uuid.clone()])?;
         std::fs::create_dir(&directory)
             .map_err(|e| StackError::io("cannot make the folder", &directory, e))?;
         Ok(Self { uuid, directory })
@@ -152,7 +154,7 @@ impl MountPoint {
     /// Where mount fails.
     pub(super) fn mount(
         self,
-        site: &mut Site<'_>,
+        context: &mut LayerContext<'_>,
         file_system: &str,
         device: &Path,
         options: &[String],
@@ -167,10 +169,10 @@ impl MountPoint {
         if !options.is_empty() {
             mount = mount.arg("-o").arg(options.join(","));
         }
-        site.ledger.enter(Undo::Unmount(self.directory.clone()))?;
+        context.ledger.enter(Undo::Unmount(self.directory.clone()))?;
         let mount = mount.arg(device).arg(&self.directory);
-        site.run(file_system, &mount)?;
-        site.mounted.push(Remount::FileSystem { directory: self.directory.clone(), mount });
+        context.run(file_system, &mount)?;
+        context.mounted.push(Remount::FileSystem { directory: self.directory.clone(), mount });
         Ok(Form::Directory(self.directory))
     }
 }
@@ -183,10 +185,14 @@ impl MountPoint {
 ///
 /// # Errors
 /// Where it cannot be entered.
-pub(super) fn enter(site: &mut Site<'_>, device: &Path, mark: &str) -> Result<(), StackError> {
+pub(super) fn enter(
+    context: &mut LayerContext<'_>,
+    device: &Path,
+    mark: &str,
+) -> Result<(), StackError> {
     let drive = BlockDevice::at(&SystemRoot::here(), device).filter(BlockDevice::is_physical);
-    let Some(drive) = drive.filter(|_| !site.drives_are_zero) else { return Ok(()) };
-    site.ledger.enter(Undo::WipeDrive {
+    let Some(drive) = drive.filter(|_| !context.drives_are_zero) else { return Ok(()) };
+    context.ledger.enter(Undo::WipeDrive {
         device: device.to_owned(),
         serial: identity(&drive).serial,
         mark: mark.to_owned(),
@@ -194,6 +200,6 @@ pub(super) fn enter(site: &mut Site<'_>, device: &Path, mark: &str) -> Result<()
 }
 
 /// The site's tag as a label of at most `length` bytes.
-pub(super) fn label(site: &Site<'_>, length: usize) -> String {
-    site.tag.chars().filter(char::is_ascii_alphanumeric).take(length).collect()
+pub(super) fn label(context: &LayerContext<'_>, length: usize) -> String {
+    context.tag.chars().filter(char::is_ascii_alphanumeric).take(length).collect()
 }

@@ -19,7 +19,9 @@ use crate::reading::Reading;
 use crate::redundancy::{devices, members};
 use crate::udev::{dm, wait_for_node};
 use crate::undo::Mapping;
-use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Undo, Volume};
+use crate::{
+    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume,
+};
 
 /// A checksum for every sector of each device below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,16 +157,16 @@ impl Layer for Integrity {
         ]
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let mut mapped = Vec::new();
         for device in devices("integrity", below)? {
-            let name = format!("disklab-{}-{}", site.tag, site.ledger.mark());
-            site.ledger.enter(Undo::CloseIntegrity(Mapping::new(&name, &device, "")))?;
-            site.run("integrity", &self.format(&device))?;
-            site.run("integrity", &self.open(&device, &name))?;
-            mapped.push(wait_for_node(site, "integrity", &Path::new("/dev/mapper").join(name))?);
+            let name = format!("disklab-{}-{}", context.tag, context.ledger.mark());
+            context.ledger.enter(Undo::CloseIntegrity(Mapping::new(&name, &device, "")))?;
+            context.run("integrity", &self.format(&device))?;
+            context.run("integrity", &self.open(&device, &name))?;
+            mapped.push(wait_for_node(context, "integrity", &Path::new("/dev/mapper").join(name))?);
         }
-        site.note(
+        context.note(
             "integrity",
             "each device was written once over its whole length when it was made, so that every \
              sector has a checksum",

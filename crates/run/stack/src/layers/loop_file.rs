@@ -12,7 +12,9 @@ use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
 use crate::reading::Reading;
-use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Undo, Volume};
+use crate::{
+    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume,
+};
 
 /// The loop file's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -65,7 +67,7 @@ impl Layer for LoopFile {
         ]
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let kind = below.kind();
         let (Form::Directory(directory) | Form::Pool { directory, .. }) = below else {
             return Err(ShapeError::unfit("loop-file", "a directory or a pool", kind).into());
@@ -73,16 +75,16 @@ impl Layer for LoopFile {
         let directory = directory
             .canonicalize()
             .map_err(|e| StackError::io("cannot find the folder", &directory, e))?;
-        let path = directory.join(format!("{}.img", site.tag));
-        let file = site.ledger.create_file(&path)?;
+        let path = directory.join(format!("{}.img", context.tag));
+        let file = context.ledger.create_file(&path)?;
         let how = self
             .allocate(&file)
             .map_err(|e| StackError::io("cannot give its blocks to", &path, e))?;
         drop(file);
-        site.ledger.enter(Undo::DetachLoop(path.clone()))?;
-        let device = attach(&path, site)?;
+        context.ledger.enter(Undo::DetachLoop(path.clone()))?;
+        let device = attach(&path, context)?;
         let direct = uses_direct_io(&device);
-        site.note(
+        context.note(
             "loop-file",
             format!(
                 "{how}; {}",
@@ -130,16 +132,16 @@ fn write_zeros(mut file: &File, size: u64) -> io::Result<()> {
 
 /// Attaches the file to a free loop device, with direct I/O if that works.
 /// Without, data would be cached twice, once above and once below.
-fn attach(path: &Path, site: &Site<'_>) -> Result<PathBuf, StackError> {
+fn attach(path: &Path, context: &LayerContext<'_>) -> Result<PathBuf, StackError> {
     let losetup = Invocation::new("losetup").args(["--find", "--show"]);
-    let done = site.run("loop-file", &losetup.arg(path))?;
+    let done = context.run("loop-file", &losetup.arg(path))?;
     let device = PathBuf::from(done.text().trim());
     // Whoever had this loop device before may have left it write-protected:
     // `blockdev --setro` outlasts a detach.
-    site.run("loop-file", &Invocation::new("blockdev").arg("--setrw").arg(&device))?;
+    context.run("loop-file", &Invocation::new("blockdev").arg("--setrw").arg(&device))?;
     // It is refused where the file system has no direct I/O. That is noted.
     let direct = Invocation::new("losetup").arg("--direct-io=on").arg(&device);
-    match site.executor.run(&direct) {
+    match context.executor.run(&direct) {
         Ok(_) => Ok(device),
         Err(source) => Err(StackError::Program { layer: "loop-file".to_owned(), source }),
     }

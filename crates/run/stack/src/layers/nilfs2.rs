@@ -14,7 +14,7 @@ use super::file_system::{
 };
 use crate::reading::Reading;
 use crate::undo::started;
-use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Undo};
+use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo};
 
 /// NILFS2's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -65,22 +65,22 @@ impl Layer for Nilfs2 {
     }
 
     /// mkfs.nilfs2 takes no UUID, so ours is in the label.
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let device = one_device("nilfs2", below)?;
-        let point = MountPoint::new(site)?;
-        enter(site, &device, &point.uuid)?;
+        let point = MountPoint::new(context)?;
+        enter(context, &device, &point.uuid)?;
         // 80 bytes at most (mkfs.nilfs2(8)).
-        let label = format!("{} {}", label(site, 40), point.uuid);
+        let label = format!("{} {}", label(context, 40), point.uuid);
         let mut mkfs = Invocation::new("mkfs.nilfs2").args(["-f", "-q", "-L", &label]);
         if let Some(size) = self.options.block_size {
             mkfs = mkfs.arg("-b").arg(size.0.to_string());
         }
-        site.run("nilfs2", &mkfs.args(&self.options.mkfs).arg(&device))?;
-        let form = point.mount(site, "nilfs2", &device, &self.options.mount)?;
+        context.run("nilfs2", &mkfs.args(&self.options.mkfs).arg(&device))?;
+        let form = point.mount(context, "nilfs2", &device, &self.options.mount)?;
         if self.cleaner {
-            start_cleaner(&device, &form, site)?;
+            start_cleaner(&device, &form, context)?;
         } else {
-            site.note(
+            context.note(
                 "nilfs2",
                 "mounted without its cleaner daemon: space of overwritten data is not freed",
             );
@@ -94,7 +94,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Starts the cleaner as mount.nilfs2 does (`lib/cleaner_exec.c` in nilfs-utils): with
 /// `-n` it tells the number under which it goes on.
-fn start_cleaner(device: &Path, form: &Form, site: &mut Site<'_>) -> Result<(), StackError> {
+fn start_cleaner(
+    device: &Path,
+    form: &Form,
+    context: &mut LayerContext<'_>,
+) -> Result<(), StackError> {
     let Form::Directory(directory) = form else { return Ok(()) };
     let cleaner = Invocation::new("nilfs_cleanerd").arg("-n").arg(device).arg(directory);
     let number = |text: &str| {
@@ -103,10 +107,10 @@ fn start_cleaner(device: &Path, form: &Form, site: &mut Site<'_>) -> Result<(), 
     };
     // Entered once its number is known. Should disklab end in between, it bears the mark
     // of an owner that is gone, and holds the mount, whose users are ended.
-    let pid = site
+    let pid = context
         .executor
         .start_daemon(&cleaner, PATIENCE, number)
         .map_err(|source| StackError::Program { layer: "nilfs2".to_owned(), source })?;
     let started = started(pid).ok_or(StackError::CleanerEnded)?;
-    site.ledger.enter(Undo::EndProgram { pid, started })
+    context.ledger.enter(Undo::EndProgram { pid, started })
 }

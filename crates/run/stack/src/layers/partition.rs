@@ -16,7 +16,9 @@ use crate::reading::Reading;
 use crate::redundancy::members;
 use crate::seeded::uuid;
 use crate::udev::{kernel_name, nap, wait_for_node};
-use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Undo, Volume};
+use crate::{
+    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume,
+};
 
 /// The partition layer's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -126,10 +128,10 @@ impl Layer for Partition {
         ]
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let mut partitions = Vec::new();
         for (index, device) in devices("partition", below)?.into_iter().enumerate() {
-            let guid = uuid(site, &format!("gpt {index}"));
+            let guid = uuid(context, &format!("gpt {index}"));
             let size = self.size.map_or_else(String::new, |s| format!(" size={}KiB,", s.0 / 1024));
             let whole = BlockDevice::at(&SystemRoot::here(), &device);
             let start = self.start.on(Bytes(whole.map_or(0, |device| device.size_bytes())));
@@ -138,9 +140,10 @@ impl Layer for Partition {
                 "label: gpt\nlabel-id: {guid}\nunit: sectors\n{first}start={}KiB,{size} \
                  type={LINUX_DATA}, uuid={}\n",
                 start.0 / 1024,
-                uuid(site, &format!("gpt {index} partition 1"))
+                uuid(context, &format!("gpt {index} partition 1"))
             );
-            site.ledger
+            context
+                .ledger
                 .enter(Undo::RemovePartitions { device: device.clone(), guid: guid.clone() })?;
             // The kernel is told below, by partx: its own look at the table
             // fails on loop devices, which have partitions only on request.
@@ -149,9 +152,9 @@ impl Layer for Partition {
                 .arg("--no-tell-kernel")
                 .arg(&device)
                 .stdin(script);
-            site.run("partition", &sfdisk)?;
-            site.run("partition", &Invocation::new("partx").arg("--update").arg(&device))?;
-            partitions.push(wait_for_partition(&device, site)?);
+            context.run("partition", &sfdisk)?;
+            context.run("partition", &Invocation::new("partx").arg("--update").arg(&device))?;
+            partitions.push(wait_for_partition(&device, context)?);
         }
         Ok(Form::Devices(partitions))
     }
@@ -190,18 +193,18 @@ pub(super) fn not_shown(layer: &str, drive: &Path, number: usize) -> StackError 
 
 /// Waits until the kernel knows the first partition of `device`, and until it
 /// has a node, made by the kernel's devtmpfs or by udev.
-fn wait_for_partition(device: &Path, site: &Site<'_>) -> Result<PathBuf, StackError> {
+fn wait_for_partition(device: &Path, context: &LayerContext<'_>) -> Result<PathBuf, StackError> {
     let name = kernel_name(device).ok_or_else(|| no_block_device("partition", device))?;
     let folder = Path::new("/sys/class/block").join(name);
     let began = Instant::now();
     loop {
         if let Some(partition) = first_partition(&folder) {
-            return wait_for_node(site, "partition", &Path::new("/dev").join(partition));
+            return wait_for_node(context, "partition", &Path::new("/dev").join(partition));
         }
         if began.elapsed() > PATIENCE {
             return Err(not_shown("partition", device, 1));
         }
-        nap(site, "partition")?;
+        nap(context, "partition")?;
     }
 }
 
@@ -223,7 +226,7 @@ mod tests {
     use crate::test_support::layer;
 
     #[test]
-    fn a_partition_begins_where_it_is_told() {
+    fn a_partition_begins_where_it_is_reported() {
         assert_eq!(Start::parse("3T"), Ok(Start::At(Bytes::gib(3072))));
         assert_eq!(Start::parse("60%").expect("a share").on(Bytes::gib(10)), Bytes::gib(6));
         assert_eq!(Start::parse("1%").expect("a share").on(Bytes::mib(64)), START, "not before");

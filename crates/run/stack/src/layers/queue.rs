@@ -14,7 +14,7 @@ use crate::reading::Reading;
 use crate::redundancy::{devices, members};
 use crate::undo::{QueueSetting, instance};
 use crate::{
-    Form, Layer, LayerKind, Need, QueueProblem, Shape, ShapeError, Site, StackError, Undo,
+    Form, Layer, LayerContext, LayerKind, Need, QueueProblem, Shape, ShapeError, StackError, Undo,
 };
 
 /// The layer's line in the table.
@@ -94,7 +94,7 @@ impl Layer for Queue {
         vec![Need::Root]
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let devices = devices("queue", below)?;
         for device in &devices {
             let found = BlockDevice::at(&SystemRoot::here(), device)
@@ -102,7 +102,7 @@ impl Layer for Queue {
             // A partition has its drive's queue.
             let whole = found.whole();
             for (setting, value) in &self.settings {
-                set(&whole, *setting, value, site)?;
+                set(&whole, *setting, value, context)?;
             }
         }
         Ok(Form::Devices(devices))
@@ -114,7 +114,7 @@ fn set(
     device: &BlockDevice,
     setting: QueueSetting,
     value: &str,
-    site: &mut Site<'_>,
+    context: &mut LayerContext<'_>,
 ) -> Result<(), StackError> {
     let name = device.name();
     let cannot = |why| StackError::Queue { setting, device: name.to_owned(), why };
@@ -126,7 +126,7 @@ fn set(
     if device.is_physical() || name.starts_with("loop") {
         let instance = instance(device).ok_or_else(|| cannot(QueueProblem::NoNumber))?;
         let device = device.node();
-        site.ledger.enter(Undo::Queue { device, instance, setting, value: before })?;
+        context.ledger.enter(Undo::Queue { device, instance, setting, value: before })?;
     }
     setting.write(device, value)?;
     match setting.of(device) {

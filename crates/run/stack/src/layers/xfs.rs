@@ -9,7 +9,7 @@ use super::file_system::{
     BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label,
     one_device, one_volume,
 };
-use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError};
+use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
 
 /// XFS's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -45,23 +45,23 @@ impl Layer for Xfs {
         ]
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let device = one_device("xfs", below)?;
-        let point = MountPoint::new(site)?;
-        enter(site, &device, &point.uuid)?;
+        let point = MountPoint::new(context)?;
+        enter(context, &device, &point.uuid)?;
         let mut mkfs = Invocation::new("mkfs.xfs").args([
             "-f",
             "-q",
             "-m",
             &format!("uuid={}", point.uuid),
             "-L",
-            &label(site, 12),
+            &label(context, 12),
         ]);
         if let Some(size) = self.options.block_size {
             mkfs = mkfs.arg("-b").arg(format!("size={}", size.0));
         }
-        site.run("xfs", &mkfs.args(&self.options.mkfs).arg(&device))?;
-        point.mount(site, "xfs", &device, &self.options.mount)
+        context.run("xfs", &mkfs.args(&self.options.mkfs).arg(&device))?;
+        point.mount(context, "xfs", &device, &self.options.mount)
     }
 }
 

@@ -14,7 +14,7 @@ use super::zfs::ZFS;
 use super::zfs::properties::{Owner, Properties};
 use crate::reading::Reading;
 use crate::udev::{nap, wait_for_node};
-use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Volume};
+use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume};
 
 /// Volumes on a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,13 +103,13 @@ impl Layer for Zvol {
     }
 
     // Nothing is entered in the ledger: a volume goes with its pool.
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let Form::Pool { name: pool, .. } = below else {
             return Err(ShapeError::unfit("zvol", "a ZFS pool", below.kind()).into());
         };
         let available =
             Invocation::new("zfs").args(["get", "-H", "-p", "-o", "value", "available", &pool]);
-        let text = site.run("zvol", &available)?.text();
+        let text = context.run("zvol", &available)?.text();
         let room = text.trim().parse().map(Bytes).map_err(|_| StackError::Output {
             command: format!("zfs get available {pool}"),
             expected: "a number of bytes",
@@ -120,10 +120,10 @@ impl Layer for Zvol {
         for number in 0..self.count {
             let name = format!("{pool}/volume-{number}");
             let before = devices_in(Path::new("/sys/block"));
-            site.run("zvol", &self.create(&name, size))?;
-            nodes.push(find(&name, size, &before, site)?);
+            context.run("zvol", &self.create(&name, size))?;
+            nodes.push(find(&name, size, &before, context)?);
         }
-        site.note("zvol", format!("{} volumes of {size}, without reservation", self.count));
+        context.note("zvol", format!("{} volumes of {size}, without reservation", self.count));
         Ok(Form::Devices(nodes))
     }
 }
@@ -134,7 +134,7 @@ fn find(
     name: &str,
     size: Bytes,
     before: &BTreeSet<String>,
-    site: &Site<'_>,
+    context: &LayerContext<'_>,
 ) -> Result<PathBuf, StackError> {
     let link = Path::new("/dev/zvol").join(name);
     let began = Instant::now();
@@ -151,13 +151,13 @@ fn find(
             now.difference(before).filter(|d| Bytes(sectors(d) * 512) == size).collect();
         // Two at once would be somebody else's; udev's link settles it.
         if let [device] = new.as_slice() {
-            return wait_for_node(site, "zvol", &Path::new("/dev").join(device));
+            return wait_for_node(context, "zvol", &Path::new("/dev").join(device));
         }
         if began.elapsed() > PATIENCE {
             let (layer, what) = ("zvol".to_owned(), format!("a block device of {name}"));
             return Err(StackError::NotShown { layer, what, waited: PATIENCE });
         }
-        nap(site, "zvol")?;
+        nap(context, "zvol")?;
     }
 }
 

@@ -85,7 +85,7 @@ pub fn decide(
         return Err(StackError::Undecidable { id: id.to_string(), why });
     }
     let mut context = TeardownContext::by_force(executor);
-    take_down(ledger, content, id, &mut context, &mut recovery)?;
+    tear_down(ledger, content, id, &mut context, &mut recovery)?;
     recovery.errors.append(&mut context.complaints);
     Ok(recovery)
 }
@@ -121,7 +121,7 @@ fn recover_one(
         recovery.notes.push(other.to_string());
         return Ok(());
     }
-    take_down(ledger, content, id, context, recovery)
+    tear_down(ledger, content, id, context, recovery)
 }
 
 /// Reads a ledger whose owner is dead.
@@ -156,7 +156,7 @@ fn elsewhere(content: &Content, id: &LedgerId, folder: &Path) -> Option<LedgerEl
 }
 
 /// Takes down what is listed, newest first; what cannot be stays listed.
-fn take_down(
+fn tear_down(
     mut ledger: LockedFile,
     content: Content,
     id: &LedgerId,

@@ -12,7 +12,7 @@ fn ledgers(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn takes_down_newest_first_to_the_mark() {
+fn tears_down_newest_first_to_the_mark() {
     let folder = tempfile::tempdir().expect("temp");
     let state = folder.path().join("state");
     let executor = Executor::new(Interrupt::new());
@@ -29,16 +29,16 @@ fn takes_down_newest_first_to_the_mark() {
     ledger.enter(Undo::RemoveFile(file.clone())).expect("enter");
     std::fs::write(&file, "x").expect("write");
     assert_eq!(ledger.mark(), 3);
-    assert!(ledger.take_down_to(1, &executor).is_empty());
+    assert!(ledger.tear_down_to(1, &executor).is_empty());
     assert!(outer.exists() && !inner.exists());
     assert_eq!(ledger.mark(), 1);
     assert_eq!(ledgers(&state).len(), 1);
-    assert!(ledger.take_down_to(0, &executor).is_empty());
+    assert!(ledger.tear_down_to(0, &executor).is_empty());
     assert!(!outer.exists());
     assert!(ledgers(&state).is_empty(), "an empty ledger has no file");
     ledger.enter(Undo::RemoveFolder(outer.clone())).expect("it can be used again");
     assert_eq!(ledgers(&state).len(), 1);
-    assert!(ledger.take_down_to(0, &executor).is_empty());
+    assert!(ledger.tear_down_to(0, &executor).is_empty());
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn what_fails_stays_entered_and_the_rest_goes() {
     std::fs::write(&plain, "x").expect("write");
     ledger.enter(Undo::RemoveFile(plain.clone())).expect("enter");
     ledger.enter(Undo::RemoveFolder(full.clone())).expect("enter");
-    let errors = ledger.take_down_to(0, &executor);
+    let errors = ledger.tear_down_to(0, &executor);
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert!(full.exists() && !plain.exists());
     assert_eq!(ledger.mark(), 1);
@@ -311,7 +311,7 @@ fn a_file_of_the_users_is_never_entered() {
     std::fs::create_dir(&tree).expect("tree");
     ledger.create_tree(&tree).expect_err("it exists");
     assert_eq!(ledger.mark(), 0);
-    assert!(ledger.take_down_to(0, &executor).is_empty());
+    assert!(ledger.tear_down_to(0, &executor).is_empty());
     assert!(file.exists() && tree.exists());
 }
 
@@ -322,7 +322,7 @@ fn marks_outlive_the_file_that_they_were_entered_in() {
     let mut ledger = Ledger::open(folder.path()).expect("ledger");
     let inside = folder.path().join("x");
     ledger.enter_with(Undo::RemoveFolder(inside.clone()), vec!["a-b".to_owned()]).expect("enter");
-    assert!(ledger.take_down_to(0, &executor).is_empty());
+    assert!(ledger.tear_down_to(0, &executor).is_empty());
     assert!(ledgers(folder.path()).is_empty());
     ledger.enter(Undo::RemoveFolder(inside)).expect("enter");
     let text = std::fs::read_to_string(&ledgers(folder.path())[0]).expect("ledger");

@@ -24,7 +24,7 @@ pub enum Distrust {
         /// The user's number.
         owner: u32,
         /// Ours.
-        ours: u32,
+        own: u32,
     },
     /// Others may write to it.
     Mode(u32),
@@ -37,8 +37,8 @@ pub enum Distrust {
 impl fmt::Display for Distrust {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Owner { owner, ours } => {
-                write!(f, "it belongs to user {owner}, and this process runs as user {ours}")
+            Self::Owner { owner, own } => {
+                write!(f, "it belongs to user {owner}, and this process runs as user {own}")
             }
             Self::Mode(mode) => write!(f, "others may write to it (mode {mode:04o})"),
             Self::Kind => f.write_str("it is a symbolic link or of an unexpected type"),
@@ -122,9 +122,9 @@ fn is_wrong_kind(error: &io::Error) -> bool {
 }
 
 fn distrusted(metadata: &std::fs::Metadata) -> Option<Distrust> {
-    let ours = geteuid().as_raw();
-    if metadata.uid() != ours {
-        return Some(Distrust::Owner { owner: metadata.uid(), ours });
+    let own = geteuid().as_raw();
+    if metadata.uid() != own {
+        return Some(Distrust::Owner { owner: metadata.uid(), own });
     }
     let mode = metadata.mode() & 0o7777;
     (mode & OTHERS_WRITE != 0).then_some(Distrust::Mode(mode))
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(why(check_directory(&file)), Distrust::Kind);
         if geteuid().is_root() {
             std::os::unix::fs::chown(&state, Some(1000), None).expect("chown");
-            assert_eq!(why(check_directory(&state)), Distrust::Owner { owner: 1000, ours: 0 });
+            assert_eq!(why(check_directory(&state)), Distrust::Owner { owner: 1000, own: 0 });
         } else {
             eprintln!("skipped: needs root to give a directory to another user");
         }

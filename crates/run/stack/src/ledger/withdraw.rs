@@ -27,7 +27,7 @@ mod tests {
     use crate::{Undo, recover};
 
     #[test]
-    fn withdrawn_entry_is_never_taken_down() {
+    fn withdrawn_entry_is_never_torn_down() {
         let temp = tempfile::tempdir().expect("temp");
         let (state, another) = (temp.path().join("state"), temp.path().join("another"));
         std::fs::write(&another, "x").expect("write");
@@ -35,7 +35,7 @@ mod tests {
         let mut ledger = Ledger::open(&state).expect("ledger");
         ledger.enter(Undo::RemoveFile(another.clone())).expect("enter");
         ledger.withdraw().expect("withdraw");
-        assert!(ledger.take_down_to(0, &executor).is_empty());
+        assert!(ledger.tear_down_to(0, &executor).is_empty());
         assert!(another.exists());
         ledger.enter(Undo::RemoveFile(another.clone())).expect("enter");
         ledger.withdraw().expect("withdraw");

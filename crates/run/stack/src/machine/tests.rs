@@ -121,7 +121,7 @@ fn needs_read_as_a_sentence() {
 fn every_kind_tells_its_needs_without_options() {
     let source = Arc::new(Source { name: String::new(), text: String::new() });
     for kind in LAYERS {
-        let place = Place { source: Arc::clone(&source), span: 0..0 };
+        let place = Location { source: Arc::clone(&source), span: 0..0 };
         let spec = LayerSpec { name: kind.name.to_owned(), options: Vec::new(), place };
         assert!((kind.parse)(&spec).is_ok(), "{}", kind.name);
     }

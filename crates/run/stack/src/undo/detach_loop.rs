@@ -67,10 +67,10 @@ pub(super) fn obstacles(
 /// Whether the device is attached to another file of that name, which may have got
 /// the inode of ours.
 fn is_replaced(file: &Path, device: &Path, marks: &Marks, context: &TeardownContext<'_>) -> bool {
-    let Some(ours) = marks.identity(file) else { return false };
+    let Some(own) = marks.identity(file) else { return false };
     let Some(inode) = backing_inode(device, context) else { return false };
     let now = file.symlink_metadata().ok().map(|metadata| FileIdentity::new(&metadata));
-    inode != ours.inode() || now.is_some_and(|now| now.inode() == inode && now != ours)
+    inode != own.inode() || now.is_some_and(|now| now.inode() == inode && now != own)
 }
 
 /// The inode of what a loop device is attached to.

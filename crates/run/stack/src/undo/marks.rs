@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_ours_only_in_their_directory() {
+    fn names_are_own_only_in_their_directory() {
         let mut marks = Marks::default();
         marks.add_names(Path::new("/x/mnt"), &["test".to_owned()]);
         marks.add_entry(&Undo::RemoveFile("/x/mnt/a.img".into()), None);

@@ -47,14 +47,14 @@ pub(super) fn destroy(
     }
     // One that was exported, and not imported again, is known by its label alone; no
     // other pool has this name.
-    let is_ours = |device: &PathBuf| {
+    let is_own = |device: &PathBuf| {
         Ok::<_, StackError>(
             probe(device, "LABEL", context.executor)?.is_some_and(|label| label == name),
         )
     };
     if !done {
         for device in devices.iter().filter(|device| device.exists()) {
-            done |= is_ours(device)?;
+            done |= is_own(device)?;
         }
     }
     if done {

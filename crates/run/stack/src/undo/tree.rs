@@ -21,9 +21,9 @@ pub(crate) const PREFIX: &str = "disklab";
 /// `kill -9` of disklab.
 pub(super) fn tree(path: &Path, context: &TeardownContext<'_>) -> Result<bool, StackError> {
     let refuse = |why| Err(StackError::LeftAlone { path: path.to_owned(), why });
-    let ours = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(PREFIX));
-    if !ours {
-        return refuse(LeftAlone::ForeignName);
+    let own = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(PREFIX));
+    if !own {
+        return refuse(LeftAlone::OtherName);
     }
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_dir() => {}
@@ -56,8 +56,8 @@ pub(super) fn obstacles(path: &Path, marks: &Marks) -> Result<Vec<Obstacle>, Sta
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(e) => return Err(StackError::io("cannot look at", path, e)),
     };
-    let ours = |identity| identity == FileIdentity::new(&metadata);
-    if !metadata.is_dir() || !marks.identity(path).is_none_or(ours) {
+    let own = |identity| identity == FileIdentity::new(&metadata);
+    if !metadata.is_dir() || !marks.identity(path).is_none_or(own) {
         return Ok(vec![Obstacle::Replaced(path.to_owned())]);
     }
     let shown = as_kernel_shows(path);
@@ -89,12 +89,12 @@ mod tests {
     #[test]
     fn only_our_own_trees_are_removed() {
         let temp = tempfile::tempdir().expect("temp");
-        let ours = temp.path().join("disklab1x0");
-        std::fs::create_dir_all(ours.join("a/b")).expect("make");
-        std::fs::write(ours.join("a/b/c"), "x").expect("write");
-        assert!(tree(&ours).expect("ours"));
-        assert!(!ours.exists());
-        assert!(!tree(&ours).expect("twice"));
+        let own = temp.path().join("disklab1x0");
+        std::fs::create_dir_all(own.join("a/b")).expect("make");
+        std::fs::write(own.join("a/b/c"), "x").expect("write");
+        assert!(tree(&own).expect("ours"));
+        assert!(!own.exists());
+        assert!(!tree(&own).expect("twice"));
 
         let other = temp.path().join("holiday-photos");
         std::fs::create_dir(&other).expect("make");

@@ -77,7 +77,7 @@ pub(super) fn obstacles(
     let here: Vec<Mount> = mounts()?.into_iter().filter(|m| m.mount_point == shown).collect();
     let mut found = Vec::new();
     for mount in &here {
-        match is_ours(mount, marks, context) {
+        match is_own(mount, marks, context) {
             Ok(true) => {}
             Ok(false) => found.push(Obstacle::Mount {
                 source: mount.source.clone(),
@@ -98,18 +98,14 @@ pub(super) fn obstacles(
 }
 
 /// Whether the file system that is mounted is one that the run made.
-fn is_ours(
-    mount: &Mount,
-    marks: &Marks,
-    context: &TeardownContext<'_>,
-) -> Result<bool, StackError> {
+fn is_own(mount: &Mount, marks: &Marks, context: &TeardownContext<'_>) -> Result<bool, StackError> {
     if mount.fs_type == "zfs" {
         return Ok(marks.has(&mount.source.to_string_lossy()));
     }
     if !mount.source.is_absolute() {
         return Ok(false);
     }
-    inspect::has_ours(&mount.source, marks, context)
+    inspect::has_own(&mount.source, marks, context)
 }
 
 fn mounted_at(path: &Path) -> Result<usize, StackError> {

@@ -181,10 +181,10 @@ mod tests {
             sleep.arg("1000").env(OWNER_VARIABLE, mark).spawn().expect("sleep")
         };
         let mark = format!("test-{}", std::process::id());
-        let mut ours = sleep(&mark);
+        let mut own = sleep(&mark);
         let mut other = sleep(&format!("{mark}0"));
         end_programs_of(&mark).expect("ended");
-        assert!(!ours.wait().expect("killed").success());
+        assert!(!own.wait().expect("killed").success());
         assert!(other.try_wait().expect("other").is_none(), "another's lives on");
         other.kill().expect("kill");
         other.wait().expect("killed");

@@ -27,9 +27,9 @@ pub(super) fn remove(
         return Ok(false);
     }
     let filter = filter(&devices);
-    let ours = format!("vg_name={name} && vg_tags={mark}");
+    let own = format!("vg_name={name} && vg_tags={mark}");
     let list = lvm("vgs", &filter)
-        .args(["--noheadings", "--options", "vg_name", "--select", &ours])
+        .args(["--noheadings", "--options", "vg_name", "--select", &own])
         .uninterruptible();
     let exists = |context: &TeardownContext<'_>| {
         context.executor.check(&list).map(|found| !found.text().trim().is_empty()).map_err(program)
@@ -38,9 +38,8 @@ pub(super) fn remove(
     let began = Instant::now();
     while exists(context)? {
         done = true;
-        let remove = lvm("vgremove", &filter)
-            .args(["--yes", "--force", "--select", &ours])
-            .uninterruptible();
+        let remove =
+            lvm("vgremove", &filter).args(["--yes", "--force", "--select", &own]).uninterruptible();
         let failure = context.executor.check(&remove).err();
         if let Some(source) = failure {
             if began.elapsed() > PATIENCE {
@@ -51,9 +50,9 @@ pub(super) fn remove(
     }
     for (_, uuid) in volumes {
         // Not ours any more, or in a group that is not ours: left alone.
-        let ours = format!("pv_uuid={uuid} && vg_name=\"\"");
+        let own = format!("pv_uuid={uuid} && vg_name=\"\"");
         let list = lvm("pvs", &filter)
-            .args(["--noheadings", "--options", "pv_name", "--select", &ours])
+            .args(["--noheadings", "--options", "pv_name", "--select", &own])
             .uninterruptible();
         let found = context.executor.check(&list).map_err(program)?.text();
         if found.trim().is_empty() {
@@ -80,9 +79,9 @@ pub(super) fn obstacles(
     if devices.is_empty() {
         return Ok(Vec::new());
     }
-    let ours = format!("vg_name={name} && vg_tags={mark}");
+    let own = format!("vg_name={name} && vg_tags={mark}");
     let list = lvm("lvs", &filter(&devices))
-        .args(["--noheadings", "--options", "lv_name,lv_dm_path", "--select", &ours])
+        .args(["--noheadings", "--options", "lv_name,lv_dm_path", "--select", &own])
         .uninterruptible();
     let text = context.executor.check(&list).map_err(program)?.text();
     let mut found = Vec::new();

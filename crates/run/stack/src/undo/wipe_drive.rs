@@ -56,7 +56,7 @@ pub(super) fn obstacles(
     let mut found = Vec::new();
     for drive in drives(device, serial) {
         // A drive that cannot be read is not wiped either.
-        if inspect::has_ours(&drive, &only, context).unwrap_or(false) {
+        if inspect::has_own(&drive, &only, context).unwrap_or(false) {
             found.extend(inspect::device(&drive, marks, context)?);
         }
     }
@@ -68,11 +68,11 @@ pub(super) fn obstacles(
 fn wipe_one(device: &Path, mark: &str, context: &TeardownContext<'_>) -> Result<bool, StackError> {
     let list = Invocation::new("wipefs").args(["--no-act", "--json"]).arg(device);
     // On a device that cannot be read nothing is known to be ours.
-    let ours = || {
+    let own = || {
         let listed = context.executor.run(&list.clone().uninterruptible());
         listed.is_ok_and(|done| done.code == 0 && all_bear(&done.text(), mark))
     };
-    if !ours() {
+    if !own() {
         return Ok(false);
     }
     // O_EXCL: open(2), for block devices.
@@ -89,7 +89,7 @@ fn wipe_one(device: &Path, mark: &str, context: &TeardownContext<'_>) -> Result<
             Err(e) => return Err(StackError::io("cannot wipe", device, e)),
         }
     };
-    if !ours() {
+    if !own() {
         return Ok(false);
     }
     // Without --force it wants the device for itself.
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    const OURS: &str = "0f3ee17e-5d9a-4c0e-9a51-6b8f0b1f2a33";
+    const OWN: &str = "0f3ee17e-5d9a-4c0e-9a51-6b8f0b1f2a33";
     const THEIRS: &str = "1f3ee17e-5d9a-4c0e-9a51-6b8f0b1f2a33";
 
     fn list(signatures: &[(&str, Option<&str>, Option<&str>)]) -> String {
@@ -132,13 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn ours_is_what_bears_the_mark_and_nothing_beside_it() {
-        let upper = OURS.to_uppercase();
-        let label = format!("disklab12x0 {OURS}");
+    fn own_is_what_bears_the_mark_and_nothing_next_to_it() {
+        let upper = OWN.to_uppercase();
+        let label = format!("disklab12x0 {OWN}");
         let ext4 = ("ext4", Some(upper.as_str()), Some("disklab12x0"));
-        assert!(all_bear(&list(&[ext4]), OURS));
+        assert!(all_bear(&list(&[ext4]), OWN));
         let nilfs2 = ("nilfs2", Some(THEIRS), Some(label.as_str()));
-        assert!(all_bear(&list(&[nilfs2, nilfs2]), OURS));
+        assert!(all_bear(&list(&[nilfs2, nilfs2]), OWN));
         for other in [
             list(&[]),
             list(&[("ext4", Some(THEIRS), Some("disklab12x0"))]),
@@ -149,27 +149,27 @@ mod tests {
             "wipefs: error".to_owned(),
             "[]".to_owned(),
         ] {
-            assert!(!all_bear(&other, OURS), "{other}");
+            assert!(!all_bear(&other, OWN), "{other}");
         }
         assert!(!all_bear(&list(&[("gpt", None, None)]), ""));
     }
 
     proptest! {
         #[test]
-        fn hostile_output_is_never_ours(text in "\\PC{0,80}", kinds in prop::collection::vec("[a-z]{1,3}", 0..4)) {
-            prop_assert!(!all_bear(&text, OURS));
-            let foreign: Vec<_> = kinds.iter().map(|kind| (kind.as_str(), None, None)).collect();
-            prop_assert!(!all_bear(&list(&foreign), OURS));
+        fn hostile_output_is_never_own(text in "\\PC{0,80}", kinds in prop::collection::vec("[a-z]{1,3}", 0..4)) {
+            prop_assert!(!all_bear(&text, OWN));
+            let others: Vec<_> = kinds.iter().map(|kind| (kind.as_str(), None, None)).collect();
+            prop_assert!(!all_bear(&list(&others), OWN));
         }
     }
 
     /// A device over a file, for as long as this lives.
-    struct Looped {
+    struct LoopDevice {
         _folder: tempfile::TempDir,
         node: String,
     }
 
-    impl Looped {
+    impl LoopDevice {
         fn new(executor: &Executor) -> Option<Self> {
             let missing = ["losetup", "wipefs", "mkfs.ext4", "mkfs.xfs", "blkid"]
                 .into_iter()
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    impl Drop for Looped {
+    impl Drop for LoopDevice {
         fn drop(&mut self) {
             let detach = Invocation::new("losetup").arg("--detach").arg(&self.node);
             let _ = Executor::default().run(&detach);
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn what_was_made_is_wiped_and_what_came_in_between_stays() {
         let executor = Executor::default();
-        let Some(drive) = Looped::new(&executor) else { return };
+        let Some(drive) = LoopDevice::new(&executor) else { return };
         let (device, context) = (Path::new(&drive.node), TeardownContext::by_force(&executor));
         let ext4 = |uuid: &str| {
             let mkfs = Invocation::new("mkfs.ext4").args(["-F", "-q", "-U", uuid]).arg(device);
@@ -211,24 +211,24 @@ mod tests {
             let text = executor.check(&list).expect("listed").text();
             text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
         };
-        assert!(!wipe_one(device, OURS, &context).expect("nothing to do"));
-        ext4(OURS);
+        assert!(!wipe_one(device, OWN, &context).expect("nothing to do"));
+        ext4(OWN);
         assert_eq!(kinds(), ["ext4"]);
-        assert!(wipe_one(device, OURS, &context).expect("wiped"));
+        assert!(wipe_one(device, OWN, &context).expect("wiped"));
         assert!(kinds().is_empty());
 
         ext4(THEIRS);
-        assert!(!wipe_one(device, OURS, &context).expect("left alone"));
+        assert!(!wipe_one(device, OWN, &context).expect("left alone"));
         assert_eq!(kinds(), ["ext4"]);
-        let xfs = Invocation::new("mkfs.xfs").args(["-f", "-q", "-m", &format!("uuid={OURS}")]);
+        let xfs = Invocation::new("mkfs.xfs").args(["-f", "-q", "-m", &format!("uuid={OWN}")]);
         executor.check(&xfs.arg(device)).expect("made");
-        assert!(wipe_one(device, OURS, &context).expect("wiped"));
+        assert!(wipe_one(device, OWN, &context).expect("wiped"));
         assert!(kinds().is_empty());
 
         // A loop device is no drive, and this machine has none with that number.
-        ext4(OURS);
-        assert!(!wipe(device, None, OURS, &context).expect("left alone"));
-        assert!(!wipe(device, Some("no such number"), OURS, &context).expect("left alone"));
+        ext4(OWN);
+        assert!(!wipe(device, None, OWN, &context).expect("left alone"));
+        assert!(!wipe(device, Some("no such number"), OWN, &context).expect("left alone"));
         assert_eq!(kinds(), ["ext4"]);
     }
 }

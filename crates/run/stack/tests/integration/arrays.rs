@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::support::{LOOPS, LoopFixture, can, output, stack};
-use disklab_stack::{Ledger, Machine, Recovery, Site, Stack, recover};
+use disklab_stack::{LayerContext, Ledger, Machine, Recovery, Stack, recover};
 use disklab_units::Bytes;
 
 /// Drives of these sizes in MiB.
@@ -122,7 +122,7 @@ fn up_and_down(text: &str, mib: &[u64]) -> Option<Vec<(String, String)>> {
     fail_drives(&fixture.drives, bare.tolerates, text);
     fs::write("/proc/sys/vm/drop_caches", "3").expect("drop caches");
     assert_file_is_whole(&made.directory, text);
-    fixture.take_down_to(mark);
+    fixture.tear_down_to(mark);
     assert_bare(&fixture, text);
     Some(fixture.notes.clone())
 }
@@ -187,7 +187,7 @@ fn other_file_systems_on_md() {
         let made = fixture.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
         write_file(&made.directory);
         assert_file_is_whole(&made.directory, text);
-        fixture.take_down_to(mark);
+        fixture.tear_down_to(mark);
         assert_bare(&fixture, text);
     }
 }
@@ -264,7 +264,7 @@ fn zero_drives_need_no_resync_but_decrypted_ones_do() {
         let mut fixture = fixture(&[64; 4]);
         let folder = fixture.path();
         let tag = format!("z{}", std::process::id());
-        let mut site = Site {
+        let mut context = LayerContext {
             executor: &fixture.executor,
             ledger: &mut fixture.ledger,
             folder: &folder,
@@ -275,8 +275,9 @@ fn zero_drives_need_no_resync_but_decrypted_ones_do() {
             drives_are_zero: true,
             mounted: Vec::new(),
         };
-        let made = stack.make(&fixture.drives, &mut site).unwrap_or_else(|e| panic!("{text}: {e}"));
-        let notes = site.notes;
+        let made =
+            stack.make(&fixture.drives, &mut context).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let notes = context.notes;
         assert!(notes.iter().any(|(_, note)| note.contains(said)), "{text}: {notes:?}");
         write_file(&made.directory);
         let array = on_top(&fixture.drives)
@@ -312,6 +313,6 @@ fn what_a_dead_owner_left_comes_down() {
         assert!(errors.is_empty(), "{text}: {errors:?}");
         assert!(done.len() >= 3, "{text}: {done:?}");
         assert_eq!(on_top(&fixture.drives), Vec::<String>::new(), "{text}");
-        assert_eq!(fixture.standing(), Vec::<String>::new(), "{text}");
+        assert_eq!(fixture.leftovers(), Vec::<String>::new(), "{text}");
     }
 }

@@ -15,7 +15,7 @@ fn undo(fixture: &LoopFixture, undo: Undo) -> Vec<String> {
     let folder = tempfile::tempdir().expect("folder");
     let mut ledger = Ledger::open(folder.path()).expect("ledger");
     ledger.enter(undo).expect("enter");
-    ledger.take_down_to(0, &fixture.executor).iter().map(ToString::to_string).collect()
+    ledger.tear_down_to(0, &fixture.executor).iter().map(ToString::to_string).collect()
 }
 
 /// All that a stack's own ledger says of arrays, groups and mappings.
@@ -71,7 +71,7 @@ fn the_same_name_is_not_enough() {
         assert_eq!(before, after, "{text}: {field}");
         assert_eq!(below, self::below(&fixture.drives, text), "{text}: {field}");
         // Under its own name it goes.
-        fixture.take_down_to(mark);
+        fixture.tear_down_to(mark);
         assert!(!device.exists(), "{text}");
     }
 }
@@ -105,7 +105,7 @@ fn a_format_that_was_killed_comes_down() {
     let stack = stack("integrity/ext4", 1);
     fixture.make(&stack).expect("made");
     let undone = changed(&fixture, "close-integrity", "name", "disklab-never-made");
-    fixture.take_down_to(mark);
+    fixture.tear_down_to(mark);
     let drive = fixture.drives[0].clone();
     let mut format = Command::new("integritysetup")
         .args(["format", "--batch-mode", "--integrity", "sha256"])

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use std::time::Duration;
 
-use crate::support::{LOOPS, LoopFixture, can, stack, standing};
+use crate::support::{LOOPS, LoopFixture, can, leftovers, stack};
 use disklab_exec::{Executor, OWNER_VARIABLE, owner};
 use disklab_stack::{Recovery, recover};
 use disklab_units::Bytes;
@@ -87,7 +87,7 @@ impl Drop for Victim {
 }
 
 #[test]
-fn what_a_killed_owner_left_is_taken_down() {
+fn what_a_killed_owner_left_is_torn_down() {
     if std::env::var_os(ROLE).is_some() {
         victim();
     }
@@ -105,16 +105,16 @@ fn what_a_killed_owner_left_is_taken_down() {
 
     let Recovery { done, errors, .. } = recover(&state, &executor);
     assert!(done.is_empty() && errors.is_empty(), "its owner lives: {done:?} {errors:?}");
-    let standing_before = standing(&folder);
+    let standing_before = leftovers(&folder);
     assert_eq!(standing_before.len(), 4, "two mounts, two loop devices: {standing_before:?}");
 
     victim.kill();
-    assert_eq!(standing(&folder), standing_before, "nobody has taken it down yet");
+    assert_eq!(leftovers(&folder), standing_before, "nobody has taken it down yet");
     assert!(is_alive(&worker));
 
     let Recovery { done, errors, .. } = recover(&state, &executor);
     assert!(errors.is_empty(), "{errors:?}");
-    assert!(standing(&folder).is_empty(), "{:?}", standing(&folder));
+    assert!(leftovers(&folder).is_empty(), "{:?}", leftovers(&folder));
     assert!(!is_alive(&worker), "the worker was killed");
     assert!(!Path::new(&format!("{}p1", drive.display())).exists());
     for thing in ["the mount at", "the loop device on", "the partitions of", "the folder"] {
@@ -137,7 +137,7 @@ fn busy_victim() -> ! {
     loop {
         let mark = fixture.ledger.mark();
         fixture.make(&stack).expect("made");
-        fixture.take_down_to(mark);
+        fixture.tear_down_to(mark);
     }
 }
 
@@ -159,7 +159,7 @@ fn an_owner_may_be_killed_at_any_moment() {
         let Recovery { left, errors, .. } = recover(&folder.join("state"), &Executor::default());
         assert!(left.is_empty(), "round {round}: {left:?}");
         assert!(errors.is_empty(), "round {round}: {errors:?}");
-        assert!(standing(&folder).is_empty(), "round {round}: {:?}", standing(&folder));
+        assert!(leftovers(&folder).is_empty(), "round {round}: {:?}", leftovers(&folder));
         let left = |folder: &Path| std::fs::read_dir(folder).expect("folder").flatten().count();
         assert_eq!((left(&folder), left(&folder.join("state"))), (1, 0), "round {round}");
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::support::{LOOPS, LoopFixture, can, stack, standing};
+use crate::support::{LOOPS, LoopFixture, can, leftovers, stack};
 use disklab_exec::Executor;
 use disklab_stack::{Recovery, recover};
 use disklab_units::Bytes;
@@ -23,7 +23,7 @@ fn victim(text: &str) -> ! {
     loop {
         let mark = fixture.ledger.mark();
         fixture.make(&stack).expect("made");
-        fixture.take_down_to(mark);
+        fixture.tear_down_to(mark);
     }
 }
 
@@ -83,7 +83,7 @@ fn killed_at_any_moment(test: &str, text: &str) {
         assert!(left.is_empty(), "{text}, round {round}: {left:?}");
         assert!(errors.is_empty(), "{text}, round {round}: {errors:?}");
         // A loop device is detached only when nothing stands on it any more.
-        assert!(standing(folder).is_empty(), "{text}, round {round}: {:?}", standing(folder));
+        assert!(leftovers(folder).is_empty(), "{text}, round {round}: {:?}", leftovers(folder));
         assert_eq!(links(victim.child.id()), Vec::<String>::new(), "{text}, round {round}");
         let left = |folder: &Path| std::fs::read_dir(folder).expect("folder").flatten().count();
         assert_eq!((left(folder), left(&folder.join("state"))), (1, 0), "{text}, round {round}");

@@ -99,7 +99,7 @@ impl Fixture {
     }
 
     fn assert_gone(&self) {
-        assert!(self.loops.standing().is_empty(), "{:?}", self.loops.standing());
+        assert!(self.loops.leftovers().is_empty(), "{:?}", self.loops.leftovers());
         assert_eq!(fs::read_dir(&self.loops.state).expect("state").count(), 0);
         let left: Vec<_> =
             fs::read_dir(self.loops.path()).expect("folder").flatten().map(|e| e.path()).collect();

@@ -12,7 +12,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
 /// Makes a stack, writes a file in it, looks at it with `look`, takes it down.
-fn made_and_taken_down(
+fn made_and_torn_down(
     text: &str,
     drives: usize,
     size: Bytes,
@@ -23,13 +23,13 @@ fn made_and_taken_down(
         return;
     }
     let mut fixture = LoopFixture::new(drives, size);
-    let before = fixture.standing();
+    let before = fixture.leftovers();
     assert_eq!(before.len(), drives);
     // Twice, as cells follow each other on the same drives.
     let mark = fixture.ledger.mark();
     fixture.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
-    fixture.take_down_to(mark);
-    assert_eq!(fixture.standing(), before, "{text}");
+    fixture.tear_down_to(mark);
+    assert_eq!(fixture.leftovers(), before, "{text}");
     let made = fixture.make(&stack).unwrap_or_else(|e| panic!("{text}, again: {e}"));
     let mut file = std::fs::File::create(made.directory.join("file")).expect("file");
     file.write_all(&vec![7; 3 << 20]).expect("write");
@@ -42,8 +42,8 @@ fn made_and_taken_down(
     }
     let promised = stack.shape(&vec![size; drives]).expect("shape").size;
     holds(&made.directory, promised, text);
-    fixture.take_down_to(0);
-    assert!(fixture.standing().is_empty(), "{text}: {:?}", fixture.standing());
+    fixture.tear_down_to(0);
+    assert!(fixture.leftovers().is_empty(), "{text}: {:?}", fixture.leftovers());
     let left: Vec<_> = std::fs::read_dir(fixture.path()).expect("folder").flatten().collect();
     assert_eq!(left.len(), 1, "{text}: only the empty state folder, not {left:?}");
 }
@@ -76,7 +76,7 @@ fn mounted(directory: &Path) -> (String, String) {
 
 /// The layer at the top is what is mounted, with this option.
 fn mounts_as(text: &str, file_system: &str, option: &str) {
-    made_and_taken_down(text, 1, Bytes::mib(600), |_, directory| {
+    made_and_torn_down(text, 1, Bytes::mib(600), |_, directory| {
         let (found, options) = mounted(directory);
         assert_eq!(found, file_system, "{text}");
         assert!(options.contains(option), "{text}: {options}");
@@ -111,14 +111,14 @@ fn queues_are_set_and_set_back() {
     let mark = fixture.ledger.mark();
     fixture.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
     assert_eq!(read(&fixture), ["64", "256"]);
-    fixture.take_down_to(mark);
+    fixture.tear_down_to(mark);
     assert_eq!(read(&fixture), before);
     // Volumes have no scheduler.
     let wrong = crate::support::stack("lvm/queue[requests=64]/ext4", 1);
     if can(&wrong.needs()) {
         let error = fixture.make(&wrong).expect_err("no scheduler").to_string();
         assert!(error.contains("it has no such setting"), "{error}");
-        fixture.take_down_to(mark);
+        fixture.tear_down_to(mark);
     }
 }
 
@@ -131,7 +131,7 @@ fn ext4_writes_no_inode_tables_in_the_background() {
 fn ext4_waits_for_its_lazy_initialisation() {
     // A discarded device reads as zeros, and mkfs then leaves nothing to do.
     let text = "ext4[lazy-init=wait,mkfs=-E nodiscard]";
-    made_and_taken_down(text, 1, Bytes::gib(2), |fixture, _| {
+    made_and_torn_down(text, 1, Bytes::gib(2), |fixture, _| {
         assert!(fixture.notes[0].1.contains("waited for"), "{:?}", fixture.notes);
         let dump = output("dumpe2fs", &[&fixture.drives[0].display().to_string()]);
         let groups = dump.lines().filter(|line| line.contains("(Blocks")).count();
@@ -162,7 +162,7 @@ fn f2fs() {
 
 #[test]
 fn partition() {
-    made_and_taken_down("partition[start=2MiB]/ext4", 1, Bytes::mib(200), |fixture, _| {
+    made_and_torn_down("partition[start=2MiB]/ext4", 1, Bytes::mib(200), |fixture, _| {
         let drive = fixture.drives[0].display().to_string();
         let partition = format!("{drive}p1");
         let start = output("partx", &["-g", "-o", "START,NR", &drive]);
@@ -173,7 +173,7 @@ fn partition() {
 
 #[test]
 fn partitions_on_several_drives() {
-    made_and_taken_down("partition/btrfs-raid1", 2, Bytes::mib(300), |fixture, directory| {
+    made_and_torn_down("partition/btrfs-raid1", 2, Bytes::mib(300), |fixture, directory| {
         let shown = output("btrfs", &["filesystem", "show", &directory.display().to_string()]);
         for drive in &fixture.drives {
             assert!(shown.contains(&format!("{}p1", drive.display())), "{shown}");
@@ -183,7 +183,7 @@ fn partitions_on_several_drives() {
 
 #[test]
 fn a_file_system_in_a_file_on_a_file_system() {
-    made_and_taken_down(
+    made_and_torn_down(
         "xfs/loop-file[size=100M]/ext4",
         1,
         Bytes::mib(600),
@@ -195,7 +195,7 @@ fn a_file_system_in_a_file_on_a_file_system() {
         },
     );
     let text = "btrfs/loop-file[size=64M,allocate=full]/ext4";
-    made_and_taken_down(text, 1, Bytes::mib(600), |fixture, _| {
+    made_and_torn_down(text, 1, Bytes::mib(600), |fixture, _| {
         let note = fixture.notes.iter().find(|(about, _)| about == "loop-file").expect("a note");
         assert!(note.1.contains("fallocate"), "{note:?}");
     });
@@ -203,7 +203,7 @@ fn a_file_system_in_a_file_on_a_file_system() {
 
 /// `btrfs filesystem df` names these profiles.
 fn btrfs_profiles(text: &str, data: &str, metadata: &str) {
-    made_and_taken_down(text, 4, Bytes::mib(600), |fixture, directory| {
+    made_and_torn_down(text, 4, Bytes::mib(600), |fixture, directory| {
         let df = Invocation::new("btrfs").args(["filesystem", "df"]).arg(directory);
         let shown = fixture.executor.check(&df).expect("df").text();
         assert!(shown.contains(&format!("Data, {data}: ")), "{text}: {shown}");
@@ -233,26 +233,26 @@ fn btrfs_with_parity() {
 }
 
 #[test]
-fn what_fails_half_way_is_taken_down() {
+fn what_fails_half_way_is_torn_down() {
     let stack = stack("partition/ext4[no-such-option]", 1);
     if !can(&[stack.needs(), LOOPS.to_vec()].concat()) {
         return;
     }
     let mut fixture = LoopFixture::new(1, Bytes::mib(100));
-    let before = fixture.standing();
+    let before = fixture.leftovers();
     let mark = fixture.ledger.mark();
     let error = fixture.make(&stack).expect_err("no such mount option");
     assert!(error.to_string().starts_with("ext4: `mount "), "{error}");
     assert!(!error.is_interrupt());
-    fixture.take_down_to(mark);
-    assert_eq!(fixture.standing(), before);
+    fixture.tear_down_to(mark);
+    assert_eq!(fixture.leftovers(), before);
     assert!(!Path::new(&format!("{}p1", fixture.drives[0].display())).exists());
     let table = Invocation::new("blkid").arg("--probe").arg(&fixture.drives[0]);
     assert_eq!(fixture.executor.run(&table).expect("blkid").code, 2, "no signature is left");
 }
 
 #[test]
-fn an_interrupt_stops_the_making_but_not_the_taking_down() {
+fn an_interrupt_stops_the_making_but_not_the_teardown() {
     let stack = stack("ext4", 1);
     if !can(&[stack.needs(), LOOPS.to_vec()].concat()) {
         return;
@@ -261,8 +261,8 @@ fn an_interrupt_stops_the_making_but_not_the_taking_down() {
     fixture.executor.interrupt.raise();
     let error = fixture.make(&stack).expect_err("interrupted");
     assert!(error.is_interrupt(), "{error}");
-    fixture.take_down_to(0);
-    assert!(fixture.standing().is_empty());
+    fixture.tear_down_to(0);
+    assert!(fixture.leftovers().is_empty());
 }
 
 #[test]

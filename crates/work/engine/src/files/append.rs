@@ -8,8 +8,8 @@ use disklab_jobfile::{Engine, Job};
 
 use super::layout::lengthen;
 use super::{Target, targets};
+use crate::context::JobContext;
 use crate::error::EngineError;
-use crate::site::Site;
 
 /// Where the clones of jobs with `file_append` begin in their files.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ impl Ends {
     /// they share one, and makes the files as long as they will be: fio does both before
     /// any job begins (setup_files in filesetup.c). What a file holds stays; fio writes it
     /// anew for a job that reads.
-    pub(crate) fn plan(jobs: &[Job], site: &Site) -> Result<Self, EngineError> {
+    pub(crate) fn plan(jobs: &[Job], context: &JobContext) -> Result<Self, EngineError> {
         let mut all = HashMap::new();
         let mut ends: HashMap<PathBuf, u64> = HashMap::new();
         for (index, job) in jobs
@@ -30,7 +30,7 @@ impl Ends {
         {
             for clone in 0..job.process.clones {
                 let (mut begins, mut is_file) = (Vec::new(), false);
-                for (number, target) in (0_u64..).zip(targets(job, clone, site)) {
+                for (number, target) in (0_u64..).zip(targets(job, clone, context)) {
                     let there = match fs::metadata(&target.path) {
                         // A device ends nowhere: its option is passed over, as in fio.
                         Ok(there) if !there.is_file() => {
@@ -46,7 +46,7 @@ impl Ends {
                     let from = *end;
                     *end = end.saturating_add(target.extent.length);
                     if !job.opening.create_on_open {
-                        lengthen(job, site, &target.path, from..*end, number)?;
+                        lengthen(job, context, &target.path, from..*end, number)?;
                     }
                 }
                 if is_file {
@@ -63,8 +63,14 @@ impl Ends {
     }
 
     /// The files of a clone, with where it begins in them.
-    pub(crate) fn targets(&self, job: &Job, index: usize, clone: u32, site: &Site) -> Vec<Target> {
-        let mut all = targets(job, clone, site);
+    pub(crate) fn targets(
+        &self,
+        job: &Job,
+        index: usize,
+        clone: u32,
+        context: &JobContext,
+    ) -> Vec<Target> {
+        let mut all = targets(job, clone, context);
         for (target, begin) in all.iter_mut().zip(self.0.get(&(index, clone)).into_iter().flatten())
         {
             target.extent.offset = *begin;

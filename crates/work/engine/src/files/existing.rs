@@ -8,14 +8,14 @@ use std::path::Path;
 use disklab_jobfile::{Engine, Job, NameSource};
 
 use super::targets;
+use crate::context::JobContext;
 use crate::error::EngineError;
-use crate::site::Site;
 
 /// Gives a job the lengths of its files, if it takes them as they are.
 ///
 /// # Errors
 /// If there is no such file, or none with a length.
-pub(crate) fn take_lengths(job: &mut Job, context: &Site) -> Result<(), EngineError> {
+pub(crate) fn take_lengths(job: &mut Job, context: &JobContext) -> Result<(), EngineError> {
     if !job.takes_existing_lengths() {
         return Ok(());
     }

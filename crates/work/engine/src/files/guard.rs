@@ -15,11 +15,11 @@ use disklab_jobfile::{Engine, Job};
 use disklab_measure::{FileUse, FileUses, SystemRoot};
 
 use super::{Target, targets};
+use crate::context::JobContext;
 use crate::error::EngineError;
-use crate::site::Site;
 
 /// A block device that the caller has opened exclusively, and found free. It is held for
-/// as long as a [`Site`] with it lives.
+/// as long as a [`JobContext`] with it lives.
 #[derive(Debug)]
 pub struct HeldDevice {
     number: u64,
@@ -135,7 +135,7 @@ fn is_harmless(number: u64) -> bool {
 ///
 /// # Errors
 /// The first such file.
-pub fn preflight(jobs: &[Job], context: &Site) -> Result<(), EngineError> {
+pub fn preflight(jobs: &[Job], context: &JobContext) -> Result<(), EngineError> {
     if matches!(context.devices, DeviceAccess::Any) {
         return Ok(());
     }
@@ -150,7 +150,7 @@ pub fn preflight(jobs: &[Job], context: &Site) -> Result<(), EngineError> {
 }
 
 /// The block devices that jobs write to, each path once.
-pub fn written_devices(jobs: &[Job], context: &Site) -> Vec<PathBuf> {
+pub fn written_devices(jobs: &[Job], context: &JobContext) -> Vec<PathBuf> {
     let mut devices: Vec<PathBuf> = Vec::new();
     let writes = |job: &&Job| job.pattern.access.writes && job.engine != Engine::Null;
     for job in jobs.iter().filter(writes) {
@@ -168,7 +168,7 @@ pub fn written_devices(jobs: &[Job], context: &Site) -> Vec<PathBuf> {
 
 /// The files of a job, each once: clones share those with fixed names. Of those, the part
 /// that reaches furthest counts.
-fn distinct(job: &Job, context: &Site) -> Vec<Target> {
+fn distinct(job: &Job, context: &JobContext) -> Vec<Target> {
     let mut all: Vec<Target> =
         (0..job.process.clones).flat_map(|clone| targets(job, clone, context)).collect();
     all.sort_by_key(|target| std::cmp::Reverse(target.extent.end()));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     /// Only looks: the devices are those of this machine, and no test may hurt them.
-    fn refused(options: &str, context: &Site) -> String {
+    fn refused(options: &str, context: &JobContext) -> String {
         let error = preflight(&jobs(options), context).expect_err(options);
         assert!(matches!(error, EngineError::Untouchable { .. }), "{error}");
         error.to_string()
@@ -255,7 +255,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("temp");
         symlink(&device, folder.path().join("link")).expect("linked");
         symlink("link", folder.path().join("again")).expect("linked");
-        let context = Site::new(folder.path(), 1);
+        let context = JobContext::new(folder.path(), 1);
         let shown = device.display().to_string();
         let name = shown.trim_start_matches("/dev/");
         for options in [
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn what_is_neither_file_nor_block_device_is_refused_and_null_is_not() {
         let folder = tempfile::tempdir().expect("temp");
-        let context = Site::new(folder.path(), 1);
+        let context = JobContext::new(folder.path(), 1);
         let pipe = folder.path().join("pipe");
         let name = std::ffi::CString::new(pipe.display().to_string()).expect("a name");
         // SAFETY: the name ends with a zero byte.
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn no_file_is_made_among_the_devices() {
         let folder = tempfile::tempdir().expect("temp");
-        let context = Site::new(folder.path(), 1);
+        let context = JobContext::new(folder.path(), 1);
         for rw in ["read", "write"] {
             let text = refused(&format!("rw={rw}\nfilename=/dev/disklab-none"), &context);
             assert!(text.contains("there is no such device"), "{text}");
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn a_node_is_not_removed_by_a_job_that_unlinks() {
         let folder = tempfile::tempdir().expect("temp");
-        let context = Site::new(folder.path(), 1);
+        let context = JobContext::new(folder.path(), 1);
         symlink("/dev/null", folder.path().join("null")).expect("linked");
         let jobs = jobs("rw=write\nfilename=null\nunlink=1");
         assert!(crate::run(&jobs, &context).is_ok());

@@ -12,9 +12,9 @@ use disklab_exec::Interrupted;
 use disklab_jobfile::{Engine, Fallocate, Job};
 
 use super::targets;
+use crate::context::JobContext;
 use crate::error::EngineError;
 use crate::filler::Filler;
-use crate::site::Site;
 
 /// Laid out in pieces of this size, which file systems can keep whole.
 const PIECE: usize = 1 << 20;
@@ -22,7 +22,7 @@ const PIECE: usize = 1 << 20;
 /// Makes the files that are missing or too short, as fio does (extend_file in
 /// filesetup.c): for a job that reads or overwrites they are written full with
 /// its own kind of data; for one that only writes, room is reserved.
-pub(crate) fn lay_out_job(job: &Job, site: &Site) -> Result<(), EngineError> {
+pub(crate) fn lay_out_job(job: &Job, context: &JobContext) -> Result<(), EngineError> {
     // What is appended is made when the jobs begin: see Ends.
     if job.opening.create_on_open || job.opening.append || job.engine == Engine::Null {
         return Ok(());
@@ -31,7 +31,7 @@ pub(crate) fn lay_out_job(job: &Job, site: &Site) -> Result<(), EngineError> {
     let mut needed: BTreeMap<PathBuf, u64> = BTreeMap::new();
     let mut order = Vec::new();
     for clone in 0..job.process.clones {
-        for target in targets(job, clone, site) {
+        for target in targets(job, clone, context) {
             let end = needed.entry(target.path.clone()).or_insert_with(|| {
                 order.push(target.path);
                 0
@@ -51,13 +51,13 @@ pub(crate) fn lay_out_job(job: &Job, site: &Site) -> Result<(), EngineError> {
         if there >= size && (there > 0 || path.exists()) {
             continue;
         }
-        let made = make(job, site, &path, size, with_content.then_some(number as u64));
-        made.map_err(|error| told(&path, &error))?;
+        let made = make(job, context, &path, size, with_content.then_some(number as u64));
+        made.map_err(|error| describe(&path, &error))?;
     }
     Ok(())
 }
 
-fn told(path: &Path, error: &io::Error) -> EngineError {
+fn describe(path: &Path, error: &io::Error) -> EngineError {
     match error.kind() {
         io::ErrorKind::Interrupted => Interrupted.into(),
         _ => EngineError::file("lay out", path, error),
@@ -68,22 +68,28 @@ fn told(path: &Path, error: &io::Error) -> EngineError {
 /// that of the file.
 pub(super) fn lengthen(
     job: &Job,
-    site: &Site,
+    context: &JobContext,
     path: &Path,
     new: Range<u64>,
     number: u64,
 ) -> Result<(), EngineError> {
     let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o644).open(path);
     let lengthened = open.and_then(|file| {
-        site.devices.check_open(&file)?;
+        context.devices.check_open(&file)?;
         reserve(&file, job.opening.fallocate, new.end)?;
-        if job.pattern.access.reads { fill(job, site, &file, new, number) } else { Ok(()) }
+        if job.pattern.access.reads { fill(job, context, &file, new, number) } else { Ok(()) }
     });
-    lengthened.map_err(|error| told(path, &error))
+    lengthened.map_err(|error| describe(path, &error))
 }
 
 /// Makes one file anew; `content` is its number where it is filled.
-fn make(job: &Job, site: &Site, path: &Path, size: u64, content: Option<u64>) -> io::Result<()> {
+fn make(
+    job: &Job,
+    context: &JobContext,
+    path: &Path,
+    size: u64,
+    content: Option<u64>,
+) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -97,21 +103,27 @@ fn make(job: &Job, site: &Site, path: &Path, size: u64, content: Option<u64>) ->
         .custom_flags(libc::O_NOFOLLOW)
         .open(path);
     let file = open?;
-    site.devices.check_open(&file)?;
+    context.devices.check_open(&file)?;
     file.set_len(0)?;
     reserve(&file, job.opening.fallocate, size)?;
     let Some(number) = content else { return Ok(()) };
-    fill(job, site, &file, 0..size, number)
+    fill(job, context, &file, 0..size, number)
 }
 
 /// Writes a part of a file, up to its end, with the job's kind of data.
-fn fill(job: &Job, site: &Site, file: &File, part: Range<u64>, number: u64) -> io::Result<()> {
+fn fill(
+    job: &Job,
+    context: &JobContext,
+    file: &File,
+    part: Range<u64>,
+    number: u64,
+) -> io::Result<()> {
     file.set_len(part.end)?;
-    let filler = Filler::new(job, 0, site.seed).map_err(io::Error::other)?;
+    let filler = Filler::new(job, 0, context.seed).map_err(io::Error::other)?;
     let mut buffer = vec![0; PIECE];
     let mut at = part.start;
     while at < part.end {
-        if site.interrupt.is_raised() {
+        if context.interrupt.is_raised() {
             return Err(io::Error::from(io::ErrorKind::Interrupted));
         }
         let piece = &mut buffer[..usize::try_from(part.end - at).unwrap_or(PIECE).min(PIECE)];

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_jobfile::{Extent, Job};
 
-use crate::site::Site;
+use crate::context::JobContext;
 
 /// One file of a clone.
 #[derive(Debug, Clone)]
@@ -26,16 +26,16 @@ pub(crate) struct Target {
 }
 
 /// The files of a clone, by number.
-pub(crate) fn targets(job: &Job, clone: u32, site: &Site) -> Vec<Target> {
+pub(crate) fn targets(job: &Job, clone: u32, context: &JobContext) -> Vec<Target> {
     let directory: PathBuf = match &job.files.directory {
-        Some(own) => site.directory.join(Path::new(own)),
-        None => site.directory.clone(),
+        Some(own) => context.directory.join(Path::new(own)),
+        None => context.directory.clone(),
     };
     let target = |file: disklab_jobfile::JobFile| Target {
         path: directory.join(&file.name),
         extent: file.extent,
     };
-    job.files.of(clone, site.seed).into_iter().map(target).collect()
+    job.files.of(clone, context.seed).into_iter().map(target).collect()
 }
 
 #[cfg(test)]

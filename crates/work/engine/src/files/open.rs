@@ -89,12 +89,12 @@ impl OpenFiles {
             return Ok(());
         }
         for number in 0..self.targets.len() {
-            self.open_one(number).map_err(|e| self.told("open", number, &e))?;
+            self.open_one(number).map_err(|e| self.describe("open", number, &e))?;
         }
         Ok(())
     }
 
-    fn told(&self, action: &'static str, number: usize, error: &io::Error) -> EngineError {
+    fn describe(&self, action: &'static str, number: usize, error: &io::Error) -> EngineError {
         let path = self.targets[number].path.clone();
         if self.flags & libc::O_DIRECT != 0 && error.raw_os_error() == Some(libc::EINVAL) {
             let why = "this file system has no direct I/O; set direct=0".to_owned();
@@ -155,7 +155,7 @@ impl OpenFiles {
             self.close(oldest)?;
         }
         let number = file as usize;
-        self.open_one(number).map_err(|e| self.told("open", number, &e))?;
+        self.open_one(number).map_err(|e| self.describe("open", number, &e))?;
         self.order.push_back(file);
         Ok(self.descriptor(file).unwrap_or(-1))
     }
@@ -163,7 +163,7 @@ impl OpenFiles {
     fn close(&mut self, file: u32) -> Result<(), EngineError> {
         let closed = self.open[file as usize].take();
         if let (true, true, Some(closed)) = (self.fsync_on_close, self.writes, &closed) {
-            closed.sync_all().map_err(|e| self.told("fsync", file as usize, &e))?;
+            closed.sync_all().map_err(|e| self.describe("fsync", file as usize, &e))?;
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ impl OpenFiles {
     pub(crate) fn sync_all(&self) -> Result<(), EngineError> {
         for (number, file) in self.open.iter().enumerate() {
             if let Some(file) = file {
-                file.sync_all().map_err(|e| self.told("fsync", number, &e))?;
+                file.sync_all().map_err(|e| self.describe("fsync", number, &e))?;
             }
         }
         Ok(())

@@ -14,10 +14,10 @@ fn on_disk() -> tempfile::TempDir {
 /// The flags of a job's only file.
 fn flags(options: &str) -> libc::c_int {
     let folder = on_disk();
-    let site = Site::new(folder.path(), 1);
+    let context = JobContext::new(folder.path(), 1);
     let job = job(&format!("size=64k\n{options}"));
-    lay_out_job(&job, &site).expect("laid out");
-    let files = OpenFiles::new(&job, targets(&job, 0, &site), &site.devices).expect("opened");
+    lay_out_job(&job, &context).expect("laid out");
+    let files = OpenFiles::new(&job, targets(&job, 0, &context), &context.devices).expect("opened");
     // SAFETY: plain numbers.
     unsafe { libc::fcntl(files.descriptor(0).expect("open"), libc::F_GETFL) }
 }
@@ -55,12 +55,12 @@ fn cached(path: &Path) -> usize {
 #[test]
 fn the_page_cache_is_dealt_with_as_the_job_says() {
     let folder = on_disk();
-    let site = Site::new(folder.path(), 1);
+    let context = JobContext::new(folder.path(), 1);
     let path = folder.path().join("f");
     let open = |options: &str| {
         let job = job(&format!("rw=randread\nsize=1m\nfilename=f\n{options}"));
-        lay_out_job(&job, &site).expect("laid out");
-        OpenFiles::new(&job, targets(&job, 0, &site), &site.devices).expect("opened")
+        lay_out_job(&job, &context).expect("laid out");
+        OpenFiles::new(&job, targets(&job, 0, &context), &context.devices).expect("opened")
     };
     drop(open("invalidate=0"));
     let all = cached(&path);
@@ -78,7 +78,7 @@ fn the_page_cache_is_dealt_with_as_the_job_says() {
 #[test]
 fn room_is_reserved_as_the_job_says() {
     let folder = on_disk();
-    let site = Site::new(folder.path(), 1);
+    let context = JobContext::new(folder.path(), 1);
     for (how, length, reserved) in [
         ("none", 0, false),
         ("truncate", 1 << 20, false),
@@ -87,7 +87,7 @@ fn room_is_reserved_as_the_job_says() {
         ("keep", 0, true),
     ] {
         let job = job(&format!("rw=write\nsize=1m\nfilename={how}\nfallocate={how}"));
-        if let Err(error) = lay_out_job(&job, &site) {
+        if let Err(error) = lay_out_job(&job, &context) {
             eprintln!("skipped: needs fallocate={how} ({error})");
             continue;
         }

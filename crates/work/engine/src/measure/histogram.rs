@@ -140,14 +140,14 @@ mod tests {
         fn bins_are_those_of_the_stored_histogram(values in prop::collection::vec(
             prop_oneof![0_u64..5000, 0_u64..1 << 42, any::<u64>()], 1..50)
         ) {
-            let mut ours = Histogram::new();
+            let mut native = Histogram::new();
             let mut stored = LatencyHistogram::new();
             for ns in values {
-                ours.record(ns);
+                native.record(ns);
                 stored.record(ns, 1);
                 prop_assert!(value(index(ns.min(HIGHEST_NS))) <= ns);
             }
-            prop_assert_eq!(ours.latency().histogram, stored);
+            prop_assert_eq!(native.latency().histogram, stored);
         }
     }
 }

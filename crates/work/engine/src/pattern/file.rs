@@ -83,7 +83,7 @@ impl Rules {
 
 /// One file: its sequential positions, and its order of random blocks.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct Position {
     start: u64,
     length: u64,
     /// How long the file really is: at least `start + length`.
@@ -108,7 +108,7 @@ struct Order {
     seed: u64,
 }
 
-impl Place {
+impl Position {
     pub(super) fn new(extent: Extent, real: u64, rules: &Rules, random: Option<u64>) -> Self {
         let start = extent.offset;
         let order = |seed: u64| {

@@ -3,7 +3,7 @@
 use disklab_jobfile::{Direction, Extent, Job, Sequence as Modifier, Sequencer};
 
 use super::blocks::Lengths;
-use super::file::{Place, Rules};
+use super::file::{Position, Rules};
 use super::mix::Mix;
 use super::order::Files;
 use super::{Kind, Request, side};
@@ -24,7 +24,7 @@ pub(crate) enum Next {
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
     rules: Rules,
-    places: Vec<Place>,
+    places: Vec<Position>,
     files: Files,
     mix: Mix,
     lengths: Lengths,
@@ -73,7 +73,7 @@ impl Sequence {
             .zip(0_u64..)
             .map(|((extent, real), n)| {
                 let seed = is_random.then(|| mix(seed ^ mix(n + 1000)));
-                Place::new(*extent, *real, &rules, seed)
+                Position::new(*extent, *real, &rules, seed)
             })
             .collect();
         Self {
@@ -186,7 +186,7 @@ impl Sequence {
         self.in_pass = 0;
         self.files.restart();
         if !self.appends {
-            self.places.iter_mut().for_each(Place::restart);
+            self.places.iter_mut().for_each(Position::restart);
         }
         let left = self.limit.saturating_sub(self.done);
         if self.more_than_size && left >= self.largest && !idle {
@@ -204,7 +204,7 @@ impl Sequence {
             let (offset, random) = if !self.is_random {
                 (place.sequential(direction, &self.rules), false)
             } else {
-                let goes_on = match &mut self.run {
+                let continues = match &mut self.run {
                     Some((every, since)) if *since < *every => {
                         *since += 1;
                         true
@@ -215,9 +215,9 @@ impl Sequence {
                     }
                     None => false,
                 };
-                if goes_on && self.sequencer == Sequencer::Identical {
+                if continues && self.sequencer == Sequencer::Identical {
                     (place.repeated(direction), false)
-                } else if goes_on || !self.choice.percent(self.random_percent[side(direction)]) {
+                } else if continues || !self.choice.percent(self.random_percent[side(direction)]) {
                     match place.sequential(direction, &self.rules) {
                         None => (place.random(direction, &self.rules, drawn), true),
                         found => (found, false),

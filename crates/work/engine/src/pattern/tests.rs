@@ -188,14 +188,14 @@ fn each_direction_has_places_of_its_own_length() {
 fn a_visited_block_gives_way_to_the_next_free_one() {
     let job = job("rw=randwrite\nbs=4k\nsize=64m\nio_size=8m").expect("valid");
     let mut visited = std::collections::BTreeSet::new();
-    let (mut beside, mut all) = (0, 0);
+    let (mut neighbours, mut all) = (0, 0);
     for request in one_loop(&job, 3) {
         let block = request.offset / 4096;
-        beside += u32::from(block > 0 && visited.contains(&(block - 1)));
+        neighbours += u32::from(block > 0 && visited.contains(&(block - 1)));
         all += 1;
         assert!(visited.insert(block));
     }
     // An eighth of the blocks: by chance a sixteenth, and as many that gave way.
-    let share = f64::from(beside) / f64::from(all);
+    let share = f64::from(neighbours) / f64::from(all);
     assert!((0.10..0.15).contains(&share), "{share}");
 }

@@ -20,7 +20,7 @@ const LEAN_BATCH: usize = 2;
 
 /// One I/O under way.
 #[derive(Debug, Clone, Copy)]
-struct Flight {
+struct Pending {
     request: Request,
     /// Bytes done so far, where the kernel did only a part.
     done: u32,
@@ -29,8 +29,8 @@ struct Flight {
 }
 
 /// What is under way.
-struct Flights {
-    flights: Vec<Flight>,
+struct PendingQueue {
+    pending: Vec<Pending>,
     free: Vec<u32>,
     /// Queued, but not handed over: their time of submission is not known yet.
     queued: Vec<u32>,
@@ -41,7 +41,7 @@ struct Flights {
     lean: bool,
 }
 
-impl Flights {
+impl PendingQueue {
     fn in_flight(&self) -> usize {
         self.depth - self.free.len()
     }
@@ -49,7 +49,7 @@ impl Flights {
 
 /// Why no more I/O is begun for now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum Blocked {
     Full,
     Until(u64),
     Thinking,
@@ -62,57 +62,61 @@ impl Clone<'_> {
     pub(super) fn run_asynchronous(&mut self, backend: &mut dyn Backend) -> Result<(), Failure> {
         let depth = self.job.depth.depth.max(1) as usize;
         let nothing = Request { kind: Kind::Read, file: 0, offset: 0, length: 0 };
-        let flight = Flight { request: nothing, done: 0, began_ns: 0, taken_ns: 0 };
-        let mut flights = Flights {
-            flights: vec![flight; depth],
+        let pending_io = Pending { request: nothing, done: 0, began_ns: 0, taken_ns: 0 };
+        let mut pending = PendingQueue {
+            pending: vec![pending_io; depth],
             free: (0..depth as u32).rev().collect(),
             queued: Vec::with_capacity(depth),
             ends: Vec::with_capacity(depth),
             noted: 0,
             depth,
-            lean: self.shared.site.lean,
+            lean: self.shared.context.lean,
         };
-        let result = self.fly(backend, &mut flights);
+        let result = self.fly(backend, &mut pending);
         if result.is_err() {
             // The buffers belong to the kernel until all have ended.
-            self.land(backend, &mut flights);
+            self.land(backend, &mut pending);
         }
         result
     }
 
-    fn fly(&mut self, backend: &mut dyn Backend, flights: &mut Flights) -> Result<(), Failure> {
+    fn fly(
+        &mut self,
+        backend: &mut dyn Backend,
+        pending: &mut PendingQueue,
+    ) -> Result<(), Failure> {
         let mut now = now_ns();
         loop {
-            let held = self.take_off(backend, flights, &mut now)?;
+            let held = self.take_off(backend, pending, &mut now)?;
             match held {
-                Held::Full => self.collect(backend, flights, None, &mut now)?,
-                Held::Until(until) if flights.in_flight() == 0 => {
+                Blocked::Full => self.collect(backend, pending, None, &mut now)?,
+                Blocked::Until(until) if pending.in_flight() == 0 => {
                     self.wait_until(until.min(self.next_event_ns));
                 }
-                Held::Until(until) => {
+                Blocked::Until(until) => {
                     let until = until.min(self.next_event_ns);
                     let left = Duration::from_nanos(until.saturating_sub(now_ns()));
-                    self.collect(backend, flights, Some(left.min(SLICE)), &mut now)?;
+                    self.collect(backend, pending, Some(left.min(SLICE)), &mut now)?;
                 }
-                Held::Thinking | Held::Pass | Held::Stop => {
-                    while flights.in_flight() > 0 {
-                        self.collect(backend, flights, None, &mut now)?;
+                Blocked::Thinking | Blocked::Pass | Blocked::Stop => {
+                    while pending.in_flight() > 0 {
+                        self.collect(backend, pending, None, &mut now)?;
                     }
                     match held {
-                        Held::Pass if !self.pass()? => return Ok(()),
-                        Held::Stop => return self.end_pass(),
-                        Held::Thinking => {
+                        Blocked::Pass if !self.pass()? => return Ok(()),
+                        Blocked::Stop => return self.end_pass(),
+                        Blocked::Thinking => {
                             self.think(now_ns());
                         }
                         _ => {}
                     }
                 }
             }
-            if self.search.is_some() && self.seek(backend, flights, &mut now)? {
+            if self.search.is_some() && self.seek(backend, pending, &mut now)? {
                 return self.end_pass();
             }
             // The turn of an end that is there already costs no time.
-            if held != Held::Full || flights.noted == flights.ends.len() {
+            if held != Blocked::Full || pending.noted == pending.ends.len() {
                 now = now_ns();
             }
         }
@@ -122,88 +126,88 @@ impl Clone<'_> {
     fn take_off(
         &mut self,
         backend: &mut dyn Backend,
-        flights: &mut Flights,
+        pending: &mut PendingQueue,
         now: &mut u64,
-    ) -> Result<Held, Failure> {
+    ) -> Result<Blocked, Failure> {
         // fio hands over one by one unless told otherwise, and so do we: a batch would
         // make each I/O wait for those beside it.
         let batch = match self.job.depth.batch as usize {
-            0 | 1 if flights.lean => LEAN_BATCH,
+            0 | 1 if pending.lean => LEAN_BATCH,
             batch => batch.max(1),
         };
         let held = loop {
             if self.thinker.is_some() && self.thinks(*now) {
-                break Held::Thinking;
+                break Blocked::Thinking;
             }
-            if self.is_full(flights) {
-                break Held::Full;
+            if self.is_full(pending) {
+                break Blocked::Full;
             }
             match self.step(*now)? {
                 Step::Go(request) => {
                     if self.files.descriptor(request.file).is_none() {
                         // A file may have to be closed for it.
-                        while flights.in_flight() > 0 {
-                            self.collect(backend, flights, None, now)?;
+                        while pending.in_flight() > 0 {
+                            self.collect(backend, pending, None, now)?;
                         }
                         *now = now_ns();
                     }
                     self.descriptor(request.file)?;
-                    let Some(slot) = flights.free.pop() else { break Held::Full };
+                    let Some(slot) = pending.free.pop() else { break Blocked::Full };
                     if request.kind == Kind::Write {
                         self.fill(slot, &request);
                         *now = now_ns();
                     }
-                    flights.flights[slot as usize] =
-                        Flight { request, done: 0, began_ns: *now, taken_ns: 0 };
-                    if flights.lean && flights.queued.len() >= batch {
+                    pending.pending[slot as usize] =
+                        Pending { request, done: 0, began_ns: *now, taken_ns: 0 };
+                    if pending.lean && pending.queued.len() >= batch {
                         // What is left is handed over with the wait for ends.
-                        self.submit(backend, flights, now)?;
+                        self.submit(backend, pending, now)?;
                     }
-                    self.queue(backend, flights, slot)?;
-                    let level = usize::BITS - (flights.in_flight().max(1) - 1).leading_zeros();
+                    self.queue(backend, pending, slot)?;
+                    let level = usize::BITS - (pending.in_flight().max(1) - 1).leading_zeros();
                     self.tally.depths[(level as usize).min(6)] += 1;
-                    if !flights.lean && flights.queued.len() >= batch {
-                        self.submit(backend, flights, now)?;
+                    if !pending.lean && pending.queued.len() >= batch {
+                        self.submit(backend, pending, now)?;
                     }
                 }
-                Step::Wait(until) => break Held::Until(until),
-                Step::Pass => break Held::Pass,
-                Step::Stop => break Held::Stop,
+                Step::Wait(until) => break Blocked::Until(until),
+                Step::Pass => break Blocked::Pass,
+                Step::Stop => break Blocked::Stop,
             }
         };
-        if flights.lean {
-            if !flights.queued.is_empty() {
-                self.tally.submitted(flights.queued.len());
+        if pending.lean {
+            if !pending.queued.is_empty() {
+                self.tally.submitted(pending.queued.len());
             }
-            flights.queued.clear();
-        } else if !flights.queued.is_empty() {
-            self.submit(backend, flights, now)?;
+            pending.queued.clear();
+        } else if !pending.queued.is_empty() {
+            self.submit(backend, pending, now)?;
         }
         Ok(held)
     }
 
     /// How many I/Os may be in flight.
-    fn limit(&self, flights: &Flights) -> usize {
-        self.search.as_ref().map_or(flights.depth, |search| search.depth() as usize)
+    fn limit(&self, pending: &PendingQueue) -> usize {
+        self.search.as_ref().map_or(pending.depth, |search| search.depth() as usize)
     }
 
-    fn is_full(&self, flights: &Flights) -> bool {
-        flights.in_flight() >= self.limit(flights)
+    fn is_full(&self, pending: &PendingQueue) -> bool {
+        pending.in_flight() >= self.limit(pending)
     }
 
     /// Seeks the depth for `latency_target`. Says whether it has been measured.
     fn seek(
         &mut self,
         backend: &mut dyn Backend,
-        flights: &mut Flights,
+        pending: &mut PendingQueue,
         now: &mut u64,
     ) -> Result<bool, Failure> {
         let verdict = self.verdict(*now)?;
         if verdict == Verdict::Continue {
             return Ok(false);
         }
-        while flights.in_flight() > 0 {
-            self.collect(backend, flights, None, now)?;
+        while pending.in_flight() > 0 {
+            self.collect(backend, pending, None, now)?;
         }
         self.follow(verdict);
         Ok(verdict == Verdict::Done)
@@ -212,10 +216,10 @@ impl Clone<'_> {
     fn queue(
         &mut self,
         backend: &mut dyn Backend,
-        flights: &mut Flights,
+        pending: &mut PendingQueue,
         slot: u32,
     ) -> Result<(), Failure> {
-        let Flight { request, done, .. } = flights.flights[slot as usize];
+        let Pending { request, done, .. } = pending.pending[slot as usize];
         let fd = self.descriptor(request.file)?;
         let buffer = self.memory.slot(slot as usize)[done as usize..].as_mut_ptr();
         let operation = Operation {
@@ -228,27 +232,27 @@ impl Clone<'_> {
             offset: request.offset + u64::from(done),
         };
         backend.queue(&operation).map_err(|error| system("queue an I/O", &error))?;
-        flights.queued.push(slot);
+        pending.queued.push(slot);
         Ok(())
     }
 
     fn submit(
         &mut self,
         backend: &mut dyn Backend,
-        flights: &mut Flights,
+        pending: &mut PendingQueue,
         now: &mut u64,
     ) -> Result<(), Failure> {
-        self.tally.submitted(flights.queued.len());
+        self.tally.submitted(pending.queued.len());
         backend.submit().map_err(|error| system("hand over I/Os", &error))?;
         // Where the drive has as many as it takes, the call has waited.
         *now = now_ns();
-        if flights.lean {
+        if pending.lean {
             // When they were taken is not looked at.
-            flights.queued.clear();
+            pending.queued.clear();
             return Ok(());
         }
-        for slot in flights.queued.drain(..) {
-            flights.flights[slot as usize].taken_ns = *now;
+        for slot in pending.queued.drain(..) {
+            pending.pending[slot as usize].taken_ns = *now;
         }
         Ok(())
     }
@@ -259,49 +263,49 @@ impl Clone<'_> {
     fn collect(
         &mut self,
         backend: &mut dyn Backend,
-        flights: &mut Flights,
+        pending: &mut PendingQueue,
         timeout: Option<Duration>,
         now: &mut u64,
     ) -> Result<(), Failure> {
         let depth = &self.job.depth;
-        let full = self.is_full(flights);
+        let full = self.is_full(pending);
         let least = depth.complete_min as usize;
         // 0 polls: it is only waited for where nothing can be begun anyway.
         let mut least = if full || timeout.is_none() { least.max(1) } else { least };
         // And one by one is taken back. Where calls cost the user time, all that there are
         // are fetched by one.
-        let singly = flights.lean && depth.complete_max <= 1 && depth.complete_min <= 1;
+        let singly = pending.lean && depth.complete_max <= 1 && depth.complete_min <= 1;
         let most = match depth.complete_max as usize {
-            _ if singly => flights.depth,
+            _ if singly => pending.depth,
             most => most.max(least).max(1),
         };
-        let low = (depth.low as usize).min(self.limit(flights) - 1);
+        let low = (depth.low as usize).min(self.limit(pending) - 1);
         loop {
-            least = least.min(flights.in_flight());
-            if least == 0 && flights.in_flight() == 0 {
+            least = least.min(pending.in_flight());
+            if least == 0 && pending.in_flight() == 0 {
                 return Ok(());
             }
-            if flights.noted == flights.ends.len() {
-                flights.ends.clear();
-                flights.noted = 0;
+            if pending.noted == pending.ends.len() {
+                pending.ends.clear();
+                pending.noted = 0;
                 backend
-                    .reap(least, most, timeout, &mut flights.ends)
+                    .reap(least, most, timeout, &mut pending.ends)
                     .map_err(|error| system("wait for I/Os", &error))?;
                 *now = now_ns();
-                self.tally.completed(flights.ends.len());
+                self.tally.completed(pending.ends.len());
             }
             let mut result = Ok(());
-            let all = flights.ends.len();
-            let until = if singly { all.min(flights.noted + 1) } else { all };
-            while flights.noted < until {
+            let all = pending.ends.len();
+            let until = if singly { all.min(pending.noted + 1) } else { all };
+            while pending.noted < until {
                 // All of them have ended, also those behind one that failed.
-                let end = flights.ends[flights.noted];
-                flights.noted += 1;
-                let landed = self.landed(backend, flights, end, *now);
+                let end = pending.ends[pending.noted];
+                pending.noted += 1;
+                let landed = self.landed(backend, pending, end, *now);
                 result = result.and(landed);
             }
             result?;
-            let emptied = !full || flights.in_flight() <= low;
+            let emptied = !full || pending.in_flight() <= low;
             if emptied || timeout.is_some() || self.shared.is_stopped() {
                 return Ok(());
             }
@@ -312,33 +316,33 @@ impl Clone<'_> {
     fn landed(
         &mut self,
         backend: &mut dyn Backend,
-        flights: &mut Flights,
+        pending: &mut PendingQueue,
         end: Completion,
         now: u64,
     ) -> Result<(), Failure> {
-        let Some(flight) = flights.flights.get_mut(end.slot as usize) else { return Ok(()) };
-        let request = flight.request;
+        let Some(pending_io) = pending.pending.get_mut(end.slot as usize) else { return Ok(()) };
+        let request = pending_io.request;
         let write = request.kind == Kind::Write;
-        let left = request.length - flight.done;
+        let left = request.length - pending_io.done;
         if end.result > 0 && end.result < i64::from(left) {
-            flight.done += end.result as u32;
+            pending_io.done += end.result as u32;
             self.tally.was_short(write);
-            return self.queue(backend, flights, end.slot);
+            return self.queue(backend, pending, end.slot);
         }
-        let flight = *flight;
-        flights.free.push(end.slot);
+        let pending_io = *pending_io;
+        pending.free.push(end.slot);
         if end.result < i64::from(left) {
             return self.failed(&request, i32::try_from(-end.result).unwrap_or(libc::EIO));
         }
         if !request.kind.moves_data() {
-            self.tally.flushed(now.saturating_sub(flight.began_ns));
+            self.tally.flushed(now.saturating_sub(pending_io.began_ns));
             return Ok(());
         }
-        let taken = (flight.taken_ns > 0).then_some(flight.taken_ns);
+        let taken = (pending_io.taken_ns > 0).then_some(pending_io.taken_ns);
         let bytes = u64::from(request.length);
-        self.tally.ended(write, bytes, flight.began_ns, taken, now);
+        self.tally.ended(write, bytes, pending_io.began_ns, taken, now);
         if let Some(search) = &mut self.search {
-            search.ended(now.saturating_sub(flight.began_ns));
+            search.ended(now.saturating_sub(pending_io.began_ns));
         }
         if self.checker.is_some() || self.thinker.is_some() {
             self.after(end.slot, &request)?;
@@ -347,18 +351,18 @@ impl Clone<'_> {
     }
 
     /// Waits for all that is under way, whatever becomes of it.
-    fn land(&mut self, backend: &mut dyn Backend, flights: &mut Flights) {
+    fn land(&mut self, backend: &mut dyn Backend, pending: &mut PendingQueue) {
         loop {
-            for end in flights.ends.drain(..).skip(flights.noted) {
-                flights.free.push(end.slot);
+            for end in pending.ends.drain(..).skip(pending.noted) {
+                pending.free.push(end.slot);
             }
-            flights.noted = 0;
-            if flights.in_flight() == 0 {
+            pending.noted = 0;
+            if pending.in_flight() == 0 {
                 return;
             }
             // A back-end that fails here for good has nothing under way any more, as
             // far as anybody can tell.
-            if backend.reap(1, flights.depth, None, &mut flights.ends).is_err() {
+            if backend.reap(1, pending.depth, None, &mut pending.ends).is_err() {
                 return;
             }
         }

@@ -11,6 +11,7 @@ use super::pause::Thinker;
 use super::tally::{Account, Tally};
 use super::{Failure, start};
 use crate::backend::{Call, Chosen, choose};
+use crate::context::{Issued, JobContext};
 use crate::control::Control;
 use crate::error::EngineError;
 use crate::files::{Ends, OpenFiles};
@@ -21,13 +22,12 @@ use crate::memory::Memory;
 use crate::pace::Limiter;
 use crate::pattern::{Kind, Next, Request, Sequence};
 use crate::random::mix;
-use crate::site::{Issued, Site};
 use crate::verify::{Checker, Written};
 
 /// What clones share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shared<'a> {
-    pub(crate) site: &'a Site,
+    pub(crate) context: &'a JobContext,
     pub(crate) ends: &'a Ends,
     /// What this clone is told and tells.
     pub(crate) control: &'a Control,
@@ -39,7 +39,7 @@ pub(crate) struct Shared<'a> {
 impl Shared<'_> {
     #[inline]
     pub(crate) fn is_stopped(&self) -> bool {
-        self.control.is_stopped() || self.site.interrupt.is_raised()
+        self.control.is_stopped() || self.context.interrupt.is_raised()
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Clone<'a> {
     /// When it has to be as fast as `rate_min`; none from then on.
     pub(super) settles_ns: Option<u64>,
     pub(super) cycle: (u64, [u64; 2], [u64; 2]),
-    pub(super) told: [u64; 2],
+    pub(super) reported: [u64; 2],
     pending: Option<Request>,
     pass: Next,
     /// `latency_target`.
@@ -186,11 +186,11 @@ impl<'a> Clone<'a> {
         number: u32,
         shared: &'a Shared<'a>,
     ) -> Result<Self, Failure> {
-        let seed = job.pattern.seed.unwrap_or(shared.site.seed);
+        let seed = job.pattern.seed.unwrap_or(shared.context.seed);
         let seed = mix(seed ^ mix(((index as u64) << 32) | u64::from(number)));
         let wrong = |text: String| (libc::EINVAL, text);
-        let targets = shared.ends.targets(job, index, number, shared.site);
-        let files = OpenFiles::new(job, targets, &shared.site.devices)?;
+        let targets = shared.ends.targets(job, index, number, shared.context);
+        let files = OpenFiles::new(job, targets, &shared.context.devices)?;
         let largest = usize::try_from(job.blocks.max()).unwrap_or(usize::MAX);
         let depth = job.reachable_depth();
         let mut memory = Memory::new(depth as usize, largest)
@@ -224,7 +224,7 @@ impl<'a> Clone<'a> {
             next_event_ns: 0,
             settles_ns: None,
             cycle: (0, [0; 2], [0; 2]),
-            told: [0; 2],
+            reported: [0; 2],
             pending: None,
             pass: Next::Done,
             search: job.depth.target.map(|target| DepthSearch::new(target, depth)),
@@ -239,7 +239,7 @@ impl<'a> Clone<'a> {
     fn delay(&mut self) -> bool {
         let (least, most) = self.job.timing.start_delay;
         let spread = u64::try_from(most.saturating_sub(least).as_nanos()).unwrap_or(u64::MAX);
-        let drawn = mix(self.shared.site.seed ^ mix(u64::from(self.number) + 77));
+        let drawn = mix(self.shared.context.seed ^ mix(u64::from(self.number) + 77));
         let extra = ((u128::from(drawn) * (u128::from(spread) + 1)) >> 64) as u64;
         let delay = least.saturating_add(Duration::from_nanos(extra.min(spread)));
         let ns = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
@@ -311,7 +311,7 @@ impl<'a> Clone<'a> {
             thinker.count();
         }
         self.issued += 1;
-        if let Some(trace) = &self.shared.site.trace
+        if let Some(trace) = &self.shared.context.trace
             && let Ok(mut trace) = trace.lock()
         {
             trace.push(Issued { job: self.index, clone: self.number, request });

@@ -73,7 +73,7 @@ fn by_power(count: usize) -> usize {
 
 /// Both directions, window by window.
 #[derive(Debug)]
-struct Course {
+struct Windowed {
     began_ns: u64,
     /// When the window ends that goes on.
     ends_ns: u64,
@@ -81,7 +81,7 @@ struct Course {
     windows: [Windows; 2],
 }
 
-impl Course {
+impl Windowed {
     fn new(began_ns: u64) -> Self {
         Self {
             began_ns,
@@ -120,7 +120,7 @@ impl Course {
 #[derive(Debug)]
 pub(crate) struct Tally {
     sides: [Side; 2],
-    course: Course,
+    windowed: Windowed,
     sync: Histogram,
     commit: Histogram,
     /// What the last write took that no flush has followed yet.
@@ -158,7 +158,7 @@ impl Tally {
     pub(crate) fn new(now_ns: u64) -> Self {
         Self {
             sides: [Side::new(), Side::new()],
-            course: Course::new(now_ns),
+            windowed: Windowed::new(now_ns),
             sync: Histogram::new(),
             commit: Histogram::new(),
             uncommitted_ns: None,
@@ -175,7 +175,7 @@ impl Tally {
     /// Forgets all, and begins to count now.
     pub(crate) fn restart(&mut self, now_ns: u64) {
         self.sides.iter_mut().for_each(Side::clear);
-        self.course = Course::new(now_ns);
+        self.windowed = Windowed::new(now_ns);
         self.sync.clear();
         self.commit.clear();
         self.uncommitted_ns = None;
@@ -196,7 +196,7 @@ impl Tally {
         if write {
             self.uncommitted_ns = Some(latency);
         }
-        self.course.record(write, bytes, latency, now_ns);
+        self.windowed.record(write, bytes, latency, now_ns);
         self.counter.count(write, bytes, latency, now_ns);
     }
 
@@ -256,7 +256,7 @@ impl Tally {
     pub(crate) fn finish(self, now_ns: u64) -> Account {
         Account {
             sides: self.sides,
-            windows: self.course.finish(),
+            windows: self.windowed.finish(),
             sync: self.sync,
             commit: self.commit,
             series: self.counter.finish(now_ns),

@@ -32,7 +32,7 @@ impl Clone<'_> {
     pub(super) fn restart(&mut self, now: u64) {
         self.tally.restart(now);
         self.limiter.begin(now);
-        self.told = [0; 2];
+        self.reported = [0; 2];
         self.cycle = (now, [0; 2], [0; 2]);
         if let Some(thinker) = &mut self.thinker {
             thinker.begin(now);
@@ -122,9 +122,9 @@ impl Clone<'_> {
         if let Some(all) = self.shared.bytes {
             let bytes = self.tally.bytes();
             for side in 0..2 {
-                all[side].fetch_add(bytes[side] - self.told[side], Ordering::Relaxed);
+                all[side].fetch_add(bytes[side] - self.reported[side], Ordering::Relaxed);
             }
-            self.told = bytes;
+            self.reported = bytes;
         }
     }
 }

@@ -25,7 +25,7 @@ fn distance(a: &[f64], b: &[f64], lag: usize) -> f64 {
 }
 
 #[test]
-fn random_places_of_clones_are_independent() {
+fn random_offsets_of_clones_are_independent() {
     let places = places(4);
     assert!(places.iter().all(|clone| clone.len() == 4096));
     for (at, a) in places.iter().enumerate() {

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use disklab_engine::{
-    DeviceAccess, EngineError, HeldDevice, Site, preflight, run, written_devices,
+    DeviceAccess, EngineError, HeldDevice, JobContext, preflight, run, written_devices,
 };
 use disklab_jobfile::{Job, Policy, Runner, parse};
 use disklab_source::Source;
@@ -58,7 +58,7 @@ fn jobs(options: &str) -> Vec<Job> {
 fn a_device_is_written_to_only_while_the_caller_holds_it() {
     let Some(device) = LoopDevice::new() else { return };
     let other = tempfile::tempdir().expect("temp");
-    let mut context = Site::new(other.path(), 1);
+    let mut context = JobContext::new(other.path(), 1);
     let write = jobs(&format!("rw=write\nend_fsync=1\nfilename={}", device.node));
     assert_eq!(written_devices(&write, &context), [Path::new(&device.node)]);
     let read = jobs(&format!("rw=read\nfilename={}", device.node));

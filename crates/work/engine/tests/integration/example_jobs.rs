@@ -1,7 +1,7 @@
 //! What fio's own examples do that need neither an engine of their own nor a device, each in
 //! a tiny job. docs/validation/parity.md lists the examples; each name here is one of them.
 
-use disklab_engine::{JobReport, Kind, Report, Site, log_paths, run};
+use disklab_engine::{JobContext, JobReport, Kind, Report, log_paths, run};
 use disklab_jobfile::Job;
 
 use crate::common::{jobs, run_text, run_traced};
@@ -226,7 +226,7 @@ fn files_that_exist_need_no_size() {
     let folder = tempfile::tempdir().expect("temp");
     std::fs::write(folder.path().join("f"), vec![1; 10 << 12]).expect("written");
     std::fs::write(folder.path().join("g"), vec![1; 6 << 12]).expect("written");
-    let context = Site::new(folder.path(), 1);
+    let context = JobContext::new(folder.path(), 1);
     let report = |text: &str| run(&jobs(text), &context);
     let all = report("[a]\nfilename=f:g\nrw=randread\nnumjobs=2\n").expect("runs");
     assert_eq!(all.jobs.iter().map(operations).collect::<Vec<_>>(), [16, 16]);

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::common::jobs;
-use disklab_engine::{EngineError, Site, run};
+use disklab_engine::{EngineError, JobContext, run};
 
 #[test]
 fn bad_jobs_are_refused_before_anything_is_touched() {
     let folder = tempfile::tempdir().expect("temp");
-    let site = Site::new(folder.path(), 1);
+    let context = JobContext::new(folder.path(), 1);
     for (text, part) in [
         (
             "[w]\nrw=write\nsize=1m\nnumjobs=4096\n[x]\nsize=1m\nnumjobs=4096\n[y]\nsize=1m\nnumjobs=4096",
@@ -19,7 +19,7 @@ fn bad_jobs_are_refused_before_anything_is_touched() {
         ),
         ("[w]\nrw=write\nsize=1m\nbs=100\ndirect=1\n", "at least a sector"),
     ] {
-        let error = run(&jobs(text), &site).expect_err(text);
+        let error = run(&jobs(text), &context).expect_err(text);
         assert!(matches!(error, EngineError::Job(_)), "{error}");
         let error = error.to_string();
         assert!(error.contains(part) && error.starts_with("test.fio:"), "{error}");
@@ -28,8 +28,8 @@ fn bad_jobs_are_refused_before_anything_is_touched() {
 }
 
 #[test]
-fn a_folder_that_is_missing_is_told() {
-    let error = run(&jobs("[w]\nrw=write\nsize=1m\n"), &Site::new("/nonexistent/x", 1));
+fn a_folder_that_is_missing_is_reported() {
+    let error = run(&jobs("[w]\nrw=write\nsize=1m\n"), &JobContext::new("/nonexistent/x", 1));
     let error = error.expect_err("no folder").to_string();
     assert!(error.contains("/nonexistent/x/w.0.0: No such file or directory"), "{error}");
 }
@@ -44,7 +44,7 @@ fn what_was_measured_before_an_error_is_kept() {
             "[global]\nioengine={engine}\nbs=4k\nsize=64k\ninvalidate=0\n[good]\nrw=write\n\
              filename=good\n[bad]\nrw=write\nfilename=full\nstonewall\n"
         );
-        let report = run(&jobs(&text), &Site::new(folder.path(), 1)).expect("runs");
+        let report = run(&jobs(&text), &JobContext::new(folder.path(), 1)).expect("runs");
         assert_eq!((report.jobs[0].error.clone(), report.jobs[0].write.operations), (None, 16));
         let (errno, error) = report.jobs[1].error.clone().expect("full");
         // Linux AIO takes nothing for this device at all.
@@ -53,10 +53,10 @@ fn what_was_measured_before_an_error_is_kept() {
         assert!(error.contains("cannot write") && error.contains("full at offset"), "{error}");
         // As in fio, this alone passes over EIO and EILSEQ.
         let text = format!("{text}continue_on_error=write\n");
-        let report = run(&jobs(&text), &Site::new(folder.path(), 1)).expect("runs");
+        let report = run(&jobs(&text), &JobContext::new(folder.path(), 1)).expect("runs");
         assert_eq!(report.jobs[1].error.as_ref().map(|(errno, _)| *errno), Some(wanted));
         let text = format!("{text}ignore_error=,ENOSPC:EINVAL\n");
-        let report = run(&jobs(&text), &Site::new(folder.path(), 1)).expect("runs");
+        let report = run(&jobs(&text), &JobContext::new(folder.path(), 1)).expect("runs");
         assert_eq!((report.jobs[1].error.clone(), report.jobs[1].passed_over), (None, 16));
         assert_eq!(report.jobs[1].write.operations, 0);
     }
@@ -71,7 +71,7 @@ fn a_file_that_ends_too_early_is_an_error() {
         let text = format!(
             "[r]\nioengine={engine}\nrw=read\nbs=4k\nsize=64k\nfilename=f\ncreate_on_open=1\n"
         );
-        let report = run(&jobs(&text), &Site::new(folder.path(), 1)).expect("runs");
+        let report = run(&jobs(&text), &JobContext::new(folder.path(), 1)).expect("runs");
         let (errno, error) = report.jobs[0].error.clone().expect("too short");
         assert_eq!(errno, libc::EIO);
         assert!(error.contains("ends before offset"), "{error}");
@@ -85,7 +85,7 @@ fn a_job_whose_blocks_do_not_fit_ends_with_advice() {
     let text = "[r]\nrw=read\nbs=64k\nfilesize=8k-128k\ntime_based\nruntime=10ms\n";
     let errors = (0..12).filter_map(|seed| {
         let folder = tempfile::tempdir().expect("temp");
-        let report = run(&jobs(text), &Site::new(folder.path(), seed)).expect("runs");
+        let report = run(&jobs(text), &JobContext::new(folder.path(), seed)).expect("runs");
         report.jobs[0].error.clone()
     });
     let errors: Vec<(i32, String)> = errors.collect();
@@ -104,8 +104,8 @@ fn the_wish_to_stop_is_granted_soon() {
         "",
     ] {
         let folder = tempfile::tempdir().expect("temp");
-        let site = Site::new(folder.path(), 1);
-        let interrupt = site.interrupt.clone();
+        let context = JobContext::new(folder.path(), 1);
+        let interrupt = context.interrupt.clone();
         let timer = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(150));
             interrupt.raise();
@@ -113,32 +113,32 @@ fn the_wish_to_stop_is_granted_soon() {
         let began = Instant::now();
         let text =
             format!("[r]\nrw=randread\nbs=4k\nsize=1m\ntime_based\nruntime=120\n{options}\n");
-        let report = run(&jobs(&text), &site).expect("runs");
+        let report = run(&jobs(&text), &context).expect("runs");
         timer.join().expect("timer");
         assert!(report.interrupted, "{options}");
         assert!(began.elapsed() < Duration::from_secs(30), "{options}");
         assert_eq!(report.jobs.len(), 1);
         assert_eq!(report.jobs[0].error, None);
-        let error = run(&jobs(&text), &site).expect_err("at once");
+        let error = run(&jobs(&text), &context).expect_err("at once");
         assert!(matches!(error, EngineError::Interrupted(_)));
     }
 }
 
 #[test]
-fn progress_is_told() {
+fn progress_is_reported() {
     let folder = tempfile::tempdir().expect("temp");
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = calls.clone();
-    let site = Site {
+    let context = JobContext {
         progress: Some(Arc::new(move |progress| {
             assert!(progress.clones == 2 && progress.ended <= 2 && progress.running <= 2);
             assert!(progress.read_bytes <= 2 * (64 << 10));
             counted.fetch_add(1, Ordering::Relaxed);
         })),
-        ..Site::new(folder.path(), 1)
+        ..JobContext::new(folder.path(), 1)
     };
     let text = "[r]\nrw=read\nbs=4k\nsize=64k\nnumjobs=2\nrate_iops=100\n";
-    let report = run(&jobs(text), &site).expect("runs");
+    let report = run(&jobs(text), &context).expect("runs");
     assert_eq!(report.jobs.len(), 2);
     assert!(calls.load(Ordering::Relaxed) >= 2);
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 const JOB: &str = "[mix]\nioengine=libaio\niodepth=4\nrw=randrw\nbs=4k\nsize=1m\nfsync=16\n\
                    lat_percentiles=1\nslat_percentiles=1\n";
 
-fn ours() -> Value {
+fn native() -> Value {
     let (_folder, report) = run_text(JOB);
     assert_eq!(report.jobs[0].error, None);
     report.to_fio_json()
@@ -16,7 +16,7 @@ fn ours() -> Value {
 
 #[test]
 fn figures_agree_with_each_other() {
-    let report = ours();
+    let report = native();
     let job = &report["jobs"][0];
     assert_eq!((job["jobname"].as_str(), job["error"].as_i64()), (Some("mix"), Some(0)));
     assert_eq!(job["job options"]["bs"], "4k");
@@ -73,13 +73,13 @@ fn brief_reports_have_no_bins() {
 /// Fields that are fio's own affair.
 const FIOS: [&str; 5] = ["eta", "job_start", "disk_util", "sync", "trim"];
 
-fn lacks(ours: &Value, fios: &Value, path: &str, missing: &mut Vec<String>) {
-    let (Some(ours), Some(fios)) = (ours.as_object(), fios.as_object()) else { return };
+fn lacks(native: &Value, fios: &Value, path: &str, missing: &mut Vec<String>) {
+    let (Some(native), Some(fios)) = (native.as_object(), fios.as_object()) else { return };
     for (key, value) in fios {
         if FIOS.contains(&key.as_str()) || ["bins", "job options"].contains(&key.as_str()) {
             continue;
         }
-        match ours.get(key) {
+        match native.get(key) {
             None => missing.push(format!("{path}/{key}")),
             Some(own) => lacks(own, value, &format!("{path}/{key}"), missing),
         }
@@ -100,8 +100,8 @@ fn all_that_fio_reports_is_there() {
     };
     let text = String::from_utf8_lossy(&run.stdout);
     let fios: Value = serde_json::from_str(&text[text.find('{').expect("json")..]).expect("json");
-    let (ours, mut missing) = (ours(), Vec::new());
-    lacks(&ours, &fios, "", &mut missing);
-    lacks(&ours["jobs"][0], &fios["jobs"][0], "job", &mut missing);
+    let (native, mut missing) = (native(), Vec::new());
+    lacks(&native, &fios, "", &mut missing);
+    lacks(&native["jobs"][0], &fios["jobs"][0], "job", &mut missing);
     assert_eq!(missing, Vec::<String>::new());
 }

@@ -38,7 +38,7 @@ fn fio(options: &str) -> Option<Vec<Line>> {
     Some(lines.collect())
 }
 
-fn ours(options: &str) -> Vec<Line> {
+fn native(options: &str) -> Vec<Line> {
     let folder = tempfile::tempdir().expect("temp");
     let (report, issued) = run_traced(&jobs(&format!("[it]\n{options}\n")), folder.path());
     assert_eq!(report.jobs[0].error, None, "{options}");
@@ -100,7 +100,7 @@ fn sequential_patterns_are_fios() {
             eprintln!("skipped: needs fio");
             return;
         };
-        assert_eq!(ours(options), fio, "{options:?}");
+        assert_eq!(native(options), fio, "{options:?}");
     }
 }
 
@@ -116,13 +116,13 @@ fn random_patterns_cover_what_fios_cover() {
             eprintln!("skipped: needs fio");
             return;
         };
-        let mut ours = ours(options);
-        for lines in [&mut fio, &mut ours] {
+        let mut native = native(options);
+        for lines in [&mut fio, &mut native] {
             // The directions of a mixed job are drawn.
             lines.iter_mut().for_each(|line| line.0.clear());
             lines.sort();
         }
-        assert_eq!(ours, fio, "{options:?}");
+        assert_eq!(native, fio, "{options:?}");
     }
 }
 
@@ -139,7 +139,7 @@ fn mixed_lengths_are_cut_as_often_as_fios() {
             eprintln!("skipped: needs fio");
             return;
         };
-        let ratio = ours(options).len() as f64 / fio.len() as f64;
+        let ratio = native(options).len() as f64 / fio.len() as f64;
         assert!((0.93..1.07).contains(&ratio), "{options:?}: {ratio:.3} times as many I/Os");
     }
 }
@@ -164,9 +164,9 @@ fn as_many_blocks_are_visited_as_by_fio() {
             let on = lines.windows(2).filter(|w| w[1].2 == w[0].2 + w[0].3).count();
             (offsets.len() as f64, on as f64 + 100.0)
         };
-        let (fio, ours) = (distinct(fio), distinct(ours(options)));
+        let (fio, native) = (distinct(fio), distinct(native(options)));
         let near = |a: f64, b: f64| (0.94..1.06).contains(&(a / b));
-        assert!(near(ours.0, fio.0) && near(ours.1, fio.1), "{options:?}: {ours:?}, {fio:?}");
+        assert!(near(native.0, fio.0) && near(native.1, fio.1), "{options:?}: {native:?}, {fio:?}");
     }
 }
 
@@ -186,7 +186,7 @@ fn mixed_jobs_with_two_lengths_end_as_early_as_fios() {
             return;
         };
         all += bytes(lines);
-        own += bytes(ours(&options(seed)));
+        own += bytes(native(&options(seed)));
     }
     let ratio = own / all;
     assert!((0.7..1.4).contains(&ratio), "{ratio:.3} times as much");

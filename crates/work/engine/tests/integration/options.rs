@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crate::common::{jobs, run_text, run_traced};
-use disklab_engine::{Issued, Kind, LogKind, Site, lay_out, run};
+use disklab_engine::{Issued, JobContext, Kind, LogKind, lay_out, run};
 
 const ENGINES: [&str; 8] =
     ["sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio"];
@@ -72,9 +72,9 @@ fn asynchronous_engines_tell_submission_and_fill_their_depth() {
 #[test]
 fn a_lean_site_saves_the_call_that_tells_submission() {
     let folder = tempfile::tempdir().expect("temp");
-    let site = Site { lean: true, ..Site::new(folder.path(), 1) };
+    let context = JobContext { lean: true, ..JobContext::new(folder.path(), 1) };
     let text = "[r]\nioengine=io_uring\niodepth=4\nrw=randread\nbs=4k\nsize=1m\n";
-    let report = run(&jobs(text), &site).expect("runs");
+    let report = run(&jobs(text), &context).expect("runs");
     let read = &report.jobs[0].read;
     assert_eq!((read.operations, &read.submission), (256, &None));
     assert_eq!(read.completion, read.total);
@@ -185,12 +185,12 @@ fn flushes_are_counted_apart() {
 #[test]
 fn direct_io_works_or_tells_what_it_needs() {
     let folder = on_disk();
-    let site = Site::new(folder.path(), 1);
+    let context = JobContext::new(folder.path(), 1);
     for engine in ["psync", "libaio", "io_uring"] {
         let text = format!(
             "[d]\nioengine={engine}\niodepth=4\ndirect=1\nrw=randrw\nbs=4k\nsize=256k\nfilename={engine}\n"
         );
-        let report = run(&jobs(&text), &site).expect("runs");
+        let report = run(&jobs(&text), &context).expect("runs");
         if let Some((_, error)) = &report.jobs[0].error {
             assert!(error.contains("no direct I/O"), "{error}");
             eprintln!("skipped: needs a file system with direct I/O");
@@ -201,7 +201,7 @@ fn direct_io_works_or_tells_what_it_needs() {
     }
     // An odd block is refused by the kernel: the error names what it takes.
     let text = "[d]\ndirect=1\nrw=write\nbs=1000\nsize=64000\n";
-    let report = run(&jobs(text), &site).expect("runs");
+    let report = run(&jobs(text), &context).expect("runs");
     let (errno, error) = report.jobs[0].error.clone().expect("an odd block");
     assert_eq!(errno, libc::EINVAL, "{error}");
     assert!(error.contains("multiples of") && error.contains("at offset 0"), "{error}");
@@ -210,11 +210,11 @@ fn direct_io_works_or_tells_what_it_needs() {
 #[test]
 fn files_are_laid_out_only_where_they_are_needed() {
     let folder = tempfile::tempdir().expect("temp");
-    let site = Site::new(folder.path(), 1);
+    let context = JobContext::new(folder.path(), 1);
     let text = "[global]\nsize=128k\nbs=4k\n[r]\nrw=read\n[w]\nrw=write\nfallocate=none\n\
                 [o]\nrw=write\noverwrite=1\n[t]\nrw=write\nfallocate=truncate\n[late]\nrw=write\n\
                 create_on_open=1\n";
-    lay_out(&jobs(text), &site).expect("laid out");
+    lay_out(&jobs(text), &context).expect("laid out");
     let length = |name: &str| fs::metadata(folder.path().join(name)).map(|m| m.len()).ok();
     assert_eq!(length("r.0.0"), Some(131_072));
     assert_eq!(length("w.0.0"), Some(0));
@@ -225,9 +225,9 @@ fn files_are_laid_out_only_where_they_are_needed() {
     assert!(content.chunks(4096).all(|block| block.iter().any(|b| *b != 0)));
     // A second time, nothing is touched.
     fs::write(folder.path().join("r.0.0"), vec![7; 131_072]).expect("written");
-    lay_out(&jobs(text), &site).expect("laid out");
+    lay_out(&jobs(text), &context).expect("laid out");
     assert_eq!(fs::read(folder.path().join("r.0.0")).expect("file"), vec![7; 131_072]);
-    let report = run(&jobs(text), &site).expect("runs");
+    let report = run(&jobs(text), &context).expect("runs");
     assert!(report.jobs.iter().all(|job| job.error.is_none()));
     assert_eq!(length("late.0.0"), Some(131_072));
 }
@@ -361,11 +361,11 @@ fn a_late_start_is_late() {
 }
 
 #[test]
-fn append_goes_on_behind_what_is_there() {
+fn append_continues_behind_what_is_there() {
     let folder = tempfile::tempdir().expect("temp");
     fs::write(folder.path().join("f"), vec![1; 8192]).expect("written");
     let text = "[w]\nrw=write\nbs=4k\nsize=8k\nfilename=f\nfile_append=1\nbuffer_pattern=0x02\n";
-    let report = run(&jobs(text), &Site::new(folder.path(), 1)).expect("runs");
+    let report = run(&jobs(text), &JobContext::new(folder.path(), 1)).expect("runs");
     assert_eq!(report.jobs[0].error, None);
     let bytes = fs::read(folder.path().join("f")).expect("file");
     assert_eq!(bytes.len(), 16384);

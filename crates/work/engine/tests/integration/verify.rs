@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{jobs, run_text};
-use disklab_engine::{Report, Site, run};
+use disklab_engine::{JobContext, Report, run};
 
 fn run_in(folder: &Path, text: &str) -> Report {
-    run(&jobs(text), &Site::new(folder, 1)).unwrap_or_else(|error| panic!("{error}"))
+    run(&jobs(text), &JobContext::new(folder, 1)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs fio in a folder; none where it is not installed, else whether it was content.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::jobs;
-use disklab_engine::{Site, run};
+use disklab_engine::{JobContext, run};
 use serde_json::Value;
 
 /// What a run left: its report, and the files with their lengths.
@@ -45,7 +45,8 @@ pub fn fio(text: &str) -> Option<Left> {
 /// What the engine leaves.
 pub fn engine(text: &str) -> Left {
     let folder = tempfile::tempdir().expect("temp");
-    let report = run(&jobs(text), &Site::new(folder.path(), 1)).unwrap_or_else(|e| panic!("{e}"));
+    let report =
+        run(&jobs(text), &JobContext::new(folder.path(), 1)).unwrap_or_else(|e| panic!("{e}"));
     Left { report: report.to_fio_json(), files: files(folder.path()) }
 }
 

@@ -160,7 +160,7 @@ impl<'env> Worker<'_, 'env> {
                 // Skipped, and not counted: so files that do not exist get fewer.
                 return Ok(());
             }
-            self.go_on()?;
+            self.proceed()?;
         }
         Err(Self::no_file(flowop, "file that is not open", set))
     }

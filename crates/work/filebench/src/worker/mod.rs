@@ -74,7 +74,7 @@ pub(crate) struct ProcessCount {
 
 /// Where a thread belongs.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ThreadContext<'a> {
     pub thread: &'a Thread,
     /// None where no flowop of the process asks for it.
     pub process: Option<&'a ProcessCount>,
@@ -89,7 +89,7 @@ pub(crate) struct Place<'a> {
 pub(crate) struct Worker<'scope, 'env> {
     shared: &'env Shared<'env>,
     scope: &'scope Scope<'scope, 'env>,
-    place: Place<'env>,
+    place: ThreadContext<'env>,
     /// When the last flowop ended, and so the next one begins.
     edge: u64,
     begin: u64,
@@ -114,7 +114,7 @@ impl<'scope, 'env> Worker<'scope, 'env> {
     pub fn new(
         shared: &'env Shared<'env>,
         scope: &'scope Scope<'scope, 'env>,
-        place: Place<'env>,
+        place: ThreadContext<'env>,
     ) -> Self {
         let mut slots = Vec::new();
         slots.resize_with(SLOTS, Slot::default);
@@ -167,28 +167,28 @@ impl<'scope, 'env> Worker<'scope, 'env> {
         let thread = self.place.thread;
         loop {
             for flowop in &thread.flowops {
-                if let Err(end) = self.turn(flowop) {
+                if let Err(end) = self.iteration(flowop) {
                     return end;
                 }
             }
-            if let Err(end) = self.go_on() {
+            if let Err(end) = self.proceed() {
                 return end;
             }
         }
     }
 
     /// A flowop's turn: as often as `iters` says.
-    fn turn(&mut self, flowop: &'env Flowop) -> Done {
+    fn iteration(&mut self, flowop: &'env Flowop) -> Done {
         let times = flowop.iters.draw(&mut self.place.rng);
         for _ in 0..times {
             self.once(flowop)?;
-            self.go_on()?;
+            self.proceed()?;
         }
         Ok(())
     }
 
     /// Whether the run goes on.
-    fn go_on(&mut self) -> Done {
+    fn proceed(&mut self) -> Done {
         self.blind += 1;
         if self.blind >= BLIND {
             self.blind = 0;
@@ -240,7 +240,7 @@ impl<'scope, 'env> Worker<'scope, 'env> {
             Action::Composite(inner) => {
                 let began = self.edge;
                 for flowop in inner {
-                    self.turn(flowop)?;
+                    self.iteration(flowop)?;
                 }
                 self.tally(flowop, 0, self.edge.saturating_sub(began), self.edge);
                 Ok(())

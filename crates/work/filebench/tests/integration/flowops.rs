@@ -84,7 +84,7 @@ fn sequential_reads_begin_again() {
 }
 
 #[test]
-fn writes_go_on_and_appends_go_to_the_end() {
+fn writes_continue_and_appends_go_to_the_end() {
     for options in both() {
         let folder = folder();
         let text = script(
@@ -127,7 +127,7 @@ fn random_appends_write_what_is_counted() {
 }
 
 #[test]
-fn random_places_are_whole_multiples_within_the_file() {
+fn random_offsets_are_whole_multiples_within_the_file() {
     for options in both() {
         let folder = folder();
         let text = script(

@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::support::{folder, measure, read, read_with, row, run_in, script, site, sizes, strict};
+use crate::support::{
+    context, folder, measure, read, read_with, row, run_in, script, sizes, strict,
+};
 use disklab_exec::Interrupt;
-use disklab_filebench::{FilebenchError, Options, Progress, Session, Site, run};
+use disklab_filebench::{FilebenchError, Options, Progress, Session, SessionContext, run};
 use disklab_wml::{Overrides, PERSONALITIES, Personality};
 
 const SET: &str =
@@ -23,7 +25,7 @@ fn threads(mode: &str, more: &str, flowops: &str) -> String {
 fn a_run_lasts_as_long_as_it_should() {
     let folder = folder();
     let personality = read_with(&threads("timeout", "", STAT), &[], Some(0.3));
-    let report = run(&personality, &site(folder.path()), &Options::default()).expect("runs");
+    let report = run(&personality, &context(folder.path()), &Options::default()).expect("runs");
     let measured = &report.runs[0];
     assert_eq!(measured.elapsed_ns, 300_000_000);
     assert_eq!(measured.threads, 3);
@@ -40,7 +42,7 @@ fn a_warm_up_is_not_counted() {
         flowop createfile name=make,filesetname=s,fd=1 flowop delay name=wait,value=1000 } }\nrun 60";
     let options = Options { warm_up: Duration::from_millis(200), ..Options::default() };
     let personality = read_with(text, &[], Some(0.1));
-    let report = run(&personality, &site(folder.path()), &options).expect("runs");
+    let report = run(&personality, &context(folder.path()), &options).expect("runs");
     assert_eq!(row(&report.runs[0], "make").0, 0);
     assert_eq!((report.runs[0].warm_up_ns, report.runs[0].elapsed_ns), (200_000_000, 100_000_000));
     assert_eq!(sizes(folder.path()).len(), 1);
@@ -109,7 +111,8 @@ fn flowops_that_cannot_be_done_show_their_place() {
             // The parser found it first: as well.
             continue;
         };
-        let error = run(&personality, &site(folder.path()), &Options::default()).expect_err(part);
+        let error =
+            run(&personality, &context(folder.path()), &Options::default()).expect_err(part);
         let shown = error.to_string();
         assert!(shown.contains(part) && shown.contains("test.f:3:"), "{shown}");
     }
@@ -132,7 +135,7 @@ fn limits_let_through_what_events_there_are() {
             text
         };
         let personality = read_with(&text, &[], Some(0.5));
-        let report = run(&personality, &site(folder.path()), &options).expect("runs");
+        let report = run(&personality, &context(folder.path()), &options).expect("runs");
         let (reads, _) = row(&report.runs[0], "read");
         assert!((1..=most).contains(&reads), "{limit}: {reads}");
     }
@@ -147,7 +150,7 @@ fn bandwidth_is_limited_in_mebibytes() {
          flowop read name=r,filename=f,iosize=64k flowop bwlimit name=l }} }}\nrun 60"
     );
     let personality = read_with(&text, &[], Some(0.5));
-    let report = run(&personality, &site(folder.path()), &Options::default()).expect("runs");
+    let report = run(&personality, &context(folder.path()), &Options::default()).expect("runs");
     // 10 MiB/s for half a second, in pieces of a MiB.
     let (_, bytes) = row(&report.runs[0], "r");
     assert!(bytes > 0 && bytes <= 6 << 20, "{bytes}");
@@ -180,7 +183,7 @@ fn the_same_seed_does_the_same() {
     );
     let once = |seed, options: &Options| {
         let folder = folder();
-        let place = Site { seed, ..site(folder.path()) };
+        let place = SessionContext { seed, ..context(folder.path()) };
         let report = run(&read(&text), &place, options).expect("runs");
         let rows: Vec<_> =
             report.runs[0].rows.iter().map(|r| (r.counted.operations, r.counted.bytes)).collect();
@@ -196,7 +199,7 @@ fn the_same_seed_does_the_same() {
 fn the_user_can_stop_it() {
     let interrupt = Interrupt::new();
     let folder = folder();
-    let place = Site { interrupt: interrupt.clone(), ..site(folder.path()) };
+    let place = SessionContext { interrupt: interrupt.clone(), ..context(folder.path()) };
     let text = threads("timeout", "", "flowop delay name=d,value=1000");
     let result = std::thread::scope(|scope| {
         let handle = scope.spawn(|| run(&read(&text), &place, &Options::default()));
@@ -210,7 +213,7 @@ fn the_user_can_stop_it() {
 }
 
 #[test]
-fn wrong_places_are_told_and_nothing_is_overwritten() {
+fn wrong_places_are_reported_and_nothing_is_overwritten() {
     let text = script(SET, STAT);
     let error = run_in(std::path::Path::new("/no/such/place"), &text, &Options::default());
     assert!(error.expect_err("missing").to_string().contains("/no/such/place"));
@@ -233,7 +236,7 @@ fn a_tree_is_reused_and_removed() {
     std::fs::write(folder.path().join("s/00000001/00000002"), "short").expect("shorter");
     let personality = Arc::new(read(&text));
     let mut session =
-        Session::new(personality, site(folder.path()), Options::default()).expect("drawn");
+        Session::new(personality, context(folder.path()), Options::default()).expect("drawn");
     assert_eq!(session.extent(), (10, 40 << 10));
     session.prepare().expect("made");
     assert!(sizes(folder.path()).values().all(|size| *size == 4096));
@@ -279,9 +282,9 @@ fn programs_are_not_started_and_that_is_noted() {
          flowop finishoncount name=e,value=1 }} }}\nrun 60",
         folder.path().display()
     );
-    let told = Arc::clone(&lines);
-    let progress = Progress::new(move |line| told.lock().expect("lines").push(line.to_owned()));
-    let place = Site { progress, ..site(folder.path()) };
+    let reported = Arc::clone(&lines);
+    let progress = Progress::new(move |line| reported.lock().expect("lines").push(line.to_owned()));
+    let place = SessionContext { progress, ..context(folder.path()) };
     let report = run(&read(&text), &place, &Options::default()).expect("runs");
     assert!(!folder.path().join("hacked").exists());
     assert_eq!(report.notes.len(), 2, "{:?}", report.notes);
@@ -323,7 +326,7 @@ fn every_shipped_personality_runs() {
                 .unwrap_or_else(|error| panic!("{}: {error}", built_in.name));
             let inner = folder.path().join(if options.strict { "strict" } else { "default" });
             std::fs::create_dir(&inner).expect("folder");
-            let operations = match run(&personality, &site(&inner), &options) {
+            let operations = match run(&personality, &context(&inner), &options) {
                 Ok(report) => report.runs[0].summary.operations,
                 // As Filebench itself, which runs out of files.
                 Err(FilebenchError::Early { report, reason }) if options.strict => {
@@ -349,7 +352,7 @@ fn threads_that_share_a_file_wait_for_it() {
             define process name=p { thread name=t,instances=8 { \
             flowop openfile name=o,filename=f,fd=1 flowop closefile name=c,fd=1 } }\nrun 60";
         let personality = read_with(text, &[], Some(0.2));
-        run(&personality, &site(folder.path()), &options).unwrap_or_else(|e| panic!("{e}"));
+        run(&personality, &context(folder.path()), &options).unwrap_or_else(|e| panic!("{e}"));
     }
 }
 

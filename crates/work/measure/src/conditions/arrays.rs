@@ -13,12 +13,12 @@ use crate::{SystemRoot, Watched, btrfs_families};
 /// Documentation/ABI/testing/sysfs-fs-btrfs, `devinfo/DEVID/missing`.)
 pub(super) fn arrays(root: &SystemRoot, watched: &[Watched]) -> Vec<ArrayState> {
     let mounts = mounts(root);
-    let ours: BTreeSet<String> = watched
+    let own: BTreeSet<String> = watched
         .iter()
         .filter_map(|drive| BlockDevice::at(root, &drive.device))
         .flat_map(|device| bottoms(&device, &mounts))
         .collect();
-    let concerns = |device: &BlockDevice| !bottoms(device, &mounts).is_disjoint(&ours);
+    let concerns = |device: &BlockDevice| !bottoms(device, &mounts).is_disjoint(&own);
     let md = BlockDevice::all(root).into_iter().filter_map(|device| {
         let missing = device.attribute("md/degraded")?.parse().ok()?;
         let state = ArrayState {

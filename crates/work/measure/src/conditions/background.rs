@@ -103,7 +103,7 @@ mod tests {
     use crate::fabricated::Fabricated;
 
     #[test]
-    fn upkeep_is_told_and_an_idle_machine_is_not() {
+    fn maintenance_is_reported_and_an_idle_machine_is_not() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         tree.device("md0", (9, 0)).device("md1", (9, 1));

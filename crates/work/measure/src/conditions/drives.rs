@@ -101,7 +101,7 @@ mod tests {
     use crate::fabricated::Fabricated;
 
     #[test]
-    fn partitions_traits_and_room_are_told() {
+    fn partitions_traits_and_room_are_reported() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));

@@ -12,13 +12,13 @@ use disklab_measure::{
 const MIB: u64 = 1 << 20;
 
 /// A loop device over a sparse file; both are gone when this is dropped.
-struct Looped {
+struct LoopDevice {
     folder: tempfile::TempDir,
     node: PathBuf,
     executor: Executor,
 }
 
-impl Looped {
+impl LoopDevice {
     /// `None`, with a word on standard error, where this machine cannot do it.
     fn new() -> Option<Self> {
         let folder = tempfile::tempdir().expect("temp");
@@ -39,7 +39,7 @@ impl Looped {
     }
 }
 
-impl Drop for Looped {
+impl Drop for LoopDevice {
     fn drop(&mut self) {
         let _ = self.executor.run(&Invocation::new("losetup").arg("--detach").arg(&self.node));
     }
@@ -47,7 +47,7 @@ impl Drop for Looped {
 
 #[test]
 fn what_dd_writes_is_what_the_meter_counts() {
-    let Some(drive) = Looped::new() else { return };
+    let Some(drive) = LoopDevice::new() else { return };
     let meter = Meter::start(&[drive.watched()], Duration::from_millis(10));
     let dd = Invocation::new("dd").args(["if=/dev/zero", "bs=1M", "count=8", "oflag=direct"]);
     let dd = dd.arg(format!("of={}", drive.node.display()));
@@ -64,7 +64,7 @@ fn what_dd_writes_is_what_the_meter_counts() {
 
 #[test]
 fn a_loop_device_tells_its_file_and_has_no_cache_or_smart() {
-    let Some(drive) = Looped::new() else { return };
+    let Some(drive) = LoopDevice::new() else { return };
     let root = SystemRoot::here();
     let state = drive_state(&root, &drive.watched());
     assert_eq!(state.size_bytes, 16 * MIB);

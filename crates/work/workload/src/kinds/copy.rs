@@ -9,10 +9,10 @@ use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
+use crate::context::nanoseconds;
 use crate::data::{Content, Stream};
-use crate::site::nanoseconds;
 use crate::tree::Tree;
-use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// What is copied, written beforehand, and what it is copied to.
 const SOURCE: &str = "source";
@@ -108,13 +108,14 @@ impl Copy {
 
     fn step(
         &self,
-        site: &mut WorkSite<'_>,
+        context: &mut WorkContext<'_>,
         name: &str,
         direction: Direction,
         program: &Invocation,
     ) -> Result<(), WorkloadError> {
-        let sync = self.sync.then(|| Invocation::new("sync").args(["-f", "."]).cwd(site.directory));
-        site.step(name, |executor: &Executor| {
+        let sync =
+            self.sync.then(|| Invocation::new("sync").args(["-f", "."]).cwd(context.directory));
+        context.step(name, |executor: &Executor| {
             let mut finished = executor.check(program)?;
             if let Some(sync) = &sync {
                 finished.add_time(&executor.check(sync)?);
@@ -189,13 +190,13 @@ impl Workload for Copy {
         })
     }
 
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let source = site.directory.join(SOURCE);
-        let mut stream = Stream::new(self.content, site.seed);
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let source = context.directory.join(SOURCE);
+        let mut stream = Stream::new(self.content, context.seed);
         match &self.tree {
             Some(tree) => {
-                tree.write(&source, &mut stream, site.seed, &site.executor.interrupt)?;
-                site.note(
+                tree.write(&source, &mut stream, context.seed, &context.executor.interrupt)?;
+                context.note(
                     "copy",
                     format!(
                         "{} files, {} together, in {} folders; their sizes spread evenly in their \
@@ -205,27 +206,27 @@ impl Workload for Copy {
                 );
             }
             None => {
-                stream.write_file(&source, self.size, true, &site.executor.interrupt)?;
+                stream.write_file(&source, self.size, true, &context.executor.interrupt)?;
                 let from = match self.content {
                     Content::Random => "/dev/urandom",
                     Content::Zeros => "/dev/zero",
                 };
                 let made = format!("head -c {} {from} > {SOURCE}", self.size.0);
-                site.executor.trace.note(&["sh", "-c", &made]);
+                context.executor.trace.note(&["sh", "-c", &made]);
             }
         }
         if self.scaled {
             let files = self.files();
-            site.note("copy", format!("scaled to {files} files, {} together", self.size));
+            context.note("copy", format!("scaled to {files} files, {} together", self.size));
         }
         if self.content == Content::Zeros {
-            site.note(
+            context.note(
                 "copy",
                 "the data are zeros, of which a compressing file system stores \
                                next to nothing",
             );
         }
-        site.note(
+        context.note(
             "copy",
             match self.reflink {
                 "never" => "cp must copy: --reflink=never, --sparse=never",
@@ -235,7 +236,7 @@ impl Workload for Copy {
                 }
             },
         );
-        site.note(
+        context.note(
             "copy",
             if self.sync {
                 "the times include `sync -f`"
@@ -246,11 +247,11 @@ impl Workload for Copy {
         Ok(())
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let cp = self.cp().cwd(site.directory).save_as("cp");
-        let rm = self.rm().cwd(site.directory).save_as("rm");
-        self.step(site, "cp", Direction::Copy, &cp)?;
-        self.step(site, "rm", Direction::Remove, &rm)
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let cp = self.cp().cwd(context.directory).save_as("cp");
+        let rm = self.rm().cwd(context.directory).save_as("rm");
+        self.step(context, "cp", Direction::Copy, &cp)?;
+        self.step(context, "rm", Direction::Remove, &rm)
     }
 }
 

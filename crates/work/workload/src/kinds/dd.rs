@@ -11,7 +11,7 @@ use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::data::{Content, Stream};
-use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// The file's name, as the published scripts have it.
 const FILE: &str = "test";
@@ -206,15 +206,15 @@ impl Workload for Dd {
         })
     }
 
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
         if let Some(published) = self.scaled_from {
-            site.note("dd", format!("count scaled from {published} to {}", self.count));
+            context.note("dd", format!("count scaled from {published} to {}", self.count));
         }
         if self.writes {
             if self.random {
-                site.note("dd", "reads /dev/urandom while it writes, which bounds its speed");
+                context.note("dd", "reads /dev/urandom while it writes, which bounds its speed");
             } else {
-                site.note(
+                context.note(
                     "dd",
                     "writes zeros, as in the published studies; a file system that compresses \
                      stores next to nothing of them",
@@ -222,20 +222,20 @@ impl Workload for Dd {
             }
             return Ok(());
         }
-        let mut stream = Stream::new(Content::Random, site.seed);
-        let path = site.directory.join(FILE);
-        stream.write_file(&path, self.size(), true, &site.executor.interrupt)?;
+        let mut stream = Stream::new(Content::Random, context.seed);
+        let path = context.directory.join(FILE);
+        stream.write_file(&path, self.size(), true, &context.executor.interrupt)?;
         let made = format!("head -c {} /dev/urandom > {FILE}", self.size().0);
-        site.executor.trace.note(&["sh", "-c", &made]);
+        context.executor.trace.note(&["sh", "-c", &made]);
         Ok(())
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let invocation = self.invocation().cwd(site.directory).save_as("dd");
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let invocation = self.invocation().cwd(context.directory).save_as("dd");
         let (name, direction) =
             if self.writes { ("write", Direction::Write) } else { ("read", Direction::Read) };
         let asked = self.size().0;
-        site.step(name, |executor| {
+        context.step(name, |executor| {
             let finished = executor.check(&invocation)?;
             let (bytes, seconds) = parse(&finished.error_text())?;
             if bytes != asked {

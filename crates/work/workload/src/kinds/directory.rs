@@ -21,11 +21,11 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, openat, statat, unlinkat};
 
+use crate::context::nanoseconds;
 use crate::data::{Content, Stream};
-use crate::site::nanoseconds;
 use crate::tally::Tally;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, Damage, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, Damage, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// The directory, in that of the cell.
 const FOLDER: &str = "entries";
@@ -250,13 +250,13 @@ impl Workload for Directory {
         })
     }
 
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let folder = site.directory.join(FOLDER);
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let folder = context.directory.join(FOLDER);
         fs::create_dir(&folder).map_err(WorkloadError::io("cannot make", &folder))?;
         if let Some(asked) = self.scaled_from {
-            site.note("directory", format!("scaled from {asked} to {} entries", self.entries));
+            context.note("directory", format!("scaled from {asked} to {} entries", self.entries));
         }
-        site.note(
+        context.note(
             "directory",
             format!(
                 "files of {} each, created in the order of their names; listing is counted in \
@@ -264,7 +264,7 @@ impl Workload for Directory {
                 self.size
             ),
         );
-        site.note(
+        context.note(
             "directory",
             if self.sync {
                 "the times of create and delete include a sync of the file system; their \
@@ -276,12 +276,12 @@ impl Workload for Directory {
         Ok(())
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let folder = site.directory.join(FOLDER);
-        let seed = site.seed;
-        site.step("create", |executor| self.create(&folder, seed, &executor.interrupt))?;
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let folder = context.directory.join(FOLDER);
+        let seed = context.seed;
+        context.step("create", |executor| self.create(&folder, seed, &executor.interrupt))?;
         let mut names = Vec::new();
-        site.step("list", |executor| {
+        context.step("list", |executor| {
             let (outcome, found) = list(&folder, &executor.interrupt)?;
             names = found;
             Ok(outcome)
@@ -290,10 +290,10 @@ impl Workload for Directory {
             let (found, created) = (names.len() as u64, self.entries);
             return Err(Damage::Entries { directory: folder, found, created }.into());
         }
-        site.step("stat", |executor| stat(&folder, &names, &executor.interrupt))?;
+        context.step("stat", |executor| stat(&folder, &names, &executor.interrupt))?;
         let mut shuffled = names.clone();
         shuffled.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-        site.step("stat-random", |executor| stat(&folder, &shuffled, &executor.interrupt))?;
+        context.step("stat-random", |executor| stat(&folder, &shuffled, &executor.interrupt))?;
         let order = if self.random_delete {
             // Another order than that of the step before.
             shuffled.shuffle(&mut ChaCha8Rng::seed_from_u64(seed.wrapping_add(1)));
@@ -301,7 +301,7 @@ impl Workload for Directory {
         } else {
             &names
         };
-        site.step("delete", |executor| self.delete(&folder, order, &executor.interrupt))
+        context.step("delete", |executor| self.delete(&folder, order, &executor.interrupt))
     }
 }
 
@@ -311,7 +311,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::{read, run_in, site};
+    use crate::testing::{context, read, run_in};
 
     #[test]
     fn entries_come_and_go() {
@@ -355,11 +355,11 @@ mod tests {
     fn what_another_deletes_is_missed() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mut site = site(&executor, folder.path(), None);
+        let mut context = context(&executor, folder.path(), None);
         let workload = read("directory", "entries = 3", 1.0).expect("valid");
-        workload.prepare(&mut site).expect("prepared");
+        workload.prepare(&mut context).expect("prepared");
         fs::write(folder.path().join(FOLDER).join("stranger"), "").expect("file");
-        let error = workload.run(&mut site).expect_err("one too many").to_string();
+        let error = workload.run(&mut context).expect_err("one too many").to_string();
         assert!(error.contains("lists 4 entries where 3"), "{error}");
     }
 

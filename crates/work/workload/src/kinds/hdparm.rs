@@ -14,7 +14,7 @@ use disklab_units::Bytes;
 
 use crate::data::{Content, Stream};
 use crate::reader::{Extent, read_for};
-use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// The file that is read where there is no block device.
 const FILE: &str = "test";
@@ -85,14 +85,14 @@ impl Hdparm {
             .collect()
     }
 
-    fn hdparm(&self, site: &mut WorkSite<'_>, device: &Path) -> Result<(), WorkloadError> {
+    fn hdparm(&self, context: &mut WorkContext<'_>, device: &Path) -> Result<(), WorkloadError> {
         for (name, option, ..) in self.reads(true) {
             let mut hdparm = Invocation::new("hdparm").arg(option);
             if self.direct {
                 hdparm = hdparm.arg("--direct");
             }
             let hdparm = hdparm.arg(device).save_as(&format!("hdparm-{name}"));
-            site.step(name, |executor| {
+            context.step(name, |executor| {
                 let finished = executor.check(&hdparm)?;
                 let figure = parse(&finished.text(), &finished.error_text())?;
                 Ok(Outcome::of(&finished, vec![figure]))
@@ -104,21 +104,21 @@ impl Hdparm {
     /// The equivalent, on a block device or a file.
     fn equivalent(
         &self,
-        site: &mut WorkSite<'_>,
+        context: &mut WorkContext<'_>,
         path: &Path,
         of_device: bool,
     ) -> Result<(), WorkloadError> {
         let limit = Duration::from_secs(self.seconds);
         for (_, _, name, extent) in self.reads(of_device) {
-            site.step(name, |executor| {
+            context.step(name, |executor| {
                 read_for(path, extent, self.direct, limit, &executor.interrupt)
             })?;
         }
         Ok(())
     }
 
-    fn file(site: &WorkSite<'_>) -> PathBuf {
-        site.directory.join(FILE)
+    fn file(context: &WorkContext<'_>) -> PathBuf {
+        context.directory.join(FILE)
     }
 }
 
@@ -173,38 +173,38 @@ impl Workload for Hdparm {
         Some(profile)
     }
 
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        if site.device.is_some() {
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        if context.device.is_some() {
             return Ok(());
         }
-        let mut stream = Stream::new(Content::Random, site.seed);
-        stream.write_file(&Self::file(site), self.size, true, &site.executor.interrupt)?;
+        let mut stream = Stream::new(Content::Random, context.seed);
+        stream.write_file(&Self::file(context), self.size, true, &context.executor.interrupt)?;
         let made = format!("head -c {} /dev/urandom > {FILE}", self.size.0);
-        site.executor.trace.note(&["sh", "-c", &made]);
+        context.executor.trace.note(&["sh", "-c", &made]);
         Ok(())
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        match site.device.clone() {
-            Some(device) if site.device_is_ata => self.hdparm(site, &device),
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        match context.device.clone() {
+            Some(device) if context.device_is_ata => self.hdparm(context, &device),
             Some(device) => {
-                site.note("hdparm", format!(
+                context.note("hdparm", format!(
                     "{} is no ATA drive: disklab itself read 2 MiB at a time from it for {} s, or \
                      to its end",
                     device.display(),
                     self.seconds
                 ));
-                self.equivalent(site, &device, true)
+                self.equivalent(context, &device, true)
             }
             None => {
-                site.note("hdparm", format!(
+                context.note("hdparm", format!(
                     "no block device of its own lies below this directory: disklab itself read 2 \
                      MiB at a time from a file of {} for {} s, or to its end",
                     self.size,
                     self.seconds
                 ));
-                let file = Self::file(site);
-                self.equivalent(site, &file, false)
+                let file = Self::file(context);
+                self.equivalent(context, &file, false)
             }
         }
     }

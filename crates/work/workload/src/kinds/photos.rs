@@ -17,7 +17,7 @@ use disklab_units::Bytes;
 use crate::data::{Content, Stream};
 use crate::tally::Tally;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// The library, in the directory of the cell.
 const LIBRARY: &str = "library";
@@ -219,18 +219,18 @@ impl Workload for Photos {
         })
     }
 
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let library = site.directory.join(LIBRARY);
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let library = context.directory.join(LIBRARY);
         fs::create_dir(&library).map_err(WorkloadError::io("cannot make", &library))?;
         if let Some(asked) = self.scaled_from {
-            site.note("photos", format!("scaled from {asked} to {} photos", self.photos));
+            context.note("photos", format!("scaled from {asked} to {} photos", self.photos));
         }
-        site.note(
+        context.note(
             "photos",
             "the card is memory: what is written is made while it is written, and no card's \
              reader sets the pace",
         );
-        site.note(
+        context.note(
             "photos",
             match self.sync {
                 Sync::File => {
@@ -245,11 +245,12 @@ impl Workload for Photos {
         Ok(())
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let library = site.directory.join(LIBRARY);
-        let mut stream = Stream::new(Content::Random, site.seed);
-        site.step("import", |executor| self.import(&library, &mut stream, &executor.interrupt))?;
-        site.step("browse", |executor| self.browse(&library, &executor.interrupt))
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let library = context.directory.join(LIBRARY);
+        let mut stream = Stream::new(Content::Random, context.seed);
+        context
+            .step("import", |executor| self.import(&library, &mut stream, &executor.interrupt))?;
+        context.step("browse", |executor| self.browse(&library, &executor.interrupt))
     }
 }
 
@@ -259,7 +260,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::{read, run_in, site};
+    use crate::testing::{context, read, run_in};
 
     #[test]
     fn photos_are_imported_and_looked_at() {
@@ -314,8 +315,8 @@ mod tests {
     fn a_photo_that_is_gone_is_named() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let site = site(&executor, folder.path(), None);
-        let library = site.directory.join(LIBRARY);
+        let context = context(&executor, folder.path(), None);
+        let library = context.directory.join(LIBRARY);
         let photos = Photos {
             photos: 2,
             scaled_from: None,
@@ -336,11 +337,11 @@ mod tests {
     fn an_interrupt_stops_it() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mut site = site(&executor, folder.path(), None);
+        let mut context = context(&executor, folder.path(), None);
         let workload = read("photos", "", 1.0).expect("valid");
-        workload.prepare(&mut site).expect("prepared");
+        workload.prepare(&mut context).expect("prepared");
         executor.interrupt.raise();
-        assert!(workload.run(&mut site).expect_err("stopped").is_interrupt());
+        assert!(workload.run(&mut context).expect_err("stopped").is_interrupt());
     }
 
     #[test]

@@ -12,10 +12,10 @@ use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
+use crate::context::nanoseconds;
 use crate::corpus::Corpus;
-use crate::site::nanoseconds;
 use crate::tree::Tree;
-use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// What is copied, written beforehand, and what it is copied to.
 const SOURCE: &str = "source";
@@ -79,14 +79,14 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
 }
 
 impl Rsync {
-    fn corpus(&self, site: &WorkSite<'_>) -> Result<Corpus, WorkloadError> {
-        Ok(Corpus::new(&self.tree, self.compressible, Share::NONE, site.seed)?)
+    fn corpus(&self, context: &WorkContext<'_>) -> Result<Corpus, WorkloadError> {
+        Ok(Corpus::new(&self.tree, self.compressible, Share::NONE, context.seed)?)
     }
 
     /// One run; it goes through all files, and copies so many.
     fn step(
         &self,
-        site: &mut WorkSite<'_>,
+        context: &mut WorkContext<'_>,
         name: &str,
         files: u64,
         size: Bytes,
@@ -95,10 +95,11 @@ impl Rsync {
         let whole_file = if self.whole_file { "--whole-file" } else { "--no-whole-file" };
         let rsync = Invocation::new("rsync")
             .args(["-a", "--no-compress", whole_file, &source, &copy])
-            .cwd(site.directory)
+            .cwd(context.directory)
             .save_as(&format!("rsync-{name}"));
-        let sync = self.sync.then(|| Invocation::new("sync").args(["-f", "."]).cwd(site.directory));
-        site.step(name, |executor| {
+        let sync =
+            self.sync.then(|| Invocation::new("sync").args(["-f", "."]).cwd(context.directory));
+        context.step(name, |executor| {
             let mut finished = executor.check(&rsync)?;
             if let Some(sync) = &sync {
                 finished.add_time(&executor.check(sync)?);
@@ -169,19 +170,19 @@ impl Workload for Rsync {
         })
     }
 
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let mut corpus = self.corpus(site)?;
-        corpus.write(&site.directory.join(SOURCE), &site.executor.interrupt)?;
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let mut corpus = self.corpus(context)?;
+        corpus.write(&context.directory.join(SOURCE), &context.executor.interrupt)?;
         let Tree { files, folders, size } = self.tree;
         let scaled = if self.scaled { "scaled to " } else { "" };
-        site.note(
+        context.note(
             "rsync",
             format!(
                 "{scaled}{files} files, {size} together, in {folders} folders; their sizes spread \
                  evenly in their logarithm, up to 128 times the smallest"
             ),
         );
-        site.note(
+        context.note(
             "rsync",
             if self.whole_file {
                 "files are copied as a whole, as rsync does where both sides are local: --whole-file"
@@ -189,7 +190,7 @@ impl Workload for Rsync {
                 "changed files are compared piece by piece: --no-whole-file, which reads both sides"
             },
         );
-        site.note(
+        context.note(
             "rsync",
             if self.sync {
                 "the times include `sync -f`"
@@ -200,19 +201,19 @@ impl Workload for Rsync {
         Ok(())
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
         // The one that `prepare` wrote, by its seed.
-        let mut corpus = self.corpus(site)?;
+        let mut corpus = self.corpus(context)?;
         let Tree { files, size, .. } = *corpus.tree();
-        self.step(site, "first", files, size)?;
-        self.step(site, "unchanged", 0, Bytes::ZERO)?;
+        self.step(context, "first", files, size)?;
+        self.step(context, "unchanged", 0, Bytes::ZERO)?;
         if self.changed == Share::NONE {
             return Ok(());
         }
         let (files, size) = corpus.change(self.changed);
-        corpus.write(&site.directory.join(SOURCE), &site.executor.interrupt)?;
-        site.note("rsync", format!("{files} files, {size}, have new content before 'changed'"));
-        self.step(site, "changed", files, size)
+        corpus.write(&context.directory.join(SOURCE), &context.executor.interrupt)?;
+        context.note("rsync", format!("{files} files, {size}, have new content before 'changed'"));
+        self.step(context, "changed", files, size)
     }
 }
 

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn what_is_wrong_is_reported() {
         for (text, expected) in [
             ("hgst-10tv", "did you mean 'hgst-10tb'"),
             ("floppy", "known: "),

@@ -13,8 +13,8 @@ use disklab_exec::Interrupt;
 use disklab_lab::kernel::{self, NamedKernel, Parts, Source, ZfsSource};
 use disklab_lab::processors;
 use disklab_lab::{
-    Console, ContentLimits, DiskOptions, Lab, LabError, LabOptions, LabReport, Seat, Seats, Walls,
-    console, guest,
+    Console, ContentLimits, CpuLease, CpuLeases, DiskOptions, Lab, LabError, LabOptions, LabReport,
+    Walls, console, guest,
 };
 use disklab_processor::Processor;
 use disklab_units::{Bytes, show_duration};
@@ -29,7 +29,7 @@ use crate::signals;
 use disklab_runner::{check_zfs, machine_memory};
 use drives::SessionDrive;
 use folder::session_folder;
-use operator::{ExitCode, Nobody, User};
+use operator::{ExitCode, ScriptOperator, User};
 
 /// With less, programs such as mkfs.xfs are killed.
 const LEAST_MEMORY: Bytes = Bytes::mib(128);
@@ -69,7 +69,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     let code = ExitCode::default();
     let scripted = session.script.is_some();
     let console = if scripted {
-        Console::Operator(Box::new(Nobody { code: code.clone() }))
+        Console::Operator(Box::new(ScriptOperator { code: code.clone() }))
     } else {
         print(&greeting::greeting(&drives, processor.as_ref()))?;
         Console::Operator(Box::new(User::new(interrupt.clone(), code.clone())))
@@ -83,8 +83,8 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     options.disks = disks(&drives, args.seed);
     options.seed = args.seed;
     options.content = content(folder.path());
-    let seat = processors().ok().and_then(|all| Seats::of_user().take(&all, args.memory.0));
-    options.core = seat.as_ref().map(Seat::core);
+    let lease = processors().ok().and_then(|all| CpuLeases::of_user().take(&all, args.memory.0));
+    options.core = lease.as_ref().map(CpuLease::core);
     options.interrupt = interrupt;
     let report = Lab::start(options).and_then(Lab::run);
     if !scripted && report.is_ok() {
@@ -194,14 +194,14 @@ fn writable(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// What is to be run, and for a file, what is in it.
-enum Given {
+enum ShellInput {
     Command(String),
     File(Vec<u8>),
 }
 
-fn script(args: &ShellArgs) -> Result<Option<Given>, Failure> {
+fn script(args: &ShellArgs) -> Result<Option<ShellInput>, Failure> {
     if let Some(command) = &args.command {
-        return Ok(Some(Given::Command(command.clone())));
+        return Ok(Some(ShellInput::Command(command.clone())));
     }
     let Some(path) = &args.script else { return Ok(None) };
     let wrong = |e: std::io::Error| {
@@ -214,15 +214,15 @@ fn script(args: &ShellArgs) -> Result<Option<Given>, Failure> {
         Box::new(std::fs::File::open(path).map_err(wrong)?)
     };
     from.take(LARGEST_SCRIPT).read_to_end(&mut text).map_err(wrong)?;
-    Ok(Some(Given::File(text)))
+    Ok(Some(ShellInput::File(text)))
 }
 
 /// Leaves a script where the guest finds it.
-fn leave(given: Option<Given>, folder: &Path) -> Result<Option<Script>, Failure> {
+fn leave(given: Option<ShellInput>, folder: &Path) -> Result<Option<Script>, Failure> {
     Ok(match given {
         None => None,
-        Some(Given::Command(text)) => Some(Script::Command(text)),
-        Some(Given::File(text)) => {
+        Some(ShellInput::Command(text)) => Some(Script::Command(text)),
+        Some(ShellInput::File(text)) => {
             let path = folder.join(SCRIPT);
             std::fs::write(&path, text)
                 .map_err(|e| Failure::failed(format!("cannot write '{}': {e}", path.display())))?;

@@ -124,12 +124,12 @@ impl Operator for User {
 
 /// Nobody: what a script says goes to our standard output and error.
 #[derive(Debug)]
-pub struct Nobody {
+pub struct ScriptOperator {
     /// Where the script's exit code goes.
     pub code: ExitCode,
 }
 
-impl Operator for Nobody {
+impl Operator for ScriptOperator {
     fn input_fd(&self) -> Option<BorrowedFd<'_>> {
         None
     }

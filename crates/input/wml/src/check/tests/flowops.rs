@@ -175,7 +175,7 @@ fn composites_that_go_wrong() {
 }
 
 #[test]
-fn wrong_flowops_are_told() {
+fn wrong_flowops_are_reported() {
     for (flowops, place, part) in [
         ("flowop raed name=a", "3:8", "did you mean 'read'"),
         ("flowop read name=a,iosize=4k,filesetname=fss", "3:42", "did you mean 'fs'"),

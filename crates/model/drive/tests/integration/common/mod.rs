@@ -4,13 +4,13 @@ pub mod script;
 
 use disklab_drive::hdd::Parameters;
 use disklab_drive::{SHIPPED, shipped};
-pub use disklab_gates::load::{carry_out, next_completion, random_iops, request};
-pub use disklab_gates::theory::rate;
+pub use disklab_validation::load::{carry_out, next_completion, random_iops, request};
+pub use disklab_validation::theory::rate;
 
 /// The platters and arms of the shipped drives that have some, as drives with
 /// conventional recording, and with the write cache on, however they are delivered. One of
 /// each family: its other drives differ in a few numbers, and pass their checks in
-/// `disklab-gates`.
+/// `disklab-validation`.
 pub fn drives() -> Vec<(&'static str, Parameters)> {
     SHIPPED
         .iter()

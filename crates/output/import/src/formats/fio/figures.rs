@@ -17,11 +17,11 @@ pub(super) struct Done {
     runtime_ms: f64,
     bytes_per_second: Option<f64>,
     iops: Option<f64>,
-    latency: Option<Told>,
+    latency: Option<Latencies>,
 }
 
 /// Latencies, as far as they were told.
-struct Told {
+struct Latencies {
     /// The field, such as `clat_ns`.
     field: &'static str,
     detail: Detail,
@@ -71,11 +71,18 @@ pub(super) fn done(job: &Json, name: &str) -> Result<Option<Done>, SourceError> 
         }
         (None, kib) => kib.map(|kib| kib * 1024.0),
     };
-    Ok(Some(Done { bytes, operations, runtime_ms, bytes_per_second, iops, latency: told(report)? }))
+    Ok(Some(Done {
+        bytes,
+        operations,
+        runtime_ms,
+        bytes_per_second,
+        iops,
+        latency: reported(report)?,
+    }))
 }
 
 /// The latencies of which most is known.
-fn told(report: &Json) -> Result<Option<Told>, SourceError> {
+fn reported(report: &Json) -> Result<Option<Latencies>, SourceError> {
     let mut all = Vec::new();
     for (field, unit) in FIELDS {
         let Some(report) = report.get(field) else { continue };
@@ -100,10 +107,10 @@ fn told(report: &Json) -> Result<Option<Told>, SourceError> {
         if latency.histogram.count() == 0 {
             detail = Detail::Moments;
         }
-        all.push(Told { field, detail, count: count.unwrap_or(0.0), latency });
+        all.push(Latencies { field, detail, count: count.unwrap_or(0.0), latency });
     }
     // Stable: total latencies before those of completion.
-    all.sort_by_key(|told| told.detail);
+    all.sort_by_key(|reported| reported.detail);
     Ok(all.into_iter().next())
 }
 
@@ -196,10 +203,10 @@ pub(super) fn together(direction: Direction, all: &[Done]) -> (Figure, Option<St
 
 /// The latencies of several jobs: of their distributions only such as can be added.
 fn merged(all: &[Done]) -> (Option<Latency>, Option<String>) {
-    let told: Option<Vec<&Told>> = all.iter().map(|d| d.latency.as_ref()).collect();
-    let Some(told) = told.filter(|t| !t.is_empty()) else { return (None, None) };
-    let first = told[0];
-    if told.iter().any(|t| t.field != first.field) {
+    let reported: Option<Vec<&Latencies>> = all.iter().map(|d| d.latency.as_ref()).collect();
+    let Some(reported) = reported.filter(|t| !t.is_empty()) else { return (None, None) };
+    let first = reported[0];
+    if reported.iter().any(|t| t.field != first.field) {
         return (
             None,
             Some("Its jobs told latencies of different kinds; they were left out.".to_owned()),
@@ -208,29 +215,29 @@ fn merged(all: &[Done]) -> (Option<Latency>, Option<String>) {
     let completion = first.field.starts_with("clat");
     let kind =
         if completion { "from the kernel's taking the operation to its completion" } else { "" };
-    let exact = told.iter().all(|t| t.detail == Detail::Bins);
+    let exact = reported.iter().all(|t| t.detail == Detail::Bins);
     let mut latency = first.latency.clone();
-    if told.len() > 1 {
-        let count: f64 = told.iter().map(|t| t.count).sum();
-        let mean = |of: &dyn Fn(&Told) -> f64| {
-            let sum: f64 = told.iter().map(|t| t.count * of(t)).sum();
+    if reported.len() > 1 {
+        let count: f64 = reported.iter().map(|t| t.count).sum();
+        let mean = |of: &dyn Fn(&Latencies) -> f64| {
+            let sum: f64 = reported.iter().map(|t| t.count * of(t)).sum();
             if count > 0.0 { sum / count } else { 0.0 }
         };
         let mean_ns = mean(&|t| t.latency.mean_ns);
         let squares = mean(&|t| t.latency.deviation_ns.powi(2) + t.latency.mean_ns.powi(2));
         let mut histogram = LatencyHistogram::new();
         if exact {
-            told.iter().for_each(|t| histogram.merge(&t.latency.histogram));
+            reported.iter().for_each(|t| histogram.merge(&t.latency.histogram));
         }
         latency = Latency {
-            min_ns: told.iter().map(|t| t.latency.min_ns).min().unwrap_or_default(),
-            max_ns: told.iter().map(|t| t.latency.max_ns).max().unwrap_or_default(),
+            min_ns: reported.iter().map(|t| t.latency.min_ns).min().unwrap_or_default(),
+            max_ns: reported.iter().map(|t| t.latency.max_ns).max().unwrap_or_default(),
             mean_ns,
             deviation_ns: (squares - mean_ns.powi(2)).max(0.0).sqrt(),
             histogram,
         };
     }
-    let known = match (first.detail, told.len()) {
+    let known = match (first.detail, reported.len()) {
         _ if exact => "",
         (Detail::Percentiles, 1) => {
             "known at the percentiles that fio listed; what lies between is interpolated"

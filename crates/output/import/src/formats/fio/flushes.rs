@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn flushes_that_nobody_asked_for_are_told() {
+    fn flushes_that_nobody_asked_for_are_reported() {
         // As fio 3.33 gave them for 1,024 writes by io_uring at depths of 16 and 1.
         let found = notes("", r#", "fsync" : "16""#, 1024, 1011);
         assert!(

@@ -10,7 +10,7 @@ mod work;
 use std::sync::Arc;
 
 use disklab_sample::{Cpu, DriveTraffic, Tool};
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 
 use super::Format;
 use crate::json::Json;
@@ -40,7 +40,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
         check_count(readings.len(), &report.place)
     })?;
     if readings.is_empty() {
-        return Err(Place { source: Arc::clone(source), span: 0..0 }.error(
+        return Err(Location { source: Arc::clone(source), span: 0..0 }.error(
             "there is no report of fio here; expected JSON with 'jobs', as --output-format=json \
              writes it",
         ));

@@ -53,8 +53,8 @@ fn listed_percentiles_are_exact() {
     let reading = one(&FORMAT, REPORT);
     let latency = reading.steps[0].figures[0].latency.as_ref().expect("told");
     for (quantile, ns) in [(0.5, 700_000.0), (0.99, 5_000_000.0), (0.999, 8_000_000.0)] {
-        let ours = latency.histogram.quantile(quantile) as f64;
-        assert!((ours / ns - 1.0).abs() < 0.001, "{quantile}: {ours}");
+        let own = latency.histogram.quantile(quantile) as f64;
+        assert!((own / ns - 1.0).abs() < 0.001, "{quantile}: {own}");
     }
     assert_eq!(
         (latency.histogram.count(), latency.mean_ns, latency.max_ns),

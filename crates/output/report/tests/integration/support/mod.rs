@@ -303,7 +303,7 @@ fn analysis(study: &Study, groups: Vec<Group>) -> Analysis {
                 "Look at the foreign I/O of the cells.",
                 (0..groups_of("randread-4K")).collect(),
             ),
-            finding(Severity::Remark, "order", "No drift over the run was seen.", "", Vec::new()),
+            finding(Severity::Note, "order", "No drift over the run was seen.", "", Vec::new()),
         ],
         summary: [
             "Btrfs with checksums writes large files at 0.71× (0.67–0.75) of ext4's throughput on a single disk.",

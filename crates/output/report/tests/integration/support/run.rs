@@ -115,12 +115,12 @@ pub(super) fn sample(noise: &mut Noise, record: &CellRecord) -> Sample {
     let mut environment = environment();
     environment.mounts = vec![format!("/dev/md0 /mnt {} rw,relatime", record.cell.stack)];
     environment.load = Some((noise.next(), 1.0));
-    environment.foreign_bytes = Some((noise.next() * 3e6) as u64);
+    environment.background_bytes = Some((noise.next() * 3e6) as u64);
     Sample {
         overhead: Overhead {
             make_seconds: 0.8 * noise.about_one(0.3),
             caches_seconds: 0.05 * noise.about_one(0.5),
-            take_down_seconds: 0.3 * noise.about_one(0.2),
+            tear_down_seconds: 0.3 * noise.about_one(0.2),
             ..Overhead::default()
         },
         environment,

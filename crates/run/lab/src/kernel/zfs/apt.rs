@@ -306,7 +306,7 @@ zfsutils-linux | 2.1.11-1+deb12u1 | http://d/debian bookworm/contrib amd64 Packa
     }
 
     #[test]
-    fn an_archive_that_cannot_be_reached_is_told() {
+    fn an_archive_that_cannot_be_reached_is_reported() {
         if ["apt-get", "apt-cache", "apt-config", "dpkg-deb"]
             .iter()
             .any(|p| find_program(p).is_none())

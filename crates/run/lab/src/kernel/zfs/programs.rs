@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_start_with_the_libraries_beside_them() {
+    fn programs_start_with_the_libraries_next_to_them() {
         let folder = tempfile::tempdir().expect("temp");
         let unpacked = folder.path().join("unpacked");
         let libraries = unpacked.join("usr/lib/x86_64-linux-gnu");

@@ -65,22 +65,22 @@ pub(super) fn fill(free: &mut [f64], profile: Profile, wanted: f64) -> f64 {
         let margin = levels[width - 1];
         let above = levels.iter().filter(|level| **level > margin + CLOSE).count();
         let tied = levels.iter().filter(|level| (**level - margin).abs() <= CLOSE).count();
-        let turn = (width - above) as f64 / tied as f64;
+        let round = (width - above) as f64 / tied as f64;
         // Until the lowest above meets the margin, the margin meets the next
         // below, or the margin is full.
         let below = levels.iter().copied().find(|level| *level < margin - CLOSE).unwrap_or(0.0);
-        let mut step = (margin - below) / turn;
+        let mut step = (margin - below) / round;
         if let Some(lowest) = levels[..above].last()
-            && turn < 1.0
+            && round < 1.0
         {
-            step = step.min((lowest - margin) / (1.0 - turn));
+            step = step.min((lowest - margin) / (1.0 - round));
         }
         step = step.min((wanted - placed) / data_rate);
         for level in free.iter_mut() {
             if *level > margin + CLOSE {
                 *level = (*level - step).max(0.0);
             } else if (*level - margin).abs() <= CLOSE {
-                *level = (*level - step * turn).max(0.0);
+                *level = (*level - step * round).max(0.0);
             }
         }
         placed += step * data_rate;

@@ -10,7 +10,9 @@ use super::file_system::{
 };
 use crate::reading::Reading;
 use crate::redundancy::{combine, members};
-use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Undo, Volume};
+use crate::{
+    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume,
+};
 
 mod allocate;
 mod chunks;
@@ -234,14 +236,14 @@ impl Layer for Btrfs {
         ]
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let devices = devices(self.name, below)?;
-        let point = MountPoint::new(site)?;
+        let point = MountPoint::new(context)?;
         // mkfs refuses a UUID that stands in blkid's cache, which may be
         // seconds behind; without a cache it looks at the devices.
         let mut mkfs = Invocation::new("mkfs.btrfs")
             .env("BLKID_FILE", "/dev/null")
-            .args(["--force", "--quiet", "--uuid", &point.uuid, "--label", &label(site, 80)])
+            .args(["--force", "--quiet", "--uuid", &point.uuid, "--label", &label(context, 80)])
             .args(["--data", self.data.name()])
             .args(["--metadata", self.metadata(devices.len()).name()]);
         if let Some(checksum) = self.checksum {
@@ -253,14 +255,15 @@ impl Layer for Btrfs {
         if let Some(size) = self.options.block_size {
             mkfs = mkfs.args(["--sectorsize", &size.0.to_string()]);
         }
-        site.ledger
+        context
+            .ledger
             .enter(Undo::RemoveBtrfs { uuid: point.uuid.clone(), devices: devices.clone() })?;
-        site.run(self.name, &mkfs.args(&self.options.mkfs).args(&devices))?;
+        context.run(self.name, &mkfs.args(&self.options.mkfs).args(&devices))?;
         // Where there is no udev, nobody else tells the kernel which devices
         // belong together.
         let scan = Invocation::new("btrfs").args(["device", "scan"]).args(&devices);
-        site.run(self.name, &scan)?;
-        point.mount(site, "btrfs", &devices[0], &self.options.mount)
+        context.run(self.name, &scan)?;
+        point.mount(context, "btrfs", &devices[0], &self.options.mount)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::lvm_tools::{filter, lvm};
 use crate::udev::wait_for_node;
-use crate::{Site, StackError, Undo, seeded};
+use crate::{LayerContext, StackError, Undo, seeded};
 
 /// The name of the one logical volume of a group.
 pub(crate) const VOLUME: &str = "data";
@@ -25,21 +25,24 @@ impl Group {
     pub(crate) fn create(
         layer: &'static str,
         devices: &[PathBuf],
-        site: &mut Site<'_>,
+        context: &mut LayerContext<'_>,
     ) -> Result<Self, StackError> {
-        let number = site.ledger.mark();
-        let name = format!("disklab-{}-{number}", site.tag);
+        let number = context.ledger.mark();
+        let name = format!("disklab-{}-{number}", context.tag);
         // A tag tells our group from one of the same name, and the UUIDs tell
         // our physical volumes while they are in no group.
-        let mark = format!("disklab.{}", seeded::uuid(site, &format!("vg {number}")));
+        let mark = format!("disklab.{}", seeded::uuid(context, &format!("vg {number}")));
         let volumes: Vec<(PathBuf, String)> = devices
             .iter()
             .enumerate()
             .map(|(i, device)| {
-                (device.clone(), seeded::lvm_uuid(&seeded::uuid(site, &format!("pv {number} {i}"))))
+                (
+                    device.clone(),
+                    seeded::lvm_uuid(&seeded::uuid(context, &format!("pv {number} {i}"))),
+                )
             })
             .collect();
-        site.ledger.enter(Undo::RemoveVolumeGroup {
+        context.ledger.enter(Undo::RemoveVolumeGroup {
             name: name.clone(),
             mark: mark.clone(),
             volumes: volumes.clone(),
@@ -49,11 +52,11 @@ impl Group {
             let pvcreate = lvm("pvcreate", &filter)
                 .args(["--yes", "--force", "--norestorefile", "--uuid", uuid])
                 .arg(device);
-            site.run(layer, &pvcreate)?;
+            context.run(layer, &pvcreate)?;
         }
         let vgcreate =
             lvm("vgcreate", &filter).args(["--yes", "--addtag", &mark]).arg(&name).args(devices);
-        site.run(layer, &vgcreate)?;
+        context.run(layer, &vgcreate)?;
         Ok(Self { layer, name, filter })
     }
 
@@ -66,7 +69,7 @@ impl Group {
         &self,
         options: &[String],
         devices: &[PathBuf],
-        site: &Site<'_>,
+        context: &LayerContext<'_>,
     ) -> Result<PathBuf, StackError> {
         let lvcreate = lvm("lvcreate", &self.filter)
             // What a new volume shows is what lies below; a study that wants
@@ -75,8 +78,8 @@ impl Group {
             .args(options)
             .arg(&self.name)
             .args(devices);
-        site.run(self.layer, &lvcreate)?;
-        wait_for_node(site, self.layer, &self.node())
+        context.run(self.layer, &lvcreate)?;
+        wait_for_node(context, self.layer, &self.node())
     }
 
     /// Device-mapper doubles the hyphens within a name (dmsetup(8)).
@@ -92,14 +95,14 @@ impl Group {
 pub(crate) fn append_all(
     group: &Group,
     devices: &[PathBuf],
-    site: &Site<'_>,
+    context: &LayerContext<'_>,
 ) -> Result<(), StackError> {
     for device in devices {
         let lvextend = lvm("lvextend", &group.filter)
             .args(["--yes", "--extents", "+100%PVS"])
             .arg(format!("{}/{VOLUME}", group.name))
             .arg(device);
-        site.run(group.layer, &lvextend)?;
+        context.run(group.layer, &lvextend)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use disklab_units::Bytes;
 
 use crate::reading::Reading;
 use crate::redundancy::{devices, members};
-use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError};
+use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
 
 mod create;
 mod space;
@@ -71,9 +71,9 @@ impl Layer for Lvm {
         vec![Need::Root, LVM, Need::DeviceMapper(target)]
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let devices = devices("lvm", below)?;
-        let group = Group::create("lvm", &devices, site)?;
+        let group = Group::create("lvm", &devices, context)?;
         let mut options = Vec::new();
         if self.stripes > 1 {
             let stripe = self.stripe_size.unwrap_or(DEFAULT_STRIPE);
@@ -84,7 +84,7 @@ impl Layer for Lvm {
             None => options.extend(["--extents".to_owned(), "100%FREE".to_owned()]),
             Some(size) => options.extend(["--size".to_owned(), format!("{}b", size.0)]),
         }
-        Ok(Form::Devices(vec![group.volume(&options, &[], site)?]))
+        Ok(Form::Devices(vec![group.volume(&options, &[], context)?]))
     }
 }
 

@@ -7,7 +7,7 @@ use disklab_exec::Invocation;
 use super::{Md, Resync};
 use crate::md_arrays::{array_uuid, arrays_over, same_uuid};
 use crate::udev::{kernel_name, wait_for_node};
-use crate::{Site, StackError, Undo, seeded};
+use crate::{LayerContext, StackError, Undo, seeded};
 
 /// How mdadm is to make an array.
 #[derive(Debug)]
@@ -28,34 +28,37 @@ impl Md {
     pub(crate) fn create(
         &self,
         members: &[PathBuf],
-        site: &mut Site<'_>,
+        context: &mut LayerContext<'_>,
     ) -> Result<PathBuf, StackError> {
-        let number = site.ledger.mark();
-        let name = format!("disklab-{}-{number}", site.tag);
-        let uuid = seeded::uuid(site, &format!("md {number}"));
-        let resync =
-            self.resync.unwrap_or(if site.drives_are_zero { Resync::Skip } else { Resync::Wait });
+        let number = context.ledger.mark();
+        let name = format!("disklab-{}-{number}", context.tag);
+        let uuid = seeded::uuid(context, &format!("md {number}"));
+        let resync = self.resync.unwrap_or(if context.drives_are_zero {
+            Resync::Skip
+        } else {
+            Resync::Wait
+        });
         let assume_clean = self.level.is_redundant() && resync == Resync::Skip;
-        site.ledger.enter(Undo::StopArray {
+        context.ledger.enter(Undo::StopArray {
             name: name.clone(),
             uuid: uuid.clone(),
             members: members.to_vec(),
         })?;
-        site.run(
+        context.run(
             self.layer,
             &self.invocation(&Creation { name: &name, uuid: &uuid, assume_clean, members }),
         )?;
-        let array = self.find(&uuid, members, site)?;
-        let node = wait_for_node(site, self.layer, &Path::new("/dev").join(&array))?;
+        let array = self.find(&uuid, members, context)?;
+        let node = wait_for_node(context, self.layer, &Path::new("/dev").join(&array))?;
         if let Some(pages) = self.stripe_cache {
             let path = Path::new("/sys/block").join(&array).join("md/stripe_cache_size");
             std::fs::write(&path, pages.to_string())
                 .map_err(|e| StackError::io("cannot write", &path, e))?;
         }
         if self.level.is_redundant() {
-            self.agree(&array, resync, site)?;
+            self.agree(&array, resync, context)?;
         }
-        self.note_what_was_made(&array, site);
+        self.note_what_was_made(&array, context);
         Ok(node)
     }
 
@@ -88,10 +91,15 @@ impl Md {
 
     /// The kernel's name of the array that now holds `members`: with or without
     /// udev, `/sys` knows it.
-    fn find(&self, uuid: &str, members: &[PathBuf], site: &Site<'_>) -> Result<String, StackError> {
+    fn find(
+        &self,
+        uuid: &str,
+        members: &[PathBuf],
+        context: &LayerContext<'_>,
+    ) -> Result<String, StackError> {
         let names: Vec<String> = members.iter().filter_map(|m| kernel_name(m)).collect();
         let is_it = |array: &String| {
-            array_uuid(array, site.executor).is_some_and(|found| same_uuid(&found, uuid))
+            array_uuid(array, context.executor).is_some_and(|found| same_uuid(&found, uuid))
         };
         arrays_over(&names).into_iter().find(is_it).ok_or_else(|| StackError::NoArray {
             layer: self.layer.to_owned(),
@@ -99,7 +107,7 @@ impl Md {
         })
     }
 
-    fn note_what_was_made(&self, array: &str, site: &mut Site<'_>) {
+    fn note_what_was_made(&self, array: &str, context: &mut LayerContext<'_>) {
         let read = |name: &str| {
             let path = format!("/sys/block/{array}/md/{name}");
             std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
@@ -117,7 +125,7 @@ impl Md {
             words.push(format!("stripe cache of {} pages", read("stripe_cache_size")));
         }
         if !words.is_empty() {
-            site.note(self.layer, words.join(", "));
+            context.note(self.layer, words.join(", "));
         }
     }
 }

@@ -6,7 +6,7 @@ use disklab_units::Bytes;
 
 use crate::reading::Reading;
 use crate::redundancy::{devices, members};
-use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError};
+use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
 
 mod create;
 mod level;
@@ -184,9 +184,9 @@ impl Layer for Md {
         vec![Need::Root, MDADM, Need::Md(self.level.word())]
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let members = devices(self.layer, below)?;
-        Ok(Form::Devices(vec![self.create(&members, site)?]))
+        Ok(Form::Devices(vec![self.create(&members, context)?]))
     }
 }
 

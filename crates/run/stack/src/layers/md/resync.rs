@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::{Md, Resync};
 use crate::udev::nap;
-use crate::{Site, StackError};
+use crate::{LayerContext, StackError};
 
 /// In KiB/s, beyond any drive: the kernel's own limits of 1 MB/s beside other
 /// I/O and 200 MB/s without would make the wait longer for nothing.
@@ -28,28 +28,28 @@ impl Md {
         &self,
         array: &str,
         resync: Resync,
-        site: &mut Site<'_>,
+        context: &mut LayerContext<'_>,
     ) -> Result<(), StackError> {
-        match (resync, site.drives_are_zero) {
-            (Resync::Skip, true) => site.note(
+        match (resync, context.drives_are_zero) {
+            (Resync::Skip, true) => context.note(
                 self.layer,
                 "no first resync: the drives read as zeros, so their copies and parity agree",
             ),
-            (Resync::Skip, false) => site.note(
+            (Resync::Skip, false) => context.note(
                 self.layer,
                 "no first resync, as asked, on drives that may hold anything: copies and parity \
                  may disagree, so a drive failure could lose data; speeds are not affected",
             ),
             (Resync::Wait, _) => {
                 let folder = Path::new("/sys/block").join(array).join("md");
-                self.wait(&folder, site)?;
-                site.note(self.layer, "resynced before the first use");
+                self.wait(&folder, context)?;
+                context.note(self.layer, "resynced before the first use");
             }
         }
         Ok(())
     }
 
-    fn wait(&self, folder: &Path, site: &Site<'_>) -> Result<(), StackError> {
+    fn wait(&self, folder: &Path, context: &LayerContext<'_>) -> Result<(), StackError> {
         let limits = ["sync_speed_max", "sync_speed_min"].map(|name| folder.join(name));
         set(&limits, UNLIMITED)?;
         let mut idle_since = None;
@@ -63,7 +63,7 @@ impl Md {
                     }
                 }
             }
-            nap(site, self.layer)?;
+            nap(context, self.layer)?;
         }
         set(&limits, "system")
     }

@@ -15,7 +15,7 @@ use super::lvm::{self, Group};
 use super::md::{self, Md, Resync};
 use crate::reading::Reading;
 use crate::redundancy::{combine, devices, members};
-use crate::{Form, Layer, LayerKind, Need, Shape, ShapeError, Site, StackError, Volume};
+use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume};
 
 mod partitions;
 mod slices;
@@ -159,27 +159,27 @@ impl Layer for Shr {
         needs
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let drives = devices(self.layer, below)?;
         let mut sizes = Vec::new();
         for drive in &drives {
             sizes.push(partitions::size_of(self.layer, drive)?);
         }
         let slices = self.slices(&sizes)?;
-        site.note(self.layer, words(&slices));
-        let cut = partitions::cut(self.layer, &drives, &slices, site)?;
+        context.note(self.layer, words(&slices));
+        let cut = partitions::cut(self.layer, &drives, &slices, context)?;
         let mut arrays = Vec::new();
         for (slice, members) in slices.iter().zip(&cut) {
-            arrays.push(self.array(slice).create(members, site)?);
+            arrays.push(self.array(slice).create(members, context)?);
         }
-        let group = Group::create(self.layer, &arrays, site)?;
+        let group = Group::create(self.layer, &arrays, context)?;
         let Some((first, more)) = arrays.split_first() else {
             return Err(ShapeError::NothingLeft { layer: self.layer, got: Bytes::ZERO }.into());
         };
         // Array by array: in one go, LVM would begin with the largest.
         let whole = ["--extents", "100%PVS"].map(str::to_owned);
-        let volume: PathBuf = group.volume(&whole, std::slice::from_ref(first), site)?;
-        lvm::append_all(&group, more, site)?;
+        let volume: PathBuf = group.volume(&whole, std::slice::from_ref(first), context)?;
+        lvm::append_all(&group, more, context)?;
         Ok(Form::Devices(vec![volume]))
     }
 }

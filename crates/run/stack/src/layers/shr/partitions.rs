@@ -9,7 +9,7 @@ use disklab_units::Bytes;
 use super::{FRONT, Slice};
 use crate::layers::partition::{no_block_device, not_shown};
 use crate::udev::{kernel_name, nap, wait_for_node};
-use crate::{Need, Site, StackError, Undo, seeded};
+use crate::{LayerContext, Need, StackError, Undo, seeded};
 
 /// The program, and the need for it.
 pub(super) const SFDISK: Need = Need::Program { name: "sfdisk", package: "fdisk" };
@@ -29,7 +29,7 @@ pub(super) fn cut(
     layer: &str,
     drives: &[PathBuf],
     slices: &[Slice],
-    site: &mut Site<'_>,
+    context: &mut LayerContext<'_>,
 ) -> Result<Vec<Vec<PathBuf>>, StackError> {
     let mut cut = vec![Vec::new(); slices.len()];
     for (index, drive) in drives.iter().enumerate() {
@@ -38,19 +38,21 @@ pub(super) fn cut(
         if mine.is_empty() {
             continue;
         }
-        let guid = seeded::uuid(site, &format!("gpt {} {index}", site.ledger.mark()));
+        let guid = seeded::uuid(context, &format!("gpt {} {index}", context.ledger.mark()));
         let parts: Vec<&Slice> = mine.iter().map(|s| &slices[*s]).collect();
-        site.ledger.enter(Undo::RemovePartitions { device: drive.clone(), guid: guid.clone() })?;
+        context
+            .ledger
+            .enter(Undo::RemovePartitions { device: drive.clone(), guid: guid.clone() })?;
         let sfdisk = Invocation::new("sfdisk")
             // The kernel is told by partx, which works on loop devices, too.
             .args(["--quiet", "--no-reread", "--no-tell-kernel"])
             .args(["--wipe", "always", "--wipe-partitions", "always"])
             .arg(drive)
             .stdin(script(&guid, &parts));
-        site.run(layer, &sfdisk)?;
-        site.run(layer, &Invocation::new("partx").arg("--update").arg(drive))?;
+        context.run(layer, &sfdisk)?;
+        context.run(layer, &Invocation::new("partx").arg("--update").arg(drive))?;
         for (number, slice) in mine.iter().enumerate() {
-            cut[*slice].push(node(layer, drive, number + 1, site)?);
+            cut[*slice].push(node(layer, drive, number + 1, context)?);
         }
     }
     Ok(cut)
@@ -68,12 +70,17 @@ fn script(guid: &str, parts: &[&Slice]) -> String {
 }
 
 /// The node of partition `number`, as soon as there is one.
-fn node(layer: &str, drive: &Path, number: usize, site: &Site<'_>) -> Result<PathBuf, StackError> {
+fn node(
+    layer: &str,
+    drive: &Path,
+    number: usize,
+    context: &LayerContext<'_>,
+) -> Result<PathBuf, StackError> {
     for _ in 0..100 {
         if let Some(name) = partition(drive, number) {
-            return wait_for_node(site, layer, &Path::new("/dev").join(name));
+            return wait_for_node(context, layer, &Path::new("/dev").join(name));
         }
-        nap(site, layer)?;
+        nap(context, layer)?;
     }
     Err(not_shown(layer, drive, number))
 }

@@ -10,8 +10,8 @@ use super::partition;
 use crate::redundancy::{devices, members};
 use crate::udev;
 use crate::{
-    Form, Layer, LayerKind, MadePool, Need, Remount, Shape, ShapeError, Site, StackError, Undo,
-    Volume, seeded,
+    Form, Layer, LayerContext, LayerKind, MadePool, Need, Remount, Shape, ShapeError, StackError,
+    Undo, Volume, seeded,
 };
 
 pub(super) mod properties;
@@ -166,16 +166,19 @@ impl Zfs {
     fn partitioned(
         &self,
         devices: Vec<PathBuf>,
-        site: &mut Site<'_>,
+        context: &mut LayerContext<'_>,
     ) -> Result<Vec<PathBuf>, StackError> {
         if udev::is_running() || !devices.iter().any(|device| is_whole_disk(device)) {
             return Ok(devices);
         }
-        site.note(
+        context.note(
             self.layer,
             "without udev ZFS cannot partition disks, so they were partitioned first",
         );
-        crate::redundancy::devices(self.layer, self.partition.make(Form::Devices(devices), site)?)
+        crate::redundancy::devices(
+            self.layer,
+            self.partition.make(Form::Devices(devices), context)?,
+        )
     }
 }
 
@@ -207,24 +210,24 @@ impl Layer for Zfs {
         needs
     }
 
-    fn make(&self, below: Form, site: &mut Site<'_>) -> Result<Form, StackError> {
-        let devices = self.partitioned(devices(self.layer, below)?, site)?;
-        let number = site.ledger.mark();
-        let pool = format!("disklab-{}-{number}", site.tag);
-        let mark = seeded::uuid(site, &format!("zfs {number}"));
-        let directory = site.folder.join(format!("pool-{number}"));
-        site.ledger.enter(Undo::RemoveFolder(directory.clone()))?;
-        site.ledger.enter(Undo::DestroyPool {
+    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let devices = self.partitioned(devices(self.layer, below)?, context)?;
+        let number = context.ledger.mark();
+        let pool = format!("disklab-{}-{number}", context.tag);
+        let mark = seeded::uuid(context, &format!("zfs {number}"));
+        let directory = context.folder.join(format!("pool-{number}"));
+        context.ledger.enter(Undo::RemoveFolder(directory.clone()))?;
+        context.ledger.enter(Undo::DestroyPool {
             name: pool.clone(),
             mark: mark.clone(),
             devices: devices.clone(),
         })?;
         // Before the pool is destroyed: this also ends what still uses it.
-        site.ledger.enter(Undo::Unmount(directory.clone()))?;
+        context.ledger.enter(Undo::Unmount(directory.clone()))?;
         let vdevs = self.vdevs(&devices)?;
-        site.run(self.layer, &self.create(&pool, &mark, &directory, &vdevs))?;
-        note_what_was_made(self.layer, &pool, self.properties.get("ashift"), site)?;
-        site.mounted.push(Remount::Pool {
+        context.run(self.layer, &self.create(&pool, &mark, &directory, &vdevs))?;
+        note_what_was_made(self.layer, &pool, self.properties.get("ashift"), context)?;
+        context.mounted.push(Remount::Pool {
             name: pool.clone(),
             directory: directory.clone(),
             devices,
@@ -238,16 +241,16 @@ fn note_what_was_made(
     layer: &str,
     pool: &str,
     asked: Option<&str>,
-    site: &mut Site<'_>,
+    context: &mut LayerContext<'_>,
 ) -> Result<(), StackError> {
     let others = Invocation::new("zfs")
         .args(["get", "-H", "-o", "property,value"])
         .args(["recordsize,compression,checksum,atime,sync,primarycache", pool]);
-    let ashift = ashift(layer, pool, site)?;
+    let ashift = ashift(layer, pool, context)?;
     let words: Vec<String> = ashift.iter().map(u8::to_string).collect();
     let made = words.join(" and ");
     if let Some(asked) = asked.filter(|asked| *asked != made) {
-        site.note(
+        context.note(
             layer,
             format!(
                 "ashift={asked} was asked for and ZFS took {made}: a mirror or RAID-Z takes the \
@@ -257,20 +260,20 @@ fn note_what_was_made(
         );
     }
     let mut words = vec![format!("ashift={made}")];
-    let text = site.run(layer, &others)?.text();
+    let text = context.run(layer, &others)?.text();
     words.extend(text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join("=")));
     let sync = text.lines().find_map(|line| Some(line.strip_prefix("sync")?.trim().to_owned()));
-    site.pools.push(MadePool { name: pool.to_owned(), ashift, sync });
-    site.note(layer, words.join(", "));
+    context.pools.push(MadePool { name: pool.to_owned(), ashift, sync });
+    context.note(layer, words.join(", "));
     Ok(())
 }
 
 /// The sector size that ZFS works with. The pool's own property is what was asked
 /// for, 0 where nothing was; what was chosen, the vdevs know from OpenZFS 2.2 on
 /// (vdevprops(7)).
-fn ashift(layer: &str, pool: &str, site: &Site<'_>) -> Result<Vec<u8>, StackError> {
+fn ashift(layer: &str, pool: &str, context: &LayerContext<'_>) -> Result<Vec<u8>, StackError> {
     let names = ["get", "-H", "-o", "name,value", "ashift", pool, "all-vdevs"];
-    let vdevs = site
+    let vdevs = context
         .executor
         .run(&Invocation::new("zpool").args(names))
         .map_err(|source| StackError::Program { layer: layer.to_owned(), source })?;
@@ -278,7 +281,7 @@ fn ashift(layer: &str, pool: &str, site: &Site<'_>) -> Result<Vec<u8>, StackErro
         ashift if vdevs.code == 0 && !ashift.is_empty() => Ok(ashift),
         _ => {
             let asked = Invocation::new("zpool").args(["get", "-H", "-o", "value", "ashift", pool]);
-            Ok(site.run(layer, &asked)?.text().trim().parse().into_iter().collect())
+            Ok(context.run(layer, &asked)?.text().trim().parse().into_iter().collect())
         }
     }
 }

@@ -61,7 +61,7 @@ fn inspect(
     }
     for holder in &holders {
         let above = Path::new("/dev").join(holder);
-        if is_ours(holder, marks, context) {
+        if is_own(holder, marks, context) {
             inspect(&above, marks, context, height - 1, found)?;
         } else {
             found.push(Obstacle::Holder { device: node.to_owned(), holder: described(holder) });
@@ -92,7 +92,7 @@ fn mounts_of(node: &Path, folder: &Path) -> Result<Vec<Obstacle>, StackError> {
 }
 
 /// Whether an array or mapping is one of ours.
-fn is_ours(name: &str, marks: &Marks, context: &TeardownContext<'_>) -> bool {
+fn is_own(name: &str, marks: &Marks, context: &TeardownContext<'_>) -> bool {
     let folder = Path::new("/sys/class/block").join(name);
     if folder.join("md").is_dir() {
         return array_uuid(name, context.executor).is_some_and(|uuid| marks.has(&uuid));
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_are_told_from_their_volumes() {
+    fn groups_are_reported_from_their_volumes() {
         assert_eq!(group_of("disklab--t1x2--3-data").as_deref(), Some("disklab-t1x2-3"));
         assert_eq!(group_of("vg-data--1").as_deref(), Some("vg"));
         assert_eq!(group_of("luks").as_deref(), None);

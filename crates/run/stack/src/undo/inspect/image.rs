@@ -116,7 +116,7 @@ fn in_partition(
     let Some(kind) = field("TYPE") else { return Ok(Vec::new()) };
     let mut found: Vec<_> = closed(on, &kind).into_iter().collect();
     let signature = Signature::new(kind, field("UUID"), field("LABEL"));
-    if !signature.is_ours(path, marks) {
+    if !signature.is_own(path, marks) {
         found.insert(0, signature.obstacle(on));
     }
     Ok(found)

@@ -9,4 +9,4 @@ mod signatures;
 pub(crate) use devices::device;
 pub(crate) use directory::{entries, processes, submounts};
 pub(crate) use image::image;
-pub(crate) use signatures::{has_gpt, has_ours};
+pub(crate) use signatures::{has_gpt, has_own};

@@ -47,7 +47,7 @@ impl Signature {
     }
 
     /// Whether it is one of ours, apart from partition tables.
-    pub(super) fn is_ours(&self, on: &Path, marks: &Marks) -> bool {
+    pub(super) fn is_own(&self, on: &Path, marks: &Marks) -> bool {
         match self.kind.as_str() {
             "DM_integrity" => marks.has_integrity_on(on),
             _ => {
@@ -118,12 +118,12 @@ fn disk_guid(path: &Path, offset: &str) -> Option<String> {
 ///
 /// # Errors
 /// If wipefs cannot be run.
-pub(crate) fn has_ours(
+pub(crate) fn has_own(
     path: &Path,
     marks: &Marks,
     context: &TeardownContext<'_>,
 ) -> Result<bool, StackError> {
-    Ok(signatures(path, context.executor)?.iter().any(|signature| signature.is_ours(path, marks)))
+    Ok(signatures(path, context.executor)?.iter().any(|signature| signature.is_own(path, marks)))
 }
 
 /// The signatures on `path` that are not ours.
@@ -137,7 +137,7 @@ pub(super) fn others(
 ) -> Result<Vec<Obstacle>, StackError> {
     let mut found = Vec::new();
     for signature in signatures(path, executor)? {
-        if !signature.is_ours(path, marks) {
+        if !signature.is_own(path, marks) {
             let obstacle = signature.obstacle(path);
             // Some are there twice, such as a GPT and its copy.
             if !found.contains(&obstacle) {

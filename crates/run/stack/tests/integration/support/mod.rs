@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use disklab_config::{Node, Value};
 use disklab_exec::{Executor, Interrupt, Invocation};
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 use disklab_stack::{
-    Ledger, Machine, Made, Need, Site, Stack, StackError, Undo, mounts, needs_words,
+    LayerContext, Ledger, Machine, Made, Need, Stack, StackError, Undo, mounts, needs_words,
 };
 use disklab_study::{StackSpec, parse_layers};
 use disklab_units::Bytes;
@@ -30,7 +30,7 @@ pub const LOOPS: [Need; 2] = [Need::Root, Need::Loop];
 /// A stack on this many drives, as a study would have it.
 pub fn spec(text: &str, drives: usize) -> Result<StackSpec, SourceError> {
     let source = Arc::new(Source { name: "test.toml".to_owned(), text: text.to_owned() });
-    let place = Place { source, span: 0..text.len() };
+    let place = Location { source, span: 0..text.len() };
     let node = Node { value: Value::Text(text.to_owned()), place: place.clone() };
     Ok(StackSpec {
         id: "test".to_owned(),
@@ -107,7 +107,7 @@ impl LoopFixture {
             std::fs::create_dir(&folder).expect("site");
         }
         let tag = format!("t{}x{}", std::process::id(), self.number);
-        let mut site = Site {
+        let mut context = LayerContext {
             executor: &self.executor,
             ledger: &mut self.ledger,
             folder: &folder,
@@ -118,34 +118,34 @@ impl LoopFixture {
             drives_are_zero: false,
             mounted: Vec::new(),
         };
-        let made = stack.make(&self.drives, &mut site);
-        self.notes = site.notes;
+        let made = stack.make(&self.drives, &mut context);
+        self.notes = context.notes;
         made
     }
 
     /// Takes down all above `mark`, which must succeed.
-    pub fn take_down_to(&mut self, mark: usize) {
-        let errors = self.ledger.take_down_to(mark, &self.executor);
+    pub fn tear_down_to(&mut self, mark: usize) {
+        let errors = self.ledger.tear_down_to(mark, &self.executor);
         assert!(errors.is_empty(), "{errors:?}");
     }
 
     /// What is mounted in the folder, and attached to files in it.
-    pub fn standing(&self) -> Vec<String> {
-        standing(&self.path())
+    pub fn leftovers(&self) -> Vec<String> {
+        leftovers(&self.path())
     }
 }
 
 impl Drop for LoopFixture {
     fn drop(&mut self) {
-        for error in self.ledger.take_down_to(0, &self.executor) {
+        for error in self.ledger.tear_down_to(0, &self.executor) {
             eprintln!("{error}");
         }
     }
 }
 
 /// What is mounted below a folder, and attached to files below it.
-pub fn standing(folder: &Path) -> Vec<String> {
-    let mut standing: Vec<String> = mounts()
+pub fn leftovers(folder: &Path) -> Vec<String> {
+    let mut leftovers: Vec<String> = mounts()
         .expect("mounts")
         .iter()
         .filter(|m| m.mount_point.starts_with(folder))
@@ -155,10 +155,10 @@ pub fn standing(folder: &Path) -> Vec<String> {
         if let Ok(text) = std::fs::read_to_string(entry.path().join("loop/backing_file"))
             && Path::new(text.trim_end()).starts_with(folder)
         {
-            standing.push(text.trim_end().to_owned());
+            leftovers.push(text.trim_end().to_owned());
         }
     }
-    standing
+    leftovers
 }
 
 /// The standard output of a program that must succeed.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use disklab_exec::Interrupt;
-use disklab_filebench::{FilebenchError, Measured, Options, Progress, Report, Site, run};
+use disklab_filebench::{FilebenchError, Measured, Options, Progress, Report, SessionContext, run};
 use disklab_source::Source;
 use disklab_wml::{Overrides, Personality};
 
@@ -23,8 +23,8 @@ pub fn read_with(text: &str, set: &[(&str, &str)], seconds: Option<f64>) -> Pers
     Personality::read(&source, &overrides).unwrap_or_else(|error| panic!("{error}"))
 }
 
-pub fn site(directory: &Path) -> Site {
-    Site {
+pub fn context(directory: &Path) -> SessionContext {
+    SessionContext {
         directory: directory.to_owned(),
         seed: 7,
         interrupt: Interrupt::new(),
@@ -56,7 +56,7 @@ pub fn measure(directory: &Path, text: &str, options: &Options) -> Measured {
 }
 
 pub fn run_in(directory: &Path, text: &str, options: &Options) -> Result<Report, FilebenchError> {
-    run(&read(text), &site(directory), options)
+    run(&read(text), &context(directory), options)
 }
 
 /// Operations and bytes of a row.

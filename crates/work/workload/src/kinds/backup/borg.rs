@@ -4,7 +4,7 @@ use disklab_exec::Invocation;
 use disklab_units::Bytes;
 use serde::Deserialize;
 
-use crate::{WorkSite, WorkloadError};
+use crate::{WorkContext, WorkloadError};
 
 /// The program and the Debian package that has it. `borg import-tar` came with 1.2
 /// (its change log, 1.2.0a2), which Debian has since version 12.
@@ -34,20 +34,20 @@ const MALLOC: [(&str, &str); 3] = [
 ];
 
 /// A Borg command that runs in the directory of the cell and asks nobody.
-pub(super) fn borg(site: &WorkSite<'_>, command: &str) -> Invocation {
+pub(super) fn borg(context: &WorkContext<'_>, command: &str) -> Invocation {
     let mut borg = Invocation::new(BORG.0)
         .arg(command)
-        .cwd(site.directory)
-        .env("BORG_BASE_DIR", &site.directory.join(BASE).display().to_string())
+        .cwd(context.directory)
+        .env("BORG_BASE_DIR", &context.directory.join(BASE).display().to_string())
         .env("BORG_PASSPHRASE", "disklab")
         .env("BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK", "yes")
         .env("BORG_RELOCATED_REPO_ACCESS_IS_OK", "yes");
     // What a user may have set for repositories of their own.
     for variable in ["BORG_CACHE_DIR", "BORG_CONFIG_DIR", "BORG_SECURITY_DIR", "BORG_KEYS_DIR"] {
-        let folder = site.directory.join(BASE).join(variable.to_ascii_lowercase());
+        let folder = context.directory.join(BASE).join(variable.to_ascii_lowercase());
         borg = borg.env(variable, &folder.display().to_string());
     }
-    if site.simulated {
+    if context.simulated {
         // A processor's time costs nothing there, and this is all it takes.
         borg = borg.env("BORG_SELFTEST", "disabled");
         for (variable, value) in MALLOC {
@@ -122,7 +122,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::site;
+    use crate::testing::context;
 
     #[test]
     fn compressions_are_known() {
@@ -143,11 +143,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         for simulated in [false, true] {
-            let mut site = site(&executor, folder.path(), None);
-            site.simulated = simulated;
-            let told = format!("{:?}", borg(&site, "create"));
-            assert_eq!(told.contains("MALLOC_"), simulated, "{told}");
-            assert_eq!(told.contains("BORG_SELFTEST"), simulated, "{told}");
+            let mut context = context(&executor, folder.path(), None);
+            context.simulated = simulated;
+            let reported = format!("{:?}", borg(&context, "create"));
+            assert_eq!(reported.contains("MALLOC_"), simulated, "{reported}");
+            assert_eq!(reported.contains("BORG_SELFTEST"), simulated, "{reported}");
         }
     }
 

@@ -14,7 +14,7 @@ use disklab_units::Bytes;
 
 use self::borg::{BORG, ENCRYPTIONS, is_compression};
 use crate::tree::Tree;
-use crate::{Context, Cost, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// Where the tree lies that is backed up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -276,11 +276,11 @@ impl Workload for Backup {
         })
     }
 
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        self.make_repository(site)
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        self.make_repository(context)
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        self.run_steps(site)
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        self.run_steps(context)
     }
 }

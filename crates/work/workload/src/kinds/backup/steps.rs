@@ -8,9 +8,9 @@ use disklab_units::{Bytes, significant};
 
 use super::borg::{BASE, REPOSITORY, SEGMENT, Stored, archive, borg, copy_name, stored};
 use super::{Backup, Check, Origin, Restore};
+use crate::context::nanoseconds;
 use crate::corpus::Corpus;
-use crate::site::nanoseconds;
-use crate::{Outcome, WorkSite, WorkloadError};
+use crate::{Outcome, WorkContext, WorkloadError};
 
 /// What is backed up, where it lies on the stack.
 const SOURCE: &str = "source";
@@ -21,28 +21,31 @@ pub(super) const NAMES: [&str; 4] = [SOURCE, REPOSITORY, BASE, RESTORED];
 
 impl Backup {
     /// Makes the repository, and the tree where it lies beside it.
-    pub(super) fn make_repository(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let init = borg(site, "init")
+    pub(super) fn make_repository(
+        &self,
+        context: &mut WorkContext<'_>,
+    ) -> Result<(), WorkloadError> {
+        let init = borg(context, "init")
             .arg(format!("--encryption={}", self.encryption))
             .arg(REPOSITORY)
             .save_as("borg-init");
-        site.executor.check(&init)?;
+        context.executor.check(&init)?;
         if self.origin == Origin::Beside {
             // Made again by `run`, with the same content.
-            let mut corpus = self.corpus(site)?;
-            corpus.write(&site.directory.join(SOURCE), &site.executor.interrupt)?;
+            let mut corpus = self.corpus(context)?;
+            corpus.write(&context.directory.join(SOURCE), &context.executor.interrupt)?;
         }
-        self.describe(site);
+        self.describe(context);
         Ok(())
     }
 
-    fn corpus(&self, site: &WorkSite<'_>) -> Result<Corpus, WorkloadError> {
-        Ok(Corpus::new(&self.tree, self.compressible, self.repeated, site.seed)?)
+    fn corpus(&self, context: &WorkContext<'_>) -> Result<Corpus, WorkloadError> {
+        Ok(Corpus::new(&self.tree, self.compressible, self.repeated, context.seed)?)
     }
 
-    fn describe(&self, site: &mut WorkSite<'_>) {
+    fn describe(&self, context: &mut WorkContext<'_>) {
         if let Some(from) = self.scaled_from {
-            site.note(
+            context.note(
                 "backup",
                 format!(
                     "scaled from {} to {}; Borg's segments, files of {}, are not scaled",
@@ -50,7 +53,7 @@ impl Backup {
                 ),
             );
         }
-        site.note(
+        context.note(
             "backup",
             match self.origin {
                 Origin::Stream => {
@@ -65,12 +68,12 @@ impl Backup {
                 }
             },
         );
-        site.note(
+        context.note(
             "backup",
             "Borg's caches and configuration lie beside the repository, on the same stack",
         );
         if self.restore == Restore::Folder {
-            site.note(
+            context.note(
                 "backup",
                 if self.sync {
                     "the time of the restore includes `sync -f`; the copies are durable, since \
@@ -84,10 +87,10 @@ impl Backup {
     }
 
     /// All steps.
-    pub(super) fn run_steps(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let mut corpus = self.corpus(site)?;
+    pub(super) fn run_steps(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let mut corpus = self.corpus(context)?;
         let tree = corpus.tree().clone();
-        site.note(
+        context.note(
             "backup",
             format!(
                 "{} files, {} together, in {} folders; their sizes spread evenly in their \
@@ -100,23 +103,23 @@ impl Backup {
             if number > 1 && self.changed != disklab_content::Share::NONE {
                 let (files, size) = corpus.change(self.changed);
                 let name = copy_name(number);
-                site.note("backup", format!("{files} files, {size}, changed before {name}"));
+                context.note("backup", format!("{files} files, {size}, changed before {name}"));
                 if self.origin == Origin::Beside {
-                    corpus.write(&site.directory.join(SOURCE), &site.executor.interrupt)?;
+                    corpus.write(&context.directory.join(SOURCE), &context.executor.interrupt)?;
                 }
             }
-            self.copy(site, &mut corpus, number)?;
+            self.copy(context, &mut corpus, number)?;
             if number == 1 || number == self.copies {
-                self.tell_stored(site, &tree.size, number)?;
+                self.tell_stored(context, &tree.size, number)?;
             }
         }
-        self.restore(site, &tree.size, tree.files)?;
-        self.check(site)
+        self.restore(context, &tree.size, tree.files)?;
+        self.check(context)
     }
 
     fn copy(
         &self,
-        site: &mut WorkSite<'_>,
+        context: &mut WorkContext<'_>,
         corpus: &mut Corpus,
         number: u64,
     ) -> Result<(), WorkloadError> {
@@ -126,11 +129,11 @@ impl Backup {
             Origin::Stream => "import-tar",
             Origin::Beside => "create",
         };
-        let program = borg(site, command)
+        let program = borg(context, command)
             .arg(format!("--compression={}", self.compression))
             .arg(archive(number))
             .save_as(&format!("borg-{name}"));
-        site.step(&name, |executor| {
+        context.step(&name, |executor| {
             let finished = match self.origin {
                 Origin::Stream => {
                     executor.check_fed(&program.arg("-"), |to| corpus.write_tar(to))?
@@ -144,13 +147,13 @@ impl Backup {
     /// Notes what Borg stored, beside what was asked for.
     fn tell_stored(
         &self,
-        site: &mut WorkSite<'_>,
+        context: &mut WorkContext<'_>,
         size: &Bytes,
         copies: u64,
     ) -> Result<(), WorkloadError> {
-        let program = borg(site, "info").arg("--json").arg(REPOSITORY);
+        let program = borg(context, "info").arg("--json").arg(REPOSITORY);
         let Stored { total_size, total_csize, unique_csize } =
-            stored(&site.executor.check(&program)?.text())?;
+            stored(&context.executor.check(&program)?.text())?;
         let asked_total = size.saturating_mul(copies);
         let asked_compressed = Bytes((asked_total.0 as f64 * self.compressed()) as u64);
         let show = |asked: Bytes, got: u64| {
@@ -163,7 +166,7 @@ impl Backup {
             )
         };
         let copy = copy_name(copies);
-        site.note(
+        context.note(
             "backup",
             format!(
                 "after {copy}, by `borg info`: {} backed up, {} compressed, {} deduplicated; in \
@@ -179,16 +182,16 @@ impl Backup {
 
     fn restore(
         &self,
-        site: &mut WorkSite<'_>,
+        context: &mut WorkContext<'_>,
         size: &Bytes,
         files: u64,
     ) -> Result<(), WorkloadError> {
-        let program = borg(site, "extract").save_as("borg-restore");
+        let program = borg(context, "extract").save_as("borg-restore");
         let program = match self.restore {
             Restore::Not => return Ok(()),
             Restore::Discard => program.arg("--dry-run").arg(archive(self.copies)),
             Restore::Folder => {
-                let folder = site.directory.join(RESTORED);
+                let folder = context.directory.join(RESTORED);
                 fs::create_dir(&folder).map_err(WorkloadError::io("cannot make", &folder))?;
                 // It is written to where Borg is.
                 let repository = format!("../{}", archive(self.copies));
@@ -196,8 +199,8 @@ impl Backup {
             }
         };
         let sync = (self.sync && self.restore == Restore::Folder)
-            .then(|| Invocation::new("sync").args(["-f", "."]).cwd(site.directory));
-        site.step("restore", |executor| {
+            .then(|| Invocation::new("sync").args(["-f", "."]).cwd(context.directory));
+        context.step("restore", |executor| {
             let mut finished = executor.check(&program)?;
             if let Some(sync) = &sync {
                 finished.add_time(&executor.check(sync)?);
@@ -206,25 +209,25 @@ impl Backup {
         })
     }
 
-    fn check(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let program = borg(site, "check").save_as("borg-check");
+    fn check(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let program = borg(context, "check").save_as("borg-check");
         let program = match self.check {
             Check::Not => return Ok(()),
             Check::Repository => program,
             Check::Data => program.arg("--verify-data"),
         };
         let program = program.arg(REPOSITORY);
-        let size = repository_size(site)?;
-        site.step("check", |executor| {
+        let size = repository_size(context)?;
+        context.step("check", |executor| {
             Ok(outcome(&executor.check(&program)?, Direction::Read, size, None))
         })
     }
 }
 
 /// The size of the repository's segments.
-fn repository_size(site: &WorkSite<'_>) -> Result<Bytes, WorkloadError> {
+fn repository_size(context: &WorkContext<'_>) -> Result<Bytes, WorkloadError> {
     // data/0/1, data/0/2 and so on: `borg help` calls them segments.
-    let data = site.directory.join(REPOSITORY).join("data");
+    let data = context.directory.join(REPOSITORY).join("data");
     let mut size = 0;
     let read = |path| fs::read_dir(path);
     (|| {

@@ -3,16 +3,16 @@ use proptest::prelude::*;
 
 use super::borg::REPOSITORY;
 use super::*;
-use crate::testing::{Ran, lacks, read, run_in};
+use crate::testing::{WorkOutcome, lacks, read, run_in};
 
 /// What the notes of a run say by how many percent the stored sizes are off.
-fn off(ran: &Ran, copy: &str) -> Vec<f64> {
+fn off(ran: &WorkOutcome, copy: &str) -> Vec<f64> {
     let about = format!("after {copy},");
     let note = ran.notes.iter().find(|n| n.text.starts_with(&about)).expect("told");
     note.text.split('(').skip(1).filter_map(|part| part.split_once(" %)")?.0.parse().ok()).collect()
 }
 
-fn steps(ran: &Ran) -> Vec<(&str, Direction, Option<u64>)> {
+fn steps(ran: &WorkOutcome) -> Vec<(&str, Direction, Option<u64>)> {
     ran.steps
         .iter()
         .map(|s| (s.name.as_str(), s.figures[0].direction, s.figures[0].operations))
@@ -70,7 +70,7 @@ fn the_studys_ratios_come_out() {
 }
 
 #[test]
-fn a_changed_tree_is_copied_from_beside() {
+fn a_changed_tree_is_copied_from_next_to() {
     if lacks("borg") {
         return;
     }
@@ -92,7 +92,7 @@ fn a_changed_tree_is_copied_from_beside() {
 }
 
 #[test]
-fn programs_are_named_and_cost_is_told() {
+fn programs_are_named_and_cost_is_reported() {
     let workload = read("backup", "size = '1 GB'\ncompressed = '500 MB'", 1.0).expect("valid");
     assert!(workload.programs().contains(&("borg", "borgbackup")));
     let cost = workload.cost();

@@ -16,7 +16,7 @@ use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_wml::Personality;
 
-use crate::{Context, Cost, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 pub(super) const FILEBENCH: WorkloadKind = WorkloadKind {
     name: "filebench",
@@ -105,15 +105,15 @@ impl Workload for Filebench {
         })
     }
 
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let session = run::prepare(self, site)?;
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let session = run::prepare(self, context)?;
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
         Ok(())
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut session = session.ok_or(WorkloadError::NotPrepared)?;
-        run::run(self, &mut session, site)
+        run::run(self, &mut session, context)
     }
 }

@@ -3,13 +3,15 @@
 use std::fs;
 
 use disklab_exec::{Interrupt, Interrupted};
-use disklab_filebench::{Counted, FilebenchError, Measured, Progress, Report, Session, Site};
+use disklab_filebench::{
+    Counted, FilebenchError, Measured, Progress, Report, Session, SessionContext,
+};
 use disklab_sample::{Direction, Figure, Latency, OperationKind, Since, Steadiness};
 use disklab_source::FileName;
 
 use super::Filebench;
 use crate::steady::Counts;
-use crate::{Outcome, WorkSite, WorkloadError};
+use crate::{Outcome, WorkContext, WorkloadError};
 
 /// What went wrong, for a cell.
 fn failed(error: FilebenchError) -> WorkloadError {
@@ -22,10 +24,10 @@ fn failed(error: FilebenchError) -> WorkloadError {
 /// Makes the files, and carries out what the script says before its first run.
 pub(super) fn prepare(
     workload: &Filebench,
-    site: &mut WorkSite<'_>,
+    context: &mut WorkContext<'_>,
 ) -> Result<Session, WorkloadError> {
     if !workload.scaled.is_empty() {
-        site.note(
+        context.note(
             "filebench",
             format!(
                 "scaled: {}; the sizes of the files of a fileset stay",
@@ -34,12 +36,12 @@ pub(super) fn prepare(
         );
     }
     if workload.options.strict {
-        site.note("filebench", "strict: with the flaws of Filebench 1.5 that decide figures");
+        context.note("filebench", "strict: with the flaws of Filebench 1.5 that decide figures");
     }
-    let interrupt: Interrupt = site.executor.interrupt.clone();
-    let place = Site {
-        directory: site.directory.to_owned(),
-        seed: site.seed,
+    let interrupt: Interrupt = context.executor.interrupt.clone();
+    let place = SessionContext {
+        directory: context.directory.to_owned(),
+        seed: context.seed,
         interrupt,
         progress: Progress::new(|line| tracing::debug!("filebench: {line}")),
     };
@@ -53,11 +55,11 @@ pub(super) fn prepare(
 pub(super) fn run(
     workload: &Filebench,
     session: &mut Session,
-    site: &mut WorkSite<'_>,
+    context: &mut WorkContext<'_>,
 ) -> Result<(), WorkloadError> {
     let name = workload.personality.name.trim_end_matches(".f").to_owned();
     let mut notes = Vec::new();
-    let result = site.step(&name, |executor| {
+    let result = context.step(&name, |executor| {
         let (report, early) = match session.measure() {
             Ok(report) => (report, None),
             Err(FilebenchError::Early { reason, report }) => (*report, Some(reason)),
@@ -75,7 +77,7 @@ pub(super) fn run(
         outcome(workload, &name, &report)
     });
     for note in notes {
-        site.note_once("filebench", note);
+        context.note_once("filebench", note);
     }
     result
 }

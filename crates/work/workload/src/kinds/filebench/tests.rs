@@ -65,7 +65,7 @@ fn a_run_that_ends_early_fails_with_its_reason() {
 }
 
 #[test]
-fn scripts_lie_beside_the_study() {
+fn scripts_lie_next_to_the_study() {
     let folder = folder();
     let script = "set $n=5\ndefine fileset name=s,path=/x,entries=$n,prealloc=100,dirwidth=9\n\
         define process name=p { thread name=t { flowop statfile name=d,filesetname=s } }\nrun 7\n";

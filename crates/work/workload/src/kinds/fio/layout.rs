@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use super::Part;
 use super::work::Work;
 use crate::data::{Content, Stream};
-use crate::{WorkSite, WorkloadError};
+use crate::{WorkContext, WorkloadError};
 
 /// What the files hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,7 +57,7 @@ pub(super) fn needed(parts: &[Part]) -> IndexMap<&str, Bytes> {
 ///
 /// # Errors
 /// [`WorkloadError::Other`] with the first that is none.
-pub(super) fn keep_off(parts: &[Part], context: &WorkSite<'_>) -> Result<(), WorkloadError> {
+pub(super) fn keep_off(parts: &[Part], context: &WorkContext<'_>) -> Result<(), WorkloadError> {
     // In a guest of the lab there is nothing but models, and each call costs time there.
     if context.simulated {
         return Ok(());
@@ -75,11 +75,14 @@ pub(super) fn keep_off(parts: &[Part], context: &WorkSite<'_>) -> Result<(), Wor
 ///
 /// # Errors
 /// [`WorkloadError`] if one cannot be created, or is a link or a file.
-pub(super) fn make_directories(parts: &[Part], site: &WorkSite<'_>) -> Result<(), WorkloadError> {
+pub(super) fn make_directories(
+    parts: &[Part],
+    context: &WorkContext<'_>,
+) -> Result<(), WorkloadError> {
     let mut made: BTreeSet<PathBuf> = BTreeSet::new();
     for name in files(parts.iter().map(|part| &part.work)).keys() {
         let Some((directory, _)) = name.rsplit_once('/') else { continue };
-        let mut path = site.directory.to_path_buf();
+        let mut path = context.directory.to_path_buf();
         for part in directory.split('/') {
             path.push(part);
             if !made.insert(path.clone()) {
@@ -106,7 +109,7 @@ pub(super) fn make_directories(parts: &[Part], site: &WorkSite<'_>) -> Result<()
 pub(super) fn prewrite(
     parts: &[Part],
     prewrite: Prewrite,
-    site: &mut WorkSite<'_>,
+    context: &mut WorkContext<'_>,
 ) -> Result<(), WorkloadError> {
     let needed = needed(parts);
     if needed.is_empty() {
@@ -116,15 +119,20 @@ pub(super) fn prewrite(
         Prewrite::Random => (Content::Random, "/dev/urandom"),
         Prewrite::Zeros => (Content::Zeros, "/dev/zero"),
         Prewrite::None => {
-            site.note("fio", "prewrite = \"none\": fio lays out the files it reads by itself");
+            context.note("fio", "prewrite = \"none\": fio lays out the files it reads by itself");
             return Ok(());
         }
     };
-    let mut stream = Stream::new(content, site.seed);
+    let mut stream = Stream::new(content, context.seed);
     for (name, size) in &needed {
-        stream.write_file(&site.directory.join(name), *size, true, &site.executor.interrupt)?;
+        stream.write_file(
+            &context.directory.join(name),
+            *size,
+            true,
+            &context.executor.interrupt,
+        )?;
         let made = format!("head -c {} {from} > '{name}'", size.0);
-        site.executor.trace.note(&["sh", "-c", &made]);
+        context.executor.trace.note(&["sh", "-c", &made]);
     }
     let total: Bytes = needed.values().copied().sum();
     let files =
@@ -133,6 +141,6 @@ pub(super) fn prewrite(
         Content::Random => "data that do not compress",
         Content::Zeros => "zeros, of which a compressing file system stores next to nothing",
     };
-    site.note("fio", format!("written beforehand: {files}, {total} of {what}"));
+    context.note("fio", format!("written beforehand: {files}, {total} of {what}"));
     Ok(())
 }

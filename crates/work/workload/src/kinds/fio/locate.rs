@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use disklab_config::Node;
-use disklab_source::Place;
+use disklab_source::Location;
 
 /// Where parts of `text`, the value of `node`, stand in the study: exactly,
 /// where the study has the text as it is; by the line, where parameters were
 /// filled in; else the whole value.
-pub(super) fn locator(node: &Node, text: &str) -> impl Fn(Range<usize>) -> Place {
+pub(super) fn locator(node: &Node, text: &str) -> impl Fn(Range<usize>) -> Location {
     let whole = node.place.clone();
     let source = whole.source.clone();
     let raw = source.text.get(whole.span.clone()).unwrap_or_default();
@@ -36,7 +36,7 @@ pub(super) fn locator(node: &Node, text: &str) -> impl Fn(Range<usize>) -> Place
             }
             _ => whole.span.clone(),
         };
-        Place { source: source.clone(), span }
+        Location { source: source.clone(), span }
     }
 }
 
@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
 
-    fn place_of(toml: &str, filled: Option<&str>, find: &str) -> Place {
+    fn place_of(toml: &str, filled: Option<&str>, find: &str) -> Location {
         let source = Arc::new(Source { name: "s.toml".to_owned(), text: toml.to_owned() });
         let root = Node::parse(&source).expect("TOML");
         let mut node = root.entries().expect("table")[0].1.clone();

@@ -20,13 +20,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use disklab_config::{Fields, Node, Value};
 use disklab_jobfile::{Job, Policy, Runner, Section, Setting, jobs, sections};
 use disklab_sample::StepProfile;
-use disklab_source::{Place, Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 use disklab_study::WorkloadSpec;
 
 use self::layout::Prewrite;
 use self::steps::{Step, steps};
 use self::work::{MOST_FILES, Work};
-use crate::{Context, Cost, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 pub(super) const FIO: WorkloadKind = WorkloadKind {
     name: "fio",
@@ -135,8 +135,8 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
 /// One job from the workload's own fields.
 fn direct(
     id: &str,
-    place: &Place,
-    fields: &[(&str, &Place, &Node)],
+    place: &Location,
+    fields: &[(&str, &Location, &Node)],
     policy: Policy,
 ) -> Result<Section, SourceError> {
     let settings = fields
@@ -163,8 +163,8 @@ fn from_file(node: &Node, context: &Context, policy: Policy) -> Result<Vec<Secti
     let bytes = std::fs::read(&path)
         .map_err(|e| node.error(format!("cannot read {}: {e}", path.display())))?;
     let source = Arc::new(Source::from_bytes(name, bytes)?);
-    let whole = Place { source: Arc::clone(&source), span: 0..0 };
-    let locate = |span| Place { source: Arc::clone(&source), span };
+    let whole = Location { source: Arc::clone(&source), span: 0..0 };
+    let locate = |span| Location { source: Arc::clone(&source), span };
     sections(&source.text, &whole, &locate, policy)
 }
 
@@ -213,20 +213,21 @@ impl Workload for Fio {
         Some(profile::profile(&self.parts, &self.steps, step))
     }
 
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        layout::make_directories(&self.parts, site)?;
-        layout::keep_off(&self.parts, site)?;
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        layout::make_directories(&self.parts, context)?;
+        layout::keep_off(&self.parts, context)?;
         // Before hours of writing: fio may know less than disklab. Once is enough.
-        if self.engine == Engine::Fio && !site.simulated && !self.checked.load(Ordering::Relaxed) {
-            real::check(self, site)?;
+        if self.engine == Engine::Fio && !context.simulated && !self.checked.load(Ordering::Relaxed)
+        {
+            real::check(self, context)?;
             self.checked.store(true, Ordering::Relaxed);
         }
         if !self.scaled.is_empty() {
-            site.note("fio", format!("sizes scaled: {}", self.scaled.join("; ")));
+            context.note("fio", format!("sizes scaled: {}", self.scaled.join("; ")));
         }
         let same_buffer = self.named(|part| part.work.same_buffer);
         if !same_buffer.is_empty() {
-            site.note(
+            context.note(
                 "fio",
                 format!(
                     "one random buffer is written again and again, slightly altered, as fio does \
@@ -240,7 +241,7 @@ impl Workload for Fio {
             repeats || part.job.pattern.seed.is_some() || part.job.pattern.all_repeatable
         });
         if !seeded.is_empty() {
-            site.note(
+            context.note(
                 "fio",
                 format!(
                     "the job has a seed of its own, so repeats go to the same places: {seeded}"
@@ -248,17 +249,18 @@ impl Workload for Fio {
             );
         }
         for warning in self.parts.iter().flat_map(|part| &part.job.warnings) {
-            site.note("fio", format!("line {}: {}", warning.line, warning.message));
+            context.note("fio", format!("line {}: {}", warning.line, warning.message));
         }
-        layout::prewrite(&self.parts, self.prewrite, site)
+        layout::prewrite(&self.parts, self.prewrite, context)
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let files_read = self.steps.iter().filter_map(|step| self.files_read(step, site.directory));
-        site.files_read.extend(files_read);
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let files_read =
+            self.steps.iter().filter_map(|step| self.files_read(step, context.directory));
+        context.files_read.extend(files_read);
         match self.engine {
-            Engine::Native => native::run(self, site),
-            Engine::Fio => real::run(self, site),
+            Engine::Native => native::run(self, context),
+            Engine::Fio => real::run(self, context),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Running jobs by the native engine.
 
-use disklab_engine::{DeviceAccess, EngineError, JobReport, Report, Series, Site};
+use disklab_engine::{DeviceAccess, EngineError, JobContext, JobReport, Report, Series};
 use disklab_exec::Interrupted;
 use disklab_jobfile::Job;
 use disklab_sample::{Direction, Latency};
@@ -11,27 +11,27 @@ use super::output::{Done, Kind};
 use super::real::{raw_name, seed_of};
 use super::steps::Step;
 use crate::steady::Counts;
-use crate::{Outcome, WorkSite, WorkloadError};
+use crate::{Outcome, WorkContext, WorkloadError};
 
 /// Runs the steps.
 ///
 /// # Errors
 /// Where a job fails.
-pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
+pub(super) fn run(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
     let mut notes: Vec<String> = Vec::new();
     for (number, step) in fio.steps.iter().enumerate() {
         let jobs: Vec<Job> = step.sections().map(|index| fio.parts[index].job.clone()).collect();
-        let place = Site {
-            interrupt: site.executor.interrupt.clone(),
-            lean: site.simulated,
-            devices: if site.simulated { DeviceAccess::Any } else { DeviceAccess::default() },
-            ..Site::new(site.directory, seed_of(site.seed, number))
+        let place = JobContext {
+            interrupt: context.executor.interrupt.clone(),
+            lean: context.simulated,
+            devices: if context.simulated { DeviceAccess::Any } else { DeviceAccess::default() },
+            ..JobContext::new(context.directory, seed_of(context.seed, number))
         };
         // What is missing is made before the clock starts, and the caches dropped
         // after it.
         disklab_engine::lay_out(&jobs, &place).map_err(failed)?;
         let raw = format!("{}.json", raw_name(number, &step.name));
-        site.step(&step.name, |executor| {
+        context.step(&step.name, |executor| {
             let command = command(fio, step, place.seed);
             executor.trace.note(&command.iter().map(String::as_str).collect::<Vec<_>>());
             let report = disklab_engine::run(&jobs, &place).map_err(failed)?;
@@ -48,15 +48,15 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
         })?;
     }
     for note in notes {
-        site.note_once("fio", note);
+        context.note_once("fio", note);
     }
-    site.note_once(
+    context.note_once(
         "fio",
         "run by disklab's own engine; latencies are total ones (fio's lat): from submission to \
          completion",
     );
     if fio.parts.iter().any(|part| part.work.commits_each) {
-        site.note_once("fio", "where a sync follows each write, of write and sync together");
+        context.note_once("fio", "where a sync follows each write, of write and sync together");
     }
     Ok(())
 }

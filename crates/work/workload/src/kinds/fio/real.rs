@@ -10,8 +10,8 @@ use super::figures::summary;
 use super::layout::keep_off;
 use super::output::{self, Done, Kind, Output};
 use super::steps::Step;
-use crate::site::nanoseconds;
-use crate::{WorkSite, WorkloadError};
+use crate::context::nanoseconds;
+use crate::{WorkContext, WorkloadError};
 
 /// The first fio that has `lat_percentiles`, by which it gives the distribution
 /// of the total latency.
@@ -62,11 +62,11 @@ pub fn assume_fio(version_line: &str) {
     }
 }
 
-fn has_lat_percentiles(site: &WorkSite<'_>) -> Result<bool, WorkloadError> {
+fn has_lat_percentiles(context: &WorkContext<'_>) -> Result<bool, WorkloadError> {
     if let Some(known) = KNOWN.get() {
         return Ok(*known);
     }
-    let finished = site.executor.check(&Invocation::new("fio").arg("--version"))?;
+    let finished = context.executor.check(&Invocation::new("fio").arg("--version"))?;
     let has = version(&finished.text()).is_some_and(|version| version >= HAS_LAT_PERCENTILES);
     Ok(*KNOWN.get_or_init(|| has))
 }
@@ -75,14 +75,14 @@ fn has_lat_percentiles(site: &WorkSite<'_>) -> Result<bool, WorkloadError> {
 ///
 /// # Errors
 /// Where it does not understand them.
-pub(super) fn check(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-    let lat_percentiles = has_lat_percentiles(site)?;
+pub(super) fn check(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+    let lat_percentiles = has_lat_percentiles(context)?;
     for step in &fio.steps {
         let parse = Invocation::new("fio")
             .arg("--parse-only")
             .args(arguments(fio, step, 1, lat_percentiles))
-            .cwd(site.directory);
-        let finished = site.executor.run(&parse)?;
+            .cwd(context.directory);
+        let finished = context.executor.run(&parse)?;
         if finished.code != 0 {
             return Err(failed(fio, step, finished));
         }
@@ -94,19 +94,19 @@ pub(super) fn check(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadEr
 ///
 /// # Errors
 /// Where fio fails or its report cannot be understood.
-pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-    keep_off(&fio.parts, site)?;
-    let lat_percentiles = has_lat_percentiles(site)?;
+pub(super) fn run(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+    keep_off(&fio.parts, context)?;
+    let lat_percentiles = has_lat_percentiles(context)?;
     let mut kinds = Vec::new();
     let mut passed_over = 0_u64;
     let mut committed = false;
     for (number, step) in fio.steps.iter().enumerate() {
-        let arguments = arguments(fio, step, seed_of(site.seed, number), lat_percentiles);
+        let arguments = arguments(fio, step, seed_of(context.seed, number), lat_percentiles);
         let invocation = Invocation::new("fio")
             .args(arguments)
-            .cwd(site.directory)
+            .cwd(context.directory)
             .save_as(&raw_name(number, &step.name));
-        site.step(&step.name, |executor| {
+        context.step(&step.name, |executor| {
             let finished = executor.run(&invocation)?;
             if finished.code != 0 {
                 return Err(failed(fio, step, finished));
@@ -127,13 +127,13 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
         })?;
     }
     if passed_over > 0 {
-        site.note(
+        context.note(
             "fio",
             format!("{passed_over} operations failed and were passed over (continue_on_error)"),
         );
     }
     if committed {
-        site.note(
+        context.note(
             "fio",
             "where a sync follows each write, latencies are of both together: fio reports them \
              apart, and they were added rank by rank (the mean is exact, high percentiles are \
@@ -141,7 +141,7 @@ pub(super) fn run(fio: &Fio, site: &mut WorkSite<'_>) -> Result<(), WorkloadErro
         );
     }
     for kind in kinds {
-        site.note_once(
+        context.note_once(
             "fio",
             match kind {
                 Some(Kind::Total) => {
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_of_failures_are_told() {
+    fn reasons_of_failures_are_reported() {
         let fio = Fio {
             parts: Vec::new(),
             steps: Vec::new(),

@@ -11,14 +11,14 @@ use disklab_units::Bytes;
 use proptest::prelude::*;
 
 use crate::data::{Content, Stream};
-use crate::testing::{Ran, lacks, read, read_in, run_in, site};
-use crate::{WorkSite, Workload};
+use crate::testing::{WorkOutcome, context, lacks, read, read_in, run_in};
+use crate::{WorkContext, Workload};
 
 fn job(text: &str, more: &str) -> String {
     format!("{more}\njob = '''\n{text}\n'''")
 }
 
-fn run(workload: &dyn Workload, folder: &Path) -> Ran {
+fn run(workload: &dyn Workload, folder: &Path) -> WorkOutcome {
     run_in(workload, folder, None).expect("runs")
 }
 
@@ -218,7 +218,7 @@ fn sizes_are_scaled_and_times_are_not() {
 }
 
 #[test]
-fn a_seed_of_the_jobs_own_is_kept_and_told() {
+fn a_seed_of_the_jobs_own_is_kept_and_reported() {
     for engine in engines() {
         let folder = tempfile::tempdir().expect("temp");
         let body = "rw = 'randread'\nsize = '64k'\nrandseed = 5";
@@ -242,9 +242,9 @@ fn repeats_go_to_other_places() {
                             fallocate = 'none'";
                 let workload = read_by(engine, body, 1.0).expect("valid");
                 let executor = Executor::new(Interrupt::new());
-                let mut site = WorkSite { seed, ..site(&executor, folder.path(), None) };
-                workload.prepare(&mut site).expect("prepared");
-                workload.run(&mut site).expect("runs");
+                let mut context = WorkContext { seed, ..context(&executor, folder.path(), None) };
+                workload.prepare(&mut context).expect("prepared");
+                workload.run(&mut context).expect("runs");
                 let bytes = fs::read(folder.path().join("the-workload.0.0")).expect("file");
                 let written = bytes.chunks(4096).enumerate();
                 written.filter(|(_, b)| b.iter().any(|b| *b != 0)).map(|(n, _)| n).collect()
@@ -255,7 +255,7 @@ fn repeats_go_to_other_places() {
 }
 
 #[test]
-fn a_job_file_is_found_beside_the_study() {
+fn a_job_file_is_found_next_to_the_study() {
     let folder = tempfile::tempdir().expect("temp");
     fs::write(folder.path().join("x.fio"), "[a]\nsize=1m\n\nexec_prerun=reboot\n").expect("file");
     let error = read_in("fio", "job-file = 'x.fio'", 1.0, folder.path()).expect_err("refused");
@@ -362,13 +362,13 @@ fn the_native_engine_leaves_its_report_as_fio_would() {
     let (folder, raw) = (tempfile::tempdir().expect("temp"), tempfile::tempdir().expect("temp"));
     let executor = Executor::new(Interrupt::new()).with_raw(raw.path());
     let workload = read("fio", "rw = 'randrw'\nsize = '256k'", 1.0).expect("valid");
-    let mut site = site(&executor, folder.path(), None);
-    workload.prepare(&mut site).expect("prepared");
-    workload.run(&mut site).expect("runs");
+    let mut context = context(&executor, folder.path(), None);
+    workload.prepare(&mut context).expect("prepared");
+    workload.run(&mut context).expect("runs");
     let text = fs::read_to_string(raw.path().join("fio-1-the-workload.json")).expect("report");
     let report = super::output::parse(&text).expect("fio's JSON");
     let written: Vec<_> = report.jobs[0].done.iter().map(|d| (d.direction, d.bytes)).collect();
-    let figures: Vec<_> = site.steps[0].figures.iter().map(|f| (f.direction, f.bytes)).collect();
+    let figures: Vec<_> = context.steps[0].figures.iter().map(|f| (f.direction, f.bytes)).collect();
     assert_eq!(written, figures);
 }
 
@@ -449,16 +449,16 @@ fn an_interrupt_stops_the_jobs() {
         let executor = Executor::new(Interrupt::new());
         let body = "rw = 'read'\nsize = '64k'\ntime_based = true\nruntime = 600";
         let workload = read_by(engine, body, 1.0).expect("valid");
-        let mut site = site(&executor, folder.path(), None);
-        workload.prepare(&mut site).expect("prepared");
+        let mut context = context(&executor, folder.path(), None);
+        workload.prepare(&mut context).expect("prepared");
         let raiser = executor.interrupt.clone();
         let thread = std::thread::spawn(move || {
             std::thread::sleep(std::time::Duration::from_millis(300));
             raiser.raise();
         });
-        let error = workload.run(&mut site).expect_err("stopped");
+        let error = workload.run(&mut context).expect_err("stopped");
         assert!(error.is_interrupt(), "{error}");
-        assert!(site.steps.is_empty());
+        assert!(context.steps.is_empty());
         thread.join().expect("thread");
     }
 }

@@ -161,15 +161,15 @@ mod tests {
     use std::sync::Arc;
 
     use disklab_jobfile::{Policy, jobs, sections};
-    use disklab_source::{Place, Source};
+    use disklab_source::{Location, Source};
 
     use super::*;
 
     fn work(options: &str) -> Result<Work, SourceError> {
         let text = format!("[job]\n{options}");
         let source = Arc::new(Source { name: "t".to_owned(), text: text.clone() });
-        let whole = Place { source: source.clone(), span: 0..0 };
-        let locate = |span| Place { source: source.clone(), span };
+        let whole = Location { source: source.clone(), span: 0..0 };
+        let locate = |span| Location { source: source.clone(), span };
         let sections = sections(&text, &whole, &locate, Policy::default())?;
         Work::of(&sections[0], &jobs(&sections)?[0])
     }

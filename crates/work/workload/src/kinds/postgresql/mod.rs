@@ -21,7 +21,7 @@ use self::programs::Programs;
 use self::server::{Cluster, HERE, PrivateFolder, Server};
 use crate::tally::figure;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// What a unit of pgbench's scale takes: 100,000 accounts of some 130 bytes, and
 /// their index (`pgbench -i`, measured: 15.0 MB).
@@ -147,24 +147,24 @@ impl Postgresql {
             .arg(server::DATABASE)
             .save_as("pgbench");
         let finished = executor.check(&run)?;
-        let told = output::told(&finished.text())?;
+        let output_of = output::output_of(&finished.text())?;
         let histogram = output::latencies(log.path())?;
-        if histogram.count() != told.processed {
+        if histogram.count() != output_of.processed {
             return Err(WorkloadError::output(
                 "pgbench",
                 format!(
                     "it tells of {} transactions, its log of {}",
-                    told.processed,
+                    output_of.processed,
                     histogram.count()
                 ),
             ));
         }
-        let elapsed = (told.processed as f64 / told.per_second * 1e9) as u64;
+        let elapsed = (output_of.processed as f64 / output_of.per_second * 1e9) as u64;
         let figure = Figure {
             operation: OperationKind::Transaction,
-            ..figure(self.script.direction, 0, told.processed, elapsed, histogram)
+            ..figure(self.script.direction, 0, output_of.processed, elapsed, histogram)
         };
-        Ok((Outcome::of(&finished, vec![figure]), told.failed))
+        Ok((Outcome::of(&finished, vec![figure]), output_of.failed))
     }
 }
 
@@ -227,19 +227,19 @@ impl Workload for Postgresql {
         })
     }
 
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let cluster = Cluster::make(site.directory, site.executor)?;
-        let server = Server::start(&cluster, &self.settings(), site.executor)?;
-        self.fill(&cluster, site.executor)?;
-        server.stop(site.executor)?;
-        sync_tree(site.directory)?;
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let cluster = Cluster::make(context.directory, context.executor)?;
+        let server = Server::start(&cluster, &self.settings(), context.executor)?;
+        self.fill(&cluster, context.executor)?;
+        server.stop(context.executor)?;
+        sync_tree(context.directory)?;
         if let Some(asked) = self.scaled_from {
-            site.note(
+            context.note(
                 "postgresql",
                 format!("pgbench's scale scaled from {asked} to {}", self.scale),
             );
         }
-        site.note(
+        context.note(
             "postgresql",
             format!(
                 "PostgreSQL's own settings, but for connections by a socket only{}; pgbench's \
@@ -251,7 +251,7 @@ impl Workload for Postgresql {
             ),
         );
         if let Some(user) = &cluster.user {
-            site.note(
+            context.note(
                 "postgresql",
                 format!("the server ran as the user {}, since PostgreSQL refuses root", user.name),
             );
@@ -259,25 +259,25 @@ impl Workload for Postgresql {
         Ok(())
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let cluster = Cluster::at(site.directory)?;
-        let seed = site.seed;
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let cluster = Cluster::at(context.directory)?;
+        let seed = context.seed;
         // The log of transactions must not lie on the file system that is measured. A
         // guest's raw outputs may lie on the host, where it cannot change owners.
-        let raw = site.executor.raw_folder().filter(|_| !site.simulated);
+        let raw = context.executor.raw_folder().filter(|_| !context.simulated);
         let log = cluster.private_folder(raw)?;
         // The server has files open; what it reads when it starts is warm.
-        site.empty_caches()?;
-        let server = Server::start(&cluster, &self.settings(), site.executor)?;
+        context.empty_caches()?;
+        let server = Server::start(&cluster, &self.settings(), context.executor)?;
         let mut failed = 0;
-        site.step("pgbench", |executor| {
+        context.step("pgbench", |executor| {
             let (outcome, not_done) = self.measured(&cluster, &log, seed, executor)?;
             failed = not_done;
             Ok(outcome)
         })?;
-        server.stop(site.executor)?;
+        server.stop(context.executor)?;
         if failed > 0 {
-            site.note("postgresql", format!("{failed} transactions failed and are not counted"));
+            context.note("postgresql", format!("{failed} transactions failed and are not counted"));
         }
         Ok(())
     }

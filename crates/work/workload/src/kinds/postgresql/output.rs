@@ -10,7 +10,7 @@ use crate::WorkloadError;
 
 /// What pgbench tells at its end.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Told {
+pub(super) struct PgbenchOutput {
     /// Transactions that were done.
     pub processed: u64,
     /// Transactions that were not; counted since PostgreSQL 15.
@@ -21,7 +21,7 @@ pub(super) struct Told {
 
 /// Reads it. Before PostgreSQL 14 there are two rates, of which the last leaves out
 /// connecting; since then there is one.
-pub(super) fn told(text: &str) -> Result<Told, WorkloadError> {
+pub(super) fn output_of(text: &str) -> Result<PgbenchOutput, WorkloadError> {
     let after = |start: &str| text.lines().rev().find_map(|line| line.strip_prefix(start));
     let number = |start: &str| {
         after(start).and_then(|rest| {
@@ -41,7 +41,7 @@ pub(super) fn told(text: &str) -> Result<Told, WorkloadError> {
         .filter(|rate| rate.is_finite() && *rate > 0.0)
         .ok_or_else(|| wrong("transactions per second"))?;
     let failed = number("number of failed transactions:").unwrap_or(0);
-    Ok(Told { processed, failed, per_second })
+    Ok(PgbenchOutput { processed, failed, per_second })
 }
 
 /// The latencies in the files that `pgbench --log` has left in `folder`: one for each
@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn several_versions_are_understood() {
-        let expected = Told { processed: 1508, failed: 3, per_second: 755.229 };
-        assert_eq!(told(NEW).expect("new"), expected);
-        assert_eq!(told(OLD).expect("old"), Told { failed: 0, ..expected });
+        let expected = PgbenchOutput { processed: 1508, failed: 3, per_second: 755.229 };
+        assert_eq!(output_of(NEW).expect("new"), expected);
+        assert_eq!(output_of(OLD).expect("old"), PgbenchOutput { failed: 0, ..expected });
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
             ("number of transactions actually processed: 5\ntps = nan", "per second"),
             ("number of transactions actually processed: 5\ntps = 0.0", "per second"),
         ] {
-            let error = told(text).expect_err(text).to_string();
+            let error = output_of(text).expect_err(text).to_string();
             assert!(error.contains(part), "{error}");
         }
     }
@@ -138,12 +138,12 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_panics(text in ".*", line in "[0-9a-z .-]{0,40}", at in 0_usize..300, to in any::<char>()) {
-            let _ = (told(&text), latency(&line));
+            let _ = (output_of(&text), latency(&line));
             let mut mutated: Vec<char> = NEW.chars().collect();
             let at = at % mutated.len();
             mutated[at] = to;
-            if let Ok(told) = told(&mutated.iter().collect::<String>()) {
-                prop_assert!(told.per_second.is_finite() && told.processed > 0);
+            if let Ok(output_of) = output_of(&mutated.iter().collect::<String>()) {
+                prop_assert!(output_of.per_second.is_finite() && output_of.processed > 0);
             }
         }
     }

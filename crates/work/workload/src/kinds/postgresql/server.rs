@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// 5 s (SIGKILL_CHILDREN_AFTER_SECS in PostgreSQL's postmaster.c).
 const AT_ONCE: Duration = Duration::from_secs(20);
 /// How long between two looks.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(20);
 
 /// A cluster of databases.
 #[derive(Debug)]
@@ -200,7 +200,7 @@ impl<'c> Server<'c> {
     fn await_ready(&mut self, executor: &Executor) -> Result<(), WorkloadError> {
         let began = Instant::now();
         loop {
-            executor.interrupt.sleep(LOOK)?;
+            executor.interrupt.sleep(POLL)?;
             if self.thread.as_ref().is_none_or(JoinHandle::is_finished) {
                 return Err(self.ended());
             }
@@ -233,7 +233,7 @@ impl<'c> Server<'c> {
         self.signal(Signal::INT);
         let began = Instant::now();
         while !self.has_ended() && began.elapsed() < PATIENCE {
-            executor.interrupt.sleep(LOOK)?;
+            executor.interrupt.sleep(POLL)?;
         }
         if !self.has_ended() {
             return Err(WorkloadError::ServerSlow { what: "has not stopped", waited: PATIENCE });
@@ -264,7 +264,7 @@ impl Drop for Server<'_> {
         while !self.has_ended() && began.elapsed() < AT_ONCE {
             // Again and again: a server that only starts has no file yet.
             self.signal(Signal::QUIT);
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL);
         }
         self.kill.raise();
         if let Some(thread) = self.thread.take() {

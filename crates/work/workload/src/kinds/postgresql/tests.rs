@@ -6,7 +6,7 @@ use disklab_exec::{Interrupt, find_program};
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{read, run_in, site};
+use crate::testing::{context, read, run_in};
 
 /// Whether the test must be left out; says so.
 fn lacks_postgresql() -> bool {
@@ -64,12 +64,12 @@ fn the_log_of_transactions_is_not_kept() {
     let executor = Executor::new(Interrupt::new()).with_raw(&raw);
     let cell = folder.path().join("cell");
     fs::create_dir(&cell).expect("folder");
-    let mut site = site(&executor, &cell, None);
+    let mut context = context(&executor, &cell, None);
     let body = "scale = 1\nseconds = 1\nclients = 1\nscript = 'select-only'";
     let workload = read("postgresql", body, 1.0).expect("valid");
-    workload.prepare(&mut site).expect("prepared");
-    workload.run(&mut site).expect("ran");
-    assert_eq!(site.steps[0].figures[0].direction, Direction::Read);
+    workload.prepare(&mut context).expect("prepared");
+    workload.run(&mut context).expect("ran");
+    assert_eq!(context.steps[0].figures[0].direction, Direction::Read);
     let names = || fs::read_dir(&raw).expect("raw").flatten().map(|e| e.file_name());
     assert!(names().any(|name| name == "pgbench.out"));
     assert!(!fs::read_dir(&raw).expect("raw").flatten().any(|e| e.path().is_dir()));
@@ -82,16 +82,16 @@ fn a_server_is_stopped_after_an_error_and_a_wish_to_stop() {
     }
     let folder = tempfile::tempdir().expect("temp");
     let executor = Executor::new(Interrupt::new());
-    let mut site = site(&executor, folder.path(), None);
+    let mut context = context(&executor, folder.path(), None);
     let workload =
         read("postgresql", "scale = 1\nseconds = 600\nscript = 'select-only'", 1.0).expect("valid");
-    workload.prepare(&mut site).expect("prepared");
+    workload.prepare(&mut context).expect("prepared");
     let raiser = executor.interrupt.clone();
     let thread = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(1500));
         raiser.raise();
     });
-    assert!(workload.run(&mut site).expect_err("stopped").is_interrupt());
+    assert!(workload.run(&mut context).expect_err("stopped").is_interrupt());
     thread.join().expect("thread");
     assert!(is_down(folder.path()));
 

@@ -20,7 +20,7 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use crate::tally::Tally;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, Damage, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, Damage, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// The database, in the directory of the cell.
 const FILE: &str = "database.sqlite";
@@ -43,7 +43,7 @@ const FILL_ROWS: u64 = 10_000;
 
 /// SQLite's virtual machine looks at the wish to stop each time it has done so many
 /// operations: far less than a second.
-const LOOK_OPERATIONS: i32 = 10_000;
+const POLL_OPERATIONS: i32 = 10_000;
 
 /// `PRAGMA journal_mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,7 +148,7 @@ impl Sqlite {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(failed("open"))?;
         let interrupt = interrupt.clone();
-        connection.progress_handler(LOOK_OPERATIONS, Some(move || interrupt.is_raised()));
+        connection.progress_handler(POLL_OPERATIONS, Some(move || interrupt.is_raised()));
         let journal = word(&JOURNALS, &self.journal);
         let got: String = connection
             .pragma_update_and_check(None, "journal_mode", journal, |row| row.get(0))
@@ -259,15 +259,15 @@ impl Sqlite {
     /// Looks whether the database is whole and holds every row.
     fn check(&self, path: &Path, rows: u64, interrupt: &Interrupt) -> Result<(), WorkloadError> {
         let connection = self.open(path, interrupt)?;
-        let told: String = connection
+        let reported: String = connection
             .query_row("pragma integrity_check", [], |row| row.get(0))
             .map_err(|e| stopped(interrupt, failed("check")(e)))?;
         let count: u64 = connection
             .query_row("select count(*) from entry", [], |row| row.get(0))
             .map_err(|e| stopped(interrupt, failed("check")(e)))?;
         close(connection)?;
-        if told != "ok" {
-            return Err(Damage::Database(told).into());
+        if reported != "ok" {
+            return Err(Damage::Database(reported).into());
         }
         if count != rows {
             return Err(Damage::Rows { found: count, committed: rows }.into());
@@ -362,11 +362,11 @@ impl Workload for Sqlite {
         })
     }
 
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let path = site.directory.join(FILE);
-        self.fill(&path, site.seed, &site.executor.interrupt)?;
-        sync_tree(site.directory)?;
-        site.note(
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let path = context.directory.join(FILE);
+        self.fill(&path, context.seed, &context.executor.interrupt)?;
+        sync_tree(context.directory)?;
+        context.note(
             "sqlite",
             format!(
                 "SQLite {} in disklab itself, journal_mode {}, synchronous {}, its defaults \
@@ -380,14 +380,14 @@ impl Workload for Sqlite {
             ),
         );
         if self.journal == Journal::Wal && self.synchronous == Synchronous::Normal {
-            site.note(
+            context.note(
                 "sqlite",
                 "with this journal, 'normal' makes safe only checkpoints: a power failure may \
                  take the last commits, though never the database",
             );
         }
         if self.scale != 1.0 {
-            site.note(
+            context.note(
                 "sqlite",
                 format!(
                     "scaled to {} commits and {} lookups, in a database of {}",
@@ -398,14 +398,14 @@ impl Workload for Sqlite {
         Ok(())
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let path: PathBuf = site.directory.join(FILE);
-        let seed = site.seed;
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let path: PathBuf = context.directory.join(FILE);
+        let seed = context.seed;
         // It stays open during the step.
-        site.empty_caches()?;
-        let mut connection = self.open(&path, &site.executor.interrupt)?;
+        context.empty_caches()?;
+        let mut connection = self.open(&path, &context.executor.interrupt)?;
         let mut done = 0;
-        site.step("commit", |executor| {
+        context.step("commit", |executor| {
             let (outcome, commits) = self.commit(&mut connection, seed, &executor.interrupt)?;
             done = commits;
             Ok(outcome)
@@ -413,14 +413,15 @@ impl Workload for Sqlite {
         // What closing does, a last checkpoint, belongs to no commit.
         close(connection)?;
         if done < self.commits {
-            site.note("sqlite", format!("time was up after {done} of {} commits", self.commits));
+            context.note("sqlite", format!("time was up after {done} of {} commits", self.commits));
         }
         let rows = self.rows_before() + done * self.rows;
         if self.reads > 0 {
-            site.step("look-up", |executor| self.look_up(&path, rows, seed, &executor.interrupt))?;
+            context
+                .step("look-up", |executor| self.look_up(&path, rows, seed, &executor.interrupt))?;
         }
-        self.check(&path, rows, &site.executor.interrupt)?;
-        site.note("sqlite", "the database was checked afterwards: whole, and no row is missing");
+        self.check(&path, rows, &context.executor.interrupt)?;
+        context.note("sqlite", "the database was checked afterwards: whole, and no row is missing");
         Ok(())
     }
 }

@@ -2,7 +2,7 @@ use disklab_exec::Executor;
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{read, run_in, site};
+use crate::testing::{context, read, run_in};
 
 #[test]
 fn commits_are_kept_and_looked_up() {
@@ -54,20 +54,20 @@ fn time_may_end_it() {
 fn a_lost_row_and_a_damaged_file_are_found() {
     let folder = tempfile::tempdir().expect("temp");
     let executor = Executor::new(Interrupt::new());
-    let mut site = site(&executor, folder.path(), None);
+    let mut context = context(&executor, folder.path(), None);
     let workload = read("sqlite", "commits = 5\nsize = '1 MB'", 1.0).expect("valid");
-    workload.prepare(&mut site).expect("prepared");
+    workload.prepare(&mut context).expect("prepared");
     let path = folder.path().join(FILE);
     let connection = Connection::open(&path).expect("database");
     connection.execute("delete from entry where id = 7", []).expect("deleted");
     close(connection).expect("closed");
-    let error = workload.run(&mut site).expect_err("one row less").to_string();
+    let error = workload.run(&mut context).expect_err("one row less").to_string();
     assert!(error.contains("rows, "), "{error}");
     let mut bytes = std::fs::read(&path).expect("database");
     let length = bytes.len();
     bytes[8192..length.min(200_000)].fill(0x55);
     std::fs::write(&path, bytes).expect("damaged");
-    assert!(workload.run(&mut site).is_err());
+    assert!(workload.run(&mut context).is_err());
 }
 
 #[test]
@@ -75,9 +75,9 @@ fn an_interrupt_stops_it() {
     let folder = tempfile::tempdir().expect("temp");
     let executor = Executor::new(Interrupt::new());
     executor.interrupt.raise();
-    let mut site = site(&executor, folder.path(), None);
+    let mut context = context(&executor, folder.path(), None);
     let workload = read("sqlite", "size = '1 GB'", 1.0).expect("valid");
-    assert!(workload.prepare(&mut site).expect_err("stopped").is_interrupt());
+    assert!(workload.prepare(&mut context).expect_err("stopped").is_interrupt());
 }
 
 #[test]

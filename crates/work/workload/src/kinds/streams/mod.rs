@@ -18,12 +18,12 @@ use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::{BitsPerSecond, Bytes, show_duration};
 
-use self::player::{Clock, Played, Schedule, Stream as Running, play};
+use self::player::{Clock, Playback, Schedule, Stream as Running, play};
+use crate::context::nanoseconds;
 use crate::data::{Content, Stream};
-use crate::site::nanoseconds;
 use crate::tally::figure;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, Outcome, WorkSite, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// A thread's stack. A guest's first program has all its memory locked, so the usual
 /// 2 MiB would be taken at once for each stream.
@@ -162,7 +162,7 @@ impl Streams {
         folder: &Path,
         seed: u64,
         interrupt: &Interrupt,
-    ) -> Result<(Vec<(Direction, Played)>, u64), WorkloadError> {
+    ) -> Result<(Vec<(Direction, Playback)>, u64), WorkloadError> {
         let streams = self.open(folder, seed)?;
         let clock = Clock::start();
         let played = std::thread::scope(|scope| {
@@ -210,7 +210,7 @@ fn together(
     direction: Direction,
     schedule: &Schedule,
     elapsed: u64,
-    played: &[(Direction, Played)],
+    played: &[(Direction, Playback)],
 ) -> Option<(Figure, String)> {
     let of = played.iter().filter(|(d, _)| *d == direction).map(|(_, played)| played);
     let mut histogram = LatencyHistogram::new();
@@ -313,15 +313,15 @@ impl Workload for Streams {
         })
     }
 
-    fn prepare(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let mut stream = Stream::new(Content::Random, site.seed);
+    fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let mut stream = Stream::new(Content::Random, context.seed);
         for number in 0..self.readers {
             stream.go_to(number);
-            let path = film(site.directory, number);
-            stream.write_file(&path, self.read.file_size(), false, &site.executor.interrupt)?;
+            let path = film(context.directory, number);
+            stream.write_file(&path, self.read.file_size(), false, &context.executor.interrupt)?;
         }
-        sync_tree(site.directory)?;
-        site.note(
+        sync_tree(context.directory)?;
+        context.note(
             "streams",
             format!(
                 "a segment of {} may be had at its place in time and is due {} later, as long as \
@@ -332,7 +332,7 @@ impl Workload for Streams {
             ),
         );
         if self.writers > 0 {
-            site.note(
+            context.note(
                 "streams",
                 if self.sync {
                     "cameras make each segment safe (fdatasync)"
@@ -344,10 +344,10 @@ impl Workload for Streams {
         Ok(())
     }
 
-    fn run(&self, site: &mut WorkSite<'_>) -> Result<(), WorkloadError> {
-        let (folder, seed) = (site.directory, site.seed);
+    fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        let (folder, seed) = (context.directory, context.seed);
         let mut notes = Vec::new();
-        site.step("play", |executor| {
+        context.step("play", |executor| {
             let (played, elapsed) = self.play(folder, seed, &executor.interrupt)?;
             let mut outcome = Outcome::default();
             let directions = [(Direction::Read, &self.read), (Direction::Write, &self.write)];
@@ -364,7 +364,7 @@ impl Workload for Streams {
             Ok(outcome)
         })?;
         for note in notes {
-            site.note("streams", note);
+            context.note("streams", note);
         }
         Ok(())
     }

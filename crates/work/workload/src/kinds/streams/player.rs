@@ -17,7 +17,7 @@ use crate::reader::thread_time;
 
 const SECOND: u64 = 1_000_000_000;
 /// A stream that waits looks at the wish to stop this often.
-const LOOK: u64 = SECOND / 4;
+const POLL: u64 = SECOND / 4;
 
 /// The segments of a stream in time. All times are in nanoseconds from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Clock {
             if now >= time || self.is_stopped() {
                 return Ok(());
             }
-            let wake = self.start.saturating_add(time.min(now + LOOK));
+            let wake = self.start.saturating_add(time.min(now + POLL));
             let request =
                 Timespec { tv_sec: (wake / SECOND) as i64, tv_nsec: (wake % SECOND) as _ };
             // A signal ends it early: then the loop goes on.
@@ -123,7 +123,7 @@ pub(super) struct Stream {
 
 /// What came of a stream.
 #[derive(Debug, Default)]
-pub(super) struct Played {
+pub(super) struct Playback {
     /// From each segment's place in time until it was there.
     pub histogram: LatencyHistogram,
     /// Segments that were there too late, or not at all.
@@ -144,13 +144,13 @@ pub(super) fn play(
     stream: &mut Stream,
     clock: &Clock,
     interrupt: &Interrupt,
-) -> Result<Played, WorkloadError> {
+) -> Result<Playback, WorkloadError> {
     let schedule = stream.schedule;
     let count = schedule.segments();
     let end = stream.offset + schedule.place(count - 1) + schedule.buffer;
     let mut memory = vec![0; schedule.segment.0 as usize];
     let began = thread_time();
-    let mut played = Played::default();
+    let mut played = Playback::default();
     for number in 0..count {
         let place = stream.offset + schedule.place(number);
         clock.sleep_until(place, interrupt)?;

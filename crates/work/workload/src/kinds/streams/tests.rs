@@ -2,7 +2,7 @@ use disklab_exec::Executor;
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{read, run_in, site};
+use crate::testing::{context, read, run_in};
 
 fn schedule(rate: u64, length_ms: u64) -> Schedule {
     Schedule {
@@ -33,8 +33,11 @@ fn films_are_played_and_recorded_in_their_time() {
     let ran = run_in(&*workload, folder.path(), None).expect("ran");
     let figures = &ran.steps[0].figures;
     // 500 kB in 64 KiB, twice; 250 kB.
-    let told: Vec<_> = figures.iter().map(|f| (f.direction, f.operations, f.missed)).collect();
-    assert_eq!(told, [(Direction::Read, Some(16), Some(0)), (Direction::Write, Some(4), Some(0))]);
+    let reported: Vec<_> = figures.iter().map(|f| (f.direction, f.operations, f.missed)).collect();
+    assert_eq!(
+        reported,
+        [(Direction::Read, Some(16), Some(0)), (Direction::Write, Some(4), Some(0))]
+    );
     // The last segment's place is at 7 intervals of 65.5 ms.
     assert!(figures[0].elapsed_ns >= 450_000_000, "{}", figures[0].elapsed_ns);
     let size = folder.path().join("camera-001.mp4").metadata().expect("file").len();
@@ -87,16 +90,16 @@ fn what_cannot_be_done_in_time_is_given_up() {
 fn an_interrupt_ends_all_streams() {
     let folder = tempfile::tempdir().expect("temp");
     let executor = Executor::new(Interrupt::new());
-    let mut site = site(&executor, folder.path(), None);
+    let mut context = context(&executor, folder.path(), None);
     let workload =
         read("streams", "rate = '1 kb/s'\nsegment = '4 KiB'\nseconds = '6d'", 1.0).expect("valid");
-    workload.prepare(&mut site).expect("prepared");
+    workload.prepare(&mut context).expect("prepared");
     let raiser = executor.interrupt.clone();
     let thread = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(50));
         raiser.raise();
     });
-    assert!(workload.run(&mut site).expect_err("stopped").is_interrupt());
+    assert!(workload.run(&mut context).expect_err("stopped").is_interrupt());
     thread.join().expect("thread");
 }
 
@@ -104,17 +107,17 @@ fn an_interrupt_ends_all_streams() {
 fn a_film_that_is_gone_is_named() {
     let folder = tempfile::tempdir().expect("temp");
     let executor = Executor::new(Interrupt::new());
-    let mut site = site(&executor, folder.path(), None);
+    let mut context = context(&executor, folder.path(), None);
     let workload =
         read("streams", "seconds = '1s'\nsegment = '4 KiB'\nrate = '1 Mb/s'", 1.0).expect("valid");
-    workload.prepare(&mut site).expect("prepared");
+    workload.prepare(&mut context).expect("prepared");
     File::options()
         .write(true)
         .open(film(folder.path(), 2))
         .expect("film")
         .set_len(9)
         .expect("cut");
-    let error = workload.run(&mut site).expect_err("cut short").to_string();
+    let error = workload.run(&mut context).expect_err("cut short").to_string();
     assert!(error.contains("film-003.mkv"), "{error}");
 }
 

@@ -1,0 +1,181 @@
+//! A run's figures, looked up.
+
+use disklab_stats::{CONFIDENCE, block_ratio, estimate};
+use disklab_study::{LeftOut, Part, Study, matches};
+use disklab_verdict::{Group, Observation};
+
+use crate::{Measurement, Target};
+
+/// What a run measured.
+#[derive(Debug, Clone, Copy)]
+pub struct MeasuredCell<'a> {
+    /// Its study.
+    pub study: &'a Study,
+    /// Its figures.
+    pub groups: &'a [Group],
+    /// All its cells.
+    pub cells: &'a [CellFate],
+    /// What its bench cannot do.
+    pub left_out: &'a [LeftOut],
+    /// Whether the run took place in the lab with a price on the processor's work,
+    /// without which that is free there.
+    pub processor_charged: bool,
+    /// By how much sizes were scaled; 1 is as the study says.
+    pub scale: f64,
+}
+
+/// What became of a cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CellFate {
+    /// The stack's id.
+    pub stack: String,
+    /// The workload's id.
+    pub workload: String,
+    /// Its block: which repeat it belongs to.
+    pub block: u32,
+    /// Done, failed with this error, or still waiting.
+    pub done: Option<Result<(), String>>,
+}
+
+/// One figure of ours: its value in each block in which it was measured, in the
+/// measurement's own unit.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Values {
+    /// (block, value).
+    pub(crate) values: Vec<(u32, f64)>,
+    /// What was done to it besides looking it up.
+    pub(crate) note: Option<String>,
+}
+
+/// A figure with its interval: (centre, interval, blocks).
+pub(crate) type Summed = (f64, Option<(f64, f64)>, usize);
+
+impl Values {
+    /// The figure over all blocks.
+    pub(crate) fn summed(&self) -> Option<Summed> {
+        let values: Vec<f64> = self.values.iter().map(|(_, value)| *value).collect();
+        let e = estimate(&values)?;
+        Some((e.centre, e.interval.filter(|_| e.n > 1).map(|i| (i.low, i.high)), e.n))
+    }
+
+    /// This figure ÷ another, paired over the blocks that both have; over the figures
+    /// as wholes, and without an interval, where there is no such block or a figure
+    /// is 0.
+    pub(crate) fn ratio_to(&self, other: &Self) -> Option<Summed> {
+        let pairs: Vec<(f64, f64)> = self
+            .values
+            .iter()
+            .filter_map(|(block, value)| {
+                let (_, other) = other.values.iter().find(|(b, _)| b == block)?;
+                Some((*value, *other))
+            })
+            .collect();
+        // The interval of verdicts; each row is one comparison of its own.
+        let ratio = block_ratio(&pairs, 1.0 - CONFIDENCE);
+        if let Some(ratio) = ratio.filter(|r| r.pairs == pairs.len()) {
+            let interval = ratio.interval.map(|i| (i.low, i.high));
+            return Some((ratio.centre, interval, ratio.pairs));
+        }
+        let ((a, _, n), (b, _, m)) = (self.summed()?, other.summed()?);
+        let ratio = a / b;
+        ratio.is_finite().then_some((ratio, None, n.min(m)))
+    }
+}
+
+impl MeasuredCell<'_> {
+    /// A figure of `stack`.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn values(&self, target: &Target, stack: &str) -> Result<Values, String> {
+        let stack = target.stack.as_deref().unwrap_or(stack);
+        let fates = || {
+            self.cells.iter().filter(|c| c.stack == stack && matches(&target.workload, &c.workload))
+        };
+        let values = if target.measure == Measurement::Completes {
+            let ended = fates().filter_map(|c| Some((c.block, c.done.as_ref()?)));
+            let values = ended.map(|(b, done)| (b, if done.is_ok() { 1.0 } else { 0.0 })).collect();
+            Values { values, note: None }
+        } else {
+            self.figures(target, stack)
+        };
+        if values.values.is_empty() { Err(self.why_not(target, stack)) } else { Ok(values) }
+    }
+
+    fn figures(&self, target: &Target, stack: &str) -> Values {
+        let group = self.groups.iter().find(|group| {
+            let key = &group.key;
+            // The authors' figures are of whole steps.
+            key.part == Part::Whole
+                && key.stack == stack
+                && matches(&target.workload, &key.workload)
+                && matches(&target.step, &key.step)
+                && matches(&target.direction, key.direction.word())
+        });
+        let Some(group) = group else { return Values::default() };
+        let mut note = None;
+        let values = group
+            .observations
+            .iter()
+            .filter_map(|o| {
+                let mut value = value(o, target.measure)?;
+                if let Some(work) = target.work_bytes.filter(|_| o.bytes > 0) {
+                    let times = work as f64 / o.bytes as f64;
+                    if (times - 1.0).abs() > 0.02 {
+                        value *= times;
+                        note = Some(format!(
+                            "converted: ours moved 1/{} of the author's data",
+                            disklab_units::significant(times, 3)
+                        ));
+                    }
+                }
+                Some((o.block, value))
+            })
+            .filter(|(_, value)| value.is_finite())
+            .collect();
+        Values { values, note }
+    }
+
+    /// Why a figure is not there.
+    fn why_not(&self, target: &Target, stack: &str) -> String {
+        if self.study.stack_index(stack).is_none() {
+            return format!("the run's study has no stack '{stack}'");
+        }
+        let left_out = self.left_out.iter().find(|l| {
+            l.stack.as_deref().is_none_or(|s| s == stack)
+                && l.workload.as_deref().is_none_or(|w| matches(&target.workload, w))
+        });
+        if let Some(left_out) = left_out {
+            return format!("left out: {}", left_out.why);
+        }
+        let cells: Vec<&CellFate> = self
+            .cells
+            .iter()
+            .filter(|c| c.stack == stack && matches(&target.workload, &c.workload))
+            .collect();
+        if let Some(Err(error)) = cells.iter().find_map(|c| c.done.as_ref().filter(|d| d.is_err()))
+        {
+            return format!("failed: {}", error.lines().next().unwrap_or_default());
+        }
+        if cells.is_empty() {
+            return "not among the cells of this run".to_owned();
+        }
+        if cells.iter().all(|c| c.done.is_none()) {
+            return "has not run yet".to_owned();
+        }
+        format!("the samples have no figure '{}'", target.step)
+    }
+}
+
+fn value(o: &Observation, measure: Measurement) -> Option<f64> {
+    match measure {
+        Measurement::Throughput => o.throughput,
+        Measurement::Iops => o.iops,
+        Measurement::Elapsed => Some(o.elapsed),
+        Measurement::Operations => o.operations.map(|n| n as f64),
+        Measurement::MeanLatency => o.latency.map(|l| l.mean_ns),
+        Measurement::WorstLatency => o.latency.map(|l| l.worst_ns),
+        // Told by the cells, not by what they measured.
+        Measurement::Completes => None,
+    }
+}

@@ -1,0 +1,92 @@
+//! In the lab, time that went by although nothing waited for a drive or a timer.
+
+use super::cpu_bound::busy;
+use crate::audits::{Audit, Found, Reproducer};
+use crate::evidence::Evidence;
+use crate::words::per_cents;
+use crate::{Group, Severity};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "busy-waits",
+    severity: Severity::Note,
+    detects: "steps in the lab of which a good part went by in reading the clock, or in waiting by computing",
+    evidence: "processor time against the step's, where the processor's work takes none",
+    remedy: "ask the clock less often, wait by sleeping; give the guest more memory where its reclaim computes",
+    reproducer: Reproducer::Lab("a fio job that thinks by looking at the clock"),
+    check,
+};
+
+/// Share of a step that may go by so unmentioned.
+const SOME: f64 = 0.1;
+
+fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+    if !evidence.computes_in_no_time() {
+        return Vec::new();
+    }
+    let computed = |index: usize, group: &Group| {
+        let share = busy(&evidence.details[index], group)?.machine.min(1.0);
+        (!group.profile().is_of_memory() && share > SOME).then_some(share)
+    };
+    let found = evidence.suspects(computed);
+    let listed = found.iter().map(|suspects| Found {
+        severity: Severity::Note,
+        text: format!(
+            "{} with {}: {} of the time went by in computing. In the lab that takes no time, but \
+             for reading the clock (256 ns) and for those who wait by computing, whom the lab \
+             helps on with a tick.",
+            suspects.figure,
+            suspects.stacks(),
+            per_cents(suspects.range())
+        ),
+        advice: "What this part would be on a machine, the lab does not know: read the figure as \
+                 a coarse one. On drives that take some microseconds, the clock's share is real \
+                 programs' overhead of the same order; where a program or the guest's reclaim \
+                 waits by computing, more memory or fewer jobs end that."
+            .to_owned(),
+        groups: suspects.groups(),
+    });
+    listed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_sample::Direction;
+
+    use crate::testing::{RunFixture, figure, on_drives, step};
+
+    /// A step of one second, of which so many milliseconds were computing.
+    fn found(bench: &str, processor: Option<&str>, computed_ms: u64) -> Vec<String> {
+        let mut fixture = RunFixture::new("");
+        fixture.info.bench = bench.parse().unwrap();
+        fixture.info.options.processor = processor.map(str::to_owned);
+        let figures = vec![figure(Direction::Write, 1 << 20, 1.0)];
+        let mut one = on_drives(step("s", figures), &[(0, 1 << 20)]);
+        one.elapsed_ns = 1_000_000_000;
+        one.cpu.machine_busy_ns = computed_ms * 1_000_000 * u64::from(one.cpu.processors);
+        fixture.sample("single/ext4", "dd-4k", 0, vec![one]);
+        let found = fixture.analyse().findings.into_iter();
+        let names = ["cpu-bound", "busy-waits"];
+        found
+            .filter(|f| names.contains(&f.audit))
+            .map(|f| format!("{}: {}", f.audit, f.text))
+            .collect()
+    }
+
+    #[test]
+    fn computing_is_reported_in_the_lab_where_it_takes_no_time() {
+        let listed = found("lab", None, 300);
+        assert_eq!(listed.len(), 1, "{listed:?}");
+        assert!(listed[0].starts_with("busy-waits") && listed[0].contains("30 %"), "{listed:?}");
+        let listed = found("lab", Some("none"), 1000);
+        assert!(listed[0].starts_with("busy-waits"), "{listed:?}");
+    }
+
+    #[test]
+    fn charged_little_and_real_computing_are_none() {
+        assert!(found("lab", None, 50).is_empty());
+        assert!(found("lab", Some("atom-d2700"), 300).is_empty());
+        assert!(found("loop", None, 300).is_empty());
+        let listed = found("lab", Some("atom-d2700"), 1000);
+        assert!(listed.len() == 1 && listed[0].starts_with("cpu-bound"), "{listed:?}");
+    }
+}

@@ -1,0 +1,87 @@
+//! The drive's memory, and what it costs to do without.
+
+use disklab_drive::hdd::{HardDisk, Parameters, SectorFormat};
+use disklab_drive::{DriveFile, Operation};
+
+use super::conventional;
+use crate::load::carry_out;
+use crate::{Check, Figure, Outcome, theory};
+
+pub(crate) const CHECK: Check = Check {
+    id: "caches",
+    title: "Caches",
+    about: "\
+Without write cache (WCE = 0), each write of the same sectors has to wait until they come round \
+again: exactly one turn. The next sectors on the track come by one turn and their own length later. \
+Half a physical sector (512e) is read first and written a turn later. What is in memory, written or \
+read, takes overhead and link; a write with write cache too.",
+    run,
+};
+
+fn run(file: &DriveFile) -> Option<Outcome> {
+    let p = conventional(file)?;
+    let revolution = theory::revolution(p);
+    let own = 4096.0 / (theory::rate(p, 0.5 * p.visible as f64 / p.capacity as f64) * revolution);
+    let hit = p.read_overhead as f64 * 1e-9 + theory::link(p, 4096);
+    let cached = p.write_overhead as f64 * 1e-9 + theory::link(p, 4096);
+    let mut figures = vec![
+        Figure::near("uncached rewrite of 4 KiB", "turns", rewrite(p, 0) / revolution, 1.0, 1e-5),
+        Figure::near(
+            "uncached write of the next 4 KiB",
+            "turns",
+            rewrite(p, 8) / revolution,
+            1.0 + own,
+            0.001,
+        ),
+    ];
+    if p.sectors == SectorFormat::Emulated512 {
+        let name = "uncached write of half a physical sector, beyond a whole one";
+        figures.push(Figure::near(name, "turns", partial(p) / revolution, 1.0, 0.01));
+    }
+    let (read_back, written) = (read_back(p) * 1e6, write(p) * 1e6);
+    figures.push(Figure::near("read of 4 KiB just written", "µs", read_back, hit * 1e6, 0.001));
+    figures.push(Figure::near("cached write of 4 KiB", "µs", written, cached * 1e6, 0.001));
+    Some(Outcome { figures, charts: Vec::new() })
+}
+
+/// The median time of writes of 4 KiB in the middle of the drive without write cache,
+/// each `step` sectors from the last, s. On the way a track may end, and the next begins
+/// by a skew later; a mean would have a part of that.
+fn rewrite(p: &Parameters, step: u64) -> f64 {
+    let mut drive = HardDisk::new(&Parameters { write_cache: false, ..p.clone() }, 4);
+    let mut sector = p.visible / 512 / 16 * 8;
+    let mut now = carry_out(&mut drive, 0, Operation::Write, sector, 8);
+    let mut times: Vec<_> = (0..21)
+        .map(|_| {
+            sector += step;
+            let begun = now;
+            now = carry_out(&mut drive, begun, Operation::Write, sector, 8);
+            now - begun
+        })
+        .collect();
+    times.sort_unstable();
+    times[10] as f64 * 1e-9
+}
+
+/// By how much a write of half a physical sector takes longer than of a whole, s.
+/// Its own length on the track is not counted.
+fn partial(p: &Parameters) -> f64 {
+    let time = |sectors| {
+        let mut drive = HardDisk::new(&Parameters { write_cache: false, ..p.clone() }, 5);
+        carry_out(&mut drive, 0, Operation::Write, 80_000, sectors) as f64 * 1e-9
+    };
+    time(4) + 2048.0 / theory::rate(p, 0.0) - time(8)
+}
+
+/// A read of what was just written, s.
+fn read_back(p: &Parameters) -> f64 {
+    let mut drive = HardDisk::new(&Parameters { write_cache: true, ..p.clone() }, 5);
+    let written = carry_out(&mut drive, 0, Operation::Write, 80_000, 8);
+    (carry_out(&mut drive, written, Operation::Read, 80_000, 8) - written) as f64 * 1e-9
+}
+
+/// A write with write cache, s.
+fn write(p: &Parameters) -> f64 {
+    let mut drive = HardDisk::new(&Parameters { write_cache: true, ..p.clone() }, 5);
+    carry_out(&mut drive, 0, Operation::Write, 80_000, 8) as f64 * 1e-9
+}

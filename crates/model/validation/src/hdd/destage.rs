@@ -1,0 +1,69 @@
+//! Random writes over the window of the destage.
+
+use disklab_drive::hdd::{HardDisk, Parameters};
+use disklab_drive::{DriveFile, Operation};
+
+use super::conventional;
+use crate::load::{BLOCK, random_iops};
+use crate::{Axis, Chart, Check, Curve, Figure, Mark, Outcome, theory};
+
+pub(crate) const CHECK: Check = Check {
+    id: "destage",
+    title: "Random writes over the window of the destage",
+    about: "\
+Random writes of 4 KiB over the whole drive with write cache, at depth 1, when the cache is full. \
+The drive writes out that one of the waiting writes which the arm reaches first; the wider the \
+window (`dirty-extents`, assumed: 128 to 512 on drives of this age), the more there are to choose \
+from. With a window of one there is no choice: 1/(E[write seek] + half a turn + transfer), dashed; \
+overhead and link are hidden behind the medium's work.",
+    run,
+};
+
+/// Windows that are measured.
+const WINDOWS: [u64; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/// Writes of each point, beyond those that fill the window.
+const REQUESTS: u64 = 6000;
+
+fn run(file: &DriveFile) -> Option<Outcome> {
+    let p = conventional(file)?;
+    let seek = theory::mean_seek(p, p.write_seek);
+    // The window is refilled while the medium works, but for the moment in which the
+    // next write comes: so nothing but the medium's time counts.
+    let one = 1.0 / (theory::service(p, seek, 0, BLOCK) - theory::link(p, BLOCK));
+    let points = WINDOWS.map(|window| (window as f64, iops(p, window)));
+    let falls = points.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
+    let own = iops(p, p.dirty_extents);
+    let curves = vec![
+        Curve::new("window of 1, theory", Mark::Dashes, 2, [(1.0, one), (512.0, one)]),
+        Curve::new("model", Mark::LineAndPoints, 0, points),
+        Curve::new("this drive", Mark::Squares, 1, [(p.dirty_extents as f64, own)]),
+    ];
+    Some(Outcome {
+        figures: vec![
+            Figure::near("window of 1", "IOPS", points[0].1, one, 0.03),
+            Figure::at_most("wider windows that did less", "", falls as f64, 0.0),
+            Figure::usual(
+                "gain of this drive's window over none",
+                "",
+                own / points[0].1,
+                (3.0, 6.0),
+            ),
+        ],
+        charts: vec![Chart {
+            id: "destage",
+            title: "Random writes over the window of the destage",
+            x: Axis::doublings("window, separate writes"),
+            y: Axis::linear("random writes, IOPS"),
+            curves,
+        }],
+    })
+}
+
+fn iops(p: &Parameters, dirty_extents: u64) -> f64 {
+    let mut drive = HardDisk::new(&Parameters { dirty_extents, write_cache: true, ..p.clone() }, 1);
+    // The writes that only fill the window count too, as time that was not needed.
+    let count = REQUESTS + 40 * dirty_extents;
+    let iops = random_iops(&mut drive, Operation::Write, 1, p.visible, count);
+    iops * (count - dirty_extents) as f64 / count as f64
+}

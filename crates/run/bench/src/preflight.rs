@@ -1,0 +1,142 @@
+//! What of a campaign can run on a bench.
+
+use disklab_exec::find_program;
+use disklab_stack::{Machine, Need};
+use disklab_study::{LeftOut, PlannedStack};
+use disklab_units::Bytes;
+
+use crate::{Campaign, Drives};
+
+/// What can run, and what cannot and why.
+#[derive(Debug, Clone, Default)]
+pub struct Preflight {
+    /// Stacks that can be made here, in the study's order.
+    pub stacks: Vec<PlannedStack>,
+    /// (stack id, workload id), in the study's order.
+    pub pairs: Vec<(String, String)>,
+    /// Bytes written to each of the study's drives per byte written to the
+    /// stack, by the order of [`Preflight::stacks`].
+    pub drive_writes: Vec<Vec<f64>>,
+    /// The size of each of the study's drives, where the bench has it; empty for a
+    /// directory.
+    pub sizes: Vec<Option<Bytes>>,
+    /// What cannot run, and why.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Surveys a campaign for a bench that makes its stacks on drives.
+pub(crate) fn preflight_devices(
+    campaign: &Campaign,
+    drives: &dyn Drives,
+    machine: &Machine,
+) -> Preflight {
+    let study = &campaign.study;
+    let sizes = drives.sizes(study);
+    let mut preflight = Preflight { sizes: sizes.clone(), ..Preflight::default() };
+    let runnable = runnable_workloads(campaign, true, drives.are_ata(), &mut preflight.left_out);
+    for (index, (spec, stack)) in study.stacks.iter().zip(&campaign.stacks).enumerate() {
+        let mut leave_out = |why: String| preflight.left_out.push(LeftOut::stack(&spec.id, why));
+        let mut missing = machine.missing(&stack.needs());
+        // That the bench itself needs root is said once, and no reason not to plan.
+        missing.retain(|need| *need != Need::Root);
+        if !missing.is_empty() {
+            let words: Vec<_> = missing.iter().map(ToString::to_string).collect();
+            let packages = missing.iter().filter_map(Need::package);
+            let why = format!("needs {}", words.join(", "));
+            preflight.left_out.push(LeftOut::stack(&spec.id, why).lacking(packages));
+            continue;
+        }
+        if spec.write_cache.is_some() && !drives.write_cache_switchable() {
+            leave_out("needs drives whose write cache can be switched".to_owned());
+            continue;
+        }
+        if spec.host_cache.is_some() && !drives.are_simulated() {
+            leave_out("needs the lab, where the host below a guest is a model".to_owned());
+            continue;
+        }
+        let chosen: Option<Vec<Bytes>> =
+            spec.drives.iter().map(|d| sizes.get(*d).copied().flatten()).collect();
+        let Some(chosen) = chosen else {
+            let have = sizes.iter().flatten().count();
+            let wanted = spec.drives.iter().max().map_or(0, |d| d + 1);
+            leave_out(format!("needs {wanted} drives; this bench has {have}"));
+            continue;
+        };
+        let volume = match stack.shape(&chosen) {
+            Ok(volume) => volume,
+            Err(why) => {
+                leave_out(why.to_string());
+                continue;
+            }
+        };
+        let before = preflight.pairs.len();
+        for workload in &runnable {
+            if study.is_excluded(index, *workload) {
+                continue;
+            }
+            let id = &study.workloads[*workload].id;
+            let space = campaign.workloads[*workload].cost().space;
+            // A twentieth is the usual reserve of ext4 and ZFS.
+            let usable = Bytes((volume.size.0 as f64 * 0.95) as u64);
+            if space > usable {
+                let why = format!(
+                    "needs {} and the stack has {}; make the files smaller with --scale",
+                    space.iec(),
+                    usable.iec()
+                );
+                preflight.left_out.push(LeftOut::pair(&spec.id, id, why));
+                continue;
+            }
+            preflight.pairs.push((spec.id.clone(), id.clone()));
+        }
+        if preflight.pairs.len() > before {
+            let layers: Vec<_> = spec.layers.iter().map(ToString::to_string).collect();
+            preflight.stacks.push(PlannedStack {
+                id: spec.id.clone(),
+                layers: layers.join("/"),
+                drives: spec.drives.iter().map(|d| study.drives[*d].name.to_string()).collect(),
+                capacity: volume.size.0,
+                tolerates: volume.tolerates,
+            });
+            let mut writes = vec![0.0; study.drives.len()];
+            for (position, drive) in spec.drives.iter().enumerate() {
+                writes[*drive] = volume.drive_writes.get(position).copied().unwrap_or(0.0);
+            }
+            preflight.drive_writes.push(writes);
+        }
+    }
+    preflight
+}
+
+/// The workloads whose programs are here, by index; the others are left out.
+pub(crate) fn runnable_workloads(
+    campaign: &Campaign,
+    has_device: bool,
+    are_ata: bool,
+    left_out: &mut Vec<LeftOut>,
+) -> Vec<usize> {
+    let mut runnable = Vec::new();
+    for (index, (spec, workload)) in
+        campaign.study.workloads.iter().zip(&campaign.workloads).enumerate()
+    {
+        let mut programs = workload.programs();
+        if are_ata {
+            programs.extend(workload.ata_programs());
+        }
+        programs.retain(|(program, _)| find_program(program).is_none());
+        if !programs.is_empty() {
+            let missing: Vec<String> = programs
+                .iter()
+                .map(|(program, package)| format!("the program {program} (package {package})"))
+                .collect();
+            let why = format!("needs {}", missing.join(", "));
+            let packages = programs.iter().map(|(_, package)| *package);
+            left_out.push(LeftOut::workload(&spec.id, why).lacking(packages));
+        } else if workload.needs_device() && !has_device {
+            left_out.push(LeftOut::workload(&spec.id, "needs a block device of its own"));
+        } else {
+            runnable.push(index);
+        }
+    }
+    runnable
+}

@@ -1,0 +1,310 @@
+//! The threads of a run: who they are, and what they counted together.
+
+use std::collections::HashMap;
+use std::thread;
+
+use disklab_wml::MAX_THREADS;
+use disklab_wml::random::Rng;
+use disklab_wml::{Action, Flowop, Personality, Thread};
+
+use crate::aio::Aio;
+use crate::gate::{Cause, Gate, Signal};
+use crate::report::{Measured, Row, per_second};
+use crate::series;
+use crate::session::Session;
+use crate::tally::Counted;
+use crate::worker::{ProcessCount, Shared, ThreadContext, Worker};
+use crate::{FilebenchError, priority, usage};
+
+/// A thread's stack: flowops need little, and thousands of threads much.
+const STACK_BYTES: usize = 256 << 10;
+
+/// A thread that will run.
+struct Member<'a> {
+    thread: &'a Thread,
+    /// Number of its process.
+    process: usize,
+    rng: Rng,
+    nice: u64,
+    io_priority: Option<u64>,
+    signals: Vec<Option<usize>>,
+}
+
+/// All threads that will run, and what they share.
+struct Workers<'a> {
+    members: Vec<Member<'a>>,
+    /// One for each process that counts.
+    counts: Vec<Option<ProcessCount>>,
+    signals: Vec<Vec<Signal>>,
+}
+
+/// Whether a flowop looks at what its whole process did.
+fn counts_process(flowop: &Flowop) -> bool {
+    match &flowop.action {
+        Action::FinishOnCount(finish) | Action::FinishOnBytes(finish) => finish.target.is_none(),
+        Action::IopsLimit(target) | Action::OpsLimit(target) | Action::BandwidthLimit(target) => {
+            target.is_none()
+        }
+        Action::Composite(inner) => inner.iter().any(counts_process),
+        _ => false,
+    }
+}
+
+/// Rows that the summary counts: those of operations on files and directories.
+fn io_rows(personality: &Personality) -> Vec<Kind> {
+    let mut rows = vec![Kind::Other; personality.rows.len()];
+    for flowop in personality.flowops() {
+        rows[flowop.row] = match &flowop.action {
+            action if action.is_read() => Kind::Read,
+            action if action.is_write() => Kind::Write,
+            action if action.is_io() => Kind::Name,
+            _ => continue,
+        };
+    }
+    rows
+}
+
+/// What a row counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Read,
+    Write,
+    Name,
+    Other,
+}
+
+impl Session {
+    fn workers<'a>(&mut self, personality: &'a Personality) -> Result<Workers<'a>, FilebenchError> {
+        let mut workers = Workers {
+            members: Vec::new(),
+            counts: Vec::new(),
+            signals: personality.rows.iter().map(|_| Vec::new()).collect(),
+        };
+        for process in &personality.processes {
+            let counting =
+                process.threads.iter().flat_map(|thread| &thread.flowops).any(counts_process);
+            for _ in 0..process.instances.draw(&mut self.rng) {
+                let number = workers.counts.len();
+                workers.counts.push(counting.then(ProcessCount::default));
+                let compat = self.options.compat_rng.then(Rng::compat);
+                for thread in &process.threads {
+                    for _ in 0..thread.instances.draw(&mut self.rng) {
+                        // Where their number is drawn, only now it is known.
+                        if workers.members.len() as u64 >= MAX_THREADS {
+                            return Err(FilebenchError::Other(format!(
+                                "{} has more than {MAX_THREADS} threads",
+                                personality.name
+                            )));
+                        }
+                        self.streams += 1;
+                        let own = || Rng::stream(self.context.seed, self.streams);
+                        let mut rng = compat.clone().unwrap_or_else(own);
+                        let signals = workers.signals_of(thread, &mut rng);
+                        workers.members.push(Member {
+                            thread,
+                            process: number,
+                            nice: process.nice.draw(&mut self.rng),
+                            io_priority: thread.io_priority.as_ref().map(|p| p.draw(&mut rng)),
+                            signals,
+                            rng,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(workers)
+    }
+
+    /// Runs the threads until `limit` is over or they end; tells each `period_ns`
+    /// what they did.
+    pub(crate) fn run_threads(
+        &mut self,
+        limit: Option<u64>,
+        period_ns: u64,
+    ) -> Result<(Measured, Option<Cause>), FilebenchError> {
+        let personality = std::sync::Arc::clone(&self.personality);
+        let workers = self.workers(&personality)?;
+        let Some(filler) = &self.filler else {
+            return Err(FilebenchError::Other("the filesets have not been made".to_owned()));
+        };
+        let kinds = io_rows(&personality);
+        let warm_up = self.options.warm_up.saturating_add(std::mem::take(&mut self.warm_up));
+        let warm_up_ns = crate::clock::nanoseconds(warm_up);
+        let shared = Shared {
+            options: &self.options,
+            quit: personality.quit,
+            gate: Gate::new(self.clock),
+            events: &self.events,
+            sets: &self.sets,
+            filler,
+            aio: Aio::default(),
+            signals: workers.signals,
+            io_rows: kinds.iter().map(|kind| *kind != Kind::Other).collect(),
+            flowops: personality.flowop_count,
+            series: series::Shared::new(limit),
+            progress: &self.context.progress,
+        };
+        let counts = &workers.counts;
+        let threads = workers.members.len();
+        let interrupt = &self.context.interrupt;
+        let rate = self.rate;
+        let (rows, used, ended) = thread::scope(|scope| {
+            let shared = &shared;
+            let mut handles = Vec::with_capacity(threads);
+            let mut failed = None;
+            for (number, member) in workers.members.into_iter().enumerate() {
+                let (nice, io_priority) = (member.nice, member.io_priority);
+                let place = ThreadContext {
+                    thread: member.thread,
+                    process: counts[member.process].as_ref(),
+                    rng: member.rng,
+                    number,
+                    signals: member.signals,
+                };
+                let builder =
+                    thread::Builder::new().name(format!("wml-{number}")).stack_size(STACK_BYTES);
+                let spawned = builder.spawn_scoped(scope, move || {
+                    priority::set(nice, io_priority);
+                    (Worker::new(shared, scope, place).run(), usage::of_thread())
+                });
+                match spawned {
+                    Ok(handle) => handles.push(handle),
+                    Err(error) => {
+                        let number = number + 1;
+                        failed = Some(FilebenchError::Other(format!(
+                            "cannot start thread {number} of {threads}: {error}"
+                        )));
+                        break;
+                    }
+                }
+            }
+            let gate = &shared.gate;
+            let stop = || failed.is_some() || interrupt.is_raised();
+            if gate.start(
+                handles.len(),
+                warm_up_ns,
+                limit,
+                |now| shared.events.set(rate, now),
+                stop,
+            ) {
+                let reporter = ProgressReporter::new(shared, period_ns);
+                gate.finish(threads, || {
+                    reporter.look();
+                    interrupt.is_raised()
+                });
+            }
+            let ended = gate.close();
+            for signal in shared.signals.iter().flatten() {
+                signal.shake();
+            }
+            let mut rows = vec![Counted::default(); kinds.len()];
+            let mut used = (0_u64, 0_u64);
+            for handle in handles {
+                match handle.join() {
+                    Ok((own, (user, system))) => {
+                        rows.iter_mut().zip(&own).for_each(|(row, own)| row.merge(own));
+                        used = (used.0 + user, used.1 + system);
+                    }
+                    Err(_) => {
+                        failed = Some(FilebenchError::Other("a thread panicked".to_owned()));
+                    }
+                }
+            }
+            shared.aio.close();
+            failed.map_or(Ok((rows, used, ended)), Err)
+        })?;
+        let elapsed_ns = ended.saturating_sub(shared.gate.begin());
+        let of = |wanted: &dyn Fn(Kind) -> bool| {
+            let mut sum = Counted::default();
+            let fitting = rows.iter().zip(&kinds).filter(|(_, kind)| wanted(**kind));
+            fitting.for_each(|(row, _)| sum.merge(row));
+            sum
+        };
+        let (series, windows) = shared.series.take(elapsed_ns);
+        let measured = Measured {
+            dialect: personality.dialect,
+            summary: of(&|kind| kind != Kind::Other),
+            reads: of(&|kind| kind == Kind::Read),
+            writes: of(&|kind| kind == Kind::Write),
+            rows: rows
+                .iter()
+                .zip(&personality.rows)
+                .zip(&kinds)
+                .map(|((counted, name), kind)| Row {
+                    name: name.clone(),
+                    io: *kind != Kind::Other,
+                    counted: counted.clone(),
+                })
+                .collect(),
+            elapsed_ns,
+            warm_up_ns,
+            threads,
+            stopped_early: None,
+            user_ns: used.0,
+            system_ns: used.1,
+            series,
+            windows,
+        };
+        Ok((measured, shared.gate.take_cause()))
+    }
+}
+
+impl Workers<'_> {
+    /// Gives a thread signals of its own for the flowops in which it waits.
+    fn signals_of(&mut self, thread: &Thread, rng: &mut Rng) -> Vec<Option<usize>> {
+        let mut found: HashMap<usize, u64> = HashMap::new();
+        for flowop in &thread.flowops {
+            flowop.walk(&mut |flowop| match &flowop.action {
+                Action::Block => {
+                    found.insert(flowop.row, 0);
+                }
+                Action::SemBlock { highwater, .. } => {
+                    found.insert(flowop.row, highwater.draw(rng));
+                }
+                _ => {}
+            });
+        }
+        let mut own = Vec::new();
+        for (row, highwater) in found {
+            if own.len() <= row {
+                own.resize(row + 1, None);
+            }
+            own[row] = Some(self.signals[row].len());
+            self.signals[row].push(Signal::new(highwater));
+        }
+        own
+    }
+}
+
+/// Tells now and then what was done.
+struct ProgressReporter<'a> {
+    shared: &'a Shared<'a>,
+    period_ns: u64,
+    next: std::cell::Cell<u64>,
+    last: std::cell::Cell<(u64, u64)>,
+}
+
+impl<'a> ProgressReporter<'a> {
+    fn new(shared: &'a Shared<'a>, period_ns: u64) -> Self {
+        let next = shared.gate.begin().saturating_add(period_ns).into();
+        Self { shared, period_ns: period_ns.max(1), next, last: (0, 0).into() }
+    }
+
+    fn look(&self) {
+        let now = self.shared.gate.now();
+        if now < self.next.get() {
+            return;
+        }
+        let passed = (now - self.next.get()) / self.period_ns + 1;
+        let span = passed.saturating_mul(self.period_ns);
+        self.next.set(self.next.get().saturating_add(span));
+        let (operations, bytes) = self.shared.series.sum();
+        let (operations_then, bytes_then) = self.last.replace((operations, bytes));
+        let seconds = now.saturating_sub(self.shared.gate.begin()) / 1_000_000_000;
+        let rate = per_second(operations.saturating_sub(operations_then), span);
+        let mebibytes = per_second(bytes.saturating_sub(bytes_then), span) / f64::from(1 << 20);
+        self.shared
+            .progress
+            .tell(&format!("{seconds} s: {rate:.0} operations/s, {mebibytes:.1} MiB/s"));
+    }
+}
