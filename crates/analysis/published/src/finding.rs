@@ -1,11 +1,46 @@
-//! What is known about rows that are missed.
+//! Why rows are not reproduced, as far as that is known.
 
 use disklab_config::{Fields, Node};
-use disklab_source::SourceError;
+use disklab_source::{SourceError, one_of};
 use disklab_study::matches;
 use serde::Serialize;
 
-/// Why rows are missed, and from what that is known.
+/// What kind of cause a finding names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// What the author ran, or on what, is not known.
+    AuthorSetup,
+    /// CPU time or a bus, which the lab leaves out unless it is told to charge for them.
+    CpuOrBus,
+    /// The author's kernel or programs did something else.
+    Software,
+    /// The model and the author's drive differ.
+    DriveModel,
+    /// A single repeat, or a single worst value.
+    Chance,
+    /// No cause is known.
+    Unexplained,
+}
+
+impl Cause {
+    /// All causes: their word in the file, and as a reader wants it.
+    pub const ALL: [(Self, &'static str, &'static str); 6] = [
+        (Self::CpuOrBus, "cpu-or-bus", "CPU time or bus not charged"),
+        (Self::Software, "software", "the author's software"),
+        (Self::AuthorSetup, "author-setup", "the author's setup unknown"),
+        (Self::DriveModel, "drive-model", "the drive model"),
+        (Self::Chance, "chance", "chance"),
+        (Self::Unexplained, "unexplained", "not explained"),
+    ];
+
+    /// The cause for readers.
+    pub fn label(self) -> &'static str {
+        Self::ALL.into_iter().find(|(cause, ..)| *cause == self).map_or("", |(.., label)| label)
+    }
+}
+
+/// Why rows are not reproduced, and the evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The study's id.
@@ -13,7 +48,9 @@ pub struct Finding {
     /// Patterns over the ids of its rows.
     #[serde(skip)]
     pub rows: Vec<String>,
-    /// Why, in one sentence.
+    /// The kind of cause; the likelier one if `why` names two.
+    pub cause: Cause,
+    /// Why, in a sentence or two.
     pub why: String,
     /// A trace, a counter, a parameter that was moved.
     pub evidence: String,
@@ -48,10 +85,21 @@ fn finding(node: &Node) -> Result<Finding, SourceError> {
         if text.is_empty() { Err(node.error(format!("`{name}` is empty"))) } else { Ok(text) }
     };
     let (study, why, evidence) = (sentence("study")?, sentence("why")?, sentence("evidence")?);
+    let cause = cause(fields.require("cause")?)?;
     let rows = fields.texts("rows")?.unwrap_or_default();
     if rows.is_empty() {
         return Err(node.error("a finding names the `rows` that it is about"));
     }
     fields.finish()?;
-    Ok(Finding { study, rows, why, evidence })
+    Ok(Finding { study, rows, cause, why, evidence })
+}
+
+fn cause(node: &Node) -> Result<Cause, SourceError> {
+    let word = node.as_text()?;
+    Cause::ALL.into_iter().find(|(_, known, _)| *known == word).map(|(cause, ..)| cause).ok_or_else(
+        || {
+            let known = one_of(Cause::ALL.map(|(_, word, _)| word));
+            node.error(format!("`cause`: expected {known}, found '{word}'"))
+        },
+    )
 }

@@ -196,6 +196,16 @@ fn choice<T: Copy>(
     })
 }
 
+/// An error at a position of the CSV reader, or at the beginning of the text.
+pub(crate) fn line_error(
+    source: &Arc<Source>,
+    position: Option<&csv::Position>,
+    message: String,
+) -> SourceError {
+    let at = position.map_or(0, |position| clamp(source, position.byte()));
+    place(source, at, at).error(message)
+}
+
 /// A byte's position as one that a text of this length has, between two characters.
 fn clamp(source: &Source, byte: u64) -> usize {
     let mut at = usize::try_from(byte).unwrap_or(usize::MAX).min(source.text.len());

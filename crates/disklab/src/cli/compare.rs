@@ -6,40 +6,39 @@ use clap::{Args, ValueEnum};
 use disklab_report::VersusFormat;
 use disklab_units::{ParseShareError, parse_share_within};
 
-/// Hold two runs against each other, or runs against what was published.
+/// Compare two runs, or runs with published results.
 ///
-/// `compare A B` says of each figure of B's questions whether it became faster, slower,
-/// stayed the same within --level, or why that is not known, and tells first what else
-/// differs between the two runs. Runs are matched by stack, workload and step. Imported
-/// runs may stand on either side.
+/// `compare A B` says of each figure of B's questions whether it became faster, slower, is
+/// equivalent within --level, or why that is not known. It says first what else differs
+/// between the two runs. Runs are matched by stack, workload and step. Either run may be
+/// imported.
 ///
-/// `compare RUN --published` holds runs against what was published about their studies.
-/// Missing a published figure is no error: the exit code is 0.
+/// `compare RUN --published` compares runs with what was published about their studies. A
+/// result that is not reproduced is not an error: the exit code is 0.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct CompareArgs {
-    /// Two runs' folders: the one that is compared with, then the one that is compared.
-    /// With --published, one or more.
+    /// Directories of two runs, the older or reference run first. With --published, of one or
+    /// more.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
-    /// Against what was published about the runs' studies.
+    /// Compare with what was published about the runs' studies.
     #[arg(long)]
     pub published: bool,
-    /// How large a change matters: within this share two figures are the same, and only
-    /// what lies beyond it with its whole interval is faster or slower.
+    /// Equivalence margin: smaller changes do not count. A figure is faster or slower only if
+    /// its whole interval lies beyond the margin.
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = parse_level,
           conflicts_with = "published")]
     pub level: f64,
-    /// A stack or workload that is called otherwise in B; may be given several times.
+    /// A stack or workload that has another name in B; repeatable.
     #[arg(long, value_name = "OLD=NEW", value_parser = parse_map, conflicts_with = "published")]
     pub map: Vec<(String, String)>,
-    /// An audit whose severe findings are known here and make no figure doubtful; may be
-    /// given several times.
+    /// An audit whose severe findings are known here and make no figure suspect; repeatable.
     #[arg(long, value_name = "AUDIT", value_parser = parse_audit, conflicts_with = "published")]
     pub accept: Vec<String>,
-    /// The form: text, md (for a pull request's comment), html, json (B's figures in
-    /// Bencher Metric Format, for services that keep histories). --json gives everything,
-    /// for programs.
+    /// Format: text, md (for a pull request's comment), html, json (B's figures in Bencher
+    /// Metric Format, for services that keep histories). --json prints everything, for
+    /// programs.
     #[arg(
         long,
         value_name = "FORM",
@@ -48,19 +47,20 @@ pub struct CompareArgs {
         conflicts_with = "published"
     )]
     pub format: CompareFormat,
-    /// The file to write; standard output if absent, or '-'. With --published it is in Markdown.
+    /// File to write; '-' is standard output, the default. With --published it is Markdown, or
+    /// the rows as CSV if its name ends in '.csv'.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
 const EXIT_CODES: &str = "Exit codes of `compare A B`:
-  0   nothing is slower: every figure is faster, the same or identical
-  10  a regression: at least one figure is slower, by more than the level with its
-      whole interval, corrected for the number of figures
-  11  none is known to be slower, but at least one is too noisy to tell, doubtful by a
-      severe finding, or on the edge of the level: more repeats hardly help
-  12  none is known to be slower, but of at least one there are too few samples, or a
-      cell is missing in one run: more repeats would tell
+  0   nothing is slower: every figure is faster, equivalent or identical
+  10  regression: at least one figure is slower by more than the margin, with its whole
+      interval, corrected for the number of figures
+  11  no figure is known to be slower, but at least one is too noisy, suspect because of a
+      severe finding, or close to the margin: more repeats hardly help
+  12  no figure is known to be slower, but at least one has too few samples, or a cell is
+      missing in one run: more repeats may decide
   2   usage error: not a run, or nothing in common
 The first that applies of 10, 11, 12, 0.";
 

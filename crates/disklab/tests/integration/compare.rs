@@ -40,7 +40,9 @@ fn a_run_is_next_to_what_was_published_about_its_study() {
         .args(["compare", "one", "--published"])
         .assert()
         .code(0)
-        .stdout(contains("15 rows published, 15 countable: 0 met (0 %), 0 missed, 15 not run."))
+        .stdout(contains(
+            "15 rows published, 15 counted: 0 reproduced (0 %), 0 not reproduced, 15 not run.",
+        ))
         .stdout(contains("has no stack"));
     let output = disklab(temp.path())
         .args(["compare", "one", "--published", "--json"])
@@ -56,9 +58,16 @@ fn a_run_is_next_to_what_was_published_about_its_study() {
         .code(0)
         .stdout(predicate::str::is_empty());
     let page = std::fs::read_to_string(temp.path().join("page.md")).expect("written");
-    assert!(page.contains("## Published, beside ours: btrfs-raid1"));
+    assert!(page.contains("## Published and measured results: btrfs-raid1"));
+    disklab(temp.path())
+        .args(["compare", "one", "--published", "--out", "rows.csv"])
+        .assert()
+        .code(0);
+    let rows = std::fs::read_to_string(temp.path().join("rows.csv")).expect("written");
+    assert_eq!(rows.lines().count(), 16);
+    assert!(rows.starts_with("study,row,") && rows.contains(",not-run,"), "{rows}");
     let report = std::fs::read_to_string(temp.path().join("one/report.html")).expect("a report");
-    assert!(report.contains("What was published, beside ours"));
+    assert!(report.contains("Published and measured results"));
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub use campaign::campaign_sentences;
 pub use facts::{CellTrace, CountedNote, Facts, MediumWrites, Spread, StackMounts, StackOverhead};
 pub use first_screen::{TextStyle, first_screen};
 pub use gather::Collector;
-pub use markdown::published_text;
+pub use markdown::{PublishedPages, published_pages, published_text};
 pub use moved::{MovedClaim, moved_page};
 pub use own::is_report;
 pub use report::{Format, Report, ReportError, render};

@@ -68,6 +68,7 @@ study = "s"
 rows = ["ratio", "valu?"]
 why = """The bus
 is narrow."""
+cause = "drive-model"
 evidence = "Half the drives, half the rate."
 "#;
 

@@ -1,6 +1,6 @@
-//! `disklab compare --published`: runs beside what was published.
+//! `disklab compare --published`: runs compared with published results.
 
-use disklab_published::{Comparison, Tally};
+use disklab_published::{Comparison, Tally, rows_csv};
 use disklab_report::published_text;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::exit::{DONE, Failure};
 /// The version of the JSON's schema: raised when a field changes its meaning or goes.
 const VERSION: u32 = 1;
 
-/// Holds the runs against what was published about their studies.
+/// Compares the runs with what was published about their studies.
 pub fn published(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
     let mut comparisons: Vec<Comparison> = Vec::new();
     for folder in &args.runs {
@@ -26,7 +26,7 @@ pub fn published(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
         };
         if comparisons.iter().any(|c| c.study == comparison.study) {
             return Err(Failure::usage_error(format!(
-                "{} is a second run of '{}': its rows would be counted twice; name one run of \
+                "{} is a second run of '{}', whose rows would be counted twice: name one run of \
                  each study",
                 folder.display(),
                 comparison.study
@@ -43,6 +43,8 @@ pub fn published(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
             "studies": comparisons,
         });
         serde_json::to_string_pretty(&value).map_err(Failure::failed)? + "\n"
+    } else if args.out.as_ref().and_then(|out| out.extension()).is_some_and(|e| e == "csv") {
+        rows_csv(&comparisons)
     } else {
         published_text(&comparisons)
     };

@@ -1,7 +1,7 @@
-//! Each published row as a line: what is accepted as a bar, ours as a mark.
+//! Each published row as a line: what is accepted as a bar, the measured value as a mark.
 //!
-//! All rows share one logarithmic axis: for figures and ratios ours ÷ published, for
-//! orders subject ÷ baseline. Met and missed differ by the mark's shape, its colour and
+//! All rows share one logarithmic axis: for figures and ratios measured ÷ published, for
+//! orders subject ÷ baseline. Reproduced and not reproduced differ by the mark's shape, its colour and
 //! its word; rows that are not counted have an open mark.
 
 use disklab_published::{Comparison, JudgedRow, Kind, RowStatus};
@@ -25,10 +25,10 @@ pub(crate) fn chart(comparison: &Comparison) -> Markup {
         }
     }
     if groups.is_empty() {
-        return html! { p.empty { "There is nothing to draw: no row has a figure of ours yet." } };
+        return html! { p.empty { "There is nothing to draw: no row has been measured yet." } };
     }
     let scale = scale_of(groups.values().flatten().map(|(_, quotient)| *quotient));
-    let label = "Published rows: ours divided by them";
+    let label = "Measured results divided by the published ones";
     framed(label, &legend(), &scale, &groups, |(judged, quotient)| line(&scale, judged, *quotient))
 }
 
@@ -42,7 +42,7 @@ pub(super) fn framed<T>(
 ) -> Markup {
     html! {
         figure.chart.published role="group" aria-label=(label) {
-            (caption("", "ours ÷ published; where an order was published, subject ÷ baseline; \
+            (caption("", "measured ÷ published; if an order was published, subject ÷ baseline; \
                           logarithmic axis. The bars are what is accepted."))
             (legend)
             div.bars {
@@ -119,7 +119,7 @@ pub(super) fn ground(scale: &Scale, judged: &JudgedRow) -> Markup {
     }
 }
 
-/// A disc where it is met, a cross where it is missed; open where it is not counted.
+/// A disc if it is reproduced, a cross if not; hollow if it is not counted.
 pub(super) fn mark(status: RowStatus, counts: bool) -> Markup {
     html! {
         @match status {
@@ -142,10 +142,10 @@ fn legend() -> Markup {
     };
     html! {
         ul.legend.shared {
-            (entry(RowStatus::Reproduced, true, "met"))
-            (entry(RowStatus::NotReproduced, true, "missed"))
-            (entry(RowStatus::Reproduced, false, "met, not counted"))
-            (entry(RowStatus::NotReproduced, false, "missed, not counted"))
+            (entry(RowStatus::Reproduced, true, "reproduced"))
+            (entry(RowStatus::NotReproduced, true, "not reproduced"))
+            (entry(RowStatus::Reproduced, false, "reproduced, not counted"))
+            (entry(RowStatus::NotReproduced, false, "not reproduced, not counted"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What was published, beside ours.
+//! Published and measured results.
 
 use disklab_published::{Comparison, JudgedRow, RowStatus};
 use maud::{Markup, html};
@@ -9,12 +9,12 @@ use crate::view::published::{
     RULE, measured, notes, published, quotient, status, subject, tally, why,
 };
 
-/// The section; empty where nothing was published about the study.
+/// The section; empty if nothing was published about the study.
 pub(crate) fn section(report: &Report) -> Markup {
     let Some(comparison) = &report.published else { return html! {} };
     html! {
         section id="published" {
-            h2 { "What was published, beside ours" }
+            h2 { "Published and measured results" }
             p { (tally(&comparison.tally)) }
             p.muted { (RULE) }
             @for note in notes(comparison) { p { strong { (note) } } }
@@ -28,7 +28,7 @@ fn table(comparison: &Comparison) -> Markup {
     let open = comparison.rows.len() <= super::OPEN_ROWS;
     html! {
         details.figures open[open] {
-            summary { "All rows, and why some are missed" }
+            summary { "All rows, and why some are not reproduced" }
             div.scroll role="region" tabindex="0" aria-label="Published rows" {
                 table {
                     thead {
@@ -37,8 +37,8 @@ fn table(comparison: &Comparison) -> Markup {
                             th scope="col" { "stack" }
                             th scope="col" { "workload" }
                             th.n scope="col" { "published" }
-                            th.n scope="col" { "ours (95 % interval)" }
-                            th.n scope="col" { "ours ÷ published" }
+                            th.n scope="col" { "measured (95 % interval)" }
+                            th.n scope="col" { "measured ÷ published" }
                             th scope="col" { "" }
                             th scope="col" { "why" }
                         }

@@ -2,6 +2,7 @@
 
 mod escape;
 mod published;
+mod published_pages;
 mod purposes;
 mod question;
 mod table;
@@ -22,6 +23,7 @@ use crate::view::{
 };
 
 pub use published::published_text;
+pub use published_pages::{PublishedPages, published_pages};
 
 use escape::code;
 pub(crate) use escape::text as escape;

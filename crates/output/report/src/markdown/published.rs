@@ -1,8 +1,8 @@
-//! What was published, beside ours.
+//! Published and measured results.
 
 use std::fmt::Write as _;
 
-use disklab_published::{Comparison, JudgedRow, RowStatus, Tally};
+use disklab_published::{Cause, Comparison, JudgedRow, RowStatus, Tally};
 use indexmap::IndexMap;
 
 use crate::markdown::escape::text as escape;
@@ -11,12 +11,12 @@ use crate::view::published::{
     RULE, measured, notes, published, quotient, status, subject, tally, why,
 };
 
-/// Several studies held against what was published about them, in Markdown: the counts
-/// of each and of all, then each study's rows and why some are missed.
+/// Several studies compared with what was published about them, in Markdown: the counts
+/// of each and of all, then each study's rows and why some are not reproduced.
 pub fn published_text(comparisons: &[Comparison]) -> String {
     let mut md = format!("{RULE}\n\n");
     if comparisons.len() > 1 {
-        summary(&mut md, comparisons);
+        summary(&mut md, comparisons, escape);
     }
     for comparison in comparisons {
         write(&mut md, comparison, "##");
@@ -24,56 +24,81 @@ pub fn published_text(comparisons: &[Comparison]) -> String {
     md
 }
 
-fn summary(md: &mut String, comparisons: &[Comparison]) {
+/// The counts of each study and of all; `name` makes a study's first cell.
+pub(super) fn summary(md: &mut String, comparisons: &[Comparison], name: impl Fn(&str) -> String) {
     let head = [
         "study",
         "rows",
-        "countable",
-        "met",
-        "missed",
+        "counted",
+        "reproduced",
+        "not reproduced",
         "not run",
-        "met of countable",
-        "not certain",
-        "not explained",
-        "bound by the processor (met)",
-        "without a value",
+        "reproduced of counted",
+        "inconclusive",
+        "CPU-bound, not counted (reproduced)",
+        "without a published value",
+        "why not",
     ];
-    let line = |name: &str, t: Tally| {
-        let share = t.share_met().map_or_else(|| "–".to_owned(), |s| format!("{:.0} %", s * 100.0));
-        vec![
-            name.to_owned(),
-            t.rows.to_string(),
-            t.countable.to_string(),
-            t.reproduced.to_string(),
-            t.not_reproduced.to_string(),
-            t.not_run.to_string(),
-            share,
-            t.uncertain.to_string(),
-            t.unexplained.to_string(),
-            format!("{} ({})", t.cpu_bound, t.cpu_bound_reproduced),
-            t.without_value.to_string(),
-        ]
-    };
     let mut table = Table { head: head.map(str::to_owned).to_vec(), rows: Vec::new() };
     let mut all = Tally::default();
     for comparison in comparisons {
-        table.rows.push(line(&escape(&comparison.study), comparison.tally));
-        all = all.plus(comparison.tally);
+        let (tally, rows) = (comparison.tally, comparison.rows.iter());
+        table.rows.push(line(&name(&comparison.study), tally, rows));
+        all = all.plus(tally);
     }
-    table.rows.push(line("all", all));
+    let rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
+    table.rows.push(line("all", all, rows));
     table.write(md);
 }
 
-/// One study: its counts, its rows, and why some are missed or have no figure.
+fn line<'a>(name: &str, t: Tally, rows: impl Iterator<Item = &'a JudgedRow>) -> Vec<String> {
+    let share = t.share_met().map_or_else(|| "–".to_owned(), |s| format!("{:.0} %", s * 100.0));
+    vec![
+        name.to_owned(),
+        t.rows.to_string(),
+        t.countable.to_string(),
+        t.reproduced.to_string(),
+        t.not_reproduced.to_string(),
+        t.not_run.to_string(),
+        share,
+        t.uncertain.to_string(),
+        format!("{} ({})", t.cpu_bound, t.cpu_bound_reproduced),
+        t.without_value.to_string(),
+        causes(rows),
+    ]
+}
+
+/// How many of the counted rows are not reproduced by each cause.
+fn causes<'a>(rows: impl Iterator<Item = &'a JudgedRow>) -> String {
+    let not_reproduced =
+        rows.filter(|judged| judged.counts && judged.status == RowStatus::NotReproduced);
+    let found: Vec<Cause> = not_reproduced
+        .map(|judged| judged.finding.as_ref().map_or(Cause::Unexplained, |finding| finding.cause))
+        .collect();
+    let counts = Cause::ALL
+        .into_iter()
+        .map(|(cause, _, label)| (found.iter().filter(|found| **found == cause).count(), label));
+    let counts = counts.filter(|(n, _)| *n > 0).map(|(n, label)| format!("{label}: {n}"));
+    counts.collect::<Vec<_>>().join("; ")
+}
+
+/// One study: its counts, its rows, and why some are not reproduced or have no figure.
 pub(super) fn write(md: &mut String, comparison: &Comparison, heading: &str) {
-    let _ = write!(md, "{heading} Published, beside ours: {}\n\n", escape(&comparison.study));
+    let study = escape(&comparison.study);
+    let _ = write!(md, "{heading} Published and measured results: {study}\n\n");
+    rows(md, comparison);
+    reasons(md, comparison);
+}
+
+/// The counts and the rows.
+pub(super) fn rows(md: &mut String, comparison: &Comparison) {
     let _ = write!(md, "{}\n\n", escape(&tally(&comparison.tally)));
     for note in notes(comparison) {
         let _ = write!(md, "{}\n\n", escape(&note));
     }
     for (workload, rows) in by_workload(comparison) {
         let _ = write!(md, "**{}**\n\n", escape(workload));
-        let head = ["stack", "published", "ours", "ours ÷ published", "", "row"];
+        let head = ["stack", "published", "measured", "measured ÷ published", "", "row"];
         let mut table = Table { head: head.map(str::to_owned).to_vec(), rows: Vec::new() };
         for judged in &rows {
             table.rows.push(vec![
@@ -87,7 +112,6 @@ pub(super) fn write(md: &mut String, comparison: &Comparison, heading: &str) {
         }
         table.write(md);
     }
-    reasons(md, comparison);
 }
 
 /// The rows of each workload and metric, in the order of the file.
@@ -99,23 +123,36 @@ fn by_workload(comparison: &Comparison) -> IndexMap<&str, Vec<&JudgedRow>> {
     groups
 }
 
-/// Why rows are missed or have no figure: each reason once, with its rows.
+/// Why rows are not reproduced or have no figure: each reason once, with its rows.
 fn reasons(md: &mut String, comparison: &Comparison) {
-    let mut reasons: IndexMap<String, Vec<&JudgedRow>> = IndexMap::new();
-    for judged in &comparison.rows {
-        if let Some(why) = why(judged) {
-            reasons.entry(why).or_default().push(judged);
-        }
-    }
+    let reasons = grouped(comparison, why);
     if reasons.is_empty() {
         return;
     }
     md.push_str("**Why**\n\n");
     for (why, rows) in &reasons {
-        let names: Vec<String> = rows.iter().map(|j| escape(&j.row.id)).collect();
-        let _ = writeln!(md, "- {}: {}", names.join(", "), escape(why));
+        let _ = writeln!(md, "- {}: {}", ids(rows), escape(why));
     }
     md.push('\n');
+}
+
+/// Rows that have something in common, in the order in which that first occurs.
+pub(super) fn grouped<K: std::hash::Hash + Eq>(
+    comparison: &Comparison,
+    key: impl Fn(&JudgedRow) -> Option<K>,
+) -> IndexMap<K, Vec<&JudgedRow>> {
+    let mut groups: IndexMap<K, Vec<&JudgedRow>> = IndexMap::new();
+    for judged in &comparison.rows {
+        if let Some(key) = key(judged) {
+            groups.entry(key).or_default().push(judged);
+        }
+    }
+    groups
+}
+
+/// The ids of rows.
+pub(super) fn ids(rows: &[&JudgedRow]) -> String {
+    rows.iter().map(|judged| escape(&judged.row.id)).collect::<Vec<_>>().join(", ")
 }
 
 /// A mark that is seen in a column of words.

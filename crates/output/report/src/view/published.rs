@@ -1,4 +1,4 @@
-//! What was published beside ours, in words.
+//! Published and measured results, as text.
 
 use disklab_published::{Comparison, JudgedRow, Kind, RowStatus, Tally};
 use disklab_units::significant;
@@ -7,10 +7,10 @@ use crate::quantity::range;
 use crate::view::count;
 
 /// The rule of judging, for readers.
-pub(crate) const RULE: &str = "A figure is met within ±15 % of the published one, a ratio \
-     within ±25 %, or either within the range that was published; an order by its sign, where \
-     'level' means within ±10 %. Rows that the processor probably set, and rows without a \
-     published value, are shown and not counted.";
+pub(crate) const RULE: &str = "A value is reproduced within ±15 % of the published one, a ratio \
+     within ±25 %, or either within the published range; an order by its sign, where 'equal' \
+     means within ±10 %. Rows that were probably CPU-bound, and rows without a published value, \
+     are shown and not counted.";
 
 /// A row's subject, over its baseline where it has one.
 pub(crate) fn subject(judged: &JudgedRow) -> String {
@@ -20,7 +20,7 @@ pub(crate) fn subject(judged: &JudgedRow) -> String {
     }
 }
 
-/// What was published: `180 kB/s`, `0.111×`, `above`, `level`.
+/// What was published: `180 kB/s`, `0.111×`, `above`, `equal`.
 pub(crate) fn published(judged: &JudgedRow) -> String {
     let row = &judged.row;
     let Some(value) = row.value else { return "not measurable".to_owned() };
@@ -33,11 +33,11 @@ pub(crate) fn published(judged: &JudgedRow) -> String {
         },
         Kind::Order if value > 0.0 => "above".to_owned(),
         Kind::Order if value < 0.0 => "below".to_owned(),
-        Kind::Order => "level".to_owned(),
+        Kind::Order => "equal".to_owned(),
     }
 }
 
-/// Ours, with its interval or 'once'; a dash where there is none.
+/// The measured value, with its interval or 'once'; a dash if there is none.
 pub(crate) fn measured(judged: &JudgedRow) -> String {
     let Some(measured) = judged.measured else { return "–".to_owned() };
     let unit = match judged.row.kind {
@@ -52,7 +52,7 @@ pub(crate) fn measured(judged: &JudgedRow) -> String {
     format!("{}{unit} ({interval})", figure(measured.centre))
 }
 
-/// Ours ÷ published; a dash for orders, which have no figure to divide by.
+/// Measured ÷ published; a dash for orders, which have no figure to divide by.
 pub(crate) fn quotient(judged: &JudgedRow) -> String {
     match judged.quotient.filter(|_| judged.row.kind != Kind::Order) {
         Some(quotient) => figure(quotient),
@@ -60,33 +60,33 @@ pub(crate) fn quotient(judged: &JudgedRow) -> String {
     }
 }
 
-/// Where it stands, in words.
+/// A row's status, as text.
 pub(crate) fn status(judged: &JudgedRow) -> String {
-    let uncertain = if judged.is_certain == Some(false) { ", not certain" } else { "" };
+    let uncertain = if judged.is_certain == Some(false) { ", inconclusive" } else { "" };
     let counted = if judged.counts || judged.row.value.is_none() { "" } else { ", not counted" };
     format!("{}{uncertain}{counted}", status_word(judged.status))
 }
 
-/// The word for a standing.
+/// The words for a status.
 pub(crate) fn status_word(status: RowStatus) -> &'static str {
     match status {
-        RowStatus::Reproduced => "met",
-        RowStatus::NotReproduced => "missed",
+        RowStatus::Reproduced => "reproduced",
+        RowStatus::NotReproduced => "not reproduced",
         RowStatus::NotRun => "not run",
         RowStatus::NothingPublished => "nothing published",
     }
 }
 
-/// Why a row stands where it does, as far as that is known: why there is no figure, or
-/// why it is missed, with the evidence.
+/// Why a row has its status, as far as that is known: why there is no figure, or why it is
+/// not reproduced, with the evidence.
 pub(crate) fn why(judged: &JudgedRow) -> Option<String> {
     let miss = (judged.status == RowStatus::NotReproduced).then(|| match &judged.finding {
         Some(finding) => format!("{} Evidence: {}", finding.why, finding.evidence),
         None if judged.counts => "Not explained yet.".to_owned(),
-        None => "Bound by the processor.".to_owned(),
+        None => "CPU-bound.".to_owned(),
     });
     let suspicion = (judged.is_certain == Some(false))
-        .then(|| "The interval reaches over the border: repeats would tell.".to_owned());
+        .then(|| "The interval crosses the tolerance; more repeats may decide.".to_owned());
     let parts: Vec<String> = judged.note.clone().into_iter().chain(suspicion).chain(miss).collect();
     (!parts.is_empty()).then(|| parts.join(" "))
 }
@@ -95,7 +95,7 @@ pub(crate) fn why(judged: &JudgedRow) -> Option<String> {
 pub(crate) fn tally(tally: &Tally) -> String {
     let share = tally.share_met().map_or_else(String::new, |s| format!(" ({:.0} %)", s * 100.0));
     let mut text = format!(
-        "{} published, {} countable: {} met{share}, {} missed, {} not run.",
+        "{} published, {} counted: {} reproduced{share}, {} not reproduced, {} not run.",
         count(tally.rows, "row"),
         tally.countable,
         tally.reproduced,
@@ -103,14 +103,17 @@ pub(crate) fn tally(tally: &Tally) -> String {
         tally.not_run
     );
     if tally.uncertain > 0 {
-        text.push_str(&format!(" {} of these are not certain.", tally.uncertain));
+        text.push_str(&format!(" {} of these are inconclusive.", tally.uncertain));
     }
     if tally.unexplained > 0 {
-        text.push_str(&format!(" {} of the misses are not explained yet.", tally.unexplained));
+        text.push_str(&format!(
+            " {} of those not reproduced are not explained yet.",
+            tally.unexplained
+        ));
     }
     if tally.cpu_bound > 0 {
         text.push_str(&format!(
-            " {} are bound by the processor and not counted ({} met, {} missed).",
+            " {} are CPU-bound and not counted ({} reproduced, {} not reproduced).",
             tally.cpu_bound, tally.cpu_bound_reproduced, tally.cpu_bound_not_reproduced
         ));
     }
@@ -120,19 +123,19 @@ pub(crate) fn tally(tally: &Tally) -> String {
     text
 }
 
-/// What a reader must know of the whole comparison.
+/// What applies to the whole comparison.
 pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     if comparison.processor_charged {
         notes.push(
-            "This run charged for the processor's work, so the rows that the processor set can be \
-             read; they are still not counted."
+            "This run charged for CPU time, so the CPU-bound rows can be read; they are still not \
+             counted."
                 .to_owned(),
         );
     }
     if !comparison.changed_drives.is_empty() {
         notes.push(format!(
-            "Drive models were changed ({}): the figures are not those of the shipped models.",
+            "Drive models were changed ({}): these are not results of the shipped models.",
             comparison.changed_drives.join("; ")
         ));
     }

@@ -8,6 +8,7 @@ mod html;
 mod markdown;
 mod numbers;
 mod published;
+mod published_pages;
 mod support;
 mod versus;
 mod wellformed;

@@ -1,6 +1,6 @@
-//! What was published, beside ours, in all forms.
+//! Published and measured results, in all forms.
 
-use disklab_published::{Catalogue, CellFate, Comparison, MeasuredCell, compare};
+use disklab_published::{Catalogue, CellFate, Comparison, Measured, compare};
 use disklab_report::{Format, Report, published_text, render};
 use disklab_source::Source;
 
@@ -25,6 +25,7 @@ const FINDINGS: &str = r#"
 [[finding]]
 study = "synology-2018"
 rows = ["odd*"]
+cause = "software"
 why = "The published unit is <wrong>."
 evidence = "A drive of 9 MB/s."
 "#;
@@ -40,7 +41,7 @@ pub fn published_rows(mut report: Report) -> Report {
     let cells: Vec<CellFate> = Vec::new();
     report.published = compare(
         &catalogue,
-        &MeasuredCell {
+        &Measured {
             study: &report.study,
             groups: &report.analysis.groups,
             cells: &cells,
@@ -67,9 +68,12 @@ fn the_page_draws_and_tells_each_row() {
     let marks = elements.iter().filter(|e| class(e).as_deref() == Some("mark")).count();
     // Four rows have a figure of ours and a published one.
     assert_eq!(marks, 4);
-    for text in
-        ["id=\"published\"", "href=\"#published\"", "met, not counted", "no stack 'shr9/ext4'"]
-    {
+    for text in [
+        "id=\"published\"",
+        "href=\"#published\"",
+        "reproduced, not counted",
+        "no stack 'shr9/ext4'",
+    ] {
         assert!(html.contains(text), "{text}");
     }
     assert!(html.contains("The published unit is &lt;wrong&gt;. Evidence: A drive of 9 MB/s."));
@@ -89,8 +93,8 @@ fn the_post_counts_and_says_why() {
     assert_eq!((tally.cpu_bound, tally.without_value), (1, 1));
     let md = render(&report, Format::Markdown);
     for text in [
-        "## Published, beside ours: synology-2018",
-        "6 rows published, 4 countable",
+        "## Published and measured results: synology-2018",
+        "6 rows published, 4 counted",
         "Sizes were scaled by 0.500",
         "odd\\|\\<id\\>",
         "Evidence: A drive of 9 MB/s.",

@@ -1,0 +1,233 @@
+//! Comparisons as a table of rows (CSV) that is committed, and back.
+//!
+//! `docs/validation/published/rows.csv` has the rows of the last runs of the five studies; the
+//! pages of docs/validation are made from it, so that they change without running the studies.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use disklab_source::{Source, SourceError};
+use disklab_units::significant;
+use serde::{Deserialize, Serialize};
+
+use crate::row::line_error;
+use crate::{Band, Catalogue, Comparison, JudgedRow, MeasuredValue, Row, RowStatus, Tally};
+
+/// More digits than a page shows, so that a figure is rounded once.
+const DIGITS: usize = 6;
+
+/// A line of the table. The first eight columns repeat what was published, for readers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Record {
+    study: String,
+    row: String,
+    subject: String,
+    baseline: Option<String>,
+    workload: String,
+    metric: String,
+    unit: String,
+    published: Option<f64>,
+    measured: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    blocks: Option<usize>,
+    measured_to_published: Option<f64>,
+    status: Status,
+    is_certain: Option<bool>,
+    counted: bool,
+    note: Option<String>,
+    processor_charged: bool,
+    scale: f64,
+    drive_settings: String,
+}
+
+/// A row's status, as the table spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Status {
+    Reproduced,
+    NotReproduced,
+    NotRun,
+    NothingPublished,
+}
+
+impl Status {
+    const ALL: [(Self, RowStatus); 4] = [
+        (Self::Reproduced, RowStatus::Reproduced),
+        (Self::NotReproduced, RowStatus::NotReproduced),
+        (Self::NotRun, RowStatus::NotRun),
+        (Self::NothingPublished, RowStatus::NothingPublished),
+    ];
+
+    fn new(status: RowStatus) -> Self {
+        let found = Self::ALL.into_iter().find(|(_, known)| *known == status);
+        found.map_or(Self::NotRun, |(status, _)| status)
+    }
+
+    fn status(self) -> RowStatus {
+        let found = Self::ALL.into_iter().find(|(known, _)| *known == self);
+        found.map_or(RowStatus::NotRun, |(_, status)| status)
+    }
+}
+
+/// The rows of several studies as CSV, with a header.
+pub fn rows_csv(comparisons: &[Comparison]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for comparison in comparisons {
+        for judged in &comparison.rows {
+            // Writing to memory fails for no record of this shape.
+            let _ = writer.serialize(record(comparison, judged));
+        }
+    }
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Reads what [`rows_csv`] wrote. Each study in it has all the catalogue's rows.
+///
+/// # Errors
+/// If a line cannot be read, or names a row that nothing was published as, or a row is missing.
+pub fn comparisons_of_csv(
+    catalogue: &Catalogue,
+    table: Source,
+) -> Result<Vec<Comparison>, SourceError> {
+    let source = Arc::new(table);
+    let mut reader = csv::Reader::from_reader(source.text.as_bytes());
+    let mut studies: Vec<String> = Vec::new();
+    let mut records: HashMap<(String, String), Record> = HashMap::new();
+    for record in reader.deserialize::<Record>() {
+        let record = record.map_err(|e| line_error(&source, e.position(), e.to_string()))?;
+        if !studies.contains(&record.study) {
+            studies.push(record.study.clone());
+        }
+        records.insert((record.study.clone(), record.row.clone()), record);
+    }
+    let mut comparisons = Vec::new();
+    for study in studies {
+        let of_study = catalogue.rows_of(&study).map(|row| {
+            records.remove(&(study.clone(), row.id.clone())).map(|r| (row, r)).ok_or_else(|| {
+                line_error(&source, None, format!("{study} has no row '{}': run it again", row.id))
+            })
+        });
+        let of_study: Vec<(&Row, Record)> = of_study.collect::<Result<_, _>>()?;
+        comparisons.extend(comparison(catalogue, &study, of_study));
+    }
+    match records.keys().next() {
+        None => Ok(comparisons),
+        Some((study, row)) => {
+            Err(line_error(&source, None, format!("{study} published no row '{row}'")))
+        }
+    }
+}
+
+fn record(comparison: &Comparison, judged: &JudgedRow) -> Record {
+    let row = &judged.row;
+    let interval = judged.measured.and_then(|measured| measured.interval);
+    Record {
+        study: comparison.study.clone(),
+        row: row.id.clone(),
+        subject: row.subject.clone(),
+        baseline: row.baseline.clone(),
+        workload: row.workload.clone(),
+        metric: row.metric.clone(),
+        unit: judged.read_unit.clone(),
+        published: row.value,
+        measured: judged.measured.map(|measured| rounded(measured.centre)),
+        low: interval.map(|(low, _)| rounded(low)),
+        high: interval.map(|(_, high)| rounded(high)),
+        blocks: judged.measured.map(|measured| measured.n),
+        measured_to_published: judged.quotient.map(rounded),
+        status: Status::new(judged.status),
+        is_certain: judged.is_certain,
+        counted: judged.counts,
+        note: judged.note.clone(),
+        processor_charged: comparison.processor_charged,
+        scale: comparison.scale,
+        drive_settings: comparison.changed_drives.join("; "),
+    }
+}
+
+fn comparison(catalogue: &Catalogue, study: &str, rows: Vec<(&Row, Record)>) -> Option<Comparison> {
+    let (_, first) = rows.first()?;
+    let settings = first.drive_settings.split("; ").filter(|s| !s.is_empty());
+    let (processor_charged, scale) = (first.processor_charged, first.scale);
+    let changed_drives = settings.map(str::to_owned).collect();
+    let rows: Vec<JudgedRow> = rows.into_iter().map(|(row, r)| judged(catalogue, row, r)).collect();
+    let tally = Tally::of(&rows);
+    let study = study.to_owned();
+    Some(Comparison { study, processor_charged, changed_drives, scale, tally, rows })
+}
+
+fn judged(catalogue: &Catalogue, row: &Row, record: Record) -> JudgedRow {
+    let status = record.status.status();
+    JudgedRow {
+        accepted: Band::of(row),
+        measured: record.measured.map(|centre| MeasuredValue {
+            centre,
+            interval: record.low.zip(record.high),
+            n: record.blocks.unwrap_or(1),
+        }),
+        quotient: record.measured_to_published,
+        status,
+        is_certain: record.is_certain,
+        counts: record.counted,
+        read_unit: record.unit,
+        note: record.note,
+        finding: (status == RowStatus::NotReproduced)
+            .then(|| catalogue.finding(row).cloned())
+            .flatten(),
+        row: row.clone(),
+    }
+}
+
+fn rounded(value: f64) -> f64 {
+    significant(value, DIGITS).parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+    use crate::testing::{comparison, row};
+
+    fn catalogue(comparison: &Comparison) -> Catalogue {
+        let rows = comparison.rows.iter().map(|judged| judged.row.clone()).collect();
+        Catalogue { rows, ..Catalogue::default() }
+    }
+
+    fn source(text: &str) -> Source {
+        Source { name: "rows.csv".to_owned(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn rows_survive_being_written_and_read() {
+        let rows = [(row(Kind::Value, 180.0), 1026.87), (row(Kind::Order, -1.0), 0.999)];
+        let mut made = comparison(&rows);
+        made.rows[0].measured =
+            Some(MeasuredValue { centre: 1026.87, interval: Some((1000.0, 1050.5)), n: 3 });
+        made.rows[0].is_certain = Some(true);
+        made.rows[1].note = Some("a \"quoted\", remark".to_owned());
+        made.changed_drives = vec!["a: b = 1".to_owned(), "a: c = 2".to_owned()];
+        made.tally = Tally::of(&made.rows);
+        let text = rows_csv(std::slice::from_ref(&made));
+        let read = comparisons_of_csv(&catalogue(&made), source(&text)).expect("valid");
+        assert_eq!(read, [made]);
+        assert_eq!(rows_csv(&read), text);
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_the_catalogue_are_refused() {
+        let made = comparison(&[(row(Kind::Value, 1.0), 1.0), (row(Kind::Value, 2.0), 2.0)]);
+        let text = rows_csv(std::slice::from_ref(&made));
+        let catalogue = catalogue(&made);
+        let error = |text: &str| {
+            comparisons_of_csv(&catalogue, source(text)).expect_err("invalid").to_string()
+        };
+        let short: Vec<&str> = text.lines().take(2).collect();
+        assert!(error(&short.join("\n")).contains("s has no row 'r1'"));
+        assert!(error(&text.replace("\ns,r1,", "\ns,r9,")).contains("s has no row 'r1'"));
+        let extra = format!("{text}{}", short[1].replace(",r0,", ",r7,"));
+        assert!(error(&extra).contains("s published no row 'r7'"));
+        let bad = error(&text.replace(",reproduced,", ",perhaps,"));
+        assert!(bad.contains("rows.csv:2"), "{bad}");
+    }
+}
