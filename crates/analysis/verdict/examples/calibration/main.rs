@@ -22,7 +22,7 @@ const BLOCKS: [u32; 9] = [3, 4, 5, 6, 7, 8, 10, 15, 20];
 type Section = (&'static str, fn(u32, &[&NoiseModel]) -> Result<(), Box<dyn Error>>);
 
 const SECTIONS: [Section; 6] = [
-    ("worlds", noise_models_reported),
+    ("models", noise_models_reported),
     ("claims", claims),
     ("coverage", coverages),
     ("power", powers),
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn noise_models_reported(_: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Error>> {
-    println!("## The worlds\n\n| world | noise |\n|---|---|");
+    println!("## The noise models\n\n| noise model | noise |\n|---|---|");
     for noise_model in noise_models {
         println!("| {} | {} |", noise_model.name, noise_model.about);
     }
@@ -61,7 +61,7 @@ fn noise_models_reported(_: u32, noise_models: &[&NoiseModel]) -> Result<(), Box
 }
 
 fn claims(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Error>> {
-    println!("\n## False claims where nothing differs\n");
+    println!("\n## False claims without a difference\n");
     println!(
         "Answers with any claim, in per cent of {campaigns} campaigns of four equal stacks.\n"
     );
@@ -94,9 +94,9 @@ fn coverages(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn
         .collect();
     println!("\n## Coverage");
     let parts: [Part; 3] = [
-        ("Intervals of ratios that hold the truth, in per cent.", |c| c.ratios),
-        ("Intervals of single figures that hold the truth, in per cent.", |c| c.figures),
-        ("'Level' said of stacks that differ by 5.2 %, in per cent.", |c| c.false_levels),
+        ("Intervals of ratios that contain the truth, in per cent.", |c| c.ratios),
+        ("Intervals of single figures that contain the truth, in per cent.", |c| c.figures),
+        ("'Equivalent' claimed of stacks that differ by 5.2 %, in per cent.", |c| c.false_levels),
     ];
     for (title, share) in parts {
         println!("\n{title}\n");
@@ -112,7 +112,7 @@ fn coverages(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn
 
 fn powers(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Error>> {
     println!("\n## Power at the planned size\n");
-    println!("| world | pilot | blocks planned | found | others wrongly told | no plan |");
+    println!("| noise model | pilot | blocks planned | found | other false claims | no plan |");
     println!("|---|---|---|---|---|---|");
     let fixture = RunFixture::new(4, 1)?;
     let campaigns = campaigns / 5;
@@ -131,7 +131,7 @@ fn powers(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Er
 
 fn adaptives(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Error>> {
     println!("\n## Adaptive campaigns\n");
-    println!("| world | equal stacks: any called worse | wrong best | best named | cells |");
+    println!("| noise model | equal stacks: any called worse | wrong best | best named | cells |");
     println!("|---|---|---|---|---|");
     let fixture = RunFixture::new(8, 1)?;
     for noise_model in noise_models {
@@ -145,7 +145,7 @@ fn adaptives(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn
 
 fn precisions(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Error>> {
     println!("\n## The precision of one stack\n");
-    println!("| world | 2 % | 5 % | 10 % |\n|---|---|---|---|");
+    println!("| noise model | 2 % | 5 % | 10 % |\n|---|---|---|---|");
     let fixture = RunFixture::new(1, 1)?;
     for noise_model in noise_models {
         let cells: Vec<String> = [0.02, 0.05, 0.1]
