@@ -38,12 +38,12 @@ const EXIT_CODES: &str = "Exit codes:
   0    done
   1    a cell failed, or a finding is severe (the report says which)
   2    usage error or bad input, before anything was touched
-  130  interrupted; go on with --resume
+  130  interrupted; continue with --resume
 
 Environment:
   NO_COLOR        no colours
   DISKLAB_LOG     what to log: a level, such as 'debug', or 'disklab_lab=trace,…'
-  XDG_STATE_HOME  where disklab remembers what it has made and must take down";
+  XDG_STATE_HOME  where disklab remembers what it has created and must tear down";
 
 /// Which file system, which RAID type, which options, on these disks, for this
 /// work? disklab measures it: a study is run on modelled drives in virtual time, on
@@ -60,9 +60,9 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Carry out a study, and write its report.
+    /// Run a study and write a report.
     Run(RunArgs),
-    /// Say what a run would do and what it would cost. Touches nothing.
+    /// Print what a run would do and what it would cost. Touches nothing.
     Plan(PlanArgs),
     /// Write the report of a run.
     Report(ReportArgs),
@@ -90,10 +90,10 @@ pub enum Command {
         /// The shell: bash, zsh, fish, elvish or powershell.
         shell: String,
     },
-    /// Write man pages into a folder.
+    /// Write man pages into a directory.
     #[command(hide = true)]
     Man {
-        /// The folder, which must exist.
+        /// An existing directory.
         folder: PathBuf,
     },
 }
@@ -131,7 +131,7 @@ pub struct CampaignArgs {
     /// points. [default: the run's directory]
     #[arg(long, value_name = "DIR", help_heading = "Where")]
     pub scratch: Option<PathBuf>,
-    /// How often each cell runs. [default: the study's]
+    /// Repeats per cell. [default: the study's]
     #[arg(
         long,
         value_name = "N",
@@ -139,7 +139,7 @@ pub struct CampaignArgs {
         help_heading = "How often"
     )]
     pub repeats: Option<u32>,
-    /// Seed of everything random, the order included. [default: drawn]
+    /// Seed of everything random, including the cell order. [default: random]
     #[arg(long, value_name = "SEED", help_heading = "How often")]
     pub seed: Option<u64>,
     #[command(flatten)]
@@ -185,7 +185,7 @@ pub struct RunArgs {
     /// The run's directory, new or empty. [default: named after the study and the time]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Resume the run in the directory given by --out.
+    /// Resume the run in --out.
     #[arg(long, requires = "out", help_heading = "Output")]
     pub resume: bool,
     /// With --resume: run the failed cells again.
@@ -213,12 +213,12 @@ pub struct PlanArgs {
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// The run's folder.
+    /// The run's directory.
     pub run: PathBuf,
     /// What to write.
     #[arg(long, value_enum, default_value = "html")]
     pub format: Format,
-    /// The file to write; standard output if '-'; in the run's folder if absent.
+    /// File to write; '-' is standard output. [default: in the run's directory]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -241,15 +241,15 @@ pub enum Format {
 pub enum Listed {
     /// The shipped studies.
     Studies,
-    /// The layers of which stacks are made.
+    /// The layers that stacks are made of.
     Stacks,
     /// The kinds of workloads.
     Workloads,
     /// The drives that the lab models, and the block devices of this machine.
     Drives,
-    /// The processors whose work the lab can charge for.
+    /// The processor models that the lab can charge CPU time for.
     Processors,
-    /// What makes samples or comparisons doubtful, and how each is found.
+    /// What makes samples or comparisons suspect, and how each is found.
     Audits,
 }
 

@@ -252,7 +252,7 @@ impl Outcome {
         let outcome_of = figures.iter().take(most).map(|figure| figure.sentence());
         let mut all: Vec<String> = std::iter::once(self.sentence()).chain(outcome_of).collect();
         if figures.len() > most {
-            all.push(format!("{} more figures stand in the report.", figures.len() - most));
+            all.push(format!("{} more figures are in the report.", figures.len() - most));
         }
         all
     }

@@ -89,7 +89,7 @@ pub enum PlanError {
     #[error("an effect above 0, and a power and an error between 0 and 1, are needed")]
     Senseless,
     /// Even the most blocks are too few.
-    #[error("with noise of {:.1} % from block to block, {most_blocks} blocks do not find it: make the steps longer, calm the machine, or look for a larger effect", noise * 100.0)]
+    #[error("with noise of {:.1} % from block to block, {most_blocks} blocks do not find it: make the steps longer, use an idle machine, or look for a larger effect", noise * 100.0)]
     TooNoisy {
         /// Standard deviation of a block's log ratio.
         noise: f64,

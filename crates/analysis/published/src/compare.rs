@@ -1,13 +1,13 @@
 //! Each row, judged.
 
 use disklab_study::Study;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::measured::Summed;
 use crate::{Band, Catalogue, Finding, Kind, MeasuredCell, Row, Tally};
 
 /// Where a row stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowStatus {
     /// Ours lies within what is accepted.
@@ -54,7 +54,7 @@ pub struct JudgedRow {
     /// The unit of the published value, as read.
     pub read_unit: String,
     /// Why there is no figure of ours, or what was done to it.
-    pub note: Option<String>,
+    pub measured_note: Option<String>,
     /// Why it is missed, where that is known; none where it is met.
     pub finding: Option<Finding>,
 }
@@ -127,20 +127,20 @@ fn judge(catalogue: &Catalogue, measured: &MeasuredCell<'_>, row: &Row) -> Judge
         is_certain: None,
         counts: row.value.is_some() && !row.cpu_bound,
         read_unit: row.unit.clone(),
-        note: None,
+        measured_note: None,
         finding: None,
     };
     let found = match find(catalogue, measured, row) {
         Ok(found) => found,
         Err(why) => {
-            judged.note = Some(why);
+            judged.measured_note = Some(why);
             return judged;
         }
     };
     let (centre, interval, n) = found.measured;
     judged.measured = Some(MeasuredValue { centre, interval, n });
     judged.read_unit = found.unit;
-    judged.note = found.note;
+    judged.measured_note = found.note;
     let (Some(band), Some(published)) = (accepted, row.value) else {
         judged.status = RowStatus::NothingPublished;
         return judged;
@@ -163,7 +163,7 @@ fn find(catalogue: &Catalogue, measured: &MeasuredCell<'_>, row: &Row) -> Result
     let no_figure = || "there is no usable value among the samples".to_owned();
     let Some(baseline) = &row.baseline else {
         let Some(size) = target.measure.unit_size(&unit) else {
-            return Err(format!("'{unit}' is no unit of the measurement"));
+            return Err(format!("'{unit}' is not a unit of this measurement"));
         };
         let (centre, interval, n) = subject.summed().ok_or_else(no_figure)?;
         let interval = interval.map(|(low, high)| (low / size, high / size));

@@ -124,7 +124,7 @@ impl MeasuredCell<'_> {
                     if (times - 1.0).abs() > 0.02 {
                         value *= times;
                         note = Some(format!(
-                            "converted: ours moved 1/{} of the author's data",
+                            "converted: this run moved 1/{} of the author's data",
                             disklab_units::significant(times, 3)
                         ));
                     }

@@ -76,7 +76,7 @@ fn judge(row: Row, measured: Option<MeasuredValue>) -> JudgedRow {
         is_certain: None,
         counts: true,
         read_unit: String::new(),
-        note: None,
+        measured_note: None,
         finding: None,
         row,
     }

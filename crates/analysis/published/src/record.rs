@@ -32,42 +32,13 @@ struct Record {
     high: Option<f64>,
     blocks: Option<usize>,
     measured_to_published: Option<f64>,
-    status: Status,
+    status: RowStatus,
     is_certain: Option<bool>,
     counted: bool,
-    note: Option<String>,
+    measured_note: Option<String>,
     processor_charged: bool,
     scale: f64,
     drive_settings: String,
-}
-
-/// A row's status, as the table spells it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Status {
-    Reproduced,
-    NotReproduced,
-    NotRun,
-    NothingPublished,
-}
-
-impl Status {
-    const ALL: [(Self, RowStatus); 4] = [
-        (Self::Reproduced, RowStatus::Reproduced),
-        (Self::NotReproduced, RowStatus::NotReproduced),
-        (Self::NotRun, RowStatus::NotRun),
-        (Self::NothingPublished, RowStatus::NothingPublished),
-    ];
-
-    fn new(status: RowStatus) -> Self {
-        let found = Self::ALL.into_iter().find(|(_, known)| *known == status);
-        found.map_or(Self::NotRun, |(status, _)| status)
-    }
-
-    fn status(self) -> RowStatus {
-        let found = Self::ALL.into_iter().find(|(known, _)| *known == self);
-        found.map_or(RowStatus::NotRun, |(_, status)| status)
-    }
 }
 
 /// The rows of several studies as CSV, with a header.
@@ -136,10 +107,10 @@ fn record(comparison: &Comparison, judged: &JudgedRow) -> Record {
         high: interval.map(|(_, high)| rounded(high)),
         blocks: judged.measured.map(|measured| measured.n),
         measured_to_published: judged.quotient.map(rounded),
-        status: Status::new(judged.status),
+        status: judged.status,
         is_certain: judged.is_certain,
         counted: judged.counts,
-        note: judged.note.clone(),
+        measured_note: judged.measured_note.clone(),
         processor_charged: comparison.processor_charged,
         scale: comparison.scale,
         drive_settings: comparison.changed_drives.join("; "),
@@ -158,7 +129,7 @@ fn comparison(catalogue: &Catalogue, study: &str, rows: Vec<(&Row, Record)>) -> 
 }
 
 fn judged(catalogue: &Catalogue, row: &Row, record: Record) -> JudgedRow {
-    let status = record.status.status();
+    let status = record.status;
     JudgedRow {
         accepted: Band::of(row),
         measured: record.measured.map(|centre| MeasuredValue {
@@ -171,7 +142,7 @@ fn judged(catalogue: &Catalogue, row: &Row, record: Record) -> JudgedRow {
         is_certain: record.is_certain,
         counts: record.counted,
         read_unit: record.unit,
-        note: record.note,
+        measured_note: record.measured_note,
         finding: (status == RowStatus::NotReproduced)
             .then(|| catalogue.finding(row).cloned())
             .flatten(),
@@ -205,7 +176,7 @@ mod tests {
         made.rows[0].measured =
             Some(MeasuredValue { centre: 1026.87, interval: Some((1000.0, 1050.5)), n: 3 });
         made.rows[0].is_certain = Some(true);
-        made.rows[1].note = Some("a \"quoted\", remark".to_owned());
+        made.rows[1].measured_note = Some("a \"quoted\", note".to_owned());
         made.changed_drives = vec!["a: b = 1".to_owned(), "a: c = 2".to_owned()];
         made.tally = Tally::of(&made.rows);
         let text = rows_csv(std::slice::from_ref(&made));

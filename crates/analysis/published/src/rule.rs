@@ -140,7 +140,7 @@ fn target(fields: &mut Fields<'_>) -> Result<Target, SourceError> {
     if let Some(unit) = unit
         && of.unit_size(&unit.as_text()?).is_none()
     {
-        return Err(unit.error(format!("this is no unit of {word}")));
+        return Err(unit.error(format!("not a unit of {word}")));
     }
     Ok(Target {
         stack: fields.text("stack")?,

@@ -38,7 +38,7 @@ pub(crate) fn comparison(rows: &[(Row, f64)]) -> Comparison {
                 is_certain: None,
                 counts: true,
                 read_unit: row.unit.clone(),
-                note: None,
+                measured_note: None,
                 finding: None,
                 row,
             }

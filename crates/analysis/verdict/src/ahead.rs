@@ -33,7 +33,7 @@ impl Ahead {
         let Self { ask, figure, first, second, ratio, repeats } = self;
         let figure = if figure.is_empty() { String::new() } else { format!(" {figure}:") };
         let verdict = if *ratio < AHEAD_FROM {
-            format!("{first} and {second} level so far")
+            format!("{first} and {second} equal so far")
         } else {
             format!("{first} ahead, {ratio:.2}x {second}")
         };

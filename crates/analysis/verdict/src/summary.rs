@@ -161,7 +161,7 @@ fn level(writers: &[AnswerWriter<'_>]) -> Option<String> {
     let (number, nouns) = subjects(writers, all);
     (number > 0).then(|| {
         format!(
-            "Level with the baseline, within 5 %: {number} of {}, of {nouns}.",
+            "Equivalent to the baseline, within 5 %: {number} of {}, of {nouns}.",
             count(total(writers), "comparison")
         )
     })
@@ -171,7 +171,7 @@ fn open(writers: &[AnswerWriter<'_>]) -> Option<String> {
     let (number, nouns) = subjects(writers, comparisons(writers, &[Outcome::Inconclusive]));
     (number > 0).then(|| {
         format!(
-            "Open: {number} of {} {} undecided by these samples, of {nouns}.",
+            "Inconclusive: {number} of {} {} undecided by these samples, of {nouns}.",
             count(total(writers), "comparison"),
             if number == 1 { "is" } else { "are" }
         )
@@ -197,7 +197,7 @@ fn once(answers: &[&Answer]) -> Option<String> {
         return None;
     }
     Some(if once == all.len() {
-        "Every figure was measured once: whether the stacks differ is open.".to_owned()
+        "Every figure was measured once, so no comparison has a verdict.".to_owned()
     } else {
         format!(
             "Measured once, so without a verdict: {} of {}.",
@@ -240,7 +240,7 @@ fn suspect(writers: &[AnswerWriter<'_>]) -> Option<String> {
     }
     (number > 0).then(|| {
         format!(
-            "Left out here, because a finding makes it doubtful what they mean ({}): {}.",
+            "Left out here, because a severe finding makes them suspect ({}): {}.",
             audits.join(", "),
             count(number, "comparison")
         )
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(
             analysis.summary,
             [
-                "Every figure was measured once: whether the stacks differ is open.",
+                "Every figure was measured once, so no comparison has a verdict.",
                 "For 4 KiB synchronous writes (dd-4k), single/ext4 180 kB/s (once) and \
                  single/btrfs 20.0 kB/s (once).",
             ]
@@ -363,11 +363,11 @@ mod tests {
         let analysis = fixture.analyse();
         assert_eq!(
             analysis.summary,
-            ["Left out here, because a finding makes it doubtful what they mean \
-              (zeros-compressed): 1 comparison."]
+            ["Left out here, because a severe finding makes them suspect (zeros-compressed): \
+              1 comparison."]
         );
         let sentence = &analysis.answers[0].sentences[0];
-        assert!(sentence.ends_with("(doubtful: zeros-compressed)."), "{sentence}");
+        assert!(sentence.ends_with("(suspect: zeros-compressed)."), "{sentence}");
     }
 
     #[test]

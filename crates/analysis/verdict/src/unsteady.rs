@@ -56,7 +56,7 @@ impl Unsteady {
         let unknown = named(|counts| counts.unknown).map(|names| {
             format!(
                 "Whether and when it became steady is not known of {names}: too short, or run by a \
-                 program that tells of the whole only, as fio itself does."
+                 program that reports only the whole, as fio itself does."
             )
         });
         never.into_iter().chain(unknown).collect()

@@ -18,7 +18,7 @@ pub struct LabArgs {
     /// A guest's memory, the page cache included. [default: the study's, or 1 GiB]
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Bytes>,
-    /// Charge for the processor's work as on this one: a shipped one, such as atom-d2700
+    /// Charge for CPU time as on this processor: a shipped one, such as atom-d2700
     /// (see `disklab list processors`), or a processor file; 'none' for free. [default:
     /// the study's, or none]
     #[arg(long, value_name = "PROCESSOR", add = ArgValueCompleter::new(complete::processor))]
@@ -36,8 +36,7 @@ pub struct LabArgs {
     /// recorded. Goes before DISKLAB_LAB_KERNEL.
     #[arg(long, value_name = "PATH")]
     pub kernel: Option<PathBuf>,
-    /// How many cells run side by side. Results do not depend on it. [default: one on
-    /// each processor]
+    /// Cells to run in parallel. Results do not depend on it. [default: one per CPU]
     #[arg(long, value_name = "N")]
     pub at_once: Option<usize>,
     /// Virtual time after which a cell's guest is stopped, and the cell has failed.

@@ -95,7 +95,7 @@ fn parse_level(text: &str) -> Result<f64, ParseShareError> {
 
 fn parse_map(text: &str) -> Result<(String, String), String> {
     // Stacks have '=' in their options, as in btrfs[compress=zstd]: the one that is meant
-    // stands outside brackets.
+    // is outside brackets.
     let mut depth = 0_i32;
     for (at, c) in text.char_indices() {
         match c {

@@ -1,4 +1,4 @@
-//! What a shell may complete: the names of studies, drives and processors beside files.
+//! What a shell may complete: the names of studies, drives and processors, and files.
 //!
 //! The scripts that shells load ask this program itself, so that they know what it knows.
 

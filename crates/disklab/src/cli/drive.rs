@@ -6,20 +6,19 @@ use super::complete;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 
-/// Put a drive model through its gates: what it does beside what follows from its
-/// data without the model, such as IOPS at depth 1 beside one over mean seek, half a
-/// turn and transfer. Takes seconds; exit code 1 where a figure is missed.
+/// Validate a drive model against closed-form predictions, such as IOPS at depth 1 against
+/// 1/(mean seek + half a revolution + transfer). Takes seconds; exit code 1 if a check fails.
 #[derive(Debug, Args)]
 pub struct DriveArgs {
-    /// A model (see `disklab list drives`) or a drive file; all that come with
-    /// disklab if absent, which wants --pages.
+    /// A model (see `disklab list drives`) or a drive file. [default: all shipped models, which
+    /// needs --pages]
     #[arg(required_unless_present = "pages", add = ArgValueCompleter::new(complete::drive))]
     pub drive: Option<String>,
-    /// Draw the gates' charts into this folder, which is made where it is missing.
+    /// Draw the checks' charts into this directory, which is created if needed.
     #[arg(long, value_name = "DIR", requires = "drive")]
     pub svg: Option<PathBuf>,
-    /// Write the drive's page, or those of all drives, into this folder: Markdown
-    /// with pictures, as in docs/drives.
+    /// Write the drive's page, or those of all drives, into this directory: Markdown with
+    /// pictures, as in docs/drives.
     #[arg(long, value_name = "DIR")]
     pub pages: Option<PathBuf>,
 }

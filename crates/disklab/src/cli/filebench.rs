@@ -11,14 +11,13 @@ pub struct FilebenchArgs {
     /// such as 'fileserver' (--list names them).
     #[arg(required_unless_present = "list")]
     pub file: Option<PathBuf>,
-    /// Gives a variable a value, as if the script had set it; may be given several
-    /// times.
+    /// Give a variable a value, as if the script had set it; repeatable.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// The directory in which the files are made, whatever the script says.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
-    /// How many seconds each run lasts; the script says if absent.
+    /// Seconds per run. [default: from the script]
     #[arg(long, value_name = "SECONDS", value_parser = run_seconds)]
     pub run: Option<Duration>,
     /// Run for so many seconds before each measurement.

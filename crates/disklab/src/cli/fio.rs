@@ -24,25 +24,24 @@ pub struct FioArgs {
 #[derive(Debug, Default, Clone, PartialEq, Eq, Args)]
 pub struct FioOwnArgs {
     /// Where files lie.
-    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: Option<PathBuf>,
     /// Seed of everything random.
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
-    /// Where the report goes; printed if absent.
+    /// Where the report goes. [default: standard output]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The report's form.
     #[arg(long, value_name = "FORMAT")]
     pub output_format: Option<FioFormat>,
     /// Throughput, I/Os and latency over time, as fio's write_bw_log and its kin write them.
-    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub logs: Option<PathBuf>,
-    /// Only this section's jobs; may be given several times.
+    /// Only this section's jobs; repeatable.
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub section: Vec<String>,
-    /// Serial number of a drive that may be written to although it carries data; may be given
-    /// several times.
+    /// Serial number of a drive that may be written to although it carries data; repeatable.
     #[arg(long, value_name = "SERIAL", value_parser = NonEmptyStringValueParser::new())]
     pub erase: Vec<String>,
     /// Do not ask before drives are written to.

@@ -1,4 +1,4 @@
-//! What decides how long a run goes on, on the command line.
+//! What decides how long a run takes, on the command line.
 
 use std::time::Duration;
 
@@ -27,18 +27,18 @@ impl From<GoalWord> for GoalChoice {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "How often")]
 pub struct HowLongArgs {
-    /// Run until it is known, instead of a fixed number of times: 'best' is the best
-    /// stack of each question, 'rank' all of them in order. Stacks that are surely behind
-    /// are not run again; 30 blocks at most.
+    /// Repeat until the ranking is decided, instead of a fixed number of times: 'best' finds
+    /// the best stack of each question, 'rank' orders all of them. Stacks that are
+    /// significantly behind are not run again; 30 blocks at most.
     #[arg(long, value_enum, value_name = "GOAL")]
     pub goal: Option<GoalWord>,
-    /// Run until each stack's ratio to the baseline, or the figure of a stack that stands
-    /// alone, is known this exactly, such as 5%; 30 blocks at most. With --goal: stacks
-    /// that differ by less are as good as each other.
+    /// Run until each stack's ratio to the baseline, or the figure of the only stack, is known
+    /// this exactly, such as 5%; 30 blocks at most. With --goal: stacks that differ by less
+    /// are equivalent.
     #[arg(long, value_name = "SHARE", value_parser = parse_precision)]
     pub precision: Option<f64>,
-    /// Begin no block that would not end within this time of yours, such as 2h (in the lab
-    /// too: real time, not virtual). Alone: as many blocks as fit.
+    /// Start no block that would exceed this wall-clock time, such as 2h (in the lab too: real
+    /// time, not virtual). Alone: as many blocks as fit.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
 }

@@ -8,7 +8,7 @@ use disklab_import::{Drives, FORMATS, Format, Mapping, find_format};
 
 const EXAMPLES: &str = "Examples:
   disklab import ext4-*.json btrfs-*.json --to run     the stacks are ext4 and btrfs
-  disklab import a/*.json b/*.json --to run            the stacks are the folders a and b
+  disklab import a/*.json b/*.json --to run            the stacks are the directories a and b
   disklab import dd.txt --as raid5/ext4 --to run
   disklab import *.txt --map 'r5*=raid5/ext4:dd-write' --to run
   disklab import composite.xml --drives hdd:4 --to run judged by what four disks can do
@@ -28,19 +28,19 @@ pub struct ImportArgs {
     /// The files, in the order of their repeats.
     #[arg(required_unless_present = "published", value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The run's folder.
+    /// The run's directory.
     #[arg(long, required = true, value_name = "DIR")]
     pub to: PathBuf,
-    /// The stack that the files belong to, such as raid5/ext4. Told by the output, or by
-    /// the names of the files or their folders, if absent.
+    /// The stack that the files belong to, such as raid5/ext4. [default: from the output, or
+    /// from the names of the files or their directories]
     #[arg(long = "as", value_name = "STACK")]
     pub stack: Option<String>,
     /// Which stack, and which workload, files of a name belong to: PATTERN=STACK,
-    /// PATTERN=STACK:WORKLOAD, PATTERN=:WORKLOAD; may be given several times. A table
-    /// import.toml beside the files does the same.
+    /// PATTERN=STACK:WORKLOAD, PATTERN=:WORKLOAD; repeatable. A table import.toml next to the
+    /// files does the same.
     #[arg(long = "map", value_name = "PATTERN=STACK[:WORKLOAD]", value_parser = mapping)]
     pub map: Vec<Mapping>,
-    /// The files' format; found out from each file if absent.
+    /// The files' format. [default: recognised from each file]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub format: Option<&'static Format>,
     /// The drives beneath, by which figures are judged that are too fast for them: hdd or
@@ -69,5 +69,5 @@ fn drives(text: &str) -> Result<Drives, String> {
 fn formats() -> impl TypedValueParser<Value = &'static Format> {
     let names = FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about));
     PossibleValuesParser::new(names.collect::<Vec<_>>())
-        .try_map(|name| find_format(&name).ok_or("it is no known format"))
+        .try_map(|name| find_format(&name).ok_or("unknown format"))
 }

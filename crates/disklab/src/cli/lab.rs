@@ -16,16 +16,16 @@ pub enum LabCommand {
     /// Give a prompt with modelled drives, in virtual time: an ordinary user tries
     /// RAIDs and file systems on four 10 TB drives, and `sleep 3600` returns at once.
     Shell(ShellArgs),
-    /// Measure how fast the lab is on this machine, in half a minute: what one
-    /// simulated request costs, in round trips of 16 bytes between two processes
-    /// (RT), and how fast data go. Wants two calm processors.
+    /// Measure how fast the lab is on this machine, in half a minute: the cost of one
+    /// simulated request, in round trips of 16 bytes between two processes (RT), and the
+    /// throughput. Needs two idle CPUs.
     Bench(BenchArgs),
 }
 
 #[derive(Debug, Args)]
 pub struct BuildArgs {
-    /// An unpacked source of Linux 6.12 or later, which is only read; Debian's
-    /// package linux-source-6.12 if absent.
+    /// An unpacked source of Linux 6.12 or later, which is only read. [default: Debian's
+    /// package linux-source-6.12]
     #[arg(long, value_name = "DIR")]
     pub source: Option<PathBuf>,
     /// Build only what this study needs, as its run does.
@@ -35,8 +35,8 @@ pub struct BuildArgs {
     /// themselves. Nothing of it is installed.
     #[arg(long)]
     pub zfs: bool,
-    /// An unpacked source of OpenZFS 2.3 or later, with its `configure`; Debian's
-    /// packages if absent.
+    /// An unpacked source of OpenZFS 2.3 or later, with its `configure`. [default: Debian's
+    /// packages]
     #[arg(long, value_name = "DIR", requires = "zfs")]
     pub zfs_source: Option<PathBuf>,
 }
@@ -44,8 +44,7 @@ pub struct BuildArgs {
 #[derive(Debug, Args)]
 pub struct ShellArgs {
     /// Drives: a model (see `disklab list drives`) or a drive file, how many of
-    /// them, and of what size where it is not the model's; may be given several
-    /// times.
+    /// them, and of what size where it is not the model's; repeatable.
     #[arg(
         long,
         value_name = "MODEL[:COUNT[:SIZE]]",
@@ -56,7 +55,7 @@ pub struct ShellArgs {
     /// The guest's memory.
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub memory: Bytes,
-    /// Charge for the processor's work as on this one: a shipped one, such as
+    /// Charge for CPU time as on this processor: a shipped one, such as
     /// atom-d2700 (see `disklab list processors`), or a processor file; 'none' for free.
     #[arg(long, value_name = "PROCESSOR", default_value = "none")]
     pub processor: String,
@@ -89,7 +88,7 @@ pub struct BenchArgs {
     /// DISKLAB_LAB_KERNEL.
     #[arg(long, value_name = "PATH")]
     pub kernel: Option<PathBuf>,
-    /// The processor to measure on; the first that disklab may use if absent.
+    /// The CPU to measure on. [default: the first that disklab may use]
     #[arg(long, value_name = "N")]
     pub core: Option<usize>,
     /// How often everything is measured; medians are shown.

@@ -20,10 +20,10 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MergeArgs {
-    /// The folders of the parts, which stay as they are.
+    /// Directories of the parts, which are not changed.
     #[arg(required = true, num_args = 2.., value_name = "RUN")]
     pub parts: Vec<PathBuf>,
-    /// The folder of the run that is made.
+    /// Directory of the new run.
     #[arg(long, required = true, value_name = "DIR")]
     pub to: PathBuf,
 }

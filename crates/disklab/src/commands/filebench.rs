@@ -118,7 +118,7 @@ fn show(result: Result<Report, FilebenchError>, how: &Show) -> Result<u8, Failur
         }
     }
     if interrupted {
-        return Err(Failure::interrupted("interrupted; the figures tell of what was done"));
+        return Err(Failure::interrupted("interrupted; the figures are of what was done"));
     }
     if let Some(reason) = early {
         eprintln!("disklab: the run stopped early: {reason}");

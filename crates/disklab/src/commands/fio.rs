@@ -164,7 +164,7 @@ fn read(words: &Words) -> Result<Vec<Job>, Failure> {
 /// The exit code, and what was wrong.
 fn ended(report: &Report) -> Result<u8, Failure> {
     if report.interrupted {
-        return Err(Failure::interrupted("interrupted; the figures tell of what was done"));
+        return Err(Failure::interrupted("interrupted; the figures are of what was done"));
     }
     let mut code = DONE;
     for job in &report.jobs {

@@ -12,7 +12,7 @@ use crate::exit::Failure;
 pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
     if args.to.join("run.sqlite").exists() {
         return Err(Failure::usage_error(format!(
-            "{} holds a run already; choose another folder with --to",
+            "{} already contains a run; use another --to",
             args.to.display()
         )));
     }

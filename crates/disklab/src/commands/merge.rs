@@ -21,7 +21,7 @@ pub fn merge(args: &MergeArgs, as_json: bool) -> Result<u8, Failure> {
     let waiting = in_state(CellState::Waiting);
     if waiting > 0 && !as_json {
         eprintln!(
-            "not run yet: {}; go on with: disklab run --resume --out {}",
+            "not run yet: {}; continue with: disklab run --resume --out {}",
             count(waiting, "cell"),
             shell_words::quote(&args.to.to_string_lossy())
         );

@@ -40,7 +40,7 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
                 Some(cells) => format!("{cells} cells are left"),
             };
             eprintln!(
-                "interrupted; {left}; everything that was made has been taken down.\n{}",
+                "interrupted; {left}; everything that was created has been torn down.\n{}",
                 proceed(&open)
             );
             Ok(INTERRUPTED)
@@ -72,7 +72,7 @@ fn proceed(open: &OpenRun) -> String {
     let folder = run.folder().to_string_lossy().into_owned();
     let words = ["disklab", "run", "--resume", "--out", &folder].map(str::to_owned);
     let words = words.into_iter().chain(open.consents_left());
-    format!("Go on with: {}", shell_words::join(words))
+    format!("Continue with: {}", shell_words::join(words))
 }
 
 fn begin(args: &RunArgs) -> Result<OpenRun, Failure> {
@@ -95,7 +95,7 @@ fn begin(args: &RunArgs) -> Result<OpenRun, Failure> {
     eprint!("{}", plan::words(&checked, &estimate, false));
     drop(planning);
     let open = checked.begin(&folder, args.yes)?;
-    eprintln!("  folder        {}", folder.display());
+    eprintln!("  directory     {}", folder.display());
     Ok(open)
 }
 

@@ -44,7 +44,7 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
     }
     drop(planning);
     analysis.begin()?;
-    eprintln!("  folder        {}", analysis.folder().display());
+    eprintln!("  directory     {}", analysis.folder().display());
     let measured = Measured::of(&analysis, &caller)?;
     let outcome = outcome(&analysis, &measured);
     write_outcome(&analysis, &outcome, as_json)?;
@@ -175,7 +175,7 @@ impl Runs<'_> {
         };
         let out = folder.to_string_lossy();
         let words = shell_words::join(["disklab", "sensitivity", "--resume", "--out", &*out]);
-        Failure::from(error).with(&format!("{kept}Go on with: {words}"))
+        Failure::from(error).with(&format!("{kept}Continue with: {words}"))
     }
 }
 

@@ -352,6 +352,6 @@ fn files_of_one_full_disk_are_found() {
     }
     let found = findings(home.path(), &output);
     assert_found(&found, |name, _| ON_LOOP.contains(&name));
-    assert_says(&found, "shared-spindle", Severity::Note, &["files in one folder"]);
+    assert_says(&found, "shared-spindle", Severity::Note, &["files in one directory"]);
     assert_says(&found, "host-nearly-full", Severity::Warning, &[" full in ", " left: "]);
 }

@@ -78,7 +78,7 @@ fn what_cannot_be_compared_is_refused() {
     let cases: &[(&[&str], &str)] = &[
         (&["compare"], "RUN"),
         (&["compare", "one"], "--published"),
-        (&["compare", "nowhere", "--published"], "is no run"),
+        (&["compare", "nowhere", "--published"], "not a run directory"),
         (&["compare", "mine", "--published"], "nothing was published about 'mine'"),
         (&["compare", "one", "one", "--published"], "a second run of 'btrfs-raid1'"),
     ];

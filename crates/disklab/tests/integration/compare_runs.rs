@@ -186,8 +186,8 @@ fn usage_errors_is_refused() {
     let cases: &[(&[&str], &str)] = &[
         (&["old"], "two runs"),
         (&["old", "same", "worse"], "not 3"),
-        (&["old", "nowhere"], "is no run"),
-        (&["empty", "old"], "is no run"),
+        (&["old", "nowhere"], "not a run directory"),
+        (&["empty", "old"], "not a run directory"),
         (&["old", "broken"], "broken"),
         (&["old", "other"], "no figure in common"),
         (&["old", "same", "--level", "0%"], "outside"),

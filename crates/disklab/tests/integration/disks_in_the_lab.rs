@@ -129,7 +129,7 @@ fn a_study_runs_on_disks_from_beginning_to_end() {
 fn jobs_obey_the_same_rules(guest: &Transcript) {
     for (case, words) in [
         ("fio-kernel-name", &["may mean another drive", "by-id/virtio-VIRT0005"][..]),
-        ("fio-unasked", &["WILL BE WRITTEN TO", "blank", "say --yes to go on"]),
+        ("fio-unasked", &["WILL BE WRITTEN TO", "blank", "pass --yes to continue"]),
         ("fio-not-blank", &["it is not blank: data without a signature at byte 0"]),
         ("fio-signed", &["it is not empty: ext4 on vde ('photos')", "--erase VIRT0005"]),
         ("fio-mounted", &["vde is mounted at /mnt/a; unmount it first"]),
@@ -146,18 +146,18 @@ fn jobs_obey_the_same_rules(guest: &Transcript) {
 #[test]
 fn drives_in_use_are_refused() {
     let Some(guest) = refusals() else { return };
-    let held = "take that down first";
+    let held = "stop that first";
     for (case, words) in [
         ("mounted", &["sda is mounted at /mnt/a; unmount it first"][..]),
         ("mounted-erase", &["sda is mounted at /mnt/a"]),
         ("mounted-read-only", &["sda is mounted at /mnt/a"]),
         ("partition-mounted", &["sda1 is mounted at /mnt/a"]),
         ("root-drive", &["the root file system of this machine is on it (sda)"]),
-        ("md-member", &["md0 stands on sdb", held]),
-        ("dm-table", &["dm-0 (held) stands on sda", held]),
-        ("lvm-active", &["(group-volume) stands on sda", held]),
-        ("crypt-open", &["dm-0 (plain) stands on sda", held]),
-        ("loop-device", &["loop0 (/dev/sda) stands on sda", held]),
+        ("md-member", &["sdb is in use by md0", held]),
+        ("dm-table", &["sda is in use by dm-0 (held)", held]),
+        ("lvm-active", &["(group-volume)", held]),
+        ("crypt-open", &["sda is in use by dm-0 (plain)", held]),
+        ("loop-device", &["sda is in use by loop0 (/dev/sda)", held]),
         ("btrfs-first", &["sda is mounted at", "sda belongs to the mounted Btrfs"]),
         ("btrfs-second", &["sdb belongs to the mounted Btrfs"]),
         ("swap", &["/dev/sda is swap space in use; `swapoff` it first"]),
@@ -226,10 +226,10 @@ fn names_that_are_no_drives_stable_names_are_refused() {
         ("partition-named", &["it is a partition of sda; disklab takes whole drives only", stable]),
         ("missing", &["there is no such name"]),
         ("dangling", &["it points to ../../sdz, which does not exist"]),
-        ("a-file", &["it leads to /etc/passwd, which is no block device"]),
-        ("a-character-device", &["it leads to /dev/zero, which is no block device"]),
-        ("a-loop-device", &["it is loop0, which is no drive of its own"]),
-        ("an-array", &["it is md0, which is no drive of its own"]),
+        ("a-file", &["it leads to /etc/passwd, which is not a block device"]),
+        ("a-character-device", &["it leads to /dev/zero, which is not a block device"]),
+        ("a-loop-device", &["it is loop0, which is not a drive of its own"]),
+        ("an-array", &["it is md0, which is not a drive of its own"]),
         ("twice", &["it is the same drive as", "name each drive once"]),
         ("two-names", &["wwn-0x", "it is the same drive as", "name each drive once"]),
         ("two-paths-again", &["scsi-second", "it is the same drive as /dev/disk/by-id/scsi-first"]),
@@ -247,7 +247,7 @@ fn runs_that_cannot_be_done_are_refused() {
     let other =
         "leave out what it has no use for: /dev/disk/by-id/scsi-SLAB_HDN721010ALE604_K1BBBBB2";
     guest.refused("too-many", &["the study 'one' has 1 drive, and --on names 3", other]);
-    guest.refused("no-consent", &["WILL BE ERASED", "would be erased; say --yes to go on"]);
+    guest.refused("no-consent", &["WILL BE ERASED", "would be erased; pass --yes to continue"]);
     let plan = guest.case("plan");
     assert_eq!(plan.code, 0, "{}", plan.stderr);
     let said = format!("{}{}", plan.stdout, plan.stderr);
@@ -279,7 +279,7 @@ fn a_drive_that_changes_before_the_first_write_is_noticed() {
         ("mounted-meanwhile", &["sda is mounted at /mnt/a; unmount it first"]),
     ] {
         let said = guest.said(case, &[1]);
-        for word in words.iter().chain(&["Type 'erase' to go on", "FAILED", "1 cell failed"]) {
+        for word in words.iter().chain(&["Type 'erase' to continue", "FAILED", "1 cell failed"]) {
             assert!(said.contains(word), "{case}: no '{word}' in: {said}");
         }
         guest.case(case).touched_nothing(case);
@@ -333,7 +333,7 @@ fn ctrl_c_takes_everything_down() {
     let Some(guest) = kills() else { return };
     for case in ["ctrl-c-single", "ctrl-c-md"] {
         let said = guest.said(case, &[130]);
-        let hint = "Go on with: disklab run --resume --out /run/work/run --erase K1AAAAA1";
+        let hint = "Continue with: disklab run --resume --out /run/work/run --erase K1AAAAA1";
         assert!(said.contains(hint), "{said}");
         assert_eq!(said.ends_with("--erase K3CCCCC3"), case == "ctrl-c-md", "{said}");
         let unasked = case.replace("ctrl-c", "unasked");

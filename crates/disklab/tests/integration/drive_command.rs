@@ -44,7 +44,7 @@ fn a_drive_file_has_a_page_and_json() {
 
 #[test]
 fn usage_errors_is_reported_before_anything_is_written() {
-    disklab(&["no-such-drive"]).code(2).stderr(contains("is no drive model"));
+    disklab(&["no-such-drive"]).code(2).stderr(contains("unknown drive model"));
     disklab(&[]).code(2).stderr(contains("DRIVE"));
     disklab(&["--svg", "x"]).code(2);
     disklab(&["hgst-10tb", "--svg", "/proc/no/such"]).code(2).stderr(contains("cannot make"));

@@ -108,7 +108,7 @@ fn ctrl_c_shows_what_was_measured_until_then() {
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(out.contains("Run stopped early: it was interrupted"), "{out}");
     assert!(out.contains("make                 ") && out.contains("IO Summary:"), "{out}");
-    assert!(said.contains("interrupted; the figures tell of what was done"), "{said}");
+    assert!(said.contains("interrupted; the figures are of what was done"), "{said}");
     assert_eq!(std::fs::read_dir(&files).expect("folder").count(), 0, "it leaves nothing");
 }
 

@@ -124,10 +124,10 @@ fn bad_input_is_reported_before_anything_is_written() {
         (&["letter.txt", "--format", "cobol", "--to", "run"], "possible values: fio-json"),
         (&[one, "other-1.json", "--to", "run"], "did not do the same work: bs=4k against bs=8k"),
         (&[one, "nowhere.json", "--to", "run"], "cannot read nowhere.json"),
-        (&[one, "--map", "ext4", "--to", "run"], "is no mapping"),
+        (&[one, "--map", "ext4", "--to", "run"], "invalid mapping"),
         (&[one, "--as", "a stack", "--to", "run"], "no name for a stack"),
         (&[one, "--study", "first-look", "--to", "run"], "has no stack 'ext4'"),
-        (&[one, "--study", "no study", "--to", "run"], "'no study' is no id"),
+        (&[one, "--study", "no study", "--to", "run"], "invalid id 'no study'"),
         (&["--published", "first-look", "--to", "run"], "nothing was published about 'first-look'"),
         (&[one, "--published", "smr-2015", "--to", "run"], "cannot be used with"),
     ];
@@ -192,6 +192,9 @@ fn what_was_published_is_a_run_too() {
         assert_eq!(csv.lines().count() - 1, figures, "{study}: {csv}");
         let post = std::fs::read_to_string(home.join(study).join("report.md")).expect("a post");
         assert!(post.contains(&format!("what was published about '{study}'")), "{post}");
-        assert!(!post.contains("Published, beside ours"), "it would stand beside itself");
+        assert!(
+            !post.contains("Published and measured results"),
+            "it would be compared with itself"
+        );
     }
 }

@@ -234,7 +234,7 @@ fn what_cannot_be_modelled_is_refused() {
     };
     for (from, to, arguments, expected) in [
         ("hgst-10tb", "hgst-20tb", &[][..], "did you mean 'hgst-10tb'"),
-        ("\"10 TB\"", "\"20 TB\"", &[], "is not to be had of the model"),
+        ("\"10 TB\"", "\"20 TB\"", &[], "is not available of the model"),
         ("hgst-10tb", "./no-such.toml", &[], "cannot read the drive file"),
         ("hgst-10tb", "./mine.toml", &[], "mine.toml:"),
         ("SMALL", "", &["--memory", "1 MiB"], "--memory"),

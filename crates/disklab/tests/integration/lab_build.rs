@@ -21,7 +21,7 @@ fn what_cannot_be_built_from_ends_with_2_and_makes_nothing() {
     std::fs::create_dir(&folder).expect("made");
     let cache = place.path().join("cache");
     for (arguments, expected) in [
-        (vec!["--source", "/no/such/source"], "'/no/such/source' is no kernel source"),
+        (vec!["--source", "/no/such/source"], "'/no/such/source' is not a kernel source"),
         (vec!["--source", folder.to_str().expect("text")], "cannot read 'Makefile'"),
         (vec!["--zfs-source", "/no/such/source"], "--zfs"),
     ] {
@@ -37,7 +37,7 @@ fn refusal(folder: &Path) -> String {
     let output = build(&cache).arg("--source").arg(folder).output().expect("it ran");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("is no kernel source"), "{said}");
+    assert!(said.contains("is not a kernel source"), "{said}");
     assert!(said.contains(&format!("'{}'", folder.display())), "{said}");
     assert!(!cache.exists(), "{said}");
     said
@@ -70,7 +70,7 @@ fn a_folder_that_is_half_a_kernel_or_another_project_is_refused() {
         .arg(&file)
         .assert()
         .code(2)
-        .stderr(contains("is no kernel source"));
+        .stderr(contains("is not a kernel source"));
 }
 
 #[test]

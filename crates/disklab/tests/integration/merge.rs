@@ -104,7 +104,7 @@ fn usage_errors_is_reported_before_anything_is_made() {
     for (words, expected) in [
         (&["merge", "x", "--to", "z"][..], "2 values required"),
         (&["merge", "x", "y"], "--to <DIR>"),
-        (&["merge", "x", "nothing", "--to", "z"], "nothing is no run"),
+        (&["merge", "x", "nothing", "--to", "z"], "nothing: not a run directory"),
         (&["merge", "x", "y", "--to", "z"], "only what was run in the lab"),
     ] {
         disklab(home).args(words).assert().code(2).stderr(contains(expected));

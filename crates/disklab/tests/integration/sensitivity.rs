@@ -69,7 +69,7 @@ fn usage_errors_is_reported_before_anything_is_touched() {
     assert!(error.contains("there is nothing to compare"), "{error}");
     let (code, _, error) = disklab(home.path(), &["sensitivity", "--resume", "--out", "none"]);
     assert_eq!(code, Some(2));
-    assert!(error.contains("holds no analysis to go on with"), "{error}");
+    assert!(error.contains("contains no analysis to resume"), "{error}");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn drives_are_drawn_by_the_seed() {
     }
 }
 
-/// In the lab: the write cache off, whose figure hangs on one overhead of the drive
+/// In the lab: the write cache off, whose figure depends on one overhead of the drive
 /// (docs/method/sensitivity.md).
 #[test]
 fn what_a_claim_depends_on_is_found_one_at_a_time_and_all_at_once() {
@@ -130,7 +130,7 @@ fn what_a_claim_depends_on_is_found_one_at_a_time_and_all_at_once() {
     let words = [&common[..], &cell, &["--out", "one"]].concat();
     let (code, said, error) = disklab(home.path(), &words);
     assert_eq!(code, Some(0), "{error}");
-    assert!(said.contains("1 more are met at one value and missed at another"), "{said}");
+    assert!(said.contains("1 more are reproduced at one value and not at another"), "{said}");
     let ends: Vec<f64> = read("one")["sensitivity"]["parameters"][0]["ends"]
         .as_array()
         .expect("ends")

@@ -137,9 +137,9 @@ impl<'a> Fields<'a> {
         let text = node.as_text()?;
         let (low, high) = (range.start(), range.end());
         let expected = if *high == u64::MAX {
-            format!("a whole number from {low}")
+            format!("an integer from {low}")
         } else {
-            format!("a whole number from {low} to {high}")
+            format!("an integer from {low} to {high}")
         };
         text.trim()
             .parse()

@@ -54,7 +54,7 @@ pub(crate) fn pattern(text: &str, offsets: bool) -> Result<Vec<PatternPart>, Str
 /// bytes that hold them, the least first; negative ones have four.
 fn number(text: &str) -> Result<(Vec<u8>, &str), String> {
     let wrong =
-        || format!("'{}' is no pattern; expected numbers, 0x…, or text in \"\"", shown(text));
+        || format!("invalid pattern '{}': expected numbers, 0x…, or text in \"\"", shown(text));
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
         let (digits, after) = digits.split_at(end);

@@ -63,7 +63,7 @@ impl OptionValue<'_> {
         match self.text.parse::<u64>() {
             Ok(n) if (least..=86_400_000).contains(&n) => Ok(Duration::from_millis(n)),
             _ => Err(format!(
-                "expected a whole number of milliseconds from {least}, found '{}'",
+                "expected an integer of milliseconds from {least}, found '{}'",
                 shown(self.text)
             )),
         }
@@ -97,7 +97,7 @@ impl OptionValue<'_> {
 pub(crate) fn percent(text: &str) -> Result<u8, String> {
     match text.trim().parse::<u8>() {
         Ok(n) if n <= 100 => Ok(n),
-        _ => Err(format!("expected a whole number from 0 to 100, found '{}'", shown(text))),
+        _ => Err(format!("expected an integer from 0 to 100, found '{}'", shown(text))),
     }
 }
 

@@ -10,11 +10,11 @@ const MOST_NAMES: usize = 10_000;
 /// A name that stays in the directory, and means one file to fio.
 fn file_name(name: &str, folders: bool) -> Result<(), String> {
     let why = if name.contains('/') && !folders {
-        "it names a folder, and disklab runs the job in the directory that is measured"
+        "it names a directory, and disklab runs the job in the directory that is measured"
     } else if name.contains('\\') {
         "fio takes '\\' for an escape; give plain names"
     } else if name == "-" {
-        "it is no file's name"
+        "not a file name"
     } else if let Err(why) = FileName::new(name.rsplit('/').next().unwrap_or_default()) {
         return Err(format!("'{}' is not allowed here: {why}", shown(name)));
     } else if name.len() > 4095 {

@@ -33,7 +33,7 @@ pub(crate) fn size(text: &str, base: KbBase) -> Result<u64, String> {
     }
     let number = || {
         format!(
-            "'{}' is no size; expected a whole number with an optional unit, such as '4k' or '1G'",
+            "invalid size '{}': expected an integer with an optional unit, such as '4k' or '1G'",
             shown(text)
         )
     };
@@ -87,7 +87,7 @@ pub(crate) fn time(text: &str, unit: TimeUnit) -> Result<Duration, String> {
     let text = text.trim();
     let error = || {
         format!(
-            "'{}' is no time; expected a whole number with an optional unit: us, ms, s, m, h or d",
+            "invalid time '{}': expected an integer with an optional unit: us, ms, s, m, h or d",
             shown(text)
         )
     };
@@ -117,16 +117,14 @@ pub(crate) fn time(text: &str, unit: TimeUnit) -> Result<Duration, String> {
     }
 }
 
-/// Reads a whole number from `least` to `most`, with units as sizes have them.
+/// Reads an integer from `least` to `most`, with units as sizes have them.
 pub(crate) fn count(text: &str, least: u64, most: u64, base: KbBase) -> Result<u64, String> {
     match size(text, base) {
         Ok(n) if (least..=most).contains(&n) => Ok(n),
         Ok(_) | Err(_) if most >= LARGEST => {
-            Err(format!("expected a whole number from {least}, found '{}'", shown(text)))
+            Err(format!("expected an integer from {least}, found '{}'", shown(text)))
         }
-        _ => {
-            Err(format!("expected a whole number from {least} to {most}, found '{}'", shown(text)))
-        }
+        _ => Err(format!("expected an integer from {least} to {most}, found '{}'", shown(text))),
     }
 }
 

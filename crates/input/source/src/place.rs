@@ -29,8 +29,7 @@ impl Source {
         let source = Arc::new(Self { name, text });
         // The byte stands as the replacement character, of three bytes.
         let place = Location { source, span: at..at + 3 };
-        Err(place
-            .error(format!("this is no UTF-8 text (byte 0x{byte:02x}); save the file as UTF-8")))
+        Err(place.error(format!("not UTF-8 (byte 0x{byte:02x}); save the file as UTF-8")))
     }
 }
 
@@ -61,7 +60,7 @@ mod tests {
         let error = read(b"run 5\n# na\xefve \xff\n").expect_err("Latin-1");
         assert_eq!((error.line, error.column), (2, 5));
         let shown = error.to_string();
-        assert!(shown.starts_with("a.f:2:5: this is no UTF-8 text (byte 0xef)"), "{shown}");
+        assert!(shown.starts_with("a.f:2:5: not UTF-8 (byte 0xef)"), "{shown}");
         // Cut in the middle of a character, and at the very end.
         assert_eq!(read(b"\xe2\x82").map_err(|e| e.column).map(|_| ()), Err(1));
     }

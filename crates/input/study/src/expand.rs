@@ -162,7 +162,7 @@ fn choose(node: &Node, drives: &[DriveSpec]) -> Result<Vec<usize>, SourceError> 
         if chosen.len() == before {
             let names = drives.iter().map(|d| d.name.as_str());
             return Err(item.error(format!(
-                "`drives`: '{name}' is no drive of this study, or stands here twice{}; known: {}",
+                "`drives`: unknown drive '{name}', or named twice here{}; known: {}",
                 did_you_mean(&name, names.clone()),
                 one_of(names)
             )));
@@ -205,7 +205,7 @@ fn check_stack_id(key: &Key) -> Result<(), SourceError> {
         return Ok(());
     }
     Err(key.place.error(format!(
-        "'{}' is no name for a stack; expected visible characters without * ? : and quotes, \
+        "invalid stack name '{}': expected visible characters without * ? : and quotes, \
          such as 'raid5'",
         key.name
     )))

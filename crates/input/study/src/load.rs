@@ -129,7 +129,7 @@ pub(crate) fn check_id(node: &Node) -> Result<FileName, SourceError> {
         return Ok(id);
     }
     Err(node.error(format!(
-        "'{id}' is no id; expected letters, digits and any of - _ . = +, such as 'dd-write-4k'"
+        "invalid id '{id}': expected letters, digits and any of - _ . = +, such as 'dd-write-4k'"
     )))
 }
 
@@ -197,7 +197,7 @@ fn known_stack(node: &Node, stacks: &[StackSpec]) -> Result<String, SourceError>
         return Ok(id);
     }
     let hint = did_you_mean(&id, stacks.iter().map(|s| s.id.as_str()));
-    Err(node.error(format!("'{id}' is no stack of this study{hint}")))
+    Err(node.error(format!("unknown stack '{id}'{hint}")))
 }
 
 fn questions(

@@ -123,10 +123,7 @@ impl Filler {
             let name = &rest[open + 1..close];
             let value = parameters.get(name).ok_or_else(|| {
                 let known: Vec<_> = parameters.keys().map(|k| format!("{{{k}}}")).collect();
-                node.error(format!(
-                    "'{{{name}}}' is no parameter here; known: {}",
-                    known.join(", ")
-                ))
+                node.error(format!("unknown parameter '{{{name}}}'; known: {}", known.join(", ")))
             })?;
             self.take(node, open + value.len())?;
             filled.push_str(&rest[..open]);

@@ -81,7 +81,7 @@ pub fn parse_layers(node: &Node) -> Result<Vec<LayerSpec>, SourceError> {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(fits) {
             return Err(node.error(format!(
-                "'{name}' is no layer's name; expected one such as 'md-raid5' or 'ext4'"
+                "invalid layer name '{name}': expected one such as 'md-raid5' or 'ext4'"
             )));
         }
         layers.push(LayerSpec { name: name.to_owned(), options, place: node.place.clone() });
@@ -116,7 +116,9 @@ pub(crate) fn parse_options(
             Some((key, value)) => (key.trim(), Some(unquoted(value.trim()).to_owned())),
         };
         if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic() && !"[]/'\"".contains(c)) {
-            return Err(node.error(format!("'{option}' is no option; expected name or name=value")));
+            return Err(
+                node.error(format!("invalid option '{option}': expected name or name=value"))
+            );
         }
         options.push((key.to_owned(), value));
     }

@@ -40,7 +40,7 @@ pub struct ParseRateError(String);
 
 impl fmt::Display for ParseRateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}' is no rate; expected a size per second, such as '415 MB/s'", self.0)
+        write!(f, "invalid rate '{}': expected a size per second, such as '415 MB/s'", self.0)
     }
 }
 

@@ -19,7 +19,7 @@ pub enum ParseShareError {
 impl fmt::Display for ParseShareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown(text) => write!(f, "'{text}' is no share; write it in per cent, as 5%"),
+            Self::Unknown(text) => write!(f, "invalid share '{text}': write it in per cent, as 5%"),
             Self::Bare(text, number) => write!(
                 f,
                 "'{text}' may mean {text}% or {}: write the one that is meant with its %",

@@ -80,8 +80,8 @@ fn markdown(file: &DriveFile, values: &[Value], checked: &[Checked]) -> String {
         let _ = write!(page, "\n{}\n", file.note);
     }
     page.push_str(
-        "\nEvery figure below is the model's, beside what follows from the drive's data without the \
-         model. Nothing was measured on a drive.\n",
+        "\nEvery figure below is the model's, next to what follows from the drive's data without \
+         the model. Nothing was measured on a drive.\n",
     );
     if let Some(like) = pictured(file) {
         let _ = write!(
@@ -203,7 +203,7 @@ pub fn with_index(text: &str, drives: &[(&DriveFile, &[Checked])]) -> Option<Str
 /// The table of all drives.
 fn index(drives: &[(&DriveFile, &[Checked])]) -> String {
     let mut table =
-        String::from("| drive | kind | capacity | figures met | |\n|---|---|--:|--:|---|\n");
+        String::from("| drive | kind | capacity | checks passed | |\n|---|---|--:|--:|---|\n");
     for (file, checked) in drives {
         let figures =
             || checked.iter().flat_map(|c| &c.outcome.figures).filter(|figure| figure.is_binding());

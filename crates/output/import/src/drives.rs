@@ -43,7 +43,7 @@ impl Drives {
                 let models = disklab_drive::SHIPPED.iter().map(|(id, _)| *id);
                 let hint = did_you_mean(name, known.clone().chain(models));
                 ImportError::Other(format!(
-                    "'{name}' is no kind of drive{hint}; expected {} or a model (see `disklab list \
+                    "unknown kind of drive '{name}'{hint}; expected {} or a model (see `disklab list \
                      drives`), with their number, such as 'hdd:4'",
                     one_of(known)
                 ))
@@ -113,11 +113,11 @@ mod tests {
     #[test]
     fn what_is_no_drive_is_refused_with_what_is() {
         for (text, expected) in [
-            ("", "'' is no kind of drive"),
+            ("", "unknown kind of drive ''"),
             ("hd", "(did you mean 'hdd'?)"),
             ("hdd:0", "'hdd:0': expected 1 to 256 drives"),
             ("hdd:many", "expected 1 to 256 drives"),
-            ("hdd:4,", "'' is no kind of drive"),
+            ("hdd:4,", "unknown kind of drive ''"),
         ] {
             let error = Drives::parse(text).expect_err(text).to_string();
             assert!(error.contains(expected), "{error}");

@@ -28,10 +28,10 @@ pub(crate) fn source(path: &Path) -> Result<Arc<Source>, ImportError> {
     };
     let text = text.ok_or_else(|| {
         wrong(if path.file_name().is_some_and(|name| name == "run.sqlite") {
-            &"it is a run of disklab's, which needs no import: give its folder to `disklab report` \
+            &"it is a disklab run, which needs no import: give its directory to `disklab report` \
               or `disklab compare`"
         } else {
-            &"it is no text (neither UTF-8 nor UTF-16)"
+            &"not a text file (neither UTF-8 nor UTF-16)"
         })
     })?;
     Ok(Arc::new(Source { name: path.display().to_string(), text }))
@@ -80,7 +80,7 @@ impl Seen {
         text.hash(&mut digest);
         match self.texts.insert((text.len(), digest.finish()), name.clone()) {
             Some(known) => Err(ImportError::Other(format!(
-                "{known} and {name} hold the same output: a copy is no repeat; leave one of them \
+                "{known} and {name} hold the same output: a copy is not a repeat; leave one of them \
                  out"
             ))),
             None => Ok(()),

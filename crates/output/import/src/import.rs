@@ -195,8 +195,8 @@ fn read_file(
         let stack = stack.clone().or_else(by_output).or_else(by_name).ok_or_else(|| {
             ImportError::Other(format!(
                 "{}: which stack do these figures belong to? Neither the output nor the file's name \
-                 tells; say it with --as STACK, with --map '{name}=STACK', or in a table {TABLE} \
-                 beside the file",
+                 says; give it with --as STACK, with --map '{name}=STACK', or in a table {TABLE} \
+                 next to the file",
                 path.display()
             ))
         })?;
@@ -318,7 +318,7 @@ fn same_work(a: &Assigned, b: &Assigned) -> Result<(), ImportError> {
         one_line(&left.join(", "))
     };
     Err(ImportError::Other(format!(
-        "{} and {} both tell of a workload '{}', but did not do the same work: {} against {}. Give \
+        "{} and {} both have a workload '{}', but did not do the same work: {} against {}. Give \
          one of them another name with --map 'PATTERN=STACK:WORKLOAD', or leave it out",
         a.file,
         b.file,

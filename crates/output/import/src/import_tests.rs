@@ -132,13 +132,13 @@ fn what_cannot_be_placed_is_refused() {
     let binary = folder.file("b-1.txt", [0xff, 0x00, 0x80]);
     let failed = |files: Vec<PathBuf>| said(&Request { files, ..Request::default() });
     assert!(failed(vec![unknown.clone()]).contains("known are 'fio-json'"));
-    assert!(failed(vec![binary]).contains("it is no text"));
+    assert!(failed(vec![binary]).contains("not a text file"));
     assert!(failed(vec![folder.0.path().join("nowhere")]).contains("cannot read"));
     assert!(failed(Vec::new()).contains("which files?"));
     let long = format!("{}{}", fio("4k", 1.0), "\n".repeat(1000));
     let (one, copy) = (folder.file("ext4-1.json", &long), folder.file("ext4-2.json", &long));
     assert!(failed(vec![one.clone(), one.clone()]).contains("is named twice"));
-    assert!(failed(vec![one, copy]).contains("a copy is no repeat"));
+    assert!(failed(vec![one, copy]).contains("a copy is not a repeat"));
     let request =
         Request { files: vec![unknown], format: crate::find_format("dd"), ..Request::default() };
     let error = said(&request);
@@ -187,7 +187,7 @@ fn drives_that_somebody_names_are_in_every_sample() {
     request.drives = Some(Drives::parse("hdd:2").expect("valid"));
     assert_eq!(drives(&request).len(), 2);
     folder.file("import.toml", "drives = \"disk:2\"\n");
-    assert!(said(&request).contains("import.toml:1:10: 'disk' is no kind of drive"));
+    assert!(said(&request).contains("import.toml:1:10: unknown kind of drive 'disk'"));
 }
 
 #[test]

@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         };
         self.at = end;
         serde_json::from_str(&self.text[start..end])
-            .map_err(|_| self.place(start).error("this is no text of JSON"))
+            .map_err(|_| self.place(start).error("not valid JSON text"))
     }
 
     fn word(&mut self) -> Result<Value, SourceError> {
@@ -315,7 +315,7 @@ impl Json {
             }),
             _ => None,
         };
-        whole.map(Some).ok_or_else(|| field.expected(name, "a whole number from 0"))
+        whole.map(Some).ok_or_else(|| field.expected(name, "an integer from 0"))
     }
 
     fn expected(&self, name: &str, expected: &str) -> SourceError {

@@ -28,7 +28,7 @@ impl Mapping {
     pub fn parse(text: &str) -> Result<Self, ImportError> {
         let wrong = || {
             ImportError::Other(format!(
-                "'{text}' is no mapping; expected PATTERN=STACK, PATTERN=STACK:WORKLOAD or \
+                "invalid mapping '{text}': expected PATTERN=STACK, PATTERN=STACK:WORKLOAD or \
                  PATTERN=:WORKLOAD, such as 'ext4-*=single/ext4'"
             ))
         };

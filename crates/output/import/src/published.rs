@@ -58,7 +58,7 @@ impl Import {
         if cells.is_empty() {
             return Err(ImportError::Other(format!(
                 "of '{}', only comparisons were published, and no figure: `disklab compare RUN \
-                 --published` holds a run against them",
+                 --published` compares a run with them",
                 study.id
             )));
         }
@@ -87,7 +87,7 @@ fn place<'a>(
     let target = catalogue.target(row, &row.subject).map_err(str::to_owned)?;
     let unit = target.unit.as_deref().unwrap_or(&row.unit);
     if target.measure.unit_size(unit).is_none() {
-        return Err(format!("'{unit}' is no unit of the measurement"));
+        return Err(format!("'{unit}' is not a unit of this measurement"));
     }
     let stack = target.stack.clone().unwrap_or_else(|| row.subject.clone());
     let stack_at = study.stack_index(&stack).ok_or("the study has no such stack")?;

@@ -128,10 +128,9 @@ pub(crate) fn check_ranges(reading: &Reading) -> Result<(), SourceError> {
                 }
             }
         }
-        for (what, ns) in [
-            ("the processor time", step.cpu.user_ns),
-            ("the kernel's processor time", step.cpu.system_ns),
-        ] {
+        for (what, ns) in
+            [("the CPU time", step.cpu.user_ns), ("the kernel's CPU time", step.cpu.system_ns)]
+        {
             if ns as f64 > PROCESSOR_NS {
                 return refuse(what, ns as f64 / 1e9, PROCESSOR_NS / 1e9, "s");
             }

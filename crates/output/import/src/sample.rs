@@ -48,7 +48,7 @@ fn untold(reading: &Reading) -> String {
         untold.push("what the drives really read and wrote (reads from memory and data that were compressed away would not be noticed)");
     }
     if steps.iter().all(|s| s.cpu.user_ns == 0 && s.cpu.system_ns == 0) {
-        untold.push("processor time");
+        untold.push("CPU time");
     }
     untold.push("what else ran, the kernel, mount options, and the drives' state");
     format!("{}.", untold.join("; "))

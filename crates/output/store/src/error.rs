@@ -42,7 +42,7 @@ pub enum StoreError {
     /// The database's journal would have SQLite read and remove another file.
     #[error(
         "{} is not used: it names another file, which SQLite would remove; disklab writes no such \
-         journal. Remove it if you trust the run beside it",
+         journal. Remove it if you trust the run next to it",
         path.display()
     )]
     UnknownJournal {
@@ -86,13 +86,13 @@ pub enum StoreError {
     },
     /// A folder without a run.
     #[error(
-        "{} is no run: it has no {DATABASE}; a run is the folder that `disklab run` names when it \
+        "{}: not a run directory (no {DATABASE}); `disklab run` prints a run's directory when it \
          starts", .0.display()
     )]
     NoRun(PathBuf),
     /// A run where another one was to be made.
     #[error(
-        "{} holds a run already; choose another folder with --out, or go on with it by --resume",
+        "{} already contains a run; use another --out, or continue it with --resume",
         .0.display()
     )]
     HoldsRun(PathBuf),

@@ -254,7 +254,7 @@ impl Phase {
             Self::Make => "making the stack",
             Self::Prepare => "writing the data",
             Self::Measure => "measuring",
-            Self::TearDown => "taking down",
+            Self::TearDown => "tearing down",
         }
     }
 }

@@ -16,7 +16,7 @@ pub fn confirm_erasing(yes: bool) -> Result<(), BenchError> {
     if !std::io::stdin().is_terminal() {
         return Err(BenchError::ConsentNeeded);
     }
-    eprint!("Everything on these drives will be lost. Type 'erase' to go on: ");
+    eprint!("Everything on these drives will be lost. Type 'erase' to continue: ");
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).map_err(BenchError::Answer)?;
     if answer.trim() == "erase" { Ok(()) } else { Err(BenchError::ConsentRefused) }

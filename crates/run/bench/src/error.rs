@@ -33,7 +33,7 @@ pub enum BenchError {
     #[error(transparent)]
     Stack(#[from] StackError),
     /// What was made could not be taken down; going on would measure on ruins.
-    #[error("could not take down what cell {cell} made: {why}")]
+    #[error("could not tear down what cell {cell} created: {why}")]
     TearDown {
         /// The cell's number.
         cell: u32,
@@ -59,7 +59,7 @@ pub enum BenchError {
     },
     /// The kernel that the user named has no OpenZFS, and stacks need it.
     #[error(
-        "'{}' has no programs of OpenZFS beside it, which stacks with ZFS need: name the kernel \
+        "'{}' has no programs of OpenZFS next to it, which stacks with ZFS need: name the kernel \
          that `disklab lab build --zfs` makes, where that put it, or leave these stacks out with \
          --without 'zfs*:*'", .0.display()
     )]
@@ -68,13 +68,13 @@ pub enum BenchError {
     #[error("{}", lines(.0))]
     Refused(Vec<Objection>),
     /// Nobody consented to what the run destroys.
-    #[error("the drives named above would be erased; say --yes to go on")]
+    #[error("the drives named above would be erased; pass --yes to continue")]
     ConsentNeeded,
     /// The user was asked, and did not consent.
     #[error("nothing was touched")]
     ConsentRefused,
     /// The user's answer could not be read.
-    #[error("cannot read the answer: {0}; say --yes to go on")]
+    #[error("cannot read the answer: {0}; pass --yes to continue")]
     Answer(std::io::Error),
     /// A drive that was not checked, which is never touched.
     #[error("nobody has looked at drive {} of the bench, so it is not touched", .0 + 1)]

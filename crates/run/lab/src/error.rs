@@ -53,7 +53,7 @@ pub enum LabError {
     /// The disk that holds what the guests wrote is full, whatever the caller allowed.
     #[error(
         "the disk with the lab's files is full: what the guest wrote takes {} of '{}', and \
-         other programs the rest. Free space there, name another folder with --scratch, or use \
+         other programs the rest. Free space there, name another directory with --scratch, or use \
          a smaller scale",
         disklab_units::Bytes(*bytes).iec(), folder.display()
     )]
@@ -78,13 +78,13 @@ pub enum LabError {
         console: String,
     },
     /// Nothing will ever happen in the guest again.
-    #[error("the guest sleeps for ever: no timer runs and no request is pending")]
+    #[error("guest deadlock: no timer is armed and no request is in flight")]
     Asleep,
     /// Nothing was heard of a guest that was to go on.
     #[error(
-        "the guest stood still: for {seconds} s it was to go on, and neither its kernel nor its \
-         programs used the processor ({state}). Nothing in it can do that by itself: run it \
-         again, and report it if it comes back"
+        "the guest hung: it was runnable for {seconds} s, and neither its kernel nor its programs \
+         used the CPU ({state}). Nothing in a guest causes that: retry, and report it if it \
+         recurs"
     )]
     Hangs {
         /// For how long.

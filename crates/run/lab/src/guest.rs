@@ -148,7 +148,7 @@ pub fn mount_host(folder: &Path, place: &Path) -> io::Result<()> {
     fs::create_dir_all(place).map_err(|e| failed("make", place, e))?;
     let path = std::ffi::CString::new(folder.as_os_str().as_bytes())?;
     mount("none", place, "hostfs", MountFlags::empty(), path.as_c_str())
-        .map_err(|e| failed("mount the host's folder at", place, e.into()))
+        .map_err(|e| failed("mount the host's directory at", place, e.into()))
 }
 
 /// The environment for programs: nothing of the host's is there.

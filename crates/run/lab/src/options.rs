@@ -139,7 +139,7 @@ impl LabOptions {
         for (name, _) in &self.shown {
             let plain = !name.is_empty() && name.len() < 40 && !name.contains(['/', '.']);
             if !plain || place::is_taken(name) {
-                return bad(format!("'{name}' cannot be the name of a folder for the guest"));
+                return bad(format!("'{name}' cannot be the name of a directory for the guest"));
             }
         }
         for word in self.init_arguments.iter().chain(&self.kernel_arguments) {

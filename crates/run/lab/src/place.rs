@@ -21,7 +21,7 @@ const HERE: &str = "/proc/self/cwd";
 /// The program that the kernel starts.
 const FIRST_PROGRAM: &str = "first-program";
 /// The link to the folder of the guest's first program, and where it is mounted.
-const PROGRAM_FOLDER: &str = "program-folder";
+const PROGRAM_FOLDER: &str = "program-directory";
 const PROGRAM_PLACE: &str = "program";
 /// The link to that program: a program finds on its stack the path that it was started
 /// by, and a longer one moves all that follows.
@@ -45,10 +45,10 @@ impl WorkDir {
             .filter(|parent| executes(parent))
             .find_map(|parent| NamedFolder::within(parent, BYTES))
             .or_else(|| NamedFolder::within(&options.folder, 0));
-        let what = "make a working folder for the kernel, in /dev/shm or /var/tmp";
+        let what = "create a working directory for the kernel, in /dev/shm or /var/tmp";
         let missing = || LabError::system(what)(io::Error::from(io::ErrorKind::PermissionDenied));
         let place = Self(folder.ok_or_else(missing)?);
-        let what = format!("fill the kernel's working folder '{}'", place.path().display());
+        let what = format!("fill the kernel's working directory '{}'", place.path().display());
         place.fill(options).map_err(LabError::system(what))?;
         Ok(place)
     }

@@ -32,7 +32,7 @@ impl Sockets {
 
     /// Makes them.
     pub fn new(folder: &Path, disks: usize) -> Result<Self, LabError> {
-        let what = format!("open the lab's folder '{}'", folder.display());
+        let what = format!("open the lab's directory '{}'", folder.display());
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let folder = open(folder, flags, Mode::empty()).map_err(LabError::system(what))?;
         let calendar = listener(&folder, Self::CALENDAR)?;

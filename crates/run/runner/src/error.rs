@@ -23,7 +23,7 @@ use crate::studies::StudyError;
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
     /// The user asked to stop.
-    #[error("interrupted; everything that was made has been taken down")]
+    #[error("interrupted; everything that was created has been torn down")]
     Interrupted,
     /// Options contradict each other, the bench or the run.
     #[error(transparent)]
@@ -143,14 +143,14 @@ pub enum RunnerError {
     Open(StoreError),
     /// A directory holds a run.
     #[error(
-        "{} holds a run already; choose another folder with --out, or go on with it by --resume",
+        "{} already contains a run; use another --out, or continue it with --resume",
         .0.display()
     )]
     Occupied(PathBuf),
     /// The study's name leads to another study than the run's.
     #[error(
-        "the run in {} was begun with another '{name}' than there is now; leave the study's name \
-         out to go on with the one it was begun with",
+        "the run in {} was started with another '{name}' than there is now; leave the study's name \
+         out to resume with the one it was started with",
         folder.display()
     )]
     OtherStudy {

@@ -72,8 +72,8 @@ pub enum OptionsError {
     KernelElsewhere(BenchKind),
     /// An option differs from that of the run that is resumed.
     #[error(
-        "{flag} is {now}, but this run was begun with {then}; leave {flag} out to go on with it, \
-         or start a new run"
+        "{flag} is {now}, but this run was started with {then}; leave {flag} out to resume it, or \
+         start a new run"
     )]
     Differs {
         /// The option.

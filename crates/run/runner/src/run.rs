@@ -184,7 +184,7 @@ pub fn resume(
     let (begun, left) = (all.len(), cells.len());
     let (plan, bench) = make_ready(checked, &info, all, request.yes, observer)?;
     observer.note(&if plan.stop.is_some() {
-        format!("{} cells are done; what is left hangs on the samples", begun - left)
+        format!("{} cells are done; what is left depends on the samples", begun - left)
     } else {
         format!("{left} of {begun} cells are left")
     });

@@ -202,6 +202,19 @@ dd = { direction = "write", bs = "4k", count = 4 }
         assert_eq!(preflight.left_out.len(), 2, "{:?}", preflight.left_out);
     }
 
+    /// With programs missing, the pattern is wrong all the same, and named first.
+    #[test]
+    fn a_misspelt_pattern_is_refused_if_nothing_can_run() {
+        let (preflight, study) = preflight();
+        let nothing = Preflight { pairs: Vec::new(), ..preflight };
+        let pattern = ["x/*".to_owned()];
+        let error = Selection::new(&pattern, &[]).narrow(&mut nothing.clone(), &study).unwrap_err();
+        assert_eq!((error.flag, error.pattern.as_str()), ("--only", "x/*"));
+        assert_eq!(error.stacks, ["single/x", "single/y"]);
+        let known = ["single/*".to_owned()];
+        assert_eq!(Selection::new(&known, &[]).narrow(&mut nothing.clone(), &study), Ok(()));
+    }
+
     #[test]
     fn a_misspelt_pattern_is_refused_with_a_tip() {
         let (preflight, study) = preflight();

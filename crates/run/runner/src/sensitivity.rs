@@ -81,13 +81,12 @@ pub enum SensitivityError {
     },
     /// The directory has one.
     #[error(
-        "{} holds an analysis already; choose another folder with --out, or go on with it by \
-         --resume",
+        "{} already contains an analysis; use another --out, or continue it with --resume",
         .0.display()
     )]
     Occupied(PathBuf),
     /// The directory has none that can be resumed.
-    #[error("{} holds no analysis to go on with: {}: {why}", folder.display(), file.display())]
+    #[error("{} contains no analysis to resume: {}: {why}", folder.display(), file.display())]
     NotThere {
         /// The directory.
         folder: PathBuf,
@@ -97,7 +96,7 @@ pub enum SensitivityError {
         why: String,
     },
     /// It was planned, and nothing was run.
-    #[error("nothing was run in {} yet; begin it again in another folder", .0.display())]
+    #[error("nothing was run in {} yet; start again with another --out", .0.display())]
     NothingRun(PathBuf),
     /// It cannot be remembered.
     #[error("cannot write {}: {source}", file.display())]

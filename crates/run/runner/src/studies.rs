@@ -55,7 +55,7 @@ pub enum StudyError {
         source: std::io::Error,
     },
     /// The file is too large to be one.
-    #[error("'{name}' is no study: it has {bytes} bytes, and a study has at most {LARGEST}")]
+    #[error("'{name}' is not a study: it has {bytes} bytes, and a study has at most {LARGEST}")]
     TooLarge {
         /// The file.
         name: String,
@@ -63,7 +63,7 @@ pub enum StudyError {
         bytes: u64,
     },
     /// The file is not text.
-    #[error("'{name}' is no study: it is not UTF-8 text")]
+    #[error("'{name}' is not a study: it is not UTF-8 text")]
     NotText {
         /// The file.
         name: String,

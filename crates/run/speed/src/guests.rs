@@ -49,7 +49,7 @@ impl Folder {
     fn new(parent: &Path, core: usize) -> Result<Self, LabError> {
         let path = parent.join(format!("core{core}"));
         std::fs::create_dir(&path)
-            .map_err(LabError::system(format!("make the folder '{}'", path.display())))?;
+            .map_err(LabError::system(format!("create directory '{}'", path.display())))?;
         Ok(Self(path))
     }
 }

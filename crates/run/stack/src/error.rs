@@ -41,7 +41,7 @@ pub enum StackError {
     #[error(transparent)]
     Unfit(#[from] ShapeError),
     /// What a layer is to stand on is no block device of this machine.
-    #[error("{layer}: {} is no block device", device.display())]
+    #[error("{layer}: {} is not a block device", device.display())]
     NoBlockDevice {
         /// The layer.
         layer: String,
@@ -176,7 +176,7 @@ pub enum StackError {
     ProcessRuns(u32),
     /// Programs of a run that was killed.
     #[error(
-        "programs of an earlier disklab do not end: {}; what it left is taken down at the next \
+        "programs of an earlier disklab do not end: {}; what it left is torn down at the next \
          start", .0.join(", ")
     )]
     ProgramsRun(Vec<String>),
@@ -287,7 +287,7 @@ pub enum LeftAlone {
     #[error("it is no longer the file that disklab made")]
     NotTheFile,
     /// It is something else now.
-    #[error("it is no longer the folder that disklab made")]
+    #[error("it is no longer the directory that disklab created")]
     NotTheFolder,
     /// Its name is somebody else's.
     #[error("its name is not one that disklab gives")]

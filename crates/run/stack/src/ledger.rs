@@ -122,7 +122,7 @@ impl Ledger {
             Ok(()) => self.created(path),
             Err(e) => {
                 self.withdraw()?;
-                Err(StackError::io("cannot make the folder", path, e))
+                Err(StackError::io("cannot create the directory", path, e))
             }
         }
     }

@@ -93,7 +93,7 @@ impl<'a> Reading<'a> {
     ) -> Result<Option<u32>, SourceError> {
         let Some(text) = self.text(name) else { return Ok(None) };
         text.parse().ok().filter(|n| range.contains(n)).map(Some).ok_or_else(|| {
-            let expected = format!("a whole number from {} to {}", range.start(), range.end());
+            let expected = format!("an integer from {} to {}", range.start(), range.end());
             self.expected(name, &expected, text)
         })
     }
@@ -111,7 +111,7 @@ impl<'a> Reading<'a> {
         let Some((key, _)) = unknown else { return Ok(()) };
         let known = self.asked.iter().copied();
         Err(self.spec.error(format!(
-            "'{key}' is no option of {}{}; expected {}",
+            "'{key}' is not an option of {}{}; expected {}",
             self.spec.name,
             did_you_mean(key, known.clone()),
             one_of(known)
@@ -165,7 +165,10 @@ pub(crate) mod tests {
                 "`bitmap`: expected 'none' or 'internal', found 'yes'",
             ),
             (reading.integer("speed", 1..=2).map(drop), "from 1 to 2, found no value"),
-            (reading.finish(), "'chnk' is no option of x (did you mean 'chunk'?); expected 'size'"),
+            (
+                reading.finish(),
+                "'chnk' is not an option of x (did you mean 'chunk'?); expected 'size'",
+            ),
         ] {
             let message = error.expect_err(words).message;
             assert!(message.contains(words), "{message}");

@@ -46,7 +46,7 @@ impl Stack {
             let kind = find_layer(&layer.name).ok_or_else(|| {
                 let known = LAYERS.iter().map(|kind| kind.name);
                 layer.error(format!(
-                    "'{}' is no layer{}; known: {}",
+                    "unknown layer '{}'{}; known: {}",
                     layer.name,
                     did_you_mean(&layer.name, known.clone()),
                     one_of(known)
@@ -214,7 +214,7 @@ fn check_options(kind: &LayerKind, layer: &LayerSpec) -> Result<(), SourceError>
                 format!("expected {}", one_of(known.clone()))
             };
             return Err(layer.error(format!(
-                "'{option}' is no option of {}{}; {expected}",
+                "'{option}' is not an option of {}{}; {expected}",
                 kind.name,
                 did_you_mean(option, known.clone()),
             )));

@@ -43,7 +43,7 @@ impl Fabricated {
     /// Writes a file, with the folders above it.
     pub fn file(&self, absolute: &str, text: &str) {
         let path = self.path(absolute);
-        fs::create_dir_all(path.parent().expect("below the folder")).expect("folders");
+        fs::create_dir_all(path.parent().expect("below the directory")).expect("directories");
         fs::write(path, text).expect("file");
     }
 
@@ -55,13 +55,13 @@ impl Fabricated {
 
     /// Makes a folder.
     pub fn folder(&self, absolute: &str) {
-        fs::create_dir_all(self.path(absolute)).expect("folder");
+        fs::create_dir_all(self.path(absolute)).expect("a directory");
     }
 
     /// Makes a link; `target` as it shall stand in it.
     pub fn link(&self, absolute: &str, target: &str) {
         let path = self.path(absolute);
-        fs::create_dir_all(path.parent().expect("below the folder")).expect("folders");
+        fs::create_dir_all(path.parent().expect("below the directory")).expect("directories");
         let _ = fs::remove_file(&path);
         symlink(target, path).expect("link");
     }

@@ -105,12 +105,10 @@ pub(crate) fn chosen(text: &str) -> Option<String> {
 }
 
 fn of_all_processors(root: &SystemRoot, file: &str) -> Option<String> {
-    let folder = "/sys/devices/system/cpu/cpufreq";
-    let policies = root.names(folder);
-    let values: BTreeSet<String> = policies
-        .iter()
-        .filter_map(|policy| root.value(format!("{folder}/{policy}/{file}")))
-        .collect();
+    let dir = "/sys/devices/system/cpu/cpufreq";
+    let policies = root.names(dir);
+    let values: BTreeSet<String> =
+        policies.iter().filter_map(|policy| root.value(format!("{dir}/{policy}/{file}"))).collect();
     (!values.is_empty()).then(|| values.into_iter().collect::<Vec<_>>().join(", "))
 }
 
@@ -123,8 +121,8 @@ mod tests {
 
     #[test]
     fn facts_have_names_and_the_absent_have_none() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let dir = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(dir.path());
         tree.file("/proc/sys/vm/dirty_ratio", "20\n");
         tree.file("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
         for (policy, governor) in [("policy0", "powersave"), ("policy1", "performance")] {

@@ -50,7 +50,7 @@ fn set_write_cache_in(
         device: device.display().to_string(),
         reason: reason.to_owned(),
     };
-    let block = BlockDevice::at(root, device).ok_or_else(|| cannot("it is no block device"))?;
+    let block = BlockDevice::at(root, device).ok_or_else(|| cannot("not a block device"))?;
     if block.backing_file().is_some() || block.name().starts_with("loop") {
         return Err(cannot("a loop device has no cache of its own"));
     }
@@ -58,7 +58,7 @@ fn set_write_cache_in(
         return Err(cannot("it is a partition; name the drive"));
     }
     if !block.is_physical() {
-        return Err(cannot("it is no drive but stands on others"));
+        return Err(cannot("not a drive, but built on others"));
     }
     if write_cache(executor, device).is_none() {
         return Err(cannot("it does not answer `hdparm -W`: only ATA drives do"));

@@ -55,7 +55,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         severity: Severity::Warning,
         text: format!(
             "Something else used the machine's disks during {} (of {}): at most {} in one, \
-             beside {} of its own ({} with {}).{}",
+             which itself moved {} ({} with {}).{}",
             count(disturbed.len(), "cell"),
             list(workloads, 4),
             Bytes(*most).si(),
@@ -97,7 +97,7 @@ mod tests {
         let found = fixture(Some(100_000_000), 200_000_000).findings("background-io");
         assert_eq!(found.len(), 1);
         assert!(
-            found[0].text.contains("at most 100 MB in one, beside 200 MB"),
+            found[0].text.contains("at most 100 MB in one, which itself moved 200 MB"),
             "{}",
             found[0].text
         );

@@ -9,9 +9,9 @@ pub(super) const AUDIT: Audit = Audit {
     name: "barriers-off",
     severity: Severity::Severe,
     detects: "barriers (cache flushes) switched off, on one side of a comparison or on all",
-    evidence: "the options of the mounts, as the kernel tells them, and ZFS's sync property",
+    evidence: "the options of the mounts, as the kernel shows them, and ZFS's sync property",
     remedy: "mount without nobarrier or barrier=0; sync=standard on ZFS",
-    reproducer: Reproducer::Lab("ext4 with nobarrier beside ext4"),
+    reproducer: Reproducer::Lab("ext4 with nobarrier and ext4 with barriers"),
     check,
 };
 
@@ -36,8 +36,8 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         return vec![Found {
             severity: Severity::Severe,
             text: format!(
-                "Barriers were {}: without them the drive is never asked to make writes safe, so \
-                 the stacks did not do the same work.",
+                "Barriers were {}. Without them the drive is never told to flush its write cache, \
+                 so the stacks did not do the same work.",
                 differs.words()
             ),
             advice: "Mount all alike, with barriers (no nobarrier or barrier=0; sync=standard on \
@@ -52,11 +52,11 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     }
     vec![Found {
         severity: Severity::Warning,
-        text: "Barriers were off for all stacks: writes were called safe that a loss of power \
-               would lose."
+        text: "Barriers were off for all stacks: writes were reported as durable that a power \
+               loss would destroy."
             .to_owned(),
         advice: "Mount without nobarrier or barrier=0, and on ZFS with sync=standard, unless the \
-                 drives' caches outlast a loss of power."
+                 drives' caches survive a power loss."
             .to_owned(),
         groups: Vec::new(),
     }]

@@ -9,9 +9,9 @@ use crate::{Group, Severity};
 pub(super) const AUDIT: Audit = Audit {
     name: "busy-waits",
     severity: Severity::Note,
-    detects: "steps in the lab of which a good part went by in reading the clock, or in waiting by computing",
-    evidence: "processor time against the step's, where the processor's work takes none",
-    remedy: "ask the clock less often, wait by sleeping; give the guest more memory where its reclaim computes",
+    detects: "steps in the lab that spent much of their time reading the clock or busy-waiting",
+    evidence: "CPU time compared with the step's duration, in a lab where CPU time is free",
+    remedy: "read the clock less often, sleep instead of busy-waiting; give the guest more memory if its reclaim busy-waits",
     reproducer: Reproducer::Lab("a fio job that thinks by looking at the clock"),
     check,
 };
@@ -31,17 +31,16 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let listed = found.iter().map(|suspects| Found {
         severity: Severity::Note,
         text: format!(
-            "{} with {}: {} of the time went by in computing. In the lab that takes no time, but \
-             for reading the clock (256 ns) and for those who wait by computing, whom the lab \
-             helps on with a tick.",
+            "{} with {}: {} of the time was spent on the CPU. In the lab that takes no time, except \
+             reading the clock (256 ns) and busy-waiting, which the lab charges ticks for.",
             suspects.figure,
             suspects.stacks(),
             per_cents(suspects.range())
         ),
-        advice: "What this part would be on a machine, the lab does not know: read the figure as \
-                 a coarse one. On drives that take some microseconds, the clock's share is real \
-                 programs' overhead of the same order; where a program or the guest's reclaim \
-                 waits by computing, more memory or fewer jobs end that."
+        advice: "The lab does not know how long this would take on a machine: read the figure as \
+                 a coarse one. On drives that take some microseconds, the clock's share is of \
+                 the order of real programs' overhead. If a program or the guest's reclaim \
+                 busy-waits, more memory or fewer jobs end that."
             .to_owned(),
         groups: suspects.groups(),
     });

@@ -9,7 +9,7 @@ pub(super) const AUDIT: Audit = Audit {
     name: "cpu-bound",
     severity: Severity::Warning,
     detects: "steps in which the machine's processors, or one of them, were busy all the time",
-    evidence: "processor time of the machine and of the workload's programs against the step's",
+    evidence: "CPU time of the machine and of the workload's programs, compared with the step's duration",
     remedy: "measure without other programs, with several jobs; read the figures as this machine's",
     reproducer: Reproducer::Directory("writes to memory by as many jobs as there are processors"),
     check,

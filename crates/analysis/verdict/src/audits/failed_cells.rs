@@ -10,7 +10,7 @@ pub(super) const AUDIT: Audit = Audit {
     severity: Severity::Warning,
     detects: "cells that failed, whose figures are missing",
     evidence: "the cells' errors",
-    remedy: "remove the cause and go on with --resume, or measure and import again",
+    remedy: "remove the cause and continue with --resume, or measure and import again",
     reproducer: Reproducer::Directory("deletes that run out of files"),
     check,
 };

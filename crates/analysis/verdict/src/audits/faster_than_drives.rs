@@ -126,7 +126,7 @@ impl Below<'_> {
         let rate = crate::audits::support::median(rates)?;
         (rate > COMMITS).then(|| {
             let text = format!(
-                "{} safe writes per second on hard disks, where each waits for the platter to turn",
+                "{} durable writes per second on hard disks, where each waits for the platter",
                 significant(rate, 3)
             );
             (rate / COMMITS, text)
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn commits_without_turns_are_reported() {
         let found = found("dd-4k", Direction::Write, 1, true, 20e6, 5000);
-        assert!(found[0].contains("5000 safe writes per second on hard disks"), "{found:?}");
+        assert!(found[0].contains("5000 durable writes per second on hard disks"), "{found:?}");
     }
 
     #[test]

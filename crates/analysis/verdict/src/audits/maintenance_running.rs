@@ -13,7 +13,7 @@ use crate::words::list;
 pub(super) const AUDIT: Audit = Audit {
     name: "maintenance-running",
     severity: Severity::Severe,
-    detects: "a resync, scrub, balance or lazy initialisation that ran beside the workload",
+    detects: "a resync, scrub, balance or lazy initialisation that ran during the workload",
     evidence: "md's sync_action, Btrfs's exclusive_operation, zpool status, kernel threads, ext4's flags of inode tables that are left to be written, before and after the workload",
     remedy: "wait for its end (lazy-init = wait, resync = wait), or stop it",
     reproducer: Reproducer::Directory("ext4 whose tables the kernel still writes (as root)"),
@@ -70,7 +70,7 @@ fn found(evidence: &Evidence<'_>, severity: Severity) -> Option<Found> {
     Some(Found {
         severity,
         text: format!(
-            "Beside the workload of {} there ran: {}. {effect}",
+            "Background maintenance during the workload of {}: {}. {effect}",
             cells.words(),
             list(what.iter().map(String::as_str), 6)
         ),
@@ -108,7 +108,9 @@ mod tests {
         assert_eq!(found[0].groups.len(), 3);
         let text = &found[0].text;
         assert!(
-            text.starts_with("Beside the workload of 3 of 4 cells (dd-4k with raid1/ext4"),
+            text.starts_with(
+                "Background maintenance during the workload of 3 of 4 cells (dd-4k with raid1/ext4"
+            ),
             "{text}"
         );
         assert!(

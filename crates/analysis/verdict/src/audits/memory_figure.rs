@@ -7,7 +7,7 @@ use crate::evidence::Evidence;
 pub(super) const AUDIT: Audit = Audit {
     name: "memory-figure",
     severity: Severity::Note,
-    detects: "hdparm -T, which measures the memory, beside figures of drives",
+    detects: "hdparm -T, which measures the memory, next to figures of drives",
     evidence: "the workload's step",
     remedy: "do not read it as a drive's figure",
     reproducer: Reproducer::Lab("hdparm with cached = true"),

@@ -13,7 +13,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "mounts of one file system whose options differ though its stacks name none",
     evidence: "the options of the mounts, as the kernel tells them",
     remedy: "name the options in the study, the same for all",
-    reproducer: Reproducer::Lab("Btrfs on an SSD, which it discards on, beside Btrfs on a disk"),
+    reproducer: Reproducer::Lab("Btrfs on an SSD, where it discards, and Btrfs on a disk"),
     check,
 };
 

@@ -81,7 +81,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     for (wanted, words, advice) in [
         (
             Unsteadiness::Never,
-            "did not become steady: rates went on changing until the end",
+            "did not become steady: rates kept changing until the end",
             "Let it run longer, until the change points find a steady part; what a drive does \
              after minutes is what it does for good.",
         ),

@@ -14,11 +14,9 @@ pub(super) const AUDIT: Audit = Audit {
     name: "outlier",
     severity: Severity::Warning,
     detects: "a repeat that is far from all others of its figure",
-    evidence: "the repeats, against their middle and the middle of their distances from it",
+    evidence: "the repeats, compared with their median and their median absolute deviation",
     remedy: "look at what else ran then; add repeats rather than leave it out",
-    reproducer: Reproducer::Directory(
-        "a program that stands still for three seconds of one repeat",
-    ),
+    reproducer: Reproducer::Directory("a program that is stopped for three seconds of one repeat"),
     check,
 };
 
@@ -66,7 +64,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     vec![Found {
         severity: Severity::Warning,
         text: format!(
-            "In {} one repeat is far from all others: at worst {} times the middle, {} with {} in \
+            "In {} one repeat is an outlier: at worst {} times the median, {} with {} in \
              block {}.",
             count(found.len(), "figure"),
             significant(ratio, 2),

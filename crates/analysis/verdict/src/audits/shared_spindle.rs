@@ -72,8 +72,8 @@ fn files_of_one_disk(evidence: &Evidence<'_>) -> Vec<Found> {
     vec![Found {
         severity: Severity::Note,
         text: format!(
-            "The drives of {} are files in one folder of this machine. Real drives work at the \
-             same time; these share what lies below the folder, so the gains and losses of RAID \
+            "The drives of {} are files in one directory of this machine. Real drives work at the \
+             same time; these share what lies below the directory, so the gains and losses of RAID \
              seen here are not those of real drives.",
             list(stacks, 6)
         ),

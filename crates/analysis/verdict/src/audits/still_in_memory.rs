@@ -42,10 +42,9 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
                 suspects.stacks(),
                 per_cents(suspects.range())
             ),
-            advice:
-                "Write more than fits into memory, or let the clock run until the data is safe: \
+            advice: "Write more than fits into memory, or include the flush in the time: \
                      end_fsync = 1 for fio, conv = \"fsync\" for dd, sync = true for copy."
-                    .to_owned(),
+                .to_owned(),
             groups: suspects.groups(),
         })
         .collect()

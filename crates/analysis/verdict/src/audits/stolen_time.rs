@@ -8,7 +8,7 @@ use crate::words::per_cents;
 pub(super) const AUDIT: Audit = Audit {
     name: "stolen-time",
     severity: Severity::Warning,
-    detects: "processor time that a hypervisor gave to other machines during a step",
+    detects: "CPU time that a hypervisor gave to other machines during a step",
     evidence: "steal of /proc/stat around the step",
     remedy: "measure on a machine of its own, or when its neighbours are quiet",
     reproducer: Reproducer::MadeUp,
@@ -32,7 +32,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let listed = |suspects: &crate::evidence::Suspects<'_>| Found {
         severity: Severity::Warning,
         text: format!(
-            "{} with {}: the hypervisor gave {} of a processor's time to other machines.",
+            "{} with {}: the hypervisor gave {} of a CPU to other machines.",
             suspects.figure,
             suspects.stacks(),
             per_cents(suspects.range())
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn stolen_time_is_reported_and_a_tick_is_not() {
-        assert!(texts(250)[0].contains("gave 25 % of a processor's time"), "{:?}", texts(250));
+        assert!(texts(250)[0].contains("gave 25 % of a CPU"), "{:?}", texts(250));
         assert!(texts(10).is_empty());
     }
 }

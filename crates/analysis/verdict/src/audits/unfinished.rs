@@ -10,7 +10,7 @@ pub(super) const AUDIT: Audit = Audit {
     severity: Severity::Warning,
     detects: "a run that was interrupted before all its cells had run",
     evidence: "cells without a sample",
-    remedy: "go on with --resume",
+    remedy: "continue with --resume",
     reproducer: Reproducer::Directory("a run that is interrupted"),
     check,
 };
@@ -29,7 +29,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             count(all, "cell"),
             if waiting == 1 { "has" } else { "have" }
         ),
-        advice: "Go on with --resume.".to_owned(),
+        advice: "Continue with --resume.".to_owned(),
         groups: Vec::new(),
     }]
 }

@@ -8,7 +8,7 @@ pub(super) const AUDIT: Audit = Audit {
     name: "virtual-machine",
     severity: Severity::Note,
     detects: "a virtual machine, whose host may keep reads and writes in its memory",
-    evidence: "what firmware and processor tell of a hypervisor",
+    evidence: "what firmware and CPU report about a hypervisor",
     remedy: "measure on the host, or with its cache off (cache=none)",
     reproducer: Reproducer::MadeUp,
     check,

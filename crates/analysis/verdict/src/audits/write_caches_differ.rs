@@ -11,7 +11,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "write caches of drives that are on for one stack and off for another, unless the study sets them",
     evidence: "queue/write_cache of each drive as the workload started",
     remedy: "set write-cache in the study's layouts, the same for all",
-    reproducer: Reproducer::Lab("a drive without its write cache beside those with it"),
+    reproducer: Reproducer::Lab("a drive without its write cache among drives with it"),
     check,
 };
 
@@ -26,7 +26,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     };
     let words = [
         "The drives' write caches were",
-        "Writes that must be safe differ by a factor of ten and more between the two.",
+        "Synchronous writes differ by a factor of ten and more between the two.",
         "Set write-cache for all stacks in the study, or switch it with hdparm -W before the run.",
     ];
     unlike(evidence, Severity::Severe, words, value)

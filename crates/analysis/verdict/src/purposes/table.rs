@@ -41,10 +41,10 @@ const NUMBER: &[Measure] = &[Measure::Iops, Measure::Throughput, Measure::Elapse
 const TIME: &[Measure] = &[Measure::Elapsed, Measure::Iops, Measure::Throughput];
 const WAIT: &[Measure] = &[Measure::Latency(Percentile::P99), Measure::Iops, Measure::Throughput];
 
-/// What makes small safe writes quick on any stack.
-const SAFE_REMEDY: &str = "a write cache that survives a power cut (a controller with a battery, \
-                           an SSD with power-loss protection for the log) makes safe writes quick \
-                           on every stack";
+/// What makes small synchronous writes fast on any stack.
+const SAFE_REMEDY: &str = "a write cache that survives a power loss (a controller with a battery, \
+                           an SSD with power-loss protection for the log) speeds up synchronous \
+                           writes on every stack";
 
 const fn aspect(
     name: &'static str,
@@ -81,7 +81,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "",
             ),
             aspect(
-                "opening large folders",
+                "opening large directories",
                 1,
                 "libraries are leafed through",
                 &[List],
@@ -151,7 +151,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 SAFE_REMEDY,
             ),
             aspect(
-                "small writes made safe",
+                "small synchronous writes",
                 2,
                 "guests flush, and wait",
                 &[DurableWrite],
@@ -166,7 +166,7 @@ pub const PURPOSES: [Purpose; 5] = [
         title: "databases",
         aspects: &[
             aspect(
-                "small writes made safe",
+                "small synchronous writes",
                 3,
                 "every commit waits until the log is on the disk",
                 &[DurableWrite, Commit],
@@ -221,9 +221,9 @@ pub const PURPOSES: [Purpose; 5] = [
                 "",
             ),
             aspect(
-                "small writes made safe",
+                "small synchronous writes",
                 2,
-                "whoever saves waits for it",
+                "saving a file waits for it",
                 &[DurableWrite, Commit],
                 WAIT,
                 SAFE_REMEDY,
@@ -237,9 +237,9 @@ pub const PURPOSES: [Purpose; 5] = [
                 "more memory for the page cache",
             ),
             aspect(
-                "opening large folders",
+                "opening large directories",
                 1,
-                "folders are looked at more often than files",
+                "directories are opened more often than files",
                 &[List],
                 TIME,
                 "more memory keeps directories in it",

@@ -26,10 +26,10 @@ pub(super) fn lacks(names: &[&str], suspect: &[String]) -> String {
 /// Why nobody is ahead.
 pub(super) fn open(leader: &str, open: &[String], level: &[String]) -> String {
     let names = list(open.iter().map(String::as_str), NAMES);
-    let mut text = format!("{leader} leads, but whether it is ahead of {names} is open");
+    let mut text = format!("{leader} leads, but its lead over {names} is inconclusive");
     if !level.is_empty() {
         text.push_str(&format!(
-            "; level with it: {}",
+            "; equivalent to it: {}",
             list(level.iter().map(String::as_str), NAMES)
         ));
     }
@@ -58,11 +58,11 @@ impl Recommendation {
         let asked = info.options.goal.is_some() || info.is_import();
         (open && !asked).then(|| {
             format!(
-                "What is open, {} not tell. A run with --goal best (and --budget 2h, say) in place \
-                 of --repeats goes on with the stacks that may still be the best, and leaves out \
-                 those that are surely not.",
+                "{} not decide these comparisons. A run with --goal best (and --budget 2h, say) \
+                 instead of --repeats keeps repeating the stacks that may still be the best, and \
+                 drops those that are significantly behind.",
                 match info.repeats {
-                    1 => "one repeat does".to_owned(),
+                    1 => "One repeat does".to_owned(),
                     repeats => format!("{repeats} repeats do"),
                 }
             )
@@ -76,7 +76,7 @@ impl Advice {
         match self {
             Self::One(stack) => stack.clone(),
             Self::Any(stacks) => format!(
-                "any of {}: they are level within 5 %",
+                "any of {}: they are equivalent within 5 %",
                 list(stacks.iter().map(String::as_str), 8)
             ),
             Self::None(why) => format!("no recommendation ({why})"),

@@ -32,14 +32,14 @@ impl AnswerWriter<'_> {
             self.suspicion(&[first])
         );
         if !lead.level.is_empty() {
-            sentence += &format!("; level with it, within 5 %: {}", names(&lead.level));
+            sentence += &format!("; equivalent to it, within 5 %: {}", names(&lead.level));
         }
         // Naming the best of all takes more than comparing it with the baseline: what that
         // comparison says stands below, and is not open.
         let open: Vec<&Point> =
             lead.open.iter().copied().filter(|point| !self.is_behind(point, lead.first)).collect();
         if !open.is_empty() {
-            sentence += &format!("; whether it is faster than {} is open", names(&open));
+            sentence += &format!("; its lead over {} is inconclusive", names(&open));
         }
         sentence + "."
     }
@@ -64,7 +64,7 @@ impl AnswerWriter<'_> {
         }
         if !suspicions.is_empty() {
             return Some(format!(
-                "{prefix}no fastest stack is named: the figure of {} is doubtful ({}).",
+                "{prefix}no fastest stack is named: the figure of {} is suspect ({}).",
                 self.stack(first),
                 suspicions.join(", ")
             ));

@@ -44,7 +44,7 @@ impl<'a> AnswerWriter<'a> {
             let groups: Vec<_> =
                 comparisons.iter().flat_map(|c| [c.group, c.baseline_group]).collect();
             format!(
-                "Level with {baseline}, within 5 %: {}{}.",
+                "Equivalent to {baseline}, within 5 %: {}{}.",
                 list(names.iter().map(String::as_str), NAMES),
                 self.suspicion(&groups)
             )

@@ -147,7 +147,7 @@ impl<'a> AnswerWriter<'a> {
     fn suspicion(&self, groups: &[usize]) -> String {
         match self.suspicions.about(groups).as_slice() {
             [] => String::new(),
-            audits => format!(" (doubtful: {})", audits.join(", ")),
+            audits => format!(" (suspect: {})", audits.join(", ")),
         }
     }
 
@@ -194,7 +194,7 @@ impl<'a> AnswerWriter<'a> {
         }
         if left > 0 {
             all.push(format!(
-                "{left} more {} surely from the baseline: see the table.",
+                "{left} more {} significantly from the baseline: see the table.",
                 if left == 1 { "figure differs" } else { "figures differ" }
             ));
         }

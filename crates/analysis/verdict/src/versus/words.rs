@@ -31,7 +31,7 @@ impl Why {
             Self::TooFew { .. } => "too-few",
             Self::TooNoisy { .. } => "too-noisy",
             Self::OnTheEdge => "on-the-edge",
-            Self::Suspect(_) => "doubtful",
+            Self::Suspect(_) => "suspect",
             Self::NoRatio => "no-ratio",
         }
     }
@@ -68,7 +68,7 @@ impl Pair {
         })
     }
 
-    /// What may be said of it, in a few words: 'slower by 12 % [8, 16]', 'the same within
+    /// What may be said of it, in a few words: 'slower by 12 % [8, 16]', 'equivalent within
     /// 5 %', 'unknown: 8 repeats on each side would show 5 %'.
     pub fn verdict(&self, level: f64) -> String {
         let level = level_text(level);
@@ -80,7 +80,7 @@ impl Pair {
             }
             Change::Slower => format!("slower{}", by()),
             Change::Faster => format!("faster{}", by()),
-            Change::Same => format!("the same within {level}"),
+            Change::Same => format!("equivalent within {level}"),
             Change::Identical => "identical".to_owned(),
             Change::Unknown(why) => {
                 format!("unknown: {}{}", self.so_far(why), self.why(why, &level))
@@ -110,9 +110,9 @@ impl Pair {
                 per_cent(*noise)
             ),
             Why::OnTheEdge => {
-                format!("so near to the level of {level} that more repeats hardly help")
+                format!("too close to the {level} margin for more repeats to help")
             }
-            Why::Suspect(audits) => format!("doubtful ({})", audits.join(", ")),
+            Why::Suspect(audits) => format!("suspect ({})", audits.join(", ")),
             Why::NoRatio => "a value is 0, which has no ratio".to_owned(),
         }
     }
@@ -207,7 +207,7 @@ impl Versus {
     pub fn headline(&self) -> String {
         let [slower, faster, same, identical, unknown] = self.counts();
         let level = level_text(self.level);
-        let within = format!("the same within {level}");
+        let within = format!("equivalent within {level}");
         let parts: Vec<String> = [
             (slower, "slower"),
             (unknown, "unknown"),

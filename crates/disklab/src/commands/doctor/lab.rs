@@ -74,7 +74,7 @@ fn memory() -> Row {
         format!("{MEMORY} with {} for a lab's guest", GUEST_MEMORY.iec()),
         free >= GUEST_MEMORY.0,
         format!(
-            "{} are free there; a guest's memory is a file in its run's folder then, which is slow",
+            "{} are free there; a guest's memory is then a file in its run's directory, which is slow",
             Bytes(free).iec()
         ),
     )

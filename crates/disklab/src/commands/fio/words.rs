@@ -38,7 +38,7 @@ impl Words {
             let Some(option) = word.strip_prefix("--") else {
                 if word.starts_with('-') {
                     return Err(Failure::usage_error(format!(
-                        "'{word}' is no option; fio's begin with two dashes"
+                        "'{word}' is not an option: fio's start with two dashes"
                     )));
                 }
                 all.files.push(PathBuf::from(word));
@@ -203,8 +203,8 @@ mod tests {
             ("-n x", "two dashes"),
             ("--seed=x", "invalid value 'x' for '--seed <SEED>'"),
             ("--output-format=terse", "[possible values: normal, json, json+]"),
-            ("--dir", "a value is required for '--dir <FOLDER>'"),
-            ("--logs=", "a value is required for '--logs <FOLDER>'"),
+            ("--dir", "a value is required for '--dir <DIR>'"),
+            ("--logs=", "a value is required for '--logs <DIR>'"),
             ("--erase", "a value is required for '--erase <SERIAL>'"),
         ] {
             let error = read(line).expect_err(line);

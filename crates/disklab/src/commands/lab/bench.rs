@@ -119,7 +119,7 @@ impl Folder {
     fn new() -> Result<Self, Failure> {
         let path = std::env::temp_dir().join(format!("disklab-bench-{}", std::process::id()));
         std::fs::create_dir(&path).map_err(|e| {
-            Failure::failed(format!("cannot make the folder '{}': {e}", path.display()))
+            Failure::failed(format!("cannot create directory '{}': {e}", path.display()))
         })?;
         Ok(Self(path))
     }

@@ -10,7 +10,7 @@ use super::outcome::Conditions;
 use super::page::{claim, code, figure, status, table};
 
 /// What stands before [`command`].
-pub const WHICH: &str = "Which parameter it is, one at a time tells:";
+pub const WHICH: &str = "To find out which parameter it is, move one at a time:";
 
 /// The analysis in sentences.
 pub fn summary(found: &DrawnDrives, failed: usize) -> String {
@@ -19,13 +19,13 @@ pub fn summary(found: &DrawnDrives, failed: usize) -> String {
     let held = found.rows.len() - changed.len();
     let n = found.n;
     let mut text = format!(
-        "• Same direction, and met or missed as with the drives as shipped, with all {n} that were \
+        "• Same direction and status as with the shipped drives, with all {n} drives that were \
          drawn: {held} of {}.\n",
         count(found.rows.len(), "claim"),
     );
     let _ = writeln!(
         text,
-        "• Turned by at least one: {reversal}. Met with some and missed with others: {} more.",
+        "• Reversed with at least one: {reversal}. Reproduced with some and not with others: {} more.",
         changed.len() - reversal,
     );
     if held > 0 {
@@ -38,7 +38,7 @@ pub fn summary(found: &DrawnDrives, failed: usize) -> String {
     }
     if failed > 0 {
         let cells = count(failed, "cell");
-        let _ = writeln!(text, "! {cells} failed; what hangs on them is left out");
+        let _ = writeln!(text, "! {cells} failed; what depends on them is left out");
     }
     text
 }
@@ -50,12 +50,15 @@ pub fn text(
     conditions: &Conditions,
     cells: &Pairs,
 ) -> String {
-    let mut md = format!("# What the claims of {} hang on, all at once\n\n", code(&found.study));
+    let mut md = format!(
+        "# Sensitivity of the claims of {}, all parameters at once\n\n",
+        code(&found.study)
+    );
     let _ = write!(
         md,
         "The study's cells ran in the lab with the drive models as shipped, and with {} \
-         in place of each, whose {} each stand at one of the ends of their plausible ranges, drawn \
-         with seed {}; all else, the seeds included, was the same. `plan.json` has their values. {} \
+         in place of each, whose {} are each at one of the ends of their plausible ranges, drawn \
+         with seed {}; everything else, the seeds included, was the same. `plan.json` has their values. {} \
          Repeats: {}.\n\n",
         count(found.n, "other"),
         count(parameters, "uncertain parameter"),
@@ -111,7 +114,14 @@ fn claims(md: &mut String, found: &DrawnDrives, conditions: &Conditions, change:
         md.push_str("None.\n\n");
         return;
     }
-    let head =
-        ["claim", conditions.column(), "ours as shipped", "lowest", "highest", "met with", "turns"];
+    let head = [
+        "claim",
+        conditions.column(),
+        "measured as shipped",
+        "lowest",
+        "highest",
+        "reproduced with",
+        "reverses",
+    ];
     table(md, &head, &rows);
 }

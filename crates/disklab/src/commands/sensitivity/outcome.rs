@@ -49,7 +49,7 @@ impl Outcome {
         let summary = page::summary(&found, conditions.failed);
         let claims: Vec<MovedClaim> =
             found.rows.iter().map(|row| moved_claim(&found, row)).collect();
-        let title = format!("What the claims of {} hang on", found.study);
+        let title = format!("Sensitivity of the claims of {}", found.study);
         Self {
             picture: moved_page(&title, &sentences(&summary), &claims, None),
             page: page::text(&found, conditions),
@@ -81,7 +81,7 @@ impl Outcome {
                 changes: row.is_changed(),
             })
             .collect();
-        let title = format!("What the claims of {} hang on, all at once", found.study);
+        let title = format!("Sensitivity of the claims of {}, all parameters at once", found.study);
         let command = drawn_page::command(&conditions.study, &cells);
         let note = (drawn_page::WHICH, command.as_str());
         Self {
@@ -117,8 +117,8 @@ impl Conditions {
             return "The claims are the published ones that the drives had a part in.";
         }
         "Nothing was published about this study: the claims are what the run as shipped says, for \
-         each figure that is asked about, of each stack beside its baseline: above it, below it, or \
-         level within 10 %."
+         each figure that is asked about, of each stack compared with its baseline: above it, below \
+         it, or equal within 10 %."
     }
 
     /// The head of the column that says what a claim says.

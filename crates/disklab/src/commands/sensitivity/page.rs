@@ -37,14 +37,14 @@ pub(super) fn claim(judged: &JudgedRow) -> String {
         Kind::Ratio => format!("{}×", figure(value)),
         Kind::Order if value > 0.0 => "above".to_owned(),
         Kind::Order if value < 0.0 => "below".to_owned(),
-        Kind::Order => "level".to_owned(),
+        Kind::Order => "equal".to_owned(),
     }
 }
 
 pub(super) fn status(status: RowStatus) -> &'static str {
     match status {
-        RowStatus::Reproduced => "met",
-        RowStatus::NotReproduced => "missed",
+        RowStatus::Reproduced => "reproduced",
+        RowStatus::NotReproduced => "not reproduced",
         RowStatus::NotRun => "not run",
         RowStatus::NothingPublished => "nothing published",
     }
@@ -57,7 +57,7 @@ fn becomes(row: &MovedRow) -> String {
     } else {
         format!("{} → {}", status(row.was), status(row.is))
     };
-    if row.reverses { format!("**turns**; {stands}") } else { stands }
+    if row.reverses { format!("**reverses**; {stands}") } else { stands }
 }
 
 /// `st3500418as seek.full`.
@@ -78,7 +78,7 @@ pub fn summary(found: &Sensitivity, failed: usize) -> String {
         .collect();
     let with = found.parameters.iter().filter(|p| p.has_effect()).count();
     let mut text = format!(
-        "• {} of {} claims turn, and {} more are met at one value and missed at another.\n\
+        "• {} of {} claims reverse, and {} more are reproduced at one value and not at another.\n\
          • {with} of {} uncertain parameters move any figure by more than {} %.\n",
         turned.len(),
         found.rows.len(),
@@ -88,18 +88,18 @@ pub fn summary(found: &Sensitivity, failed: usize) -> String {
     );
     if failed > 0 {
         let _ =
-            writeln!(text, "! {} failed; what hangs on them is left out", count(failed, "cell"));
+            writeln!(text, "! {} failed; what depends on them is left out", count(failed, "cell"));
     }
     text
 }
 
 /// The page.
 pub fn text(found: &Sensitivity, conditions: &Conditions) -> String {
-    let mut md = format!("# What the claims of {} hang on\n\n", code(&found.study));
+    let mut md = format!("# Sensitivity of the claims of {}\n\n", code(&found.study));
     let _ = write!(
         md,
         "The study's cells ran in the lab with the drive models as shipped, and once more with \
-         each uncertain parameter at each end of its plausible range, one at a time; all else, the \
+         each uncertain parameter at each end of its plausible range, one at a time; everything else, the \
          seeds included, was the same. {} Repeats: {}.\n\n",
         conditions.about(),
         conditions.repeats
@@ -148,8 +148,8 @@ fn changes(md: &mut String, found: &Sensitivity, conditions: &Conditions) {
         conditions.column(),
         "parameter",
         "moved",
-        "ours as shipped",
-        "ours there",
+        "measured as shipped",
+        "measured there",
         "the claim",
     ];
     table(md, &head, &rows);
@@ -231,6 +231,6 @@ fn claims(md: &mut String, found: &Sensitivity, conditions: &Conditions) {
             if is_changed { "changes" } else { "stays" }.to_owned(),
         ]);
     }
-    let head = ["claim", conditions.column(), "ours as shipped", "lowest", "highest", ""];
+    let head = ["claim", conditions.column(), "measured as shipped", "lowest", "highest", ""];
     table(md, &head, &rows);
 }

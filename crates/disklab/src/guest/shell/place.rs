@@ -68,8 +68,8 @@ pub fn prepare(session: &Session, mut complain: impl FnMut(String)) {
             complain(format!("cannot {what}: {e}"));
         }
     };
-    for folder in OVERLAID {
-        try_to(&format!("make '{folder}' writable"), overlay(folder));
+    for dir in OVERLAID {
+        try_to(&format!("make '{dir}' writable"), overlay(dir));
     }
     try_to("name the drives by their serial numbers", name_drives());
     // Only the program that takes too much ends then, not the session.
@@ -84,12 +84,12 @@ pub fn prepare(session: &Session, mut complain: impl FnMut(String)) {
     // The user's folder is there already, but where it lies in one that is the
     // guest's own now.
     if !session.folder.is_dir() {
-        try_to("show the current folder", show(&session.folder));
+        try_to("show the current directory", show(&session.folder));
     }
     for folder in &session.writable {
-        try_to("make a folder writable", mount_host(folder, folder));
+        try_to("make a directory writable", mount_host(folder, folder));
     }
-    try_to("go to the current folder", std::env::set_current_dir(&session.folder));
+    try_to("enter the current directory", std::env::set_current_dir(&session.folder));
     set_environment(&home, session);
 }
 
@@ -113,16 +113,16 @@ fn set_environment(home: &Path, session: &Session) {
 }
 
 /// Lays a file system in memory over a folder.
-fn overlay(folder: &str) -> io::Result<()> {
-    let place = Path::new(PLACE).join("overlay").join(folder.trim_start_matches('/'));
+fn overlay(dir: &str) -> io::Result<()> {
+    let place = Path::new(PLACE).join("overlay").join(dir.trim_start_matches('/'));
     let (upper, work) = (place.join("upper"), place.join("work"));
     fs::create_dir_all(&upper)?;
     fs::create_dir_all(&work)?;
-    let data = format!("lowerdir={folder},upperdir={},workdir={}", upper.display(), work.display());
+    let data = format!("lowerdir={dir},upperdir={},workdir={}", upper.display(), work.display());
     let data = CString::new(data)?;
     // What was mounted within must be seen there again.
-    mount("overlay", folder, "overlay", MountFlags::empty(), data.as_c_str())?;
-    if folder == "/var" {
+    mount("overlay", dir, "overlay", MountFlags::empty(), data.as_c_str())?;
+    if dir == "/var" {
         fs::create_dir_all("/var/tmp")?;
         mount("tmpfs", "/var/tmp", "tmpfs", MountFlags::empty(), Some(c"mode=1777"))?;
     }

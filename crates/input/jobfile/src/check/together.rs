@@ -150,7 +150,7 @@ pub(super) fn warnings(section: &Section, draft: &Draft, job: &Job) -> Vec<Sourc
         warn(
             &["iodepth"],
             format!(
-                "`iodepth` has no effect with the synchronous engine {}: one I/O is under way at \
+                "`iodepth` has no effect with the synchronous engine {}: one I/O is in flight at \
                  a time; take `ioengine=io_uring` or `ioengine=libaio`",
                 job.engine.name()
             ),

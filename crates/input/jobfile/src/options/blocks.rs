@@ -42,7 +42,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         option(
             "blockalign",
             "a size, by direction",
-            "Random places are multiples of this (the smallest block). If it is not the block, \
+            "Random offsets are multiples of this (the smallest block). If it is not the block, \
              visited blocks are not remembered",
             |d, g| {
                 set_some(&mut d.block_align, g.sizes(1)?);

@@ -25,7 +25,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
              does not join neighbouring I/Os; `posixaio` is taken for io_uring; `null`, which opens no file, is an error in a \
              study",
         ),
-        option("iodepth", "1 to 32768", "How many I/Os are under way at once (1)", |d, g| {
+        option("iodepth", "1 to 32768", "I/Os in flight at once (1)", |d, g| {
             d.depth = g.small(1, DEEPEST)?;
             Ok(())
         }),

@@ -19,7 +19,7 @@ const fn example(
 const SWITCH: &[(&str, &str)] =
     &[("2", "expected 0 or 1"), ("yes", "found 'yes'"), ("", "needs a value")];
 const ON_OFF: &[&str] = &["0", "1"];
-const NUMBER: &[(&str, &str)] = &[("x", "expected a whole number from 0"), ("-1", "from 0")];
+const NUMBER: &[(&str, &str)] = &[("x", "expected an integer from 0"), ("-1", "from 0")];
 const SIZE: &[(&str, &str)] = &[
     ("50%", "share of a device"),
     ("4x", "would ignore"),
@@ -28,8 +28,8 @@ const SIZE: &[(&str, &str)] = &[
     ("", "needs a value"),
 ];
 const TIME: &[(&str, &str)] = &[
-    ("1.5", "is no time"),
-    ("5 weeks", "is no time"),
+    ("1.5", "invalid time"),
+    ("5 weeks", "invalid time"),
     ("3sec", "write '3s'"),
     ("9999d", "1000 days"),
 ];
@@ -142,8 +142,8 @@ pub(super) const EXAMPLES: &[Example] = &[
         "filename",
         &["f", "a:b", "a::b"],
         &[
-            ("/dev/sda", "names a folder"),
-            ("../x", "names a folder"),
+            ("/dev/sda", "names a directory"),
+            ("../x", "names a directory"),
             ("..", "are directories, not names"),
             ("-", "no file's name"),
             ("a\\:b", "an escape"),
@@ -157,7 +157,7 @@ pub(super) const EXAMPLES: &[Example] = &[
         &["$jobname", "f.$jobnum.$filenum"],
         &[
             ("$clientuid", "only $jobname"),
-            ("x/$jobnum", "names a folder"),
+            ("x/$jobnum", "names a directory"),
             ("a:b", "end of a name"),
         ],
     ),
@@ -253,11 +253,11 @@ pub(super) const EXAMPLES: &[Example] = &[
     example(
         "rate",
         &["1m", "1m,500k", ",500k", "500k,"],
-        &[("x", "whole number"), ("1,2,3,4", "more values")],
+        &[("x", "integer"), ("1,2,3,4", "more values")],
     ),
-    example("rate_iops", &["100", "100,200", "1k"], &[("x", "whole number")]),
-    example("rate_min", &["1m"], &[("x", "whole number")]),
-    example("rate_iops_min", &["5"], &[("x", "whole number")]),
+    example("rate_iops", &["100", "100,200", "1k"], &[("x", "integer")]),
+    example("rate_min", &["1m"], &[("x", "integer")]),
+    example("rate_iops_min", &["5"], &[("x", "integer")]),
     example("rate_cycle", &["500"], MILLISECONDS),
     example("rate_process", &["linear", "poisson"], &[("x", "'poisson'")]),
     example("rate_ignore_thinktime", ON_OFF, SWITCH),

@@ -29,7 +29,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(())
             },
         )
-        .differs("no folders where a study gives the directory; no '\\:', no `-`"),
+        .differs("no directories if a study gives the directory; no '\\:', no `-`"),
         option(
             "filename_format",
             "text with $jobname, $jobnum and $filenum",
@@ -41,7 +41,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         )
         .differs("no $clientuid"),
         flag("unique_filename", "No effect: there are no clients", |_, g| g.flag().map(|_| ())),
-        option("directory", "a folder", "Where the files lie", |d, g| {
+        option("directory", "a directory", "Where the files lie", |d, g| {
             if g.text.contains(':') {
                 return Err("more than one directory is not supported".to_owned());
             }

@@ -56,7 +56,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         .alias(&["timeout"]),
         switch(
             "time_based",
-            "It goes on until `runtime`, beginning again when all is done",
+            "Runs until `runtime`, starting again when all is done",
             |d, g| {
                 d.timing.time_based = g.flag()?;
                 Ok(())

@@ -10,7 +10,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
             d.opening.direct = g.flag()?;
             Ok(())
         }),
-        flag("buffered", "The opposite of `direct`; the last one holds (1)", |d, g| {
+        flag("buffered", "The opposite of `direct`; the last one wins (1)", |d, g| {
             d.opening.direct = !g.flag()?;
             Ok(())
         }),
@@ -41,7 +41,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
             d.flushing.fdatasync = g.from(0)?;
             Ok(())
         })
-        .differs("their number is told as that of `fsync` is; fio leaves it out"),
+        .differs("their number is reported as that of `fsync`; fio leaves it out"),
         option("write_barrier", "from 0", "Every so manyth write is a barrier", |d, g| {
             d.flushing.write_barrier = g.from(0)?;
             Ok(())

@@ -12,9 +12,9 @@ pub(super) const CHAPTER: Chapter = Chapter {
         option(
             "rw",
             "read, write, randread, randwrite, rw, readwrite or randrw, each with `:N`",
-            "Reads or writes, in order or at random places. `:N`: for I/O in order, bytes left \
-             out after each (negative goes backwards); for random I/O, how many I/Os follow one \
-             place (see `rw_sequencer`)",
+            "Reads or writes, sequential or at random offsets. `:N`: for sequential I/O, bytes \
+             skipped after each (negative goes backwards); for random I/O, how many I/Os follow \
+             one offset (see `rw_sequencer`)",
             |d, g| {
                 (d.access, d.sequence) = access(g.text, g.base)?;
                 Ok(())
@@ -25,7 +25,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         option(
             "rw_sequencer",
             "sequential or identical",
-            "What the I/Os of `rw=rand…:N` do after the first: go on in order, or repeat it",
+            "What the I/Os of `rw=rand…:N` do after the first: continue sequentially, or repeat it",
             |d, g| {
                 d.sequencer = g.word(&[
                     ("sequential", Sequencer::Sequential),
@@ -37,7 +37,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         option(
             "rwmixread",
             "0 to 100",
-            "Percent of I/Os that are reads, where it does both (50)",
+            "Percent of I/Os that are reads, if it does both (50)",
             |d, g| {
                 d.read_percent = g.percent()?;
                 Ok(())
@@ -46,7 +46,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         option(
             "rwmixwrite",
             "0 to 100",
-            "Percent of I/Os that are writes; of this and `rwmixread` the last one holds",
+            "Percent of I/Os that are writes; the last one of this and `rwmixread` wins",
             |d, g| {
                 d.read_percent = 100 - g.percent()?;
                 Ok(())
@@ -55,8 +55,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         option(
             "percentage_random",
             "0 to 100, by direction",
-            "Percent of a random job's I/Os that go to random places; the others go on in order \
-             (100)",
+            "Percent of a random job's I/Os at random offsets; the others are sequential (100)",
             |d, g| {
                 set(&mut d.random_percent, g.directions(percent)?);
                 Ok(())
@@ -66,9 +65,9 @@ pub(super) const CHAPTER: Chapter = Chapter {
             "random_distribution",
             "random, zipf:THETA[:CENTER], pareto:POWER[:CENTER], normal:PERCENT[:CENTER], \
              zoned:SHARE/LENGTH:…, zoned_abs:SHARE/SIZE:…",
-            "How random places are spread. All but `random` forget which blocks have been \
-             visited. The favoured blocks lie about the whole file; CENTER only shifts them. \
-             Zones lie behind each other",
+            "How random offsets are distributed. All but `random` forget which blocks have been \
+             visited. The favoured blocks are spread over the whole file; CENTER only shifts \
+             them. Zones follow each other",
             |d, g| {
                 let (read, write) = distribution(g.text, g.base)?;
                 d.distribution = PerDirection { read, write };
@@ -81,8 +80,8 @@ pub(super) const CHAPTER: Chapter = Chapter {
         ),
         switch(
             "norandommap",
-            "Random places are drawn without looking which blocks have been visited; else each \
-             is visited once",
+            "Random offsets are drawn without recording which blocks have been visited; otherwise \
+             each is visited once",
             |d, g| {
                 d.no_random_map = g.flag()?;
                 Ok(())
@@ -90,7 +89,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         ),
         flag(
             "softrandommap",
-            "Go on without the map of visited blocks where there is no memory for it",
+            "Continue without the map of visited blocks if there is no memory for it",
             |d, g| {
                 d.soft_random_map = g.flag()?;
                 Ok(())
@@ -100,7 +99,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         option(
             "random_generator",
             "tausworthe, tausworthe64 or lfsr",
-            "From where random numbers come",
+            "Source of random numbers",
             |d, g| {
                 d.generator = g.word(&[
                     ("tausworthe", Generator::Tausworthe),
@@ -111,10 +110,10 @@ pub(super) const CHAPTER: Chapter = Chapter {
             },
         )
         .differs(
-            "no effect: the native engine has one generator of its own, so random places are \
-             other ones than fio's, with the same distribution",
+            "no effect: the native engine has one generator of its own, so random offsets \
+             differ from fio's, with the same distribution",
         ),
-        flag("randrepeat", "The same random places in each run (1)", |d, g| {
+        flag("randrepeat", "The same random offsets in each run (1)", |d, g| {
             d.repeatable = g.flag()?;
             Ok(())
         })
@@ -127,11 +126,11 @@ pub(super) const CHAPTER: Chapter = Chapter {
             Ok(())
         })
         .differs("as `randrepeat`"),
-        option("randseed", "a whole number", "The seed of random places", |d, g| {
+        option("randseed", "an integer", "The seed of random offsets", |d, g| {
             d.seed = Some(g.from(0)?);
             Ok(())
         })
-        .differs("other places than fio's from the same seed"),
+        .differs("other offsets than fio's from the same seed"),
     ],
 };
 

@@ -13,7 +13,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(nice) if (-20..=19).contains(&nice) => nice,
                 _ => {
                     return Err(format!(
-                        "expected a whole number from -20 to 19, found '{}'",
+                        "expected an integer from -20 to 19, found '{}'",
                         shown(g.text)
                     ));
                 }
@@ -48,16 +48,11 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(())
             },
         ),
-        option(
-            "cpumask",
-            "a whole number",
-            "The same as bits, the lowest is processor 0",
-            |d, g| {
-                let mask = g.from(1)?;
-                d.process.cpus = Some((0..63).filter(|cpu| mask >> cpu & 1 == 1).collect());
-                Ok(())
-            },
-        )
+        option("cpumask", "an integer", "The same as bits, the lowest is processor 0", |d, g| {
+            let mask = g.from(1)?;
+            d.process.cpus = Some((0..63).filter(|cpu| mask >> cpu & 1 == 1).collect());
+            Ok(())
+        })
         .differs("no negative numbers; 0, which allows none, is an error"),
         option(
             "cpus_allowed_policy",

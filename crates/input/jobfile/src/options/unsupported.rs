@@ -66,7 +66,7 @@ pub(crate) const UNSUPPORTED: &[Unsupported] = &[
 const OUTSIDE: &str = "it reaches outside of the directory that is measured";
 pub(super) const LOGS: &str = "it writes log files into the file system that is measured; disklab keeps the \
                     latencies and the drives' counters over time itself, and `disklab fio \
-                    --logs=FOLDER` writes throughput, I/Os and latency over time in fio's format, \
+                    --logs=DIR` writes throughput, I/Os and latency over time in fio's format, \
                     when all is done";
 const REPLAY: &str = "replaying a trace is not supported";
 const ZONES: &str = "it is for zoned block devices, and disklab's jobs work on files";

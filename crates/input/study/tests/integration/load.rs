@@ -115,7 +115,7 @@ fn the_matrix_is_expanded() {
 
 /// (what is changed, into what, what the error must say, on which line)
 const MISTAKES: &[(&str, &str, &str, usize)] = &[
-    ("repeats = 2", "repeats = 0", "expected a whole number from 1 to 1000, found '0'", 4),
+    ("repeats = 2", "repeats = 0", "expected an integer from 1 to 1000, found '0'", 4),
     (
         "repeats = 2",
         "repeat = 2",
@@ -126,12 +126,12 @@ const MISTAKES: &[(&str, &str, &str, usize)] = &[
     ("size = \"1 TB\"", "size = \"1 furlong\"", "is not a size", 11),
     ("size = \"1 TB\"", "size = \"1 TB", "not valid TOML", 11),
     ("drives = 1 }", "drives = 4 }", "expected 1 to 3, the study's drives", 14),
-    ("\"d-1\", \"d-3\"]", "\"d-1\", \"d-9\"]", "'d-9' is no drive of this study", 15),
+    ("\"d-1\", \"d-3\"]", "\"d-1\", \"d-9\"]", "unknown drive 'd-9'", 15),
     ("md-raid5[chunk=64K]", "md-raid5[chunk=64K", "brackets or quotes do not match", 16),
-    ("md-raid5[chunk=64K]", "md-raid5//", "is no layer's name", 16),
+    ("md-raid5[chunk=64K]", "md-raid5//", "invalid layer name", 16),
     ("id = \"dd-{bs}\"", "id = \"dd\"", "there are two workloads called 'dd'", 30),
-    ("id = \"dd-{bs}\"", "id = \"dd-{size}\"", "'{size}' is no parameter here; known: {bs}", 30),
-    ("id = \"cp\"", "id = \"../cp\"", "is no id", 36),
+    ("id = \"dd-{bs}\"", "id = \"dd-{size}\"", "unknown parameter '{size}'; known: {bs}", 30),
+    ("id = \"cp\"", "id = \"../cp\"", "invalid id", 36),
     ("caches = \"keep\"", "caches = \"kept\"", "expected 'cold', 'drop' or 'keep', found", 37),
     ("copy = {", "cache = 1\ncopy = {", "exactly one program", 39),
     ("workloads = \"cp\"", "workloads = \"mv\"", "this exclusion matches nothing", 40),
@@ -161,7 +161,7 @@ fn an_error_shows_the_line() {
     let text = SMALL.replacen("repeats = 2", "repeats = \"often\"", 1);
     let shown = load("small.toml", &text).expect_err("wrong").to_string();
     insta::assert_snapshot!(shown, @r#"
-    small.toml:4:11: `repeats`: expected a whole number from 1 to 1000, found 'often'
+    small.toml:4:11: `repeats`: expected an integer from 1 to 1000, found 'often'
      4 | repeats = "often"
        |           ^^^^^^^
     "#);

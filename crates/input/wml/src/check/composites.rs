@@ -97,7 +97,7 @@ impl Builder<'_> {
             } else {
                 ""
             };
-            return Err(place.error(format!("'{}' is no type of flowop{near}{all}", short(word))));
+            return Err(place.error(format!("unknown flowop type '{}'{near}{all}", short(word))));
         };
         if call.depth >= MAX_DEPTH {
             return Err(place.error(format!(

@@ -33,8 +33,7 @@ impl Executor {
             _ => a.checked_div(b),
         };
         result.filter(|n| i64::try_from(*n).is_ok()).map(Bound::Number).ok_or_else(|| {
-            self.place(&sign.span)
-                .error(format!("{a} {} {b} is no number from 0 to 2^63-1", sign.value))
+            self.place(&sign.span).error(format!("{a} {} {b} is outside 0 to 2^63-1", sign.value))
         })
     }
 

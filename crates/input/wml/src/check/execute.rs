@@ -48,7 +48,7 @@ impl Executor {
             let name = name.strip_prefix('$').unwrap_or(name).to_owned();
             let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
             if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(fits) {
-                let wrong = "is no variable's name; expected a letter, then letters, digits and _";
+                let wrong = "is not a variable name: expected a letter, then letters, digits and _";
                 return Err((short(&name), wrong.to_owned()));
             }
             let value = match text.as_str() {
@@ -375,7 +375,7 @@ impl Executor {
     ) -> Result<(), SourceError> {
         let place = self.place(&name.span);
         let Some(Bound::Random(index)) = self.now.get(&name.value) else {
-            return Err(place.error(format!("'${}' is no random variable", short(&name.value))));
+            return Err(place.error(format!("'${}' is not a random variable", short(&name.value))));
         };
         if self.ran {
             return Err(place.error("a random variable cannot change after the first 'run'"));

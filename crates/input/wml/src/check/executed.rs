@@ -108,7 +108,7 @@ impl Executed {
         let near = did_you_mean(&short(unused), self.order.iter().map(String::as_str));
         let all =
             if near.is_empty() { format!("; it sets {}", self.order.join(", ")) } else { near };
-        Some((unused.clone(), format!("is no variable of {script}{all}")))
+        Some((unused.clone(), format!("is not a variable of {script}{all}")))
     }
 }
 

@@ -105,7 +105,7 @@ impl Binder {
         known.iter().find(|k| **k == word).copied().ok_or_else(|| {
             let near = did_you_mean(&short(&word), known.iter().copied());
             let all = one_of(known);
-            place.error(format!("'{}' is no '{key}'{near}; expected {all}", short(&word)))
+            place.error(format!("invalid '{key}' '{}'{near}: expected {all}", short(&word)))
         })
     }
 
@@ -141,8 +141,10 @@ impl Binder {
             let names = || CUSTOM_KINDS.iter().map(|k| k.name);
             let near = did_you_mean(&short(&name), names());
             let all = one_of(names());
-            return Err(place
-                .error(format!("'{}' is no custom variable{near}; expected {all}", short(&name))));
+            return Err(place.error(format!(
+                "unknown custom variable '{}'{near}: expected {all}",
+                short(&name)
+            )));
         };
         let (text, place) = match fields.has("parameters") {
             true => self.text_of(&fields, "parameters", &none)?,

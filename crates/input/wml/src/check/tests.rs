@@ -175,7 +175,7 @@ fn overrides_reach_everything_bound_to_them() {
 fn wrong_overrides_are_reported() {
     let text = format!("set $nfiles=5\n{}", around("flowop aiowait name=a"));
     for (name, value, part) in [
-        ("nfile", "5", "'nfile' is no variable of a.f (did you mean 'nfiles'?)"),
+        ("nfile", "5", "'nfile' is not a variable of a.f (did you mean 'nfiles'?)"),
         ("zzzzzz", "5", "it sets nfiles"),
         ("nfiles", "5K", "small letters"),
         ("n files", "5", "no variable's name"),

@@ -128,7 +128,7 @@ impl Parser {
                 }
             };
             return Err(
-                self.error(&word.span, format!("'{}' is no command{hint}", short(&word.value)))
+                self.error(&word.span, format!("unknown command '{}'{hint}", short(&word.value)))
             );
         };
         if command.old {
@@ -263,7 +263,7 @@ impl Parser {
             Stats::Directory => {
                 self.expression()?;
                 Statement::Nothing(Some(
-                    "'stats directory' is not obeyed: the run's folder keeps all outputs",
+                    "'stats directory' is ignored: the run's directory keeps all outputs",
                 ))
             }
             Stats::Command => {

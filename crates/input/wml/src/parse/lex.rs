@@ -288,7 +288,7 @@ pub(crate) fn number(text: &str) -> Result<u64, String> {
 
 fn no_number(text: &str) -> String {
     format!(
-        "'{}' is no number; expected digits, then nothing or k, m or g (powers of 1024, small letters)",
+        "invalid number '{}': expected digits, then nothing or k, m or g (powers of 1024, small letters)",
         short(text)
     )
 }

@@ -156,9 +156,9 @@ impl Custom {
     pub fn new(kind: &'static CustomKind, text: &str) -> Result<Self, String> {
         let mut values: Vec<f64> = kind.parameters.iter().map(|(_, default)| *default).collect();
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {
-            let (key, value) = part
-                .split_once(':')
-                .ok_or_else(|| format!("'{}' is no parameter; expected key:value", part.trim()))?;
+            let (key, value) = part.split_once(':').ok_or_else(|| {
+                format!("invalid parameter '{}': expected key:value", part.trim())
+            })?;
             let (key, value) = (key.trim(), value.trim());
             let Some(index) = kind.parameters.iter().position(|(name, _)| *name == key) else {
                 let names = || kind.parameters.iter().map(|(name, _)| *name);
@@ -173,7 +173,7 @@ impl Custom {
                 .parse()
                 .ok()
                 .filter(|v: &f64| v.is_finite())
-                .ok_or_else(|| format!("'{value}' is no number for '{key}'"))?;
+                .ok_or_else(|| format!("invalid number '{value}' for '{key}'"))?;
         }
         match (kind.check)(&values) {
             Some(wrong) => Err(format!("{}: {wrong}", kind.name)),

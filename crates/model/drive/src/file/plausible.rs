@@ -49,7 +49,7 @@ fn one(root: &Node, key: &Key, range: &Node) -> Result<Plausible, SourceError> {
         ))
     })?;
     let (kind, middle) = quantity(own)
-        .ok_or_else(|| key.place.error(format!("`{field}` is no quantity, and has no range")))?;
+        .ok_or_else(|| key.place.error(format!("`{field}` is not a quantity and has no range")))?;
     let mut numbers = [0.0; 2];
     for (number, end) in numbers.iter_mut().zip([low, high]) {
         let (own_kind, own) = quantity(end).ok_or_else(|| end.error(expected(field)))?;

@@ -123,7 +123,7 @@ impl Parameters {
             return Err(Fault::new(
                 ("geometry", "inner-rate"),
                 format!(
-                    "the inner edge cannot be faster ({}) than the outer edge ({}): a turn is \
+                    "the inner edge cannot be faster ({}) than the outer edge ({}): a revolution is \
                      shorter there",
                     BytesPerSecond(self.inner_rate).si(),
                     BytesPerSecond(self.outer_rate).si()

@@ -141,9 +141,9 @@ impl Parameters {
             return Err(Fault::new(
                 ("flash", "spare"),
                 format!(
-                    "the flash has {lines} lines of {} (a block of each die); beside what the \
-                     host sees, {SPARE_LINES} are needed to work with: expected more spare flash, \
-                     or smaller blocks",
+                    "the flash has {lines} lines of {} (a block of each die); in addition to what \
+                     the host sees, {SPARE_LINES} are needed to work with: expected more spare \
+                     flash, or smaller blocks",
                     Bytes(line).iec()
                 ),
             ));

@@ -12,9 +12,9 @@ pub(crate) const CHECK: Check = Check {
     title: "Caches",
     about: "\
 Without write cache (WCE = 0), each write of the same sectors has to wait until they come round \
-again: exactly one turn. The next sectors on the track come by one turn and their own length later. \
-Half a physical sector (512e) is read first and written a turn later. What is in memory, written or \
-read, takes overhead and link; a write with write cache too.",
+again: exactly one revolution. The next sectors on the track follow one revolution and their own \
+length later. Half a physical sector (512e) is read first and written one revolution later. What is \
+in memory, written or read, takes overhead and link; so does a write with write cache.",
     run,
 };
 

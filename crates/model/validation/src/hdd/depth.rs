@@ -11,12 +11,12 @@ pub(crate) const CHECK: Check = Check {
     id: "depth",
     title: "IOPS over queue depth, full stroke",
     about: "\
-Random reads of 4 KiB over the whole drive. Dashes: 1/(E[seek] + half a turn + overhead + \
-transfer), which holds at depth 1 and for a drive that takes requests as they come. The upper curve \
+Random reads of 4 KiB over the whole drive. Dashes: 1/(E[seek] + half a revolution + \
+overhead + transfer), which holds at depth 1 and for a drive that serves requests as they come. The upper curve \
 chooses the shortest positioning time among all that wait, as no real drive quite does; the lower \
 one among the part `ncq-quality` of them, which is this drive's parameter (assumed). Squares: a \
 throw-away model of the same parameters, written apart from this one while they were gathered \
-(SPTF; there the controller's overhead was not hidden behind the medium's work, and the place of a \
+(SPTF; there the controller's overhead was not hidden behind the medium's work, and the slot of a \
 finished request was taken at once).",
     run,
 };
@@ -61,13 +61,13 @@ fn run(file: &DriveFile) -> Option<Outcome> {
             TOLERANCES.iter().zip(others).map(|((d, _), iops)| (*d as f64, *iops)).collect();
         for ((depth, tolerance), other) in TOLERANCES.into_iter().zip(others) {
             let own = ideal.iter().find(|(d, _)| *d == depth as f64);
-            let name = format!("depth {depth}, ideal choice, beside the throw-away model");
+            let name = format!("depth {depth}, ideal choice, and the throw-away model");
             let own = own.map_or(f64::NAN, |(_, iops)| *iops);
             figures.push(Figure::near(name, "IOPS", own, *other, tolerance));
         }
         curves.push(Curve::new("throw-away model", Mark::Squares, 3, points));
     }
-    let (x, y) = (Axis::doublings("requests under way"), Axis::linear("random reads, IOPS"));
+    let (x, y) = (Axis::doublings("requests in flight"), Axis::linear("random reads, IOPS"));
     Some(Outcome {
         figures,
         charts: vec![Chart {

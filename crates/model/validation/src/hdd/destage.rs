@@ -12,10 +12,10 @@ pub(crate) const CHECK: Check = Check {
     title: "Random writes over the window of the destage",
     about: "\
 Random writes of 4 KiB over the whole drive with write cache, at depth 1, when the cache is full. \
-The drive writes out that one of the waiting writes which the arm reaches first; the wider the \
+Of the waiting writes the drive writes out the one that the arm reaches first; the wider the \
 window (`dirty-extents`, assumed: 128 to 512 on drives of this age), the more there are to choose \
-from. With a window of one there is no choice: 1/(E[write seek] + half a turn + transfer), dashed; \
-overhead and link are hidden behind the medium's work.",
+from. With a window of one there is no choice: 1/(E[write seek] + half a revolution + transfer), \
+dashed; overhead and link are hidden behind the medium's work.",
     run,
 };
 

@@ -13,10 +13,10 @@ pub(crate) const CHECK: Check = Check {
     title: "Service time over seek distance",
     about: "\
 One request of 4 KiB after another, each at a given distance from the last, in parts of the \
-stroke. Lines: overhead + seek + half a turn + transfer, where the seek follows Lee's curve \
+stroke. Lines: overhead + seek + half a revolution + transfer; the seek follows Lee's curve \
 t(d) = a·√(d−1) + b·(d−1) + c through the single-track, average and full-stroke times (E. K. Lee, \
 'Performance Modeling and Analysis of Disk Arrays', 1993). Points: the model, the mean of 5000 \
-requests each. Writes are without the write cache. Over the whole drive, places uniform over the \
+requests each. Writes are without the write cache. Over the whole drive, offsets uniform over the \
 sectors are nearer to each other than the data sheet's average says, which is uniform over \
 cylinders.",
     run,

@@ -14,7 +14,7 @@ pub(crate) const CHECK: Check = Check {
     about: "\
 The same within the first GiB, as with a test file. It lies on a few hundred tracks, so seeks are \
 short and a deep queue gains far more: a benchmark's file size decides its result. Dashes: overhead \
-+ mean seek or head switch between the tracks of that GiB + half a turn + transfer. Squares: the \
++ mean seek or head switch between the tracks of that GiB + half a revolution + transfer. Squares: the \
 throw-away model (see above), whose controller works on each request for 0.15 ms while the medium \
 rests; here it works on the next one meanwhile, hence the gap at depth 32.",
     run,
@@ -50,11 +50,11 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     let mut curves = curves(p, service, ideal, own);
     if let Some(others) = of_shipped(file, &ANOTHER_MODEL) {
         let points: Vec<(f64, f64)> = [1.0, 8.0, 32.0].into_iter().zip(*others).collect();
-        let name = "depth 1, beside the throw-away model";
+        let name = "depth 1, and the throw-away model";
         figures.push(Figure::near(name, "IOPS", ideal[0].1, others[0], 0.02));
         curves.push(Curve::new("throw-away model", Mark::Squares, 3, points));
     }
-    let (x, y) = (Axis::doublings("requests under way"), Axis::linear("random reads, IOPS"));
+    let (x, y) = (Axis::doublings("requests in flight"), Axis::linear("random reads, IOPS"));
     Some(Outcome {
         figures,
         charts: vec![Chart {

@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
     id: "cliff",
     title: "The cliff",
     about: "\
-Chunks at random places, each written with a flush behind it (`O_SYNC` on the raw device), until 48 \
+Chunks at random offsets, each written with a flush behind it (`O_SYNC` on the raw device), until 48 \
 GiB are written. While the persistent cache has room, each goes to its log; when it is full, each \
 has to wait until bands are cleaned, and the rate falls off a cliff. Squares: what was published of \
 this very model (github.com/aicodix/smr, 2018; read off its plots, to about 3 %). A chunk of 1 MiB \

@@ -58,7 +58,7 @@ fn run(file: &DriveFile) -> Option<Outcome> {
         charts: vec![Chart {
             id: "flash-depth",
             title: "Random reads over queue depth",
-            x: Axis::doublings("requests under way"),
+            x: Axis::doublings("requests in flight"),
             y: Axis::linear("random reads, 1000 IOPS"),
             curves,
         }],

@@ -12,8 +12,8 @@ pub(crate) const CHECK: Check = Check {
     id: "flash-writes",
     title: "Writing on and on",
     about: "\
-First: a new drive written in order, 1 MiB at a time, four under way, for 8/5 of its SLC cache (16 \
-GiB where it has none; of a cache above 150 GB, 48 GB are taken for all, and it is emptied at \
+First: a new drive written sequentially, 1 MiB at a time, four in flight, for 8/5 of its SLC cache (16 \
+GiB if it has none; of a cache above 150 GB, 48 GB are taken for all, and it is emptied at \
 the same rate). While the cache of one-bit cells has room, the rate is that at which all \
 dies together program such cells, or the link's; after that, that of cells with all their bits, less \
 what goes into emptying the cache. Second: a small drive of the same parameters (a four-hundredth of \

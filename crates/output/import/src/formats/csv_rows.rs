@@ -48,8 +48,7 @@ pub(super) fn rows(source: &Arc<Source>) -> Result<Vec<Row>, SourceError> {
             .flexible(true)
             .from_reader(line.text.trim().as_bytes());
         let record = reader.records().next();
-        let record =
-            record.and_then(Result::ok).ok_or_else(|| line.error("this is no row of CSV"))?;
+        let record = record.and_then(Result::ok).ok_or_else(|| line.error("not a row of CSV"))?;
         let fields = record.iter().map(str::to_owned).collect();
         rows.push(Row { fields, place: line.place() });
     }

@@ -66,7 +66,7 @@ fn command(result: &Json, readings: &mut Vec<Reading>) -> Result<(), SourceError
         reading.steps = vec![step];
         reading.direction_is_open = is_open;
         reading.command = Some(command.clone());
-        reading.notes.push("Processor time is hyperfine's mean over all runs.".to_owned());
+        reading.notes.push("CPU time is hyperfine's mean over all runs.".to_owned());
         if let Some(Value::Number(code)) = codes.get(index).map(|c| &c.value)
             && code != "0"
         {

@@ -192,7 +192,7 @@ fn runs(
         reading.tools = version(result);
         reading.notes.push(
             "Phoronix stops repeating when the deviation looks small, and its tests often fit into \
-             memory: mind what the figures stand on."
+             memory: the figures may be of memory and not of drives."
                 .to_owned(),
         );
         readings.push(reading);

@@ -129,7 +129,7 @@ fn mixed_reads_and_commits_that_no_disk_gives_are_reported() {
             &[("read", 39_300.0), ("write", 16_800.0)][..],
             "39300 random reads per second from 4 hard disks",
         ),
-        ("commits", commits, &[("write", 2_548.0)], "2548 safe writes per second"),
+        ("commits", commits, &[("write", 2_548.0)], "2548 durable writes per second"),
         ("slow-mixed", mixed, &[("read", 700.0), ("write", 300.0)], ""),
         ("slow-commits", commits, &[("write", 60.0)], ""),
     ] {

@@ -27,7 +27,7 @@ pub(crate) fn next_steps(report: &Report, screen: &FirstScreen, page: &str) -> V
     let is_adaptive = info.options.goal.is_some();
     if !info.is_import() && screen.is_unsettled() && !is_adaptive {
         let settle = [run.as_slice(), form, &["--goal", "best"]].concat();
-        steps.push(step("Settle what is open", &settle));
+        steps.push(step("Decide what is inconclusive", &settle));
     }
     if !info.is_import() && (info.scale < 1.0 || info.is_quick()) {
         steps.push(step("In full size", &run));

@@ -56,7 +56,7 @@ pub fn first_screen(report: &Report, page: &str, style: TextStyle) -> String {
         parts.push(sentences(report));
     }
     if notes.is_empty() && report.analysis.findings.is_empty() {
-        notes.push(Line::plain("No finding makes a figure doubtful."));
+        notes.push(Line::plain("No finding makes a figure suspect."));
     }
     if !answers.is_empty() {
         parts.insert(1, answers);

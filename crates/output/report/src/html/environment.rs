@@ -30,7 +30,7 @@ pub(crate) fn section(report: &Report) -> Markup {
                     )))
                 }
                 @if let Some(background) = facts.background_bytes {
-                    (entry("Foreign I/O", &format!(
+                    (entry("Background I/O", &format!(
                         "{} median, {} worst per cell, on devices outside the stack",
                         Quantity::Size.show(background.median), Quantity::Size.show(background.worst)
                     )))

@@ -16,7 +16,7 @@ pub(crate) fn section(report: &Report) -> Markup {
         section id="findings" {
             h2 { "Findings" }
             @if findings.is_empty() {
-                p { "The audits found nothing that makes these figures doubtful." }
+                p { "The audits found nothing that makes these figures suspect." }
             } @else {
                 (list(&findings))
             }

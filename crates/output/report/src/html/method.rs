@@ -136,7 +136,7 @@ fn costs(overheads: &[StackOverhead]) -> String {
         return String::new();
     };
     format!(
-        "Making the stack, dropping caches and taking it down took a median of {} s per cell on \
+        "Making the stack, dropping caches and tearing it down took a median of {} s per cell on \
          {} and {} s on {}; the worst cell took {} s, on {}.",
         median(least.total),
         least.stack,
@@ -159,7 +159,7 @@ fn table(overheads: &[StackOverhead]) -> Markup {
                         th.n scope="col" { "cells" }
                         th.n scope="col" { "make, s" }
                         th.n scope="col" { "caches, s" }
-                        th.n scope="col" { "take down, s" }
+                        th.n scope="col" { "tear down, s" }
                         th.n scope="col" { "together, s" }
                         th.n scope="col" { "worst, s" }
                         @if waited { th.n scope="col" { "waited to settle, s" } }

@@ -70,7 +70,7 @@ pub(crate) fn contents(report: &Report) -> Markup {
                         li { a href={ "#q" (number + 1) } { (answer.question.ask) } }
                     }
                     @if report.published.is_some() {
-                        li { a href="#published" { "What was published, beside ours" } }
+                        li { a href="#published" { "Published and measured results" } }
                     }
                 }
             }

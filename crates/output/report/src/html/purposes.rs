@@ -20,8 +20,8 @@ pub(crate) fn section(report: &Report, all: &[Recommendation]) -> Markup {
             } @else {
                 p.muted {
                     "Stacks are compared with those that survive as many lost drives, by all \
-                     figures that a purpose asks for, weighted. A stack is recommended only where it \
-                     is surely ahead."
+                     figures that a purpose asks for, weighted. A stack is recommended only if it is \
+                     significantly better."
                 }
                 @if let Some(sentence) = Recommendation::what_would_decide(all, &report.info) {
                     p { (sentence) }

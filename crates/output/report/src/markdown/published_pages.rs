@@ -76,7 +76,7 @@ fn unknown(catalogue: &Catalogue, judged: &JudgedRow) -> Option<String> {
     match judged.status {
         RowStatus::NotReproduced if judged.counts => Some("Not explained yet.".to_owned()),
         RowStatus::NotReproduced => Some("CPU-bound.".to_owned()),
-        RowStatus::NotRun => judged.note.clone(),
+        RowStatus::NotRun => judged.measured_note.clone(),
         RowStatus::Reproduced | RowStatus::NothingPublished => None,
     }
 }

@@ -94,8 +94,8 @@ impl TwoRuns {
             );
         } else if a.is_lab() || b.is_lab() {
             notes.push(
-                "One run is simulated and the other is not: their ratio tells of the models of \
-                 drives as much as of anything else."
+                "One run is simulated and the other is not: their ratio is about the drive \
+                 models as much as about anything else."
                     .to_owned(),
             );
         } else {
@@ -109,8 +109,8 @@ impl TwoRuns {
         let imported: Vec<String> = imported.into_iter().flatten().map(String::from).collect();
         if !imported.is_empty() {
             notes.push(format!(
-                "Imported: {}. Of machine, drives, mounts and caches next to nothing is known \
-                 there, so that differences in them cannot be told.",
+                "Imported: {}. Almost nothing is known there about machine, drives, mounts \
+                 and caches, so differences in them are not reported.",
                 imported.join(" and ")
             ));
         }

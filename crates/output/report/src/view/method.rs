@@ -12,9 +12,9 @@ use crate::Report;
 
 /// What is known of figures that disklab did not measure.
 pub(crate) const IMPORTED: &str = "Other programs measured these figures; disklab read their \
-     outputs, which lie beside the samples. How the stacks were made, whether caches were emptied, \
+     outputs, which are next to the samples. How the stacks were made, whether caches were emptied, \
      and in which order all was measured is not known. Repeats of two stacks are paired in the \
-     order of their files. What the outputs do not tell, such as what the drives really read and \
+     order of their files. What the outputs do not contain, such as what the drives really read and \
      wrote, was not audited; the notes of the cells say what that is.";
 
 /// How the figures came about, in a word.
@@ -165,14 +165,14 @@ fn how_intervals_were_made(info: &RunInfo) -> &'static str {
     }
     if info.repeats == 1 {
         return "Each figure was measured once, so none has an interval and no difference can be \
-                told from chance. Run the study with more repeats before you rely on a difference.";
+                told apart from chance. Run the study with more repeats before you rely on a difference.";
     }
-    "One cell is one observation. Intervals are at 95 % where no other level stands beside them: \
+    "One cell is one observation. Intervals are at 95 % unless another level is given: \
      for up to five observations Student's t on the logarithms around the geometric mean, from six \
      on the exact distribution-free interval of the median. Ratios are paired over repeats, \
      and their intervals are those of their verdicts, which hold for all comparisons of a \
      question at once (Holm). An interval that reaches tenfold above and below is not shown. \
-     'Level' means that the whole interval of the ratio lies within ±5 %; 'inconclusive' that the \
+     'Equivalent' means that the whole interval of the ratio lies within ±5 %; 'inconclusive' that the \
      samples do not say."
 }
 

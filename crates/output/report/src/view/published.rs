@@ -87,7 +87,8 @@ pub(crate) fn why(judged: &JudgedRow) -> Option<String> {
     });
     let suspicion = (judged.is_certain == Some(false))
         .then(|| "The interval crosses the tolerance; more repeats may decide.".to_owned());
-    let parts: Vec<String> = judged.note.clone().into_iter().chain(suspicion).chain(miss).collect();
+    let parts: Vec<String> =
+        judged.measured_note.clone().into_iter().chain(suspicion).chain(miss).collect();
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 

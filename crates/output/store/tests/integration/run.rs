@@ -174,7 +174,7 @@ fn a_second_run_does_not_go_into_the_same_folder() {
 fn what_is_no_run_is_refused() {
     let temp = tempfile::tempdir().expect("temp");
     let error = Run::open(temp.path()).expect_err("empty").to_string();
-    assert!(error.contains("is no run"), "{error}");
+    assert!(error.contains("not a run directory"), "{error}");
     std::fs::write(temp.path().join("run.sqlite"), "not a database at all").expect("write");
     assert!(Run::open(temp.path()).is_err());
 }

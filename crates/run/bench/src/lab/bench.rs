@@ -132,9 +132,9 @@ impl From<LabBench> for Bench {
 impl BenchSteps for LabBench {
     fn profile(&self) -> BenchProfile {
         let work = match &self.settings.processor {
-            None => "the processor's work takes no time".to_owned(),
+            None => "CPU time is free".to_owned(),
             Some(processor) => {
-                format!("the processor's work is charged as on {}", processor.about())
+                format!("CPU time is charged as on {}", processor.about())
             }
         };
         let bus = self.settings.bus.map(|rate| format!(" on one bus of {}", rate.si()));

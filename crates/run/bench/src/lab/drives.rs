@@ -51,7 +51,7 @@ pub enum DrivesError {
 
 /// A model does not come in a size.
 #[derive(Debug, thiserror::Error)]
-#[error("{} is not to be had of the model '{model}' of {}: {why}", size.si(), capacity.si())]
+#[error("size {} is not available of the model '{model}' of {}: {why}", size.si(), capacity.si())]
 pub struct UnavailableSize {
     /// The size.
     pub size: Bytes,

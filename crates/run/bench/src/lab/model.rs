@@ -83,7 +83,7 @@ mod tests {
         }
         for (name, expected) in [
             ("hgst-10tv", "did you mean 'hgst-10tb'"),
-            ("", "is no drive model"),
+            ("", "unknown drive model"),
             ("no/such.toml", "cannot read the drive file"),
             ("/dev/null", "/dev/null"),
         ] {

@@ -12,7 +12,7 @@ const LARGEST_FILE: u64 = 1 << 20;
 pub enum ModelError {
     /// Nothing that is shipped has this name, and it is no file's.
     #[error(
-        "'{name}' is no {what}{hint}; known: {known}; or give a {file} file, such as \
+        "unknown {what} '{name}'{hint}; known: {known}; or give a {file} file, such as \
          './{name}.toml'"
     )]
     Unknown {

@@ -53,7 +53,7 @@ fn read(path: &Path) -> Result<Processor, ModelError> {
 /// The guest's kernel takes no notice of a word of its command line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "this kernel cannot charge for the processor's work ('{0}'): use the one that \
+    "this kernel cannot charge for CPU time ('{0}'): use the one that \
      `disklab lab build` makes, or leave --processor out"
 )]
 pub struct NotCharged(String);
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(find_processor("None", folder.path()).unwrap(), None);
         for (name, expected) in [
             ("atom-d2701", "did you mean 'atom-d2700'"),
-            ("", "is no processor"),
+            ("", "unknown processor"),
             ("no/such.toml", "cannot read the processor file"),
         ] {
             let error = find_processor(name, folder.path()).unwrap_err().to_string();
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(own.kernel_arguments(), ["charge.bio=3000", "charge.processors=1"]);
         for (with, expected) in [
             ("processor = 'atom'", "s.toml:1:"),
-            ("processor = 'atom'", "is no processor"),
+            ("processor = 'atom'", "unknown processor"),
             ("processor = { id = 'own', each = { bios = '3 us' } }", "did you mean 'bio'"),
             ("processor = ['a', 'b']", "s.toml:1:"),
         ] {

@@ -141,7 +141,8 @@ fn a_mounted_device_is_refused_and_what_stands_on_it_named() {
         return;
     };
     let text = drive.refusals();
-    let held = format!("{} ({}) stands on", inner.node.trim_start_matches("/dev/"), file.display());
+    let held =
+        format!("is in use by {} ({})", inner.node.trim_start_matches("/dev/"), file.display());
     assert!(text.contains(&held), "{text}");
 }
 
@@ -151,7 +152,7 @@ fn a_loop_device_right_over_it_is_refused() {
     let over = LoopDevice::over(Path::new(&drive.node), tempfile::tempdir().expect("temp"), &[]);
     let Some(_over) = over else { return };
     let text = drive.refusals();
-    assert!(text.contains(&format!("({}) stands on loop", drive.node)), "{text}");
+    assert!(text.contains(&format!("({}); stop that first", drive.node)), "{text}");
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub enum ProbeError {
     #[error(transparent)]
     Program(#[from] ExecError),
     /// What wipefs printed is no JSON.
-    #[error("the output of wipefs is no JSON: {0}")]
+    #[error("the output of wipefs is not JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// What wipefs printed is something else.
     #[error("the output of wipefs has no list of signatures")]

@@ -169,14 +169,17 @@ impl fmt::Display for Cause {
                 target.display()
             ),
             Self::NotBlock { target } => {
-                write!(f, "it leads to {}, which is no block device", target.display())
+                write!(f, "it leads to {}, which is not a block device", target.display())
             }
             Self::Partition { drive, offered } => {
                 write!(f, "it is a partition of {drive}; disklab takes whole drives only")?;
                 offer(f, offered)
             }
             Self::NotDrive { device } => {
-                write!(f, "it is {device}, which is no drive of its own; name the drives below it")
+                write!(
+                    f,
+                    "it is {device}, which is not a drive of its own; name the drives below it"
+                )
             }
             Self::Duplicate { other } => {
                 write!(f, "it is the same drive as {}; name each drive once", other.display())
@@ -194,7 +197,7 @@ impl fmt::Display for Cause {
                 write!(f, "{part} is swap space in use; `swapoff` it first")
             }
             Self::Held { part, by } => {
-                write!(f, "{by} stands on {part}; take that down first")
+                write!(f, "{part} is in use by {by}; stop that first")
             }
             Self::Open { part, by } => {
                 write!(f, "process {by} has {part} open; end it first")

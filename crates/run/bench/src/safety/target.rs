@@ -246,8 +246,8 @@ mod tests {
         );
         let words = [
             "partition of sda",
-            "md0, which is no drive",
-            "/etc/passwd, which is no block device",
+            "md0, which is not a drive",
+            "/etc/passwd, which is not a block device",
             "points to ../../sdz",
             "there is no such name",
         ];

@@ -128,7 +128,7 @@ fn the_root_drive_is_found_below_lvm_on_crypt_on_md() {
             &[
                 "the root file system of this machine is on it (dm-1 (vg-root))",
                 "dm-1 (vg-root) is mounted at /",
-                "md0 stands on sd",
+                "is in use by md0",
             ],
         );
     }
@@ -138,23 +138,23 @@ fn the_root_drive_is_found_below_lvm_on_crypt_on_md() {
 fn holders_are_refused_also_where_nothing_is_mounted() {
     let (_folder, tree) = machine();
     tree.stacked("dm-0", (252, 0), &["sdb"]).set("dm-0", "dm/name", "luks-x");
-    refused(&tree, "B", &Fake::default(), &["dm-0 (luks-x) stands on sdb; take that down"]);
+    refused(&tree, "B", &Fake::default(), &["sdb is in use by dm-0 (luks-x); stop that first"]);
 }
 
 #[test]
 fn bcache_without_its_cache_set_is_refused() {
     let (_folder, tree) = machine();
     tree.set("sdb", "bcache/state", "no cache");
-    refused(&tree, "B", &Fake::default(), &["bcache stands on sdb"]);
+    refused(&tree, "B", &Fake::default(), &["sdb is in use by bcache"]);
 }
 
 #[test]
 fn loop_devices_on_top_are_refused() {
     let (_folder, tree) = machine();
     tree.looped("loop0", (7, 0), "/dev/sdb");
-    refused(&tree, "B", &Fake::default(), &["loop0 (/dev/sdb) stands on sdb"]);
+    refused(&tree, "B", &Fake::default(), &["sdb is in use by loop0 (/dev/sdb)"]);
     tree.mount((8, 2), "/dev/sda2", "/data", "ext4").looped("loop1", (7, 1), "/data/image");
-    refused(&tree, "A", &Fake::default(), &["loop1 (/data/image) stands on sda2"]);
+    refused(&tree, "A", &Fake::default(), &["sda2 is in use by loop1 (/data/image)"]);
 }
 
 #[test]

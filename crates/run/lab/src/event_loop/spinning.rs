@@ -56,10 +56,7 @@ impl Spinning {
         };
         let long = if self.waits { AGAIN } else { LONG };
         if let Some(program) = since.busy_waiting_program(&now, long).and_then(Pid::from_raw) {
-            tracing::debug!(
-                program = program.as_raw_nonzero(),
-                "a guest's program computes for long"
-            );
+            tracing::debug!(program = program.as_raw_nonzero(), "a guest's program busy-waits");
             // It may have ended since.
             let _ = kill_process(program, Signal::ALARM);
             self.waits = true;

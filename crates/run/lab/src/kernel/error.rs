@@ -29,7 +29,7 @@ pub enum KernelError {
     #[error(
         "there is no kernel source: '{tarball}' does not exist, and apt-get cannot fetch the \
          package {package}. On Debian 12 and later: apt-get install {package}; elsewhere name \
-         the folder of an unpacked Linux 6.12 or later"
+         the directory of an unpacked Linux 6.12 or later"
     )]
     NoSource {
         /// Where the package would have put it.
@@ -48,7 +48,7 @@ pub enum KernelError {
         why: String,
     },
     /// The named folder cannot be built from.
-    #[error("'{path}' is no kernel source for the lab: {what}")]
+    #[error("'{path}' is not a kernel source for the lab: {what}")]
     Source {
         /// The folder.
         path: PathBuf,
@@ -57,8 +57,8 @@ pub enum KernelError {
     },
     /// OpenZFS is not here and cannot be fetched.
     #[error(
-        "OpenZFS for the lab's kernel cannot be had: {why}. On Debian 12 and 13 apt fetches it, \
-         with a network; elsewhere name the folder of an unpacked OpenZFS 2.3 or later{}",
+        "OpenZFS for the lab's kernel is not available: {why}. On Debian 12 and 13 apt fetches it, \
+         with a network; elsewhere name the directory of an unpacked OpenZFS 2.3 or later{}",
         if said.is_empty() { String::new() } else { format!(". apt says:\n{said}") }
     )]
     NoZfs {
@@ -68,7 +68,7 @@ pub enum KernelError {
         said: String,
     },
     /// This OpenZFS cannot be built in.
-    #[error("'{path}' is no OpenZFS for the lab: {what}")]
+    #[error("'{path}' is not an OpenZFS for the lab: {what}")]
     ZfsSource {
         /// Where it is, or the part of it that is wrong.
         path: PathBuf,

@@ -186,7 +186,7 @@ mod tests {
             ("crypt[key-size=255]", "a multiple of 8 bits"),
             ("crypt[sector-size=8K]", "a power of two from 512 B to 4 KiB"),
             ("crypt[discard=yes]", "expected no value"),
-            ("crypt[key=secret]", "'key' is no option of crypt"),
+            ("crypt[key=secret]", "'key' is not an option of crypt"),
         ] {
             let error = understand(&spec(text)).expect_err(text);
             assert!(error.message.contains(words), "{text}: {}", error.message);

@@ -18,10 +18,10 @@ use crate::{
 
 /// `block-size`, as every file system's table of options has it.
 pub(super) const BLOCK_SIZE: (&str, &str) =
-    ("block-size", "size of a block, such as 4K; what mkfs chooses where absent");
+    ("block-size", "size of a block, such as 4K [default: mkfs's choice]");
 /// `mkfs`, as every file system's table of options has it.
 pub(super) const MKFS: (&str, &str) =
-    ("mkfs", "more arguments for mkfs, as in a shell; may stand several times");
+    ("mkfs", "more arguments for mkfs, as in a shell; repeatable");
 /// The line for mount options.
 pub(super) const MOUNT_OPTIONS: (&str, &str) =
     (LayerKind::ANY_OPTION, "any other is a mount option, passed on as written");
@@ -55,7 +55,7 @@ impl Options {
             match key.as_str() {
                 "block-size" => {}
                 "mkfs" => options.mkfs.extend(shell_words::split(text).map_err(|e| {
-                    spec.error(format!("`mkfs`: '{text}' is no list of arguments: {e}"))
+                    spec.error(format!("`mkfs`: '{text}' is not a list of arguments: {e}"))
                 })?),
                 key if own.contains(&key) => {}
                 key => {
@@ -133,7 +133,7 @@ impl MountPoint {
         let folder = context
             .folder
             .canonicalize()
-            .map_err(|e| StackError::io("cannot find the folder", context.folder, e))?;
+            .map_err(|e| StackError::io("cannot find the directory", context.folder, e))?;
         // A stack with a loop-file has a file system on a file system.
         let name = (1_u32..)
             .map(|n| if n == 1 { "mnt".to_owned() } else { format!("mnt-{n}") })
@@ -144,7 +144,7 @@ impl MountPoint {
         // With it, as what is mounted here is recognised by the UUID.
         context.ledger.enter_with(Undo::RemoveFolder(directory.clone()), vec![uuid.clone()])?;
         std::fs::create_dir(&directory)
-            .map_err(|e| StackError::io("cannot make the folder", &directory, e))?;
+            .map_err(|e| StackError::io("cannot create the directory", &directory, e))?;
         Ok(Self { uuid, directory })
     }
 

@@ -74,7 +74,7 @@ impl Layer for LoopFile {
         };
         let directory = directory
             .canonicalize()
-            .map_err(|e| StackError::io("cannot find the folder", &directory, e))?;
+            .map_err(|e| StackError::io("cannot find the directory", &directory, e))?;
         let path = directory.join(format!("{}.img", context.tag));
         let file = context.ledger.create_file(&path)?;
         let how = self

@@ -26,7 +26,7 @@ pub(super) const KIND: LayerKind = LayerKind {
     summary: "a GPT with one partition on each device, as most installers make",
     options: &[
         ("start", "where the partition begins, such as 1MiB (the default) or 60% of the device"),
-        ("size", "how large it is, such as 5G; the rest of the device if absent"),
+        ("size", "size, such as 5G [default: the rest of the device]"),
     ],
     parse,
 };

@@ -225,9 +225,9 @@ mod tests {
         let error = zvol.shape(&Shape::drives(&[Bytes::gib(1)])).expect_err("a drive");
         assert_eq!(error.to_string(), "zvol needs a ZFS pool, got 1 device");
         for (text, words) in [
-            ("zvol[recordsize=1M]", "'recordsize' is no option of zvol"),
-            ("zvol[ashift=12]", "'ashift' is no option of zvol"),
-            ("zvol[count=0]", "a whole number from 1 to 64"),
+            ("zvol[recordsize=1M]", "'recordsize' is not an option of zvol"),
+            ("zvol[ashift=12]", "'ashift' is not an option of zvol"),
+            ("zvol[count=0]", "an integer from 1 to 64"),
         ] {
             let error = understand(&spec(text)).expect_err(text).message;
             assert!(error.contains(words), "{text}: {error}");

@@ -98,7 +98,7 @@ fn ledgers(folder: &Path) -> Result<Vec<LedgerId>, StackError> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(StackError::io("cannot read the folder", folder, e)),
+        Err(e) => return Err(StackError::io("cannot read the directory", folder, e)),
     };
     let mut ids: Vec<LedgerId> = entries
         .filter_map(|entry| LedgerId::from_file_name(entry.ok()?.file_name().to_str()?))

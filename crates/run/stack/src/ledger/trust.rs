@@ -56,7 +56,7 @@ pub(super) fn create_directory(path: &Path) -> Result<(), StackError> {
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .map_err(|e| StackError::io("cannot make the folder", path, e))?;
+        .map_err(|e| StackError::io("cannot create the directory", path, e))?;
     check_directory(path).map(|_| ())
 }
 
@@ -69,7 +69,7 @@ pub(super) fn check_directory(path: &Path) -> Result<bool, StackError> {
         Ok(directory) => directory,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(e) if is_wrong_kind(&e) => return Err(distrust(path, Distrust::Kind)),
-        Err(e) => return Err(StackError::io("cannot read the folder", path, e)),
+        Err(e) => return Err(StackError::io("cannot read the directory", path, e)),
     };
     let metadata = directory.metadata().map_err(|e| StackError::io("cannot look at", path, e))?;
     match distrusted(&metadata) {

@@ -10,9 +10,9 @@ fn parse(text: &str, drives: usize) -> Result<Stack, SourceError> {
 #[test]
 fn errors_show_the_place_and_what_was_meant() {
     for (text, drives, words) in [
-        ("ext5", 1, "test.toml:1:1: 'ext5' is no layer (did you mean 'ext4'?); known: "),
+        ("ext5", 1, "test.toml:1:1: unknown layer 'ext5' (did you mean 'ext4'?); known: "),
         ("btrfs_raid1", 2, "(did you mean 'btrfs-raid1'?)"),
-        ("partition[begin=1M]/ext4", 1, "'begin' is no option of partition; expected 'start'"),
+        ("partition[begin=1M]/ext4", 1, "'begin' is not an option of partition; expected 'start'"),
         ("loop-file[sise=1M]", 1, "(did you mean 'size'?)"),
         (
             "partition",
@@ -35,7 +35,7 @@ fn errors_show_the_place_and_what_was_meant() {
         ("ext4/loop-file[size=5000]/ext4", 1, "`size`: expected a multiple of 4 KiB"),
         ("f2fs[block-size=4K]", 1, "f2fs has no `block-size`"),
         ("xfs[mkfs=\"]", 1, "brackets or quotes do not match"),
-        ("xfs[mkfs=\"it's\"]", 1, "`mkfs`: 'it's' is no list of arguments"),
+        ("xfs[mkfs=\"it's\"]", 1, "`mkfs`: 'it's' is not a list of arguments"),
     ] {
         let error = parse(text, drives).map(|s| s.describe()).expect_err(text).to_string();
         assert!(error.contains(words), "{text}: {error}");

@@ -171,13 +171,13 @@ fn is_held(device: &Path) -> bool {
 }
 
 fn holders(device: &Path) -> Vec<PathBuf> {
-    let folder = kernel_name(device).map(|name| format!("/sys/class/block/{name}/holders"));
-    let Some(Ok(entries)) = folder.map(fs::read_dir) else { return Vec::new() };
+    let dir = kernel_name(device).map(|name| format!("/sys/class/block/{name}/holders"));
+    let Some(Ok(entries)) = dir.map(fs::read_dir) else { return Vec::new() };
     entries.flatten().map(|entry| entry.path()).collect()
 }
 
-fn mapping_at(folder: &Path) -> Option<(String, String)> {
-    let read = |name: &str| fs::read_to_string(folder.join("dm").join(name)).ok();
+fn mapping_at(dir: &Path) -> Option<(String, String)> {
+    let read = |name: &str| fs::read_to_string(dir.join("dm").join(name)).ok();
     Some((read("name")?.trim().to_owned(), read("uuid")?.trim().to_owned()))
 }
 
@@ -188,11 +188,11 @@ fn incarnation(device: &Path) -> Option<String> {
     let read = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     let name = kernel_name(device)?;
     let boot = read("/proc/sys/kernel/random/boot_id")?;
-    let folder = format!("/sys/class/block/{name}");
-    let sequence = read(&format!("{folder}/diskseq")).or_else(|| {
-        let disk = fs::canonicalize(&folder).ok()?.parent()?.join("diskseq");
+    let dir = format!("/sys/class/block/{name}");
+    let sequence = read(&format!("{dir}/diskseq")).or_else(|| {
+        let disk = fs::canonicalize(&dir).ok()?.parent()?.join("diskseq");
         read(disk.to_str()?)
     });
-    let number = read(&format!("{folder}/dev"))?;
+    let number = read(&format!("{dir}/dev"))?;
     Some(format!("{boot}/{number}/{}", sequence.unwrap_or_default()))
 }

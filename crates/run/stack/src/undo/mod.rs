@@ -329,8 +329,10 @@ impl fmt::Display for Undo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unmount(path) => write!(f, "the mount at {}", path.display()),
-            Self::RemoveFolder(path) => write!(f, "the folder {}", path.display()),
-            Self::RemoveTree(path) => write!(f, "the folder {} and what is in it", path.display()),
+            Self::RemoveFolder(path) => write!(f, "the directory {}", path.display()),
+            Self::RemoveTree(path) => {
+                write!(f, "the directory {} and what is in it", path.display())
+            }
             Self::WriteCache { device, on, .. } => {
                 let state = if *on { "on" } else { "off" };
                 write!(f, "the write cache of {}, which was {state}", device.display())

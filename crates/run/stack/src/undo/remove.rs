@@ -33,7 +33,7 @@ pub(super) fn folder(path: &Path) -> Result<bool, StackError> {
     match remove_dir(path) {
         Ok(()) => Ok(true),
         Err(e) if is_gone(e.kind()) => Ok(false),
-        Err(e) => Err(StackError::io("cannot remove the folder", path, e)),
+        Err(e) => Err(StackError::io("cannot remove the directory", path, e)),
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn take_lengths(job: &mut Job, context: &JobContext) -> Result<(), En
         .map(|path| {
             length(&path).ok_or_else(|| {
                 needs_size(format!(
-                    "this job has no `size`, and {} is no file or drive with a length: give `size`",
+                    "this job has no `size`, and {} is not a file or drive with a length: give `size`",
                     path.display()
                 ))
             })

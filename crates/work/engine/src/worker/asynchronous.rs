@@ -243,7 +243,7 @@ impl Clone<'_> {
         now: &mut u64,
     ) -> Result<(), Failure> {
         self.tally.submitted(pending.queued.len());
-        backend.submit().map_err(|error| system("hand over I/Os", &error))?;
+        backend.submit().map_err(|error| system("submit I/Os", &error))?;
         // Where the drive has as many as it takes, the call has waited.
         *now = now_ns();
         if pending.lean {

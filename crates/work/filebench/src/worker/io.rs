@@ -94,7 +94,7 @@ impl<'env> Worker<'_, 'env> {
         let rng = &mut self.place.rng;
         if self.shared.options.strict {
             if extent < size {
-                let why = "works at random places, but its 'iosize' is above the size of the file";
+                let why = "works at random offsets, but its 'iosize' is above the size of the file";
                 return Err(Self::impossible(flowop, why));
             }
             return Ok(upstream_offset(rng, extent, size));

@@ -29,11 +29,11 @@ pub(super) fn arrays(root: &SystemRoot, watched: &[Watched]) -> Vec<ArrayState> 
         concerns(&device).then_some(state)
     });
     let btrfs = btrfs_families(root).into_iter().filter_map(|(uuid, devices)| {
-        let folder = format!("/sys/fs/btrfs/{uuid}/devinfo");
-        let numbers = root.names(&folder);
-        let missing = numbers.iter().filter(|number| {
-            root.value(format!("{folder}/{number}/missing")).as_deref() == Some("1")
-        });
+        let dir = format!("/sys/fs/btrfs/{uuid}/devinfo");
+        let numbers = root.names(&dir);
+        let missing = numbers
+            .iter()
+            .filter(|number| root.value(format!("{dir}/{number}/missing")).as_deref() == Some("1"));
         let missing = u32::try_from(missing.count()).unwrap_or(u32::MAX);
         let several = devices.len() > 1 || missing > 0;
         (several && devices.iter().any(&concerns)).then(|| ArrayState {
@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn a_missing_member_is_counted_where_it_concerns_the_drives() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let dir = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(dir.path());
         for (index, name) in ["sda", "sdb", "sdc"].into_iter().enumerate() {
             tree.drive(name, (8, 16 * index as u32), name);
         }
@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn a_btrfs_tells_of_its_missing_devices() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let dir = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(dir.path());
         tree.drive("sda", (8, 0), "A").drive("sdb", (8, 16), "B");
         tree.btrfs("u-1", &["sda", "sdb"]);
         tree.file("/sys/fs/btrfs/u-1/devinfo/1/missing", "0\n");

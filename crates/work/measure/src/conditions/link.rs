@@ -13,8 +13,8 @@ pub(super) fn link(root: &SystemRoot, device: &BlockDevice) -> Option<Link> {
     pcie(&place).or_else(|| sata(root, &place)).or_else(|| usb(&place))
 }
 
-fn value(folder: &Path, file: &str) -> Option<String> {
-    let text = std::fs::read_to_string(folder.join(file)).ok()?;
+fn value(dir: &Path, file: &str) -> Option<String> {
+    let text = std::fs::read_to_string(dir.join(file)).ok()?;
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -23,7 +23,7 @@ fn value(folder: &Path, file: &str) -> Option<String> {
 /// testing/sysfs-bus-pci).
 fn pcie(controller: &Path) -> Option<Link> {
     let device = [controller.join("device"), controller.to_owned()];
-    let device = device.iter().find(|folder| folder.join("current_link_speed").exists())?;
+    let device = device.iter().find(|dir| dir.join("current_link_speed").exists())?;
     let speed = value(device, "current_link_speed")?;
     let width: u64 = value(device, "current_link_width")?.parse().ok()?;
     let rate = lane(&speed)?.checked_mul(width)?;
@@ -55,9 +55,9 @@ fn sata(root: &SystemRoot, place: &Path) -> Option<Link> {
         let part = part.as_os_str().to_str()?;
         part.strip_prefix("ata")?.parse::<u32>().ok()
     })?;
-    let folder = format!("/sys/class/ata_link/link{port}");
+    let dir = format!("/sys/class/ata_link/link{port}");
     let rate = |file: &str| {
-        let text = root.value(format!("{folder}/{file}"))?;
+        let text = root.value(format!("{dir}/{file}"))?;
         Some(((number(&text)? * 1e8) as u64, text))
     };
     let (bytes_per_second, speed) = rate("sata_spd")?;
@@ -72,7 +72,7 @@ fn sata(root: &SystemRoot, place: &Path) -> Option<Link> {
 fn usb(place: &Path) -> Option<Link> {
     let device: PathBuf = place
         .ancestors()
-        .find(|folder| folder.join("idVendor").exists() && folder.join("speed").exists())?
+        .find(|dir| dir.join("idVendor").exists() && dir.join("speed").exists())?
         .to_owned();
     let speed = value(&device, "speed")?;
     let megabits = number(&speed)?;
@@ -103,13 +103,13 @@ mod tests {
     use crate::fabricated::Fabricated;
 
     fn made(device: &str, below: &str) -> (tempfile::TempDir, Fabricated) {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let dir = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(dir.path());
         tree.device(device, (8, 0));
         tree.folder(&format!("/sys/devices/pci/{below}"));
         let link = format!("/sys/class/block/{device}/device");
         tree.link(&link, &format!("../../../pci/{below}"));
-        (folder, tree)
+        (dir, tree)
     }
 
     fn found(tree: &Fabricated, device: &str) -> Option<Link> {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_sata_drive_behind_a_slow_port() {
-        let (_folder, tree) = made("sda", "ata3/host2/target2:0:0");
+        let (_dir, tree) = made("sda", "ata3/host2/target2:0:0");
         assert_eq!(found(&tree, "sda"), None);
         tree.file("/sys/class/ata_link/link3/sata_spd", "3.0 Gbps\n");
         tree.file("/sys/class/ata_link/link3/hw_sata_spd_limit", "6.0 Gbps\n");
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn an_nvme_drive_in_a_narrow_slot() {
-        let (_folder, tree) = made("nvme0n1", "slot/nvme/nvme0");
+        let (_dir, tree) = made("nvme0n1", "slot/nvme/nvme0");
         for (file, text) in [
             ("current_link_speed", "8.0 GT/s PCIe\n"),
             ("current_link_width", "2\n"),
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_usb_drive_has_the_speed_of_its_plug() {
-        let (_folder, tree) = made("sdb", "usb1/1-1/1-1:1.0/host3");
+        let (_dir, tree) = made("sdb", "usb1/1-1/1-1:1.0/host3");
         tree.file("/sys/devices/pci/usb1/1-1/idVendor", "0951\n");
         tree.file("/sys/devices/pci/usb1/1-1/speed", "480\n");
         let link = found(&tree, "sdb").expect("a link");

@@ -17,9 +17,9 @@ pub(super) fn power(root: &SystemRoot, throttled_before: Option<u64>) -> Power {
 /// How often processors were slowed down for their heat since boot, by the counters of
 /// x86 (kernel: arch/x86/kernel, `thermal_throttle`); none elsewhere.
 pub(super) fn throttled(root: &SystemRoot) -> Option<u64> {
-    let folder = "/sys/devices/system/cpu";
-    let counts = root.names(folder).into_iter().filter_map(|name| {
-        let file = format!("{folder}/{name}/thermal_throttle/core_throttle_count");
+    let dir = "/sys/devices/system/cpu";
+    let counts = root.names(dir).into_iter().filter_map(|name| {
+        let file = format!("{dir}/{name}/thermal_throttle/core_throttle_count");
         root.value(file)?.parse::<u64>().ok()
     });
     counts.fold(None, |sum: Option<u64>, count| Some(sum.unwrap_or(0).saturating_add(count)))
@@ -28,10 +28,10 @@ pub(super) fn throttled(root: &SystemRoot) -> Option<u64> {
 /// Whether a battery is being emptied and no mains adapter is on (Documentation/ABI/
 /// testing/sysfs-class-power); none without a battery.
 fn on_battery(root: &SystemRoot) -> Option<bool> {
-    let folder = "/sys/class/power_supply";
+    let dir = "/sys/class/power_supply";
     let (mut battery, mut emptied, mut mains) = (false, false, false);
-    for name in root.names(folder) {
-        let value = |file: &str| root.value(format!("{folder}/{name}/{file}")).unwrap_or_default();
+    for name in root.names(dir) {
+        let value = |file: &str| root.value(format!("{dir}/{name}/{file}")).unwrap_or_default();
         // The batteries of mice and keyboards are none of the machine's.
         if value("scope") == "Device" {
             continue;
@@ -65,14 +65,14 @@ mod tests {
     use crate::fabricated::Fabricated;
 
     fn made() -> (tempfile::TempDir, Fabricated) {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
-        (folder, tree)
+        let dir = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(dir.path());
+        (dir, tree)
     }
 
     #[test]
     fn throttling_is_counted_over_all_processors() {
-        let (_folder, tree) = made();
+        let (_dir, tree) = made();
         assert!(power(&tree.root(), throttled(&tree.root())).is_unknown());
         let count = |cpu: u32, n: u64| {
             let file = format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle");
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_battery_counts_when_it_is_emptied() {
-        let (_folder, tree) = made();
+        let (_dir, tree) = made();
         let supply = |name: &str, file: &str, text: &str| {
             tree.file(&format!("/sys/class/power_supply/{name}/{file}"), text);
         };
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn aes_is_a_flag() {
-        let (_folder, tree) = made();
+        let (_dir, tree) = made();
         for (text, expected) in [
             ("processor : 0\nflags\t\t: fpu aes lm\n", Some(true)),
             ("Features\t: fp asimd crc32\n", Some(false)),

@@ -31,7 +31,7 @@ pub(super) const COPY_KIND: WorkloadKind = WorkloadKind {
     fields: &[
         ("size", "size of the file, or of all files of the tree together; scaled"),
         ("files", "number of files; more than 1 make a tree; scaled, their mean size stays"),
-        ("folders", "number of folders they lie in (default: one for each 100 files)"),
+        ("folders", "number of directories they are in [default: one per 100 files]"),
         ("content", "'random' (default) or 'zeros'"),
         ("sync", "whether the time includes `sync -f` after each step (default false)"),
         ("reflink", "'never' (default) or 'auto': whether cp may share the data"),
@@ -199,7 +199,7 @@ impl Workload for Copy {
                 context.note(
                     "copy",
                     format!(
-                        "{} files, {} together, in {} folders; their sizes spread evenly in their \
+                        "{} files, {} together, in {} directories; their sizes spread evenly in their \
                      logarithm, up to 128 times the smallest",
                         tree.files, tree.size, tree.folders
                     ),

@@ -189,7 +189,7 @@ impl Workload for Hdparm {
             Some(device) if context.device_is_ata => self.hdparm(context, &device),
             Some(device) => {
                 context.note("hdparm", format!(
-                    "{} is no ATA drive: disklab itself read 2 MiB at a time from it for {} s, or \
+                    "{} is not an ATA drive: disklab itself read 2 MiB at a time from it for {} s, or \
                      to its end",
                     device.display(),
                     self.seconds

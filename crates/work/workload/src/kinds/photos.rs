@@ -48,9 +48,9 @@ pub(super) const PHOTOS: WorkloadKind = WorkloadKind {
         ("photos", "number of photos (default 100); scaled"),
         ("raw", "size of a RAW file (default '25 MB'; 0: there is none)"),
         ("jpeg", "size of a JPEG file (default '6 MB')"),
-        ("preview", "size of a preview, written beside (default '150 kB')"),
-        ("per-day", "photos in each folder YYYY/MM-DD (default 50)"),
-        ("sync", "'file' (default: each photo's files are made safe), 'end' or 'none'"),
+        ("preview", "size of a preview, written next to it [default: 150 kB]"),
+        ("per-day", "photos in each directory YYYY/MM-DD [default: 50]"),
+        ("sync", "'file' (default: fsync each photo's files), 'end' or 'none'"),
     ],
     read,
 };
@@ -234,11 +234,11 @@ impl Workload for Photos {
             "photos",
             match self.sync {
                 Sync::File => {
-                    "RAW and JPEG are each made safe (fsync) before the next file; previews are not"
+                    "RAW and JPEG each get an fsync before the next file; previews do not"
                 }
                 Sync::End => "the time of the import includes a sync at its end",
                 Sync::None => {
-                    "nothing is made safe: what the page cache holds back is not in the time"
+                    "nothing is synced: what the page cache holds back is not in the time"
                 }
             },
         );

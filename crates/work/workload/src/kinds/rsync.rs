@@ -27,7 +27,7 @@ pub(super) const RSYNC: WorkloadKind = WorkloadKind {
     fields: &[
         ("size", "size of all files together; scaled"),
         ("files", "number of files; scaled, their mean size stays"),
-        ("folders", "number of folders they lie in (default: one for each 100 files)"),
+        ("folders", "number of directories they are in [default: one per 100 files]"),
         ("compressible", "what compression would save of the data, in percent (default 0)"),
         ("changed", "share of the files that change before the last copy, in percent (default 10)"),
         ("whole-file", "false: parts of changed files are copied, --no-whole-file (default true)"),
@@ -60,7 +60,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
         .parse()
         .ok()
         .filter(|files| (1..=10_000_000).contains(files))
-        .ok_or_else(|| files_node.error("`files`: expected a whole number from 1 to 10000000"))?;
+        .ok_or_else(|| files_node.error("`files`: expected an integer from 1 to 10000000"))?;
     let folders = fields.integer("folders", 1..=1_000_000)?;
     let compressible = fields.integer("compressible", 0..=99)?.unwrap_or(0);
     let changed = fields.integer("changed", 0..=100)?.unwrap_or(10);
@@ -178,7 +178,7 @@ impl Workload for Rsync {
         context.note(
             "rsync",
             format!(
-                "{scaled}{files} files, {size} together, in {folders} folders; their sizes spread \
+                "{scaled}{files} files, {size} together, in {folders} directories; their sizes spread \
                  evenly in their logarithm, up to 128 times the smallest"
             ),
         );

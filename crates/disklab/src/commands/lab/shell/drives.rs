@@ -57,7 +57,7 @@ fn parse(text: &str) -> Result<(DriveFile, usize), String> {
     let count = match count {
         None => 1,
         Some(count) => {
-            let wrong = || wrong(format!("'{count}' is no count from 1 to {MOST_DRIVES}"));
+            let wrong = || wrong(format!("invalid count '{count}': expected 1 to {MOST_DRIVES}"));
             count.parse().ok().filter(|n| (1..=MOST_DRIVES).contains(n)).ok_or_else(wrong)?
         }
     };
@@ -97,9 +97,9 @@ mod tests {
         for (text, expected) in [
             ("hgst-10tv", "did you mean 'hgst-10tb'"),
             ("floppy", "known: "),
-            ("", "is no drive model"),
-            ("hgst-10tb:0", "'0' is no count from 1 to 26"),
-            ("hgst-10tb:x", "'x' is no count"),
+            ("", "unknown drive model"),
+            ("hgst-10tb:0", "invalid count '0': expected 1 to 26"),
+            ("hgst-10tb:x", "invalid count 'x'"),
             ("hgst-10tb:27", "no count"),
             ("hgst-10tb:2:big", "is not a size"),
             ("hgst-10tb:2:20TB", "cannot show 20 TB"),

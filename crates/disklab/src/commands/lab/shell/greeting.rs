@@ -18,9 +18,7 @@ pub fn greeting(drives: &[SessionDrive], processor: Option<&Processor>) -> Strin
     }
     if let Some(processor) = processor {
         let about = processor.about();
-        text.push_str(&format!(
-            "\n  The processor's work takes the time that it takes on {about}.\n"
-        ));
+        text.push_str(&format!("\n  CPU time is charged as on {about}.\n"));
     }
     let mut notes: Vec<&str> = drives.iter().map(|d| d.model.note.as_str()).collect();
     notes.retain(|note| !note.is_empty());

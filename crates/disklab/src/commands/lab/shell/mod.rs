@@ -58,7 +58,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     let folder = session_folder().map_err(Failure::failed)?;
     let session = Session {
         folder: std::env::current_dir()
-            .map_err(|e| Failure::failed(format!("cannot find the current folder: {e}")))?,
+            .map_err(|e| Failure::failed(format!("cannot find the current directory: {e}")))?,
         writable: writable.clone(),
         programs,
         charges: charges.clone(),
@@ -182,7 +182,7 @@ fn writable(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             |why: String| Failure::usage_error(format!("--writable {}: {why}", folder.display()));
         let path = folder.canonicalize().map_err(|e| wrong(e.to_string()))?;
         if !path.is_dir() {
-            return Err(wrong("it is no folder".to_owned()));
+            return Err(wrong("not a directory".to_owned()));
         }
         // The guest's own are mounted there.
         if ["/", "/dev", "/proc", "/sys", "/run"].iter().any(|own| path == Path::new(own)) {

@@ -151,12 +151,7 @@ fn mistakes_are_shown_with_line_and_column() {
             "`bw_bytes`: expected a number",
         ),
         ("\"bw_bytes\" : 4096000", "\"bw_bytes\" : 4000", 9, "one of them is not fio's"),
-        (
-            "\"total_ios\" : 2000",
-            "\"total_ios\" : 20.5",
-            11,
-            "`total_ios`: expected a whole number",
-        ),
+        ("\"total_ios\" : 2000", "\"total_ios\" : 20.5", 11, "`total_ios`: expected an integer"),
         ("\"io_bytes\" : 8192000", "\"io_bytes\" : -1", 10, "found '-1'"),
         ("\"99.000000\" : 5000000", "\"99.000000\" : 5", 13, "a higher one is smaller"),
         ("\"1.000000\"", "\"101\"", 13, "expected 0 to 100"),

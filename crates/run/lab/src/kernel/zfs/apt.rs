@@ -152,7 +152,7 @@ fn configuration(folder: &Path, users: &str) -> String {
             text.push('\n');
         }
     }
-    let folder = folder.display();
+    let dir = folder.display();
     for (name, place) in [
         ("State", ""),
         ("State::lists", "/lists"),
@@ -161,7 +161,7 @@ fn configuration(folder: &Path, users: &str) -> String {
         ("Log", ""),
         ("Etc::sourcelist", "/archives.sources"),
     ] {
-        let _ = writeln!(text, "Dir::{name} \"{folder}{place}\";");
+        let _ = writeln!(text, "Dir::{name} \"{dir}{place}\";");
     }
     for name in ["State::status", "Etc::sourceparts", "Etc::parts", "Etc::main", "Etc::preferences"]
     {

@@ -101,8 +101,8 @@ const VARIANTS: [Variant; 10] = [
 const OPTIONS: &[(&str, &str)] = &[
     BLOCK_SIZE,
     MKFS,
-    ("data", "profile of data, such as raid1; by the layer's name where absent"),
-    ("metadata", "profile of metadata, such as raid1c3; by the layer's name where absent"),
+    ("data", "profile of data, such as raid1 [default: from the layer's name]"),
+    ("metadata", "profile of metadata, such as raid1c3 [default: from the layer's name]"),
     ("csum", "checksum: crc32c, xxhash, sha256 or blake2"),
     ("nodesize", "size of a node of its trees, such as 16K"),
     MOUNT_OPTIONS,

@@ -31,7 +31,10 @@ pub(super) const KIND: LayerKind = LayerKind {
     summary: "LVM: a volume group over all devices, and one logical volume",
     options: &[
         ("stripes", "devices at a time, 1 to 128 (default 1: one after the other)"),
-        ("stripe-size", "bytes per device and turn, such as 64K (the default)"),
+        (
+            "stripe-size",
+            "stripe size, the bytes on one device before the next, such as 64K [default: 64K]",
+        ),
         ("size", "of the logical volume, such as 200G (default: all there is)"),
     ],
     parse,
@@ -100,7 +103,7 @@ mod tests {
             Lvm { stripes: 4, stripe_size: Some(Bytes::kib(128)), size: Some(Bytes::gib(200)) }
         );
         for (text, words) in [
-            ("lvm[stripes=0]", "a whole number from 1 to 128"),
+            ("lvm[stripes=0]", "an integer from 1 to 128"),
             ("lvm[stripe-size=64K]", "only with `stripes=2`"),
             ("lvm[stripes=2,stripe-size=8M]", "a power of two from 4 KiB to 4 MiB"),
             ("lvm[size=all]", "not a size"),

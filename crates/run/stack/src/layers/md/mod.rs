@@ -42,7 +42,10 @@ pub(crate) enum Resync {
     Wait,
 }
 
-const CHUNK: (&str, &str) = ("chunk", "bytes per member and turn, such as 64K (mdadm's: 512K)");
+const CHUNK: (&str, &str) = (
+    "chunk",
+    "chunk size, the bytes on one member before the next, such as 64K [default: mdadm's, 512K]",
+);
 pub(super) const BITMAP: (&str, &str) = ("bitmap", "write-intent bitmap: none (default), internal");
 pub(super) const RESYNC: (&str, &str) =
     ("resync", "first resync: wait, or skip (default where the drives read as zeros)");
@@ -63,12 +66,12 @@ pub(super) const RAID4: LayerKind = kind(
 );
 pub(super) const RAID5: LayerKind = kind(
     "md-raid5",
-    "md RAID 5: striped, parity in turn; any device may fail",
+    "md RAID 5: striped, distributed parity; any device may fail",
     &[CHUNK, PARITY_LAYOUT, BITMAP, RESYNC, STRIPE_CACHE],
 );
 pub(super) const RAID6: LayerKind = kind(
     "md-raid6",
-    "md RAID 6: striped, two parities in turn; any two devices may fail",
+    "md RAID 6: striped, two distributed parities; any two devices may fail",
     &[CHUNK, PARITY_LAYOUT, BITMAP, RESYNC, STRIPE_CACHE],
 );
 pub(super) const RAID10: LayerKind = kind(
@@ -221,13 +224,13 @@ mod tests {
     #[test]
     fn each_level_takes_only_its_own_options() {
         for (text, words) in [
-            ("md-raid1[chunk=64K]", "'chunk' is no option of md-raid1"),
-            ("md-raid0[bitmap=none]", "'bitmap' is no option of md-raid0"),
-            ("md-linear[resync=wait]", "'resync' is no option of md-linear"),
+            ("md-raid1[chunk=64K]", "'chunk' is not an option of md-raid1"),
+            ("md-raid0[bitmap=none]", "'bitmap' is not an option of md-raid0"),
+            ("md-linear[resync=wait]", "'resync' is not an option of md-linear"),
             ("md-raid10[layout=left-symmetric]", "expected 'near2', 'far2'"),
             ("md-raid5[layout=near2]", "expected 'left-symmetric'"),
             ("md-raid5[chunk=48K]", "a power of two from 4 KiB"),
-            ("md-raid5[stripe-cache=3]", "a whole number from 17 to 32768"),
+            ("md-raid5[stripe-cache=3]", "an integer from 17 to 32768"),
         ] {
             let error = understand(&spec(text)).expect_err(text);
             assert!(error.message.contains(words), "{text}: {}", error.message);

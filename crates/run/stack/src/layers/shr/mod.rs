@@ -34,7 +34,7 @@ struct Shr {
 }
 
 const OPTIONS: &[(&str, &str)] = &[
-    ("chunk", "bytes per drive and turn (default 64K, as on a DiskStation)"),
+    ("chunk", "chunk size [default: 64K, as on a DiskStation]"),
     md::BITMAP,
     md::RESYNC,
     md::STRIPE_CACHE,

@@ -360,7 +360,7 @@ mod tests {
             assert_eq!(error.expect_err(text).to_string(), words);
         }
         let error = understand(&spec("zfs[width=2]")).expect_err("stripe").message;
-        assert!(error.contains("'width' is no option of zfs"), "{error}");
+        assert!(error.contains("'width' is not an option of zfs"), "{error}");
         let error = understand(&spec("zfs-mirror[width=1]")).expect_err("one").message;
         assert!(error.contains("a number of devices from 2, found '1'"), "{error}");
     }

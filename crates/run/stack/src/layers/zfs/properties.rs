@@ -99,7 +99,7 @@ impl Values {
     fn expected(&self) -> String {
         match self {
             Self::Words(words) => one_of(words.iter().copied()),
-            Self::Number(low, high) => format!("a whole number from {low} to {high}"),
+            Self::Number(low, high) => format!("an integer from {low} to {high}"),
             Self::PowerOfTwo(low, high) => format!("a power of two from {low} to {high}"),
             Self::Compression => {
                 "a compression such as lz4, zstd, zstd-3, gzip-6 or off".to_owned()
@@ -155,7 +155,7 @@ impl Properties {
             let property = known().find(|p| p.name == name).ok_or_else(|| {
                 let names = own.iter().copied().chain(known().map(|p| p.name));
                 spec.error(format!(
-                    "'{key}' is no option of {}{}; expected a compression or {}",
+                    "'{key}' is not an option of {}{}; expected a compression or {}",
                     spec.name,
                     did_you_mean(key, names.clone()),
                     one_of(names)
@@ -228,9 +228,9 @@ mod tests {
     #[test]
     fn mistakes_are_explained() {
         for (text, words) in [
-            ("zfs[ashift=8]", "`ashift`: expected a whole number from 9 to 16, found '8'"),
+            ("zfs[ashift=8]", "`ashift`: expected an integer from 9 to 16, found '8'"),
             ("zfs[recordsize=100K]", "a power of two from 512 B to 16 MiB"),
-            ("zfs[volblocksize=16K]", "'volblocksize' is no option of zfs"),
+            ("zfs[volblocksize=16K]", "'volblocksize' is not an option of zfs"),
             ("zfs[lz4,compression=off]", "`compression` is set twice"),
             ("zfs[atime]", "`atime`: expected 'on' or 'off', found ''"),
             ("zfs[recordsze=1M]", "did you mean 'recordsize'"),

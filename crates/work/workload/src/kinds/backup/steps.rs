@@ -62,7 +62,7 @@ impl Backup {
                      does not know the files by their times"
                 }
                 Origin::Beside => {
-                    "the tree lies beside the repository, so that the drives read it while they \
+                    "the tree lies next to the repository, so that the drives read it while they \
                      write the copy; Borg knows files that did not change by their times, and \
                      does not read them again"
                 }
@@ -70,7 +70,7 @@ impl Backup {
         );
         context.note(
             "backup",
-            "Borg's caches and configuration lie beside the repository, on the same stack",
+            "Borg's caches and configuration lie next to the repository, on the same stack",
         );
         if self.restore == Restore::Folder {
             context.note(
@@ -93,7 +93,7 @@ impl Backup {
         context.note(
             "backup",
             format!(
-                "{} files, {} together, in {} folders; their sizes spread evenly in their \
+                "{} files, {} together, in {} directories; their sizes spread evenly in their \
                  logarithm, up to 128 times the smallest; copies of whole files are what \
                  deduplication finds",
                 tree.files, tree.size, tree.folders

@@ -23,14 +23,14 @@ pub(super) const FILEBENCH: WorkloadKind = WorkloadKind {
     summary: "a Filebench personality, such as fileserver, without Filebench",
     fields: &[
         ("personality", "a shipped one, such as 'fileserver' (`disklab filebench --list`)"),
-        ("file", "or a script in Filebench's language WML, beside the study"),
+        ("file", "or a script in Filebench's language WML, next to the study"),
         ("text", "or the script itself"),
         ("variables", "a table: what `set $name=value` sets, such as { nfiles = 100000 }"),
         ("runtime", "how long each run lasts, such as '10h' (default: as the script says)"),
         ("warm-up", "how long it runs before that without being measured (default 0)"),
         ("strict", "keep the flaws of Filebench 1.5 that decide figures (default false)"),
         ("content", "'pool' (default: does not compress, some pages alike), 'random', 'zeros'"),
-        ("flowops", "each flowop's figures beside those of all (default false)"),
+        ("flowops", "each flowop's figures in addition to those of all [default: false]"),
     ],
     read,
 };

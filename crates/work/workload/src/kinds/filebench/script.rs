@@ -56,7 +56,7 @@ pub(super) fn variables(node: Option<&Node>) -> Result<Vec<(String, String)>, So
     for (key, value) in node.entries()? {
         if !key.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(key.place.error(format!(
-                "'{}' is no variable's name; expected letters, digits and _, without the $",
+                "invalid variable name '{}': expected letters, digits and _, without the $",
                 key.name
             )));
         }

@@ -100,7 +100,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
         (Some(node), None) | (None, Some(node)) => {
             if let Some((name, place, _)) = rest.first() {
                 return Err(place.error(format!(
-                    "'{name}' stands beside a whole job; put fio's options into the job itself"
+                    "'{name}' cannot be combined with a whole job; put fio's options into the job itself"
                 )));
             }
             if job.is_some() { from_text(node, policy)? } else { from_file(node, context, policy)? }

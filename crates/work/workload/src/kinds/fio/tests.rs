@@ -395,7 +395,7 @@ fn wrong_jobs_are_errors_at_their_place() {
         ("size = '1m'\nprewrite = 'ones'", 2, "'random', 'zeros' or 'none'"),
         ("rw = 'read'", 1, "no `size`"),
         ("job = '''\n[a]\nsize=1m\nbs=1x\n'''", 4, "`bs`"),
-        ("job = '''\n[a]\nsize=1m\n'''\nbs = '4k'", 5, "beside a whole job"),
+        ("job = '''\n[a]\nsize=1m\n'''\nbs = '4k'", 5, "combined with a whole job"),
         ("job = ''", 1, "no section"),
         ("job = 'x'\njob-file = 'y'", 2, "not both"),
         ("job = '''\n[a]\nsize=1m\n'''\nsteps = 'some'", 5, "'sections' or 'whole'"),

@@ -153,7 +153,7 @@ impl Postgresql {
             return Err(WorkloadError::output(
                 "pgbench",
                 format!(
-                    "it tells of {} transactions, its log of {}",
+                    "it reports {} transactions, its log {}",
                     output_of.processed,
                     histogram.count()
                 ),

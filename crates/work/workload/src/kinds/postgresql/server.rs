@@ -96,7 +96,7 @@ impl Cluster {
     /// Where it cannot be made.
     pub fn private_folder(&self, place: Option<&Path>) -> Result<PrivateFolder, WorkloadError> {
         let place = place.map_or_else(std::env::temp_dir, Path::to_owned);
-        let cannot = "cannot make a folder in";
+        let cannot = "cannot create a directory in";
         fs::create_dir_all(&place).map_err(WorkloadError::io(cannot, &place))?;
         let folder = tempfile::Builder::new()
             .prefix("pgbench-")

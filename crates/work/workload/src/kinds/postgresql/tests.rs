@@ -108,7 +108,7 @@ fn wrong_fields_are_errors() {
     for (body, part) in [
         ("scale = 0", "from 1"),
         ("clients = 1000", "to 90"),
-        ("seconds = '1m'", "a whole number"),
+        ("seconds = '1m'", "an integer"),
         ("script = 'tpcb'", "'tpcb-like', 'simple-update'"),
         ("user = 'me'", "unknown field"),
     ] {

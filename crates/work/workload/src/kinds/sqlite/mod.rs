@@ -81,7 +81,7 @@ pub(super) const SQLITE: WorkloadKind = WorkloadKind {
         ("commits", "number of commits (default 2000); scaled"),
         ("runtime", "seconds after which no further commit begins (default: no limit)"),
         ("size", "size of the database before (default '16 MiB'); scaled"),
-        ("reads", "number of lookups afterwards, at random places (default 0); scaled"),
+        ("reads", "number of lookups afterwards, at random offsets [default: 0]; scaled"),
     ],
     read,
 };
@@ -382,7 +382,7 @@ impl Workload for Sqlite {
         if self.journal == Journal::Wal && self.synchronous == Synchronous::Normal {
             context.note(
                 "sqlite",
-                "with this journal, 'normal' makes safe only checkpoints: a power failure may \
+                "with this journal, 'normal' makes only checkpoints durable: a power failure may \
                  take the last commits, though never the database",
             );
         }

@@ -86,7 +86,7 @@ fn wrong_fields_are_errors() {
         ("journal = 'off'", "'wal'"),
         ("synchronous = 'off'", "'full' or 'normal'"),
         ("rows = 0", "from 1"),
-        ("row-size = '4 KiB'", "a whole number"),
+        ("row-size = '4 KiB'", "an integer"),
         ("size = '2 PB'", "1 TiB"),
         ("runtime = 'long'", "`runtime`"),
         ("commit = 3", "did you mean 'commits'"),

@@ -38,7 +38,7 @@ pub(super) const STREAMS: WorkloadKind = WorkloadKind {
         ("rate", "of each, such as '25 Mb/s' (default, as of UHD films) or '3 MB/s'"),
         ("write-rate", "of each camera, where it is another"),
         ("segment", "bytes that are read or written at once (default '1 MiB')"),
-        ("seconds", "how long it goes on (default 60); not scaled"),
+        ("seconds", "how long it runs [default: 60]; not scaled"),
         ("buffer", "seconds of video that a player or camera holds (default 2)"),
         ("sync", "'segment' (default): cameras make each segment safe; or 'none'"),
     ],
@@ -337,7 +337,7 @@ impl Workload for Streams {
                 if self.sync {
                     "cameras make each segment safe (fdatasync)"
                 } else {
-                    "cameras make nothing safe: a segment is done when the page cache has it"
+                    "cameras do not sync: a segment is done when the page cache has it"
                 },
             );
         }
