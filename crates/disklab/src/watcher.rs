@@ -48,9 +48,9 @@ impl Observer for Watcher {
         }
     }
 
-    fn cell_stands(&mut self, cell: &Cell, progress: CellProgress) {
+    fn cell_stands(&mut self, cell: &Cell, cell_progress: CellProgress) {
         if let Some(progress) = &mut self.progress {
-            progress.stands(cell, progress);
+            progress.stands(cell, cell_progress);
         }
     }
 

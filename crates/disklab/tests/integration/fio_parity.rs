@@ -40,19 +40,19 @@ fn both_engines_get_the_same_from_a_modelled_drive() {
     assert_eq!(got.len(), 16);
     let mut logarithms = Vec::new();
     for (job, engines) in &got {
-        let ((native, native), (fio, theirs)) = (engines["native"], engines["fio"]);
+        let ((native, of_native), (fio, of_fio)) = (engines["native"], engines["fio"]);
         let ratios: Vec<f64> = native.iter().zip(fio).map(|(a, b)| a / b).collect();
         println!(
-            "{job}: throughput {:.3}, median {:.3}, 99 % {:.3}; requests {native} and {theirs}",
+            "{job}: throughput {:.3}, median {:.3}, 99 % {:.3}; requests {of_native} and {of_fio}",
             ratios[0], ratios[1], ratios[2]
         );
         // None were merged that fio's are not; ext4's own are a few.
         // Where more are wanted than the drive takes, neighbours meet in the kernel's queue and
         // are merged there, as many as happen to wait: for four clones in order no number is right.
-        let requests = native as f64 / theirs as f64;
+        let requests = of_native as f64 / of_fio as f64;
         let met_in_the_queue = !job.starts_with("rand") && job.ends_with("-32x4");
         if !met_in_the_queue {
-            assert!((requests - 1.0).abs() <= 0.02, "{job}: {native} requests, {theirs} of fio");
+            assert!((requests - 1.0).abs() <= 0.02, "{job}: {of_native} requests, {of_fio} of fio");
         }
         // Random jobs go to other places, and of 2,048 I/Os 20 make the last figure.
         // Four readers in order, one block of each under way, fall into a rhythm at the arm

@@ -7,7 +7,7 @@ use std::path::Path;
 use disklab_report::{Report, TwoRuns, VersusFormat};
 use disklab_runner::RunnerError;
 use disklab_store::Run;
-use disklab_verdict::{CellProgress, Terms};
+use disklab_verdict::{RunVerdict, Terms};
 
 use super::report::write_or_print;
 use crate::cli::CompareArgs;
@@ -36,11 +36,11 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
     let format = if as_json { VersusFormat::Json } else { args.format.into() };
     let text = runs.render(format);
     write_or_print(args.out.as_deref(), &text)?;
-    Ok(match runs.versus.progress() {
-        CellProgress::Fine => DONE,
-        CellProgress::Regression => REGRESSION,
-        CellProgress::TooNoisy => TOO_NOISY,
-        CellProgress::TooFew => TOO_FEW,
+    Ok(match runs.versus.verdict() {
+        RunVerdict::Fine => DONE,
+        RunVerdict::Regression => REGRESSION,
+        RunVerdict::TooNoisy => TOO_NOISY,
+        RunVerdict::TooFew => TOO_FEW,
     })
 }
 

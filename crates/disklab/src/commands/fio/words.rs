@@ -32,7 +32,7 @@ impl Words {
     pub fn read(own: &FioOwnArgs, words: &[String]) -> Result<Self, Failure> {
         let command = own_command();
         let mut all = Self::default();
-        let mut own: Vec<String> = Vec::new();
+        let mut flags: Vec<String> = Vec::new();
         let mut words = words.iter().peekable();
         while let Some(word) = words.next() {
             let Some(option) = word.strip_prefix("--") else {
@@ -55,14 +55,14 @@ impl Words {
                 value = words.next_if(|next| !next.starts_with("--")).cloned();
             }
             match (known, name) {
-                (Some(_), _) => own.push(joined(name, value.as_deref())),
+                (Some(_), _) => flags.push(joined(name, value.as_deref())),
                 (None, "json") => all.json = true,
                 // fio's own way to say how its progress is shown.
                 (None, "eta") => {}
                 (None, _) => all.add(name, value.as_deref()),
             }
         }
-        all.own = own.clone().and(parse_own(command, &own)?);
+        all.own = own.clone().and(parse_own(command, &flags)?);
         if !all.files.is_empty() && !all.text.is_empty() {
             return Err(Failure::usage_error(
                 "a job file and options of a job: give either; put the options into the file",
