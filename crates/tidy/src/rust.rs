@@ -17,7 +17,8 @@ pub struct Token<'a> {
     pub text: &'a str,
     /// The line that it begins on, from 1.
     pub line: usize,
-    /// Whether it comes after a `#[cfg(test)] mod`, which ends a file by this project's custom.
+    /// Whether it comes after a `#[cfg(test)] mod name {`, which ends a file by this project's
+    /// custom. `mod tests;` does not: what follows is no test.
     pub in_tests: bool,
 }
 
@@ -50,7 +51,9 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 fn opens_tests(rest: &str) -> bool {
-    rest.strip_prefix("#[cfg(test)]").is_some_and(|r| r.trim_start().starts_with("mod "))
+    let module =
+        rest.strip_prefix("#[cfg(test)]").and_then(|r| r.trim_start().strip_prefix("mod "));
+    module.is_some_and(|m| m.find(['{', ';']).is_some_and(|at| m[at..].starts_with('{')))
 }
 
 /// The length of the raw string that begins here.
@@ -109,4 +112,11 @@ fn tokens_tell_comments_literals_and_names_apart() {
         ("y", 3),
     ];
     assert_eq!(seen, wanted);
+}
+
+#[test]
+fn tests_begin_with_a_module_that_is_here() {
+    let in_tests = |text: &str| tokens(text).last().is_some_and(|token| token.in_tests);
+    assert!(in_tests("#[cfg(test)]\nmod tests {\n a"));
+    assert!(!in_tests("#[cfg(test)]\nmod tests;\nmod words {}\na"));
 }
