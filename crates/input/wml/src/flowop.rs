@@ -42,7 +42,7 @@ pub struct Files {
     /// the thread.
     pub open_next: bool,
     /// `indexed`: the picked index is this draw modulo the number of entries, or
-    /// the next higher one that can be had. Where Filebench takes it for a share
+    /// the next higher one that is available. Where Filebench takes it for a share
     /// (1.4.9, and empty directories), it is one here no longer.
     pub indexed: Option<Value>,
     /// How a file is opened where this operation opens one.
@@ -120,7 +120,7 @@ pub enum Action {
     RemoveDir(Files),
     /// Lists the next inner directory; its bytes are those of the entries.
     ListDir(Files),
-    /// Writes with asynchronous I/O at a random place.
+    /// Writes with asynchronous I/O at a random offset.
     AioWrite(Io),
     /// Waits for the asynchronous writes of this thread. Upstream on Linux only
     /// looks once.

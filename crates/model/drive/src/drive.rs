@@ -78,7 +78,7 @@ pub trait Drive: Send {
     /// Switches the write cache on or off. What is in it when it is switched off
     /// is written out as soon as possible, as by a drive that obeys ATA's SET
     /// FEATURES; a flush tells when that is done. All that it keeps only for reading
-    /// is forgotten then: by switching off and on again, a drive can be had as after
+    /// is forgotten then: by switching off and on again, a drive is available as after
     /// other work. (What real drives do with it is not specified.)
     fn set_write_cache(&mut self, now: Nanos, on: bool);
 }

@@ -103,7 +103,7 @@ impl DriveFile {
         }
     }
 
-    /// The model itself, of which every specimen differs by its
+    /// The model itself, of which every unit differs by its
     /// [`zone_spread`](hdd::Parameters::zone_spread).
     pub fn without_spread(mut self) -> Self {
         match &mut self.kind {

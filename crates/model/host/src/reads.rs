@@ -42,7 +42,7 @@ impl HostedDrive {
         }
         let Some(cache) = &mut self.cache else { return };
         if !cache.holds(page) {
-            // Its window went on from elsewhere.
+            // Its window continued from elsewhere.
             self.fill(now, Window { start: page, pages: 1, marker: None });
         }
         let Some(cache) = &mut self.cache else { return };

@@ -1,4 +1,4 @@
-//! Requests of the guest that are under way.
+//! Requests of the guest that are in flight.
 
 use disklab_drive::Request;
 

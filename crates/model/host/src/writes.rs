@@ -50,7 +50,7 @@ impl HostedDrive {
         }
     }
 
-    /// A buffered write goes on when it makes no more pages dirty than may be
+    /// A buffered write continues when it makes no more pages dirty than may be
     /// (`balance_dirty_pages`, mm/page-writeback.c, without its gentle slowing down).
     pub(crate) fn admit(&mut self, now: u64, slot: usize) {
         let Some(pending) = self.requests.get(slot).copied() else { return };

@@ -13,7 +13,7 @@ const LONGEST_NS: f64 = 1e9;
 /// Rates in B/s, between which whole nanoseconds per KiB tell one from another.
 const RATES: std::ops::RangeInclusive<f64> = 1e6..=1e12;
 
-/// What a processor's work costs.
+/// What CPU time costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Processor {
     /// Short name, by which studies call it, such as `atom-d2700`.

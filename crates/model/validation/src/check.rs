@@ -1,4 +1,4 @@
-//! What a gate is, and what comes out of it.
+//! What a check is, and what comes out of it.
 
 use disklab_drive::DriveFile;
 use serde::Serialize;
@@ -66,7 +66,7 @@ pub enum Expected {
     },
 }
 
-/// A gate with its outcome for a drive.
+/// A check with its outcome for a drive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Checked {
     /// [`Check::id`].

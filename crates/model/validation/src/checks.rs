@@ -1,10 +1,10 @@
-//! The table of gates.
+//! The table of checks.
 
 use disklab_drive::{DriveFile, shipped};
 
 use crate::{Check, Checked, hdd, smr, ssd};
 
-/// All gates, in the order of the pages.
+/// All checks, in the order of the pages.
 pub const CHECKS: [&Check; 11] = [
     &hdd::seek::CHECK,
     &hdd::position::CHECK,
@@ -19,7 +19,7 @@ pub const CHECKS: [&Check; 11] = [
     &ssd::writes::CHECK,
 ];
 
-/// Puts a drive through all gates that concern it: the model, not one of its specimens, which
+/// Puts a drive through all checks that concern it: the model, not one of its units, which
 /// theory knows nothing of.
 pub fn check(file: &DriveFile) -> Vec<Checked> {
     let file = &file.clone().without_spread();

@@ -1,4 +1,4 @@
-//! Gates: what any right model of a drive must do, computed apart from the model,
+//! Checks: what any right model of a drive must do, computed apart from the model,
 //! from what textbooks and data sheets say, and drawn beside what the model does.
 //!
 //! Pure: no clock, no files. A [`Check`] puts a load on a drive of virtual time and

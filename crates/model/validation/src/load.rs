@@ -21,7 +21,7 @@ pub fn random(seed: u64) -> ChaCha8Rng {
 }
 
 /// Advances until something completes, and appends that to `done`; at once where
-/// there is something in it. Where nothing is under way, nothing is appended.
+/// there is something in it. Where nothing is in flight, nothing is appended.
 pub fn next_completion(drive: &mut dyn Drive, done: &mut Vec<Completion>) {
     while done.is_empty() {
         let Some(at) = drive.next_event() else { return };
@@ -29,7 +29,7 @@ pub fn next_completion(drive: &mut dyn Drive, done: &mut Vec<Completion>) {
     }
 }
 
-/// Carries one request out, begun at `now`, while nothing else is under way; gives
+/// Carries one request out, begun at `now`, while nothing else is in flight; gives
 /// when it was done, ns.
 pub fn carry_out(
     drive: &mut dyn Drive,
@@ -44,8 +44,8 @@ pub fn carry_out(
     done.first().map_or(now, |completion| completion.at.0)
 }
 
-/// Operations per second of 4 KiB at uniformly random places within the first
-/// `span` bytes, with `depth` of them under way at all times, over `count` of them.
+/// Operations per second of 4 KiB at uniformly random offsets within the first
+/// `span` bytes, with `depth` of them in flight at all times, over `count` of them.
 pub fn random_iops(
     drive: &mut dyn Drive,
     operation: Operation,

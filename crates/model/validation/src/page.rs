@@ -1,4 +1,4 @@
-//! What a drive's gates say, for people: a page in Markdown, a text for terminals.
+//! What a drive's checks say, for people: a page in Markdown, a text for terminals.
 
 use std::fmt::Write as _;
 
@@ -40,7 +40,7 @@ pub fn documents(
     Ok(all)
 }
 
-/// The pictures of gates: names of files, and SVG.
+/// The pictures of checks: names of files, and SVG.
 ///
 /// # Errors
 /// Where one cannot be drawn, in words.

@@ -53,13 +53,13 @@ pub fn mean_seek(p: &Parameters, times: SeekTimes) -> f64 {
     sum / (STEPS * STEPS) as f64
 }
 
-/// Time of a turn, s.
+/// Time of a revolution, s.
 pub fn revolution(p: &Parameters) -> f64 {
     60.0 / p.rpm as f64
 }
 
 /// The time of an operation of `bytes` that is alone in the drive, after a seek of
-/// `seek` seconds: overhead, seek, half a turn, transfer from or to the medium at
+/// `seek` seconds: overhead, seek, half a revolution, transfer from or to the medium at
 /// the mean rate, and over the link; s.
 pub fn service(p: &Parameters, seek: f64, overhead: u64, bytes: u64) -> f64 {
     let mean = f64::midpoint(p.outer_rate, p.inner_rate);

@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Report {
-    /// Everything that a report on `run` needs. The run may still be going on.
+    /// Everything that a report on `run` needs. The run may still be continuing.
     ///
     /// # Errors
     /// Where the run cannot be read, or its study no longer is one.

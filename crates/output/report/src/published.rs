@@ -1,4 +1,4 @@
-//! A run, held against what was published about its study.
+//! A run, compared with what was published about its study.
 
 use disklab_published::{Catalogue, CellFate, Comparison, MeasuredCell, compare};
 use disklab_store::{CellRecord, CellState, RunInfo};
@@ -16,7 +16,7 @@ pub(crate) fn published_rows(
     analysis: &Analysis,
 ) -> Result<Option<Comparison>, ReportError> {
     let catalogue = Catalogue::shipped().map_err(ReportError::Published)?;
-    // What was published would be held against itself.
+    // What was published would be compared with itself.
     if !catalogue.knows(&study.id) || info.options.import.published.is_some() {
         return Ok(None);
     }

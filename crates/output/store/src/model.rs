@@ -69,7 +69,7 @@ impl RunInfo {
         self.bench == Origin::Import
     }
 
-    /// Whether the lab charged for the processor's work: it does where the command line
+    /// Whether the lab charged for CPU time: it does where the command line
     /// or else the study, which then has it `of_study`, names a processor.
     pub fn charges_processor(&self, of_study: bool) -> bool {
         match self.options.processor.as_deref() {
@@ -78,7 +78,7 @@ impl RunInfo {
         }
     }
 
-    /// How often the campaign looks at its samples to decide whether to go on; 1 where it
+    /// How often the campaign looks at its samples to decide whether to continue; 1 where it
     /// does not. Each look is a chance to be deceived, so claims must stand as many.
     pub fn looks(&self) -> usize {
         self.options.looks.unwrap_or(1).clamp(1, 1000) as usize

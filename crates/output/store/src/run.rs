@@ -91,7 +91,7 @@ impl Run {
         Ok(Self { folder: folder.to_owned(), connection, steps, lock: None })
     }
 
-    /// Opens a run to go on with it, and clears away the raw outputs of cells
+    /// Opens a run to resume it, and clears away the raw outputs of cells
     /// that were cut off.
     ///
     /// # Errors

@@ -44,7 +44,7 @@ pub struct RunSettings {
     pub precision: Option<f64>,
     /// How long a campaign may take.
     pub budget: Option<Duration>,
-    /// How often a campaign looks at its samples to decide whether to go on.
+    /// How often a campaign looks at its samples to decide whether to continue.
     pub looks: Option<u32>,
     /// What an import says of itself: the study whose published figures it is, its files,
     /// the drives that were named for it.

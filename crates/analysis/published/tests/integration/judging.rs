@@ -185,7 +185,7 @@ fn a_miss_has_its_finding_and_a_hit_has_none() {
 #[test]
 fn what_was_not_measured_says_why() {
     let comparison = judged(&[100e6], &[120e6]);
-    let note = |id| row(&comparison, id).note.clone().unwrap_or_default();
+    let note = |id| row(&comparison, id).measured_note.clone().unwrap_or_default();
     assert_eq!(note("failed"), "failed: no space left");
     assert_eq!(note("never"), "left out: needs btrfs");
 }
@@ -199,7 +199,7 @@ fn units_and_amounts_of_work_are_converted() {
     let time = row(&comparison, "time");
     // 1 GB in 10 s is 10 GB in 100 s.
     assert!((time.measured.expect("measured").centre - 100.0).abs() < 1e-6);
-    assert!(time.note.as_deref().is_some_and(|r| r.contains("1/10")), "{:?}", time.note);
+    assert!(time.measured_note.as_deref().is_some_and(|r| r.contains("1/10")), "{:?}", time.measured_note);
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn pattern(draft: &Draft, blocks: &Blocks) -> Pattern {
     }
 }
 
-/// Depths as fio mends them (fixup_options in init.c).
+/// Depths as fio fixes them (fixup_options in init.c).
 fn depth(draft: &Draft) -> Depth {
     let depth = draft.depth;
     let up_to = |n: u32| if n == 0 { depth } else { n.min(depth) };

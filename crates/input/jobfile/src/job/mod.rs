@@ -55,7 +55,7 @@ pub struct Job {
     pub length: Length,
     /// Through which system interface.
     pub engine: Engine,
-    /// How many I/Os are under way at once.
+    /// How many I/Os are in flight at once.
     pub depth: Depth,
     /// How files are made, opened, cached and removed.
     pub opening: Opening,

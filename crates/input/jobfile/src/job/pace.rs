@@ -12,7 +12,7 @@ pub struct Timing {
     /// `runtime`: it ends at the latest after so long, not counting
     /// `start_delay` and `ramp`.
     pub runtime: Option<Duration>,
-    /// `time_based`: it goes on until `runtime`, which is there then, beginning
+    /// `time_based`: it continues until `runtime`, which is there then, beginning
     /// again when all is done.
     pub time_based: bool,
     /// `ramp_time`: at the start it runs so long before anything is counted.

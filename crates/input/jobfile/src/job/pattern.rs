@@ -29,7 +29,7 @@ pub enum Sequence {
 /// `rw_sequencer`: what the I/Os of a [`Sequence::Run`] do after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sequencer {
-    /// They go on sequentially.
+    /// They continue sequentially.
     Sequential,
     /// They repeat the same offset.
     Identical,
@@ -48,7 +48,7 @@ pub struct Pattern {
     /// What it means for random offsets.
     pub sequencer: Sequencer,
     /// `percentage_random`: percent of I/Os whose offset is random, where
-    /// `access.random` is true; the others go on sequentially.
+    /// `access.random` is true; the others continue sequentially.
     pub random_percent: PerDirection<u8>,
     /// How random offsets are spread.
     pub distribution: PerDirection<Distribution>,

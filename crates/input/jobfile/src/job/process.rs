@@ -30,7 +30,7 @@ pub enum Engine {
 
 impl Engine {
     /// Whether an I/O has ended when the call returns, so that never more than
-    /// one is under way.
+    /// one is in flight.
     pub const fn is_synchronous(self) -> bool {
         matches!(
             self,
@@ -54,7 +54,7 @@ impl Engine {
     }
 }
 
-/// How many I/Os are under way at once.
+/// How many I/Os are in flight at once.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Depth {
     /// `iodepth`: as asked, from 1. A synchronous engine never reaches more

@@ -19,7 +19,7 @@ pub enum Format {
     V15,
     /// The tags alpha1 to alpha3 of 1.5: latencies with one or two digits.
     V15Alpha,
-    /// 1.4.9.1: with processor time, ranges in whole milliseconds.
+    /// 1.4.9.1: with CPU time, ranges in whole milliseconds.
     V149,
 }
 
@@ -40,7 +40,7 @@ pub struct Counts {
     pub shortest_ns: u64,
     /// Largest latency.
     pub longest_ns: u64,
-    /// Processor time, for the format of 1.4.9.
+    /// CPU time, for the format of 1.4.9.
     pub processor_ns: u64,
 }
 

@@ -13,7 +13,7 @@ pub struct ParsedRow {
     pub mb_per_second: f64,
     /// Mean latency in milliseconds.
     pub mean_ms: f64,
-    /// Processor time of an operation in microseconds: 1.4.9 only.
+    /// CPU time of an operation in microseconds: 1.4.9 only.
     pub processor_us: Option<f64>,
     /// Smallest and largest latency in milliseconds: not in all versions.
     pub range_ms: Option<(f64, f64)>,
@@ -34,7 +34,7 @@ pub struct ParsedSummary {
     pub writes_per_second: f64,
     /// 2²⁰ bytes per second.
     pub mb_per_second: f64,
-    /// Processor time of an operation in microseconds: 1.4.9 only.
+    /// CPU time of an operation in microseconds: 1.4.9 only.
     pub processor_us: Option<f64>,
     /// Mean latency in milliseconds.
     pub mean_ms: f64,

@@ -1,6 +1,6 @@
 //! Words, numbers and texts of a script.
 //!
-//! The rules are those of `parser_lex.l`, with three mended: a name may have one
+//! The rules are those of `parser_lex.l`, with three fixed: a name may have one
 //! letter (`$a`), words of the language may be used as names (`name=size`), and
 //! `\"` may stand in a text.
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 ///
 /// A summary can be behind for a moment: set although its word has just become
 /// empty, which a search sees and passes; or cleared although its word has just been
-/// filled, which the thread that cleared it sees and mends. So a search can miss
+/// filled, which the thread that cleared it sees and fixes. So a search can miss
 /// what another thread is just putting in, but nothing is ever lost.
 #[derive(Debug)]
 pub(super) struct Bitmap {
@@ -77,7 +77,7 @@ impl Bitmap {
 
     /// A word has become empty: says so above, and takes it back where the word has
     /// been filled meanwhile. Whoever filled it before the summary was cleared set
-    /// the summary for nothing, so it is this thread's to mend.
+    /// the summary for nothing, so it is this thread's to fix.
     fn emptied(&self, level: usize, word: usize) {
         let Some(above) = self.word(level + 1, word / 64) else { return };
         let bit = 1 << (word % 64);

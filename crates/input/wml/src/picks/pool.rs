@@ -52,7 +52,7 @@ impl Pool {
         Some(picked)
     }
 
-    /// Picks entry `index` modulo the number of entries, or the next that can be had
+    /// Picks entry `index` modulo the number of entries, or the next that is available
     /// (`indexed`). The rotor stays.
     pub fn pick_at(&self, index: u64) -> Option<usize> {
         let len = self.len as u64;

@@ -71,7 +71,7 @@ impl Uniform for Rng {
     }
 }
 
-/// Upstream's random place for `unit` bytes in `space` bytes:
+/// Upstream's random offset for `unit` bytes in `space` bytes:
 /// ⌊u·(space−unit)/unit⌋·unit (`fb_random64`). The last place is never drawn, a
 /// flaw that `strict` keeps. 0 where nothing fits.
 pub fn upstream_offset(rng: &mut impl Uniform, space: u64, unit: u64) -> u64 {
@@ -80,7 +80,7 @@ pub fn upstream_offset(rng: &mut impl Uniform, space: u64, unit: u64) -> u64 {
     drawn.checked_div(unit).map_or(drawn, |n| n * unit)
 }
 
-/// A random place for `unit` bytes in `space` bytes: a multiple of `unit`, each
+/// A random offset for `unit` bytes in `space` bytes: a multiple of `unit`, each
 /// whole place equally likely. 0 where nothing fits or `unit` is 0.
 pub fn random_offset(rng: &mut impl Uniform, space: u64, unit: u64) -> u64 {
     match space.checked_div(unit) {

@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// What a study's claims may hang on has to be asked about.
+    /// What a study's claims may depend on has to be asked about.
     #[test]
     fn drives_give_ranges_for_what_is_assumed() {
         for (id, text) in SHIPPED {

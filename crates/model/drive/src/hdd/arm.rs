@@ -48,9 +48,9 @@ impl Arm {
 
     /// Positioning time from the angle `here`, if it is below `bound`.
     ///
-    /// Seek and head switch go on at the same time. A write settles longer, unless
+    /// Seek and head switch continue at the same time. A write settles longer, unless
     /// the last operation wrote on this very track; the seeks for writing contain
-    /// that already. No such time can exceed 3 s and a turn, so that it fits 32 bits:
+    /// that already. No such time can exceed 3 s and a revolution, so that it fits 32 bits:
     /// seeks, switches and settling are each 1 s at most (see [`Parameters::check`]),
     /// with some room for the curve's end.
     pub(crate) fn positioning_within(
@@ -88,7 +88,7 @@ impl Arm {
         self.writing = write;
     }
 
-    /// Time of a turn, ns.
+    /// Time of a revolution, ns.
     pub(crate) fn revolution(&self) -> u64 {
         self.spindle.revolution()
     }

@@ -19,7 +19,7 @@ pub(crate) struct Location {
     /// When a pass over the whole medium, begun with sector 0 at 0, reaches its
     /// beginning, ns.
     pub(crate) pass: u64,
-    /// The angle of its beginning: `pass` modulo the time of a turn, ns.
+    /// The angle of its beginning: `pass` modulo the time of a revolution, ns.
     pub(crate) angle: u32,
 }
 
@@ -37,7 +37,7 @@ struct Zone {
 /// Serpentine: a head serves `tracks_per_head` neighbouring tracks (a leg), then
 /// the next head serves the same cylinders in the other direction, and so on
 /// through all heads (a band). From track to track, sectors are turned by the
-/// skew, just enough for a write to go on without losing a turn. So a pass over
+/// skew, just enough for a write to continue without losing a revolution. So a pass over
 /// consecutive sectors never stops, and the time between any two sectors in it is
 /// a difference of [`Location::pass`].
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ pub(crate) struct Geometry {
     zones: Vec<Zone>,
     heads: u64,
     leg: u64,
-    /// Time of a turn, ns.
+    /// Time of a revolution, ns.
     pub(crate) revolution: u64,
     track_skew: u64,
     leg_skew: u64,
@@ -65,7 +65,7 @@ struct Track {
 }
 
 impl Geometry {
-    /// The layout of the specimen of this seed.
+    /// The layout of the unit of this seed.
     pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
         // The seek curve wants the number of cylinders, which follows from the
         // skews, of which the band's follows from the seek curve. It is a
@@ -142,7 +142,7 @@ impl Geometry {
         geometry
     }
 
-    /// A turn and its part of the skews, ns.
+    /// A revolution and its part of the skews, ns.
     fn mean_track_time(&self) -> f64 {
         let [revolution, track, leg, band] =
             [self.revolution, self.track_skew, self.leg_skew, self.band_skew]
@@ -187,7 +187,7 @@ impl Geometry {
         let track = self.track(zone, offset / zone.sectors_per_track);
         let within = offset % zone.sectors_per_track;
         let pass = track.pass + within * self.revolution / zone.sectors_per_track;
-        // A turn takes 60 ms at most.
+        // A revolution takes 60 ms at most.
         let angle = (pass % self.revolution) as u32;
         Location { cylinder: track.cylinder, head: track.head, pass, angle }
     }
@@ -306,7 +306,7 @@ mod tests {
                 (1..8).map(|n| geometry.place(total / 8 * n).angle).collect()
             };
             assert_eq!(angles(3), angles(3), "{id}: the same specimen");
-            // Of the way between two angles drawn evenly, 0.1 % of a turn is a rare one.
+            // Of the way between two angles drawn evenly, 0.1 % of a revolution is a rare one.
             let near = |(a, b): (&u32, &u32)| a.abs_diff(*b) < (p.revolution() / 1000) as u32;
             let same = angles(3).iter().zip(&angles(4)).filter(|pair| near(*pair)).count();
             assert!(same <= 1, "{id}: {same} of 7");

@@ -6,7 +6,7 @@ pub enum SectorFormat {
     /// 512 B both.
     Native512,
     /// 4096 B on the medium, 512 B towards the host: a write of part of a
-    /// physical sector costs a turn.
+    /// physical sector costs a revolution.
     Emulated512,
     /// 4096 B both.
     Native4096,
@@ -51,7 +51,7 @@ impl SeekTimes {
     }
 }
 
-/// A hard disk's data. [`crate::load`] checks them; who makes them by hand calls
+/// A hard disk's data. [`crate::load`] checks them; code that makes them by hand calls
 /// [`Parameters::check`]. Times are in ns, rates in B/s, sizes in B.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
@@ -72,12 +72,12 @@ pub struct Parameters {
     pub inner_rate: f64,
     /// Number of zones of equal track length.
     pub zones: u64,
-    /// By how much the tracks of a zone may be longer or shorter in one specimen of the model
+    /// By how much the tracks of a zone may be longer or shorter in one unit of the model
     /// than in another, as a share: 0.01 is from 1 % less to 1 % more, drawn for each zone by
     /// the drive's seed. Disks of one make and batch differ, because each is recorded as
     /// densely as its own heads and platters bear (Krevat, Tucek, Ganger, 'Disks Are Like
     /// Snowflakes: No Two Are Alike', CMU-PDL-11-102, 2011). With it, the angle between two
-    /// sectors far from each other is another one in each specimen.
+    /// sectors far from each other is another one in each unit.
     pub zone_spread: f64,
     /// Neighbouring tracks that a head serves before the next head does
     /// (serpentine layout).
@@ -119,14 +119,14 @@ pub struct Parameters {
     pub dirty_extents: u64,
     /// The largest step of the destage.
     pub destage_step: u64,
-    /// How long after a read the drive goes on reading ahead before it destages.
+    /// How long after a read the drive continues reading ahead before it destages.
     pub destage_delay: u64,
     /// How long written data may wait; after that, destages alternate with reads.
     pub destage_age: u64,
 }
 
 impl Parameters {
-    /// Time of a turn.
+    /// Time of a revolution.
     pub fn revolution(&self) -> u64 {
         (60_000_000_000 + self.rpm / 2) / self.rpm.max(1)
     }

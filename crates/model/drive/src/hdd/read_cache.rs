@@ -7,7 +7,7 @@ use super::geometry::{Geometry, Location};
 struct Segment {
     start: u64,
     end: u64,
-    /// Where a sequential reader would go on.
+    /// Where a sequential reader would continue.
     next: u64,
     used: u64,
 }
@@ -15,7 +15,7 @@ struct Segment {
 /// A segment that nothing was read into yet.
 const EMPTY: Segment = Segment { start: 0, end: 0, next: u64::MAX, used: 0 };
 
-/// Reading ahead: since `time`, the pass over the sectors goes on from `pass`,
+/// Reading ahead: since `time`, the pass over the sectors continues from `pass`,
 /// until `limit`. While `time` lies in the future, the arm is on its way.
 ///
 /// What passes under the head are the sectors `shift` below those that the host
@@ -83,8 +83,8 @@ impl ReadCache {
     }
 
     /// Notes that a read of `start..end` was served from memory at `now`. Where it
-    /// goes on sequentially in a segment whose reading ahead has ended and of which
-    /// half was used up, gives the sector from which to go on: see
+    /// continues sequentially in a segment whose reading ahead has ended and of which
+    /// half was used up, gives the sector from which to continue: see
     /// [`ReadCache::resume`].
     pub(crate) fn hit(
         &mut self,
@@ -120,7 +120,7 @@ impl ReadCache {
         (left <= self.size / 2 && segment.end < self.sectors).then_some(segment.end)
     }
 
-    /// Goes on reading ahead at `sector`, which is under the head at `time`.
+    /// Continues reading ahead at `sector`, which is under the head at `time`.
     pub(crate) fn resume(&mut self, place: &Location, time: u64, sector: u64) {
         let Some(segment) = self.segments.iter().position(|segment| segment.end == sector) else {
             return;
@@ -177,14 +177,14 @@ impl ReadCache {
         Some((stream.time + (place.pass - stream.pass)).max(now))
     }
 
-    /// When the stream has passed `end`; it will go on that far.
+    /// When the stream has passed `end`; it will continue that far.
     pub(crate) fn ride_until(&mut self, geometry: &Geometry, end: u64) -> u64 {
         let Some(stream) = &mut self.stream else { return 0 };
         stream.limit = stream.limit.max((end + self.size).min(stream.fence));
         let end = end.wrapping_sub(stream.shift);
         if end > i64::MAX as u64 {
             // Before the first sector of the medium: it did not come from here, but from
-            // where the read began that the stream goes on from, and is in memory.
+            // where the read began that the stream continues from, and is in memory.
             return 0;
         }
         (stream.time + geometry.pass_of_end(end)).saturating_sub(stream.pass)

@@ -1,7 +1,7 @@
 //! The spindle: it turns on, whatever the drive does.
 
 /// Which angle is under the heads when. Angles are given as the time that the
-/// platter takes to turn by them, from 0 to the time of a turn, ns.
+/// platter takes to turn by them, from 0 to the time of a revolution, ns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spindle {
     revolution: u32,
@@ -10,7 +10,7 @@ pub(crate) struct Spindle {
 
 impl Spindle {
     /// A spindle whose angle at time 0 follows from `seed`: the drives of an array
-    /// do not turn in step. A turn takes 60 ms at most.
+    /// do not turn in step. A revolution takes 60 ms at most.
     pub(crate) fn new(revolution: u64, seed: u64) -> Self {
         let revolution = revolution.clamp(1, 60_000_000) as u32;
         Self { revolution, phase: scatter(seed) % u64::from(revolution) }
@@ -28,7 +28,7 @@ impl Spindle {
         if there >= here { there - here } else { there + self.revolution - here }
     }
 
-    /// Time of a turn, ns.
+    /// Time of a revolution, ns.
     pub(crate) fn revolution(&self) -> u64 {
         u64::from(self.revolution)
     }

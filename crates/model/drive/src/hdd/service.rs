@@ -168,7 +168,7 @@ impl HardDisk {
         if self.is_partial(now, start, end) {
             self.counts.partial_writes += 1;
             // The parts of physical sectors that are not in memory are read in
-            // passing; a turn later all is written.
+            // passing; a revolution later all is written.
             begun += self.arm.revolution();
         }
         self.counts.destages += 1;

@@ -21,7 +21,7 @@ impl HardDisk {
         })
     }
 
-    /// Where a sector lies on the medium, and the sector up to which that goes on.
+    /// Where a sector lies on the medium, and the sector up to which that continues.
     pub(super) fn lies_at(&self, sector: u64) -> (u64, u64) {
         match &self.shingles {
             None => (sector, u64::MAX),

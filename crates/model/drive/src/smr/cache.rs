@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(crate) struct PersistentCache {
     size: u64,
-    /// Where the log goes on.
+    /// Where the log continues.
     head: u64,
     /// Home → end at home, address in the log.
     by_home: BTreeMap<u64, (u64, u64)>,
@@ -38,12 +38,12 @@ impl PersistentCache {
         self.size - (self.head - tail)
     }
 
-    /// Sectors until the log goes on at its beginning.
+    /// Sectors until the log continues at its beginning.
     pub(crate) fn until_revolution(&self) -> u64 {
         self.size - self.head % self.size
     }
 
-    /// The sector of the medium at which the log goes on.
+    /// The sector of the medium at which the log continues.
     pub(crate) fn next_sector(&self) -> u64 {
         self.head % self.size
     }
@@ -121,7 +121,7 @@ impl PersistentCache {
     }
 
     /// Where `sector` lies: the sector of the log, where it is there, and the sector
-    /// at home up to which that goes on.
+    /// at home up to which that continues.
     pub(crate) fn find(&self, sector: u64) -> (Option<u64>, u64) {
         if let Some((&first, &(last, address))) = self.by_home.range(..=sector).next_back()
             && last > sector

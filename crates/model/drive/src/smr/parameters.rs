@@ -17,7 +17,7 @@ pub struct CommitPoint {
     pub time: u64,
 }
 
-/// A drive-managed shingled drive's data. [`crate::load`] checks them; who makes
+/// A drive-managed shingled drive's data. [`crate::load`] checks them; code that makes
 /// them by hand calls [`Parameters::check`]. Times are in ns, sizes in B.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {

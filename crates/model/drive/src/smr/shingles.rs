@@ -41,7 +41,7 @@ const OPEN_BANDS: usize = 4;
 /// A band that is written in sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OpenBand {
-    /// Where it goes on: its write pointer.
+    /// Where it continues: its write pointer.
     next: u64,
     /// The sector behind its last.
     end: u64,
@@ -71,7 +71,7 @@ pub(crate) struct Shingles {
     pub(crate) passed: u64,
     /// The bands that are written in sequence, the one longest without a write first.
     open: Vec<OpenBand>,
-    /// Where appending goes on among the data that wait.
+    /// Where appending continues among the data that wait.
     sweep: u64,
     map_changes: u64,
     appended: u64,
@@ -174,7 +174,7 @@ impl Shingles {
     }
 
     /// Whether what waits from `start` on may go home: when its run was last written to,
-    /// and where its band ends. It must go on at the pointer of an open band, or open one
+    /// and where its band ends. It must continue at the pointer of an open band, or open one
     /// at its beginning.
     fn goes_home(&self, start: u64) -> Option<(u64, u64)> {
         let last = self.streaming(start)?;

@@ -16,7 +16,7 @@ pub(crate) struct Run {
 }
 
 /// The sequential runs among the writes, whatever else came between them: reads,
-/// other writes, flushes. Where one is long, the next writes will likely go on with it.
+/// other writes, flushes. Where one is long, the next writes will likely continue with it.
 #[derive(Debug, Clone)]
 pub(crate) struct Streams {
     runs: [Run; RUNS],

@@ -10,11 +10,11 @@ const REMEMBERED: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Buffer {
     free: u32,
-    /// When the pages under way are programmed, and their units.
+    /// When the pages in flight are programmed, and their units.
     releases: BinaryHeap<Reverse<(u64, u32)>>,
     /// The same by page, for reads that find their data still here.
     pages: HashMap<u32, u64>,
-    /// When all that is under way is on the flash.
+    /// When all that is in flight is on the flash.
     drained: u64,
 }
 
@@ -25,7 +25,7 @@ impl Buffer {
     }
 
     /// Takes room for units; gives when there is some, from `now` on. There must be
-    /// some once all pages under way are programmed.
+    /// some once all pages in flight are programmed.
     pub(crate) fn take(&mut self, now: u64, units: u32) -> u64 {
         let mut at = now;
         while let Some(Reverse((end, released))) = self.releases.peek().copied()
@@ -39,7 +39,7 @@ impl Buffer {
         at
     }
 
-    /// A page is under way to the flash, with so many units of the host.
+    /// A page is in flight to the flash, with so many units of the host.
     pub(crate) fn program(&mut self, now: u64, page: u32, units: u32, end: u64) {
         if units > 0 {
             self.releases.push(Reverse((end, units)));
@@ -56,12 +56,12 @@ impl Buffer {
         self.pages.get(&page).is_some_and(|end| *end > now)
     }
 
-    /// When all that is under way is on the flash.
+    /// When all that is in flight is on the flash.
     pub(crate) fn drained(&self) -> u64 {
         self.drained
     }
 
-    /// Units that are under way at `now`.
+    /// Units that are in flight at `now`.
     pub(crate) fn waiting(&self, now: u64) -> u64 {
         let in_flight = self.releases.iter().filter(|Reverse((end, _))| *end > now);
         in_flight.map(|Reverse((_, units))| u64::from(*units)).sum()

@@ -37,7 +37,7 @@ pub struct SolidState {
     pub(super) link: [Lane; 2],
     pub(super) full_duplex: bool,
     pub(super) nanoseconds_per_byte: f64,
-    /// Requests under way: their ends, an order, and ids.
+    /// Requests in flight: their ends, an order, and ids.
     pub(super) in_flight: BinaryHeap<Reverse<(u64, u64, u64)>>,
     pub(super) begun: u64,
     /// Requests beyond the queue's depth.
@@ -130,7 +130,7 @@ impl SolidState {
         self.now = self.now.max(now);
     }
 
-    /// Ends the request under way that is done first.
+    /// Ends the request in flight that is done first.
     fn complete(&mut self, at: u64) {
         let Some(Reverse((_, _, id))) = self.in_flight.pop() else { return };
         self.done.push(Completion { id, at: Nanos(at) });

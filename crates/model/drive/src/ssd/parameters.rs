@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use crate::hdd::SectorFormat;
 
-/// A solid-state drive's data. [`crate::load`] checks them; who makes them by hand
+/// A solid-state drive's data. [`crate::load`] checks them; code that makes them by hand
 /// calls [`Parameters::check`]. Times are in ns, rates in B/s, sizes in B.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {

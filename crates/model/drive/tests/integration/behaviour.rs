@@ -281,7 +281,7 @@ fn the_write_cache_sorts_random_writes() {
     }
 }
 
-/// Writes per turn of `streams` neighbours each, one of each under way, past the cache.
+/// Writes per turn of `streams` neighbours each, one of each in flight, past the cache.
 ///
 /// `starts` are sectors, and each stream's next write comes when its last is done.
 fn writes_per_revolution(
@@ -321,7 +321,7 @@ fn queued_neighbours_are_written_in_one_turn_without_a_write_cache() {
         let rate_of = |bytes, depth| sequential(&p, Write, bytes, depth, bytes * 3000);
         let per_revolution = |depth| rate_of(4096, depth) * p.revolution() as f64 * 1e-9 / 4096.0;
         assert!(near(per_revolution(1), 1.0, 0.01), "{id}: alone, each waits for a turn");
-        // All that wait go by in one turn, and a few that come meanwhile.
+        // All that wait go by in one revolution, and a few that come meanwhile.
         for depth in [2, 8, 32] {
             let written = per_revolution(depth);
             assert!(written > 0.98 * depth as f64, "{id}: {written} at depth {depth}");

@@ -48,7 +48,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
     )
 }
 
-/// Runs a script; between requests, time goes on in steps of `step` ns, or from
+/// Runs a script; between requests, time continues in steps of `step` ns, or from
 /// event to event where it is absent, or at once where it is 0.
 fn run(p: &Parameters, script: &Script, step: Option<u64>) -> (Vec<Completion>, HardDisk) {
     let mut drive = HardDisk::new(p, 7);

@@ -10,7 +10,7 @@ const SECOND: u64 = 1000 * MS;
 const MIB: u64 = 1 << 20;
 
 fn drive() -> Parameters {
-    // Bands are counted exactly: no specimen, but the model.
+    // Bands are counted exactly: no unit, but the model.
     let file = shipped("st8000as0002").expect("a shipped drive").without_spread();
     let Kind::Smr(parameters) = file.kind else { panic!("the drive is not shingled") };
     parameters
@@ -260,7 +260,7 @@ fn a_band_left_in_the_middle_continues_in_the_log() {
     host.carry_out(Flush, 0, 0);
     let begun = counts(&host);
     assert!(begun.bands_streamed >= 1, "{begun:?}");
-    // The run goes on after a flush of half a MiB: too little to go home.
+    // The run continues after a flush of half a MiB: too little to go home.
     host.write_synchronously(120 * MIB, MIB / 2);
     let log = counts(&host).log_bytes;
     assert!(log > begun.log_bytes, "{log}");

@@ -113,7 +113,7 @@ fn request(id: u64, operation: Operation, sector: u64, sectors: u64) -> Request 
     Request { id, operation, sector, sectors }
 }
 
-/// Has the disk go on until nothing more is to be done but looking for old pages.
+/// Has the disk continue until nothing more is to be done but looking for old pages.
 fn run(disk: &mut HostedDrive, until: u64, mut each: impl FnMut(&HostedDrive, Completion)) -> u64 {
     let mut now = 0;
     let mut done = Vec::new();
@@ -256,7 +256,7 @@ proptest! {
     }
 }
 
-/// Random writes of 4 KiB with `depth` under way; returns how long one takes on average.
+/// Random writes of 4 KiB with `depth` in flight; returns how long one takes on average.
 fn write_time(settings: HostSettings, cached: bool, depth: u64) -> u64 {
     let (mut disk, _) = disk(settings, cached);
     for id in 0..depth {

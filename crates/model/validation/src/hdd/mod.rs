@@ -1,4 +1,4 @@
-//! Gates of hard disks. Those that only read are for every drive with platters.
+//! Checks of hard disks. Those that only read are for every drive with platters.
 
 pub(crate) mod caches;
 pub(crate) mod depth;

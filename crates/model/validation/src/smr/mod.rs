@@ -1,4 +1,4 @@
-//! Gates of shingled hard disks, and the loads that they are made of.
+//! Checks of shingled hard disks, and the loads that they are made of.
 
 pub(crate) mod cliff;
 pub mod load;

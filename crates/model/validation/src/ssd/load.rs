@@ -7,7 +7,7 @@ use disklab_drive::{Completion, Drive, Nanos, Operation, Request};
 /// Sectors of 512 B in 4 KiB.
 const SMALL: u64 = 8;
 
-/// Keeps `depth` requests under way, from virtual time `now` on; `next` gives each
+/// Keeps `depth` requests in flight, from virtual time `now` on; `next` gives each
 /// one's operation, first sector and sectors, until it gives none. `ended` is told
 /// of each end. Gives when the last was done.
 fn keep_busy(
@@ -29,7 +29,7 @@ fn keep_busy(
         submit(drive, now, &mut in_flight);
     }
     while in_flight > 0 {
-        // Requests are under way, so there is a next event.
+        // Requests are in flight, so there is a next event.
         let Some(at) = drive.next_event() else { break };
         drive.advance(at, &mut done);
         for completion in done.drain(..) {
@@ -66,8 +66,8 @@ fn written(parameters: &Parameters, bytes: u64) -> (SolidState, u64) {
     (drive, now)
 }
 
-/// Operations per second of 4 KiB at uniformly random places within the first `span`
-/// bytes, all of which are written before, with `depth` under way.
+/// Operations per second of 4 KiB at uniformly random offsets within the first `span`
+/// bytes, all of which are written before, with `depth` in flight.
 pub fn random_iops(
     parameters: &Parameters,
     operation: Operation,
@@ -107,7 +107,7 @@ pub struct RatePoint {
 }
 
 /// Rates of writing a new drive in order, in writes of `request` bytes with `depth`
-/// under way, over each `step` of the first `total` bytes: an SLC cache ends in a cliff.
+/// in flight, over each `step` of the first `total` bytes: an SLC cache ends in a cliff.
 pub fn sequential_write_rates(
     parameters: &Parameters,
     request: u64,

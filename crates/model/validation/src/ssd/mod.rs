@@ -1,4 +1,4 @@
-//! Gates of solid-state drives, and the loads and closed forms that they are made of.
+//! Checks of solid-state drives, and the loads and closed forms that they are made of.
 
 pub(crate) mod amplification;
 mod closed_forms;

@@ -87,7 +87,7 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     Some(Outcome { figures, charts })
 }
 
-/// Rates over what was written in order.
+/// Rates over what was written sequentially.
 fn sequential(points: &[RatePoint], fresh: f64, later: f64) -> Chart {
     let end = points.last().map_or(1.0, |point| point.written as f64 / GIB);
     let line = |y: f64| [(0.0, y / 1e6), (end, y / 1e6)];

@@ -1,4 +1,4 @@
-//! Every shipped drive passes its gates.
+//! Every shipped drive passes its checks.
 
 use disklab_drive::{Kind, shipped};
 use disklab_validation::{CHECKS, Outcome, check};
@@ -61,7 +61,7 @@ pub fn charts_have_names_of_their_own() {
     }
 }
 
-/// A gate that cannot be missed is none: a drive that is not what its file says is
+/// A check that cannot be missed is none: a drive that is not what its file says is
 /// found out.
 #[test]
 fn a_wrong_model_is_caught() {

@@ -191,7 +191,7 @@ pub(super) fn reading(reported: BonnieLine, place: Location) -> Result<Reading, 
         let target =
             if *is_data { &mut figure.bytes_per_second } else { &mut figure.operations_per_second };
         *target = Some(rate);
-        // Without a mean, the largest latency is a remark.
+        // Without a mean, the largest latency is a note.
         if let Some(worst) = worst {
             reading.surroundings.insert(
                 format!("largest latency of {name}"),

@@ -145,7 +145,7 @@ fn bar(bars: &Bars<'_>, point: &Point) -> Markup {
     }
 }
 
-/// An interval as a line with caps, or with an arrow where it goes on. A halo in
+/// An interval as a line with caps, or with an arrow where it continues. A halo in
 /// the page's colour sets it off from any bar.
 fn whisker(scale: &Scale, interval: Interval) -> Markup {
     let continues = scale.ticks.last().is_some_and(|end| interval.high > *end);

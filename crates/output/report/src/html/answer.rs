@@ -30,7 +30,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen) -> Markup {
 
 fn answers(report: &Report, screen: &FirstScreen) -> Markup {
     let first = screen.first_class();
-    // Besides this page, there are commands that go on.
+    // Besides this page, there are commands that continue.
     let can_settle = next_steps(report, screen, "").len() > 1;
     let are_chosen = screen.classes.len() > 1 && screen.classes.len() <= CHOICES;
     html! {

@@ -1,4 +1,4 @@
-//! What makes figures doubtful.
+//! What makes figures suspect.
 
 use disklab_verdict::Finding;
 use maud::{Markup, html};

@@ -39,7 +39,7 @@ pub(crate) fn section(
     }
 }
 
-/// What makes these figures doubtful. What concerns every question is told once,
+/// What makes these figures suspect. What concerns every question is told once,
 /// in the section of findings, and only named here.
 fn suspicions(report: &Report, answer: &Answer) -> Markup {
     let concerns = |f: &Finding, a: &Answer| a.points.iter().any(|p| f.groups.contains(&p.group));

@@ -1,4 +1,4 @@
-//! A run's life: made, written, cut off, gone on with, read.
+//! A run's life: made, written, cut off, resumed, read.
 
 use crate::support::{cells, info, raw_folders, sample};
 use disklab_store::{CellState, Run, RunInfo, RunSettings, Session, StoreError};

@@ -1,4 +1,4 @@
-//! What the tests share; loads and formulas are those of the gates.
+//! What the tests share; loads and formulas are those of the checks.
 
 pub mod script;
 

@@ -123,7 +123,7 @@ fn failure(jobs: &[&Json]) -> Result<Option<String>, SourceError> {
     Ok(None)
 }
 
-/// Processor time: fio tells per cent of the job's runtime, summed over its processes.
+/// CPU time: fio tells per cent of the job's runtime, summed over its processes.
 fn cpu(jobs: &[&Json]) -> Result<Cpu, SourceError> {
     let mut cpu = Cpu::default();
     for job in jobs {
