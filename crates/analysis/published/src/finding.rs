@@ -8,7 +8,7 @@ use serde::Serialize;
 /// What kind of cause a finding names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cause {
+pub enum FindingCause {
     /// What the author ran, or on what, is not known.
     AuthorSetup,
     /// CPU time or a bus, which the lab leaves out unless it is told to charge for them.
@@ -23,7 +23,7 @@ pub enum Cause {
     Unexplained,
 }
 
-impl Cause {
+impl FindingCause {
     /// All causes: their word in the file, and as a reader wants it.
     pub const ALL: [(Self, &'static str, &'static str); 6] = [
         (Self::CpuOrBus, "cpu-or-bus", "CPU time or bus not charged"),
@@ -49,7 +49,7 @@ pub struct Finding {
     #[serde(skip)]
     pub rows: Vec<String>,
     /// The kind of cause; the likelier one if `why` names two.
-    pub cause: Cause,
+    pub cause: FindingCause,
     /// Why, in a sentence or two.
     pub why: String,
     /// A trace, a counter, a parameter that was moved.
@@ -94,12 +94,14 @@ fn finding(node: &Node) -> Result<Finding, SourceError> {
     Ok(Finding { study, rows, cause, why, evidence })
 }
 
-fn cause(node: &Node) -> Result<Cause, SourceError> {
+fn cause(node: &Node) -> Result<FindingCause, SourceError> {
     let word = node.as_text()?;
-    Cause::ALL.into_iter().find(|(_, known, _)| *known == word).map(|(cause, ..)| cause).ok_or_else(
-        || {
-            let known = one_of(Cause::ALL.map(|(_, word, _)| word));
+    FindingCause::ALL
+        .into_iter()
+        .find(|(_, known, _)| *known == word)
+        .map(|(cause, ..)| cause)
+        .ok_or_else(|| {
+            let known = one_of(FindingCause::ALL.map(|(_, word, _)| word));
             node.error(format!("`cause`: expected {known}, found '{word}'"))
-        },
-    )
+        })
 }

@@ -25,7 +25,7 @@ pub use accepted::{Band, RATIO_TOLERANCE, SAME_TOLERANCE, VALUE_TOLERANCE};
 pub use catalogue::Catalogue;
 pub use compare::{Comparison, JudgedRow, MeasuredValue, RowStatus, compare};
 pub use drawn::{DrawnDrives, DrawnRow, drawn, may_fail};
-pub use finding::{Cause, Finding};
+pub use finding::{Finding, FindingCause};
 pub use measured::{CellFate, MeasuredCell};
 pub use own::{OwnRatio, compared_with, own_claims};
 pub use record::{comparisons_of_csv, rows_csv};

@@ -125,6 +125,6 @@ mod tests {
             fixture.measured("single/xfs", "dd-64k", block, 1e6);
         }
         let line = fixture.analyser().ahead("dd-4k").expect("two stacks").line();
-        assert_eq!(line, "Well? dd-4k: single/xfs and single/ext4 level so far, after 2 repeats");
+        assert_eq!(line, "Well? dd-4k: single/xfs and single/ext4 equal so far, after 2 repeats");
     }
 }

@@ -83,8 +83,8 @@ fn outputs_go_only_into_new_empty_or_own_directories() {
             .stderr(contains("choose a new or empty directory"));
         assert_eq!(tree(&mine), before, "{arguments:?}");
     }
-    // Its own directory holds a run already, or held one.
-    run_in_dir(home.path(), "run").code(2).stderr(contains("holds a run already"));
+    // Its own directory already contains a run, or held one.
+    run_in_dir(home.path(), "run").code(2).stderr(contains("already contains a run"));
     std::fs::remove_file(home.path().join("run/run.sqlite")).expect("remove");
     run_in_dir(home.path(), "run").code(predicate::in_iter([0, 1]));
     std::fs::create_dir(home.path().join("empty")).expect("make");

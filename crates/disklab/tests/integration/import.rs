@@ -125,7 +125,7 @@ fn bad_input_is_reported_before_anything_is_written() {
         (&[one, "other-1.json", "--to", "run"], "did not do the same work: bs=4k against bs=8k"),
         (&[one, "nowhere.json", "--to", "run"], "cannot read nowhere.json"),
         (&[one, "--map", "ext4", "--to", "run"], "invalid mapping"),
-        (&[one, "--as", "a stack", "--to", "run"], "no name for a stack"),
+        (&[one, "--as", "a stack", "--to", "run"], "invalid stack name"),
         (&[one, "--study", "first-look", "--to", "run"], "has no stack 'ext4'"),
         (&[one, "--study", "no study", "--to", "run"], "invalid id 'no study'"),
         (&["--published", "first-look", "--to", "run"], "nothing was published about 'first-look'"),
@@ -137,7 +137,7 @@ fn bad_input_is_reported_before_anything_is_written() {
     }
     disklab(home).args(["import", one, "--to", "run"]).assert().code(0);
     let again = disklab(home).args(["import", one, "--to", "run"]).assert();
-    again.code(2).stderr(contains("holds a run already"));
+    again.code(2).stderr(contains("already contains a run"));
 }
 
 #[test]

@@ -121,13 +121,13 @@ mod tests {
     fn what_is_no_pattern_is_refused() {
         for (text, part) in [
             ("", "expected a pattern"),
-            ("abc", "no pattern"),
+            ("abc", "invalid pattern"),
             ("\"a", "no closing"),
             ("'file'", "not supported"),
             ("%o", "only for `verify_pattern`"),
-            ("0x", "no pattern"),
-            ("123456789012", "no pattern"),
-            ("\"ab\" \"cd\"", "no pattern"),
+            ("0x", "invalid pattern"),
+            ("123456789012", "invalid pattern"),
+            ("\"ab\" \"cd\"", "invalid pattern"),
             ("\"\"", "is empty"),
         ] {
             let error = pattern(text, false).expect_err(text);

@@ -170,14 +170,14 @@ mod tests {
         for (text, part) in [
             ("64MiB", "write '64M'"),
             ("50%", "share of a device"),
-            ("", "no size"),
+            ("", "invalid size"),
             ("1.5g", "would ignore"),
-            ("4i", "no size"),
-            ("4kk", "no size"),
-            ("99999999999999999999", "no size"),
+            ("4i", "invalid size"),
+            ("4kk", "invalid size"),
+            ("99999999999999999999", "invalid size"),
             ("99999999999p", "larger than any file"),
-            ("(2*1024)", "no size"),
-            ("-1", "no size"),
+            ("(2*1024)", "invalid size"),
+            ("-1", "invalid size"),
         ] {
             let error = size(text, KbBase::Compatible).expect_err(text);
             assert!(error.contains(part), "{error}");

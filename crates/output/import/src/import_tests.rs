@@ -105,7 +105,7 @@ fn who_says_most_about_a_file_is_heard() {
         ("Mine", Some("table"))
     );
     folder.file("import.toml", "baseline = \"nowhere\"\n[files]\n\"*\" = \"table\"\n");
-    assert!(said(&Request { files, ..Request::default() }).contains("no stack of this study"));
+    assert!(said(&Request { files, ..Request::default() }).contains("unknown stack"));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn what_cannot_be_placed_is_refused() {
         stack: Some("a b".to_owned()),
         ..Request::default()
     };
-    assert!(said(&request).contains("no name for a stack"));
+    assert!(said(&request).contains("invalid stack name"));
 }
 
 #[test]

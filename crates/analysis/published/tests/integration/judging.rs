@@ -199,7 +199,11 @@ fn units_and_amounts_of_work_are_converted() {
     let time = row(&comparison, "time");
     // 1 GB in 10 s is 10 GB in 100 s.
     assert!((time.measured.expect("measured").centre - 100.0).abs() < 1e-6);
-    assert!(time.measured_note.as_deref().is_some_and(|r| r.contains("1/10")), "{:?}", time.measured_note);
+    assert!(
+        time.measured_note.as_deref().is_some_and(|r| r.contains("1/10")),
+        "{:?}",
+        time.measured_note
+    );
 }
 
 #[test]

@@ -94,7 +94,7 @@ mod tests {
     fn an_odd_one_out_is_reported() {
         let found = texts(&[1e6, 1.01e6, 0.99e6, 1.02e6, 3e6, 1e6]);
         assert!(
-            found[0].contains("at worst 3.0 times the middle, dd-4k with single/ext4 in block 5"),
+            found[0].contains("at worst 3.0 times the median, dd-4k with single/ext4 in block 5"),
             "{found:?}"
         );
     }

@@ -121,7 +121,7 @@ fn what_is_level_is_a_tie_and_what_is_open_is_none() {
     fixture.info.repeats = 4;
     let sentences_of = decides(&fixture, std::slice::from_ref(&got)).expect("a way");
     assert!(
-        sentences_of.contains("4 repeats do not tell") && sentences_of.contains("--goal best"),
+        sentences_of.contains("4 repeats do not decide") && sentences_of.contains("--goal best"),
         "{sentences_of}"
     );
     assert_eq!(decides(&fixture, &[]), None);

@@ -66,7 +66,7 @@ impl<'a> AnswerWriter<'a> {
                 })
                 .collect();
             format!(
-                "Open, as ratios to {baseline}: {}. {}",
+                "Inconclusive, as ratios to {baseline}: {}. {}",
                 list(names.iter().map(String::as_str), NAMES),
                 self.why_open(&comparisons)
             )

@@ -82,7 +82,7 @@ fn wrong_filesets_and_processes_are_reported() {
         ),
         ("eventgen", "2:1", "needs 'rate='"),
         ("eventgen rate=fast", "2:15", "expected a number"),
-        ("run fast", "2:5", "no command"),
+        ("run fast", "2:5", "unknown command"),
         ("set $t=fast run $t", "2:13", "number of seconds"),
         ("echo \"x\" run 1 define file name=a,path=/t", "2:16", "before the first 'run'"),
     ] {
@@ -106,7 +106,7 @@ fn random_variables_are_checked() {
         ("set $r=randvar(sort=gamma)", "1:16", "no attribute 'sort'"),
         ("set $r=randvar(randsrc=dice)", "1:24", "'rand48' or 'urandom'"),
         ("set $r=cvar(type=cvar-gama)", "1:18", "did you mean 'cvar-gamma'"),
-        ("set $r=cvar(type=cvar-gamma,parameters=mean:x)", "1:40", "no number"),
+        ("set $r=cvar(type=cvar-gamma,parameters=mean:x)", "1:40", "invalid number"),
         ("set $r=cvar(type=cvar-normal,min=5,max=4)", "1:5", "above 'max'"),
     ] {
         fails(&script(set), place, part);
@@ -178,8 +178,8 @@ fn wrong_overrides_are_reported() {
         ("nfile", "5", "'nfile' is not a variable of a.f (did you mean 'nfiles'?)"),
         ("zzzzzz", "5", "it sets nfiles"),
         ("nfiles", "5K", "small letters"),
-        ("n files", "5", "no variable's name"),
-        ("", "5", "no variable's name"),
+        ("n files", "5", "not a variable name"),
+        ("", "5", "not a variable name"),
     ] {
         let error = read_with(&text, &[(name, value)]).expect_err(name).to_string();
         assert!(error.contains(part), "{error}");

@@ -43,7 +43,7 @@ fn numbers_and_values() {
 #[test]
 fn errors_tell_the_place_and_what_was_expected() {
     fails("set $a=4K", "1:8", "k, m or g");
-    fails("set $a=1.5", "1:8", "no number");
+    fails("set $a=1.5", "1:8", "invalid number");
     fails("set $a=99999999999999999999", "1:8", "too large");
     fails("set $a=9g\nset $b=9000000000g", "2:8", "too large");
     fails("set a=4", "1:5", "expected a variable");

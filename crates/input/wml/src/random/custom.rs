@@ -235,13 +235,13 @@ mod tests {
         for (name, text, part) in [
             ("cvar-gamma", "mean:4;gama:2", "did you mean 'gamma'"),
             ("cvar-gamma", "mean", "expected key:value"),
-            ("cvar-gamma", "mean:x", "no number"),
+            ("cvar-gamma", "mean:x", "invalid number"),
             ("cvar-gamma", "gamma:0", "above 0"),
             ("cvar-uniform", "lower:2;upper:1", "lower <= upper"),
             ("cvar-triangular", "mode:7", "mode"),
             ("cvar-erlang", "shape:1000000", "10000"),
             ("cvar-normal", "sigma:-1", "negative"),
-            ("cvar-normal", "sigma:inf", "no number"),
+            ("cvar-normal", "sigma:inf", "invalid number"),
         ] {
             let error = custom(name, text).expect_err(text);
             assert!(error.contains(part), "{error}");

@@ -143,8 +143,8 @@ mod tests {
             ("\"seek.average\" = [\"9 ms\", \"7 ms\"]", "the lower end first"),
             ("\"seek.average\" = [\"8.1 ms\", \"8.2 ms\"]", "does not lie from 8.1 ms"),
             ("\"seek.average\" = [\"7.8 ms\", \"14 ms\"]", "cannot be with seek.average = 14 ms"),
-            ("\"kind\" = [\"hdd\", \"ssd\"]", "no quantity"),
-            ("\"cache.write-cache\" = [0, 1]", "no quantity"),
+            ("\"kind\" = [\"hdd\", \"ssd\"]", "not a quantity"),
+            ("\"cache.write-cache\" = [0, 1]", "not a quantity"),
         ] {
             let error = with(range).unwrap_err();
             assert!(error.contains(expected), "{range}: {error}");

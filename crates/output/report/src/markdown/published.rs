@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use disklab_published::{Cause, Comparison, JudgedRow, RowStatus, Tally};
+use disklab_published::{Comparison, FindingCause, JudgedRow, RowStatus, Tally};
 use indexmap::IndexMap;
 
 use crate::markdown::escape::text as escape;
@@ -72,10 +72,12 @@ fn line<'a>(name: &str, t: Tally, rows: impl Iterator<Item = &'a JudgedRow>) -> 
 fn causes<'a>(rows: impl Iterator<Item = &'a JudgedRow>) -> String {
     let not_reproduced =
         rows.filter(|judged| judged.counts && judged.status == RowStatus::NotReproduced);
-    let found: Vec<Cause> = not_reproduced
-        .map(|judged| judged.finding.as_ref().map_or(Cause::Unexplained, |finding| finding.cause))
+    let found: Vec<FindingCause> = not_reproduced
+        .map(|judged| {
+            judged.finding.as_ref().map_or(FindingCause::Unexplained, |finding| finding.cause)
+        })
         .collect();
-    let counts = Cause::ALL
+    let counts = FindingCause::ALL
         .into_iter()
         .map(|(cause, _, label)| (found.iter().filter(|found| **found == cause).count(), label));
     let counts = counts.filter(|(n, _)| *n > 0).map(|(n, label)| format!("{label}: {n}"));

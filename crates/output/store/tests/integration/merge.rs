@@ -224,7 +224,7 @@ fn a_cell_measured_twice_is_refused() {
     );
     assert!(!to.exists());
     let error = Run::merge(&parts[..1], &a).expect_err("onto a part").to_string();
-    assert!(error.contains("holds a run already"), "{error}");
+    assert!(error.contains("already contains a run"), "{error}");
     assert_eq!(samples(&parts[0]).len(), 2, "and it is still there");
 }
 

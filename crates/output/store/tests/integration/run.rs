@@ -167,7 +167,7 @@ fn a_second_run_does_not_go_into_the_same_folder() {
     let temp = tempfile::tempdir().expect("temp");
     drop(Run::create(temp.path(), &info(), &cells()).expect("create"));
     let error = Run::create(temp.path(), &info(), &cells()).expect_err("twice").to_string();
-    assert!(error.contains("holds a run already"), "{error}");
+    assert!(error.contains("already contains a run"), "{error}");
 }
 
 #[test]

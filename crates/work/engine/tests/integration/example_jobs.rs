@@ -235,7 +235,7 @@ fn files_that_exist_need_no_size() {
     // What the job before it makes is there, too.
     let two = report("[a]\nfilename=h\nrw=write\nsize=16k\n[b]\nfilename=h\nstonewall\nrw=read\n");
     assert_eq!(operations(&two.expect("runs").jobs[1]), 4);
-    for (name, part) in [("none", "give `size`"), ("/dev/zero", "no file or drive")] {
+    for (name, part) in [("none", "give `size`"), ("/dev/zero", "not a file or drive")] {
         let error = report(&format!("[a]\nfilename={name}\nrw=read\n")).expect_err(name);
         assert!(error.to_string().contains(part), "{error}");
     }

@@ -156,7 +156,7 @@ fn composites_that_go_wrong() {
     fails(
         &format!("{base}define flowop name=bb {{ flowop aiowait name=y }}"),
         "2:48",
-        "no type of flowop",
+        "unknown flowop type",
     );
     fails(
         "define flowop name=a, $set { flowop aiowait name=y }\n\
