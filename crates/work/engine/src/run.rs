@@ -61,7 +61,7 @@ pub fn run(jobs: &[Job], context: &JobContext) -> Result<Report, EngineError> {
     let mut outcomes: BTreeMap<(usize, u32), Outcome> = BTreeMap::new();
     let mut segments = Segments {
         jobs,
-        context: context,
+        context,
         ends: &ends,
         controls: &controls,
         flows: &flows,

@@ -108,7 +108,7 @@ impl Segments<'_> {
         let bytes: &[AtomicU64; 2] = bytes;
         let reported = context.progress.is_some().then_some(bytes);
         let shared = |job: usize, clone: u32| Shared {
-            context: context,
+            context,
             ends,
             control: controls.of(job, clone),
             flows,
