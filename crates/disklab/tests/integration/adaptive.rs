@@ -89,7 +89,7 @@ fn a_budget_ends_with_a_whole_block_and_can_be_raised() {
     assert!(blocks("run").0 >= first);
     let other = ["run", "--resume", "--out", "run", "--goal", "rank"];
     let (code, text) = said(folder.path(), &other);
-    assert!(code == Some(2) && text.contains("begun with none"), "{code:?} {text}");
+    assert!(code == Some(2) && text.contains("started with none"), "{code:?} {text}");
     // What it took says what more would take.
     let plan = ["--json", "plan", "s.toml", "--on", "dir:dir", "--from", "run", "--repeats", "10"];
     let output = disklab(folder.path()).args(plan).output().expect("plan");

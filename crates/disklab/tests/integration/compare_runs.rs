@@ -99,7 +99,7 @@ fn a_slower_run_is_a_regression() {
 fn the_same_and_the_faster_are_no_regression() {
     let temp = home();
     let text = output_of(temp.path(), &["old", "same"], 0);
-    assert!(text.contains("the same within 5 %") && text.contains("identical"), "{text}");
+    assert!(text.contains("equivalent within 5 %") && text.contains("identical"), "{text}");
     assert!(text.contains("Nothing is slower."), "{text}");
     run(temp.path(), "faster", &[("ext4", &CALM), ("btrfs", &CALM)]);
     let text = output_of(temp.path(), &["old", "faster"], 0);
