@@ -342,7 +342,7 @@ fn ctrl_c_takes_everything_down() {
         assert!(during.contains(" /run/work/run/disklab"), "{case}: {during}");
         assert_eq!(during.contains("active raid5"), case == "ctrl-c-md", "{during}");
         guest.case(case).left_nothing(case);
-        let said = guest.said(&case.replace("ctrl-c", "gone-on-with"), DONE);
+        let said = guest.said(&case.replace("ctrl-c", "resumed-as-hinted"), DONE);
         assert!(said.contains("2 of 2 cells are left") && !said.contains("FAILED"), "{said}");
         assert!(said.contains("WILL BE ERASED"), "{said}");
     }

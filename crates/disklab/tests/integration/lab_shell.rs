@@ -204,7 +204,7 @@ fn usage_error_ends_with_2() {
     let place = tempfile::tempdir().expect("temp");
     for (arguments, expected) in [
         (vec!["--drives", "hgst-10tv", "-c", "true"], "did you mean 'hgst-10tb'"),
-        (vec!["--drives", "hgst-10tb:0", "-c", "true"], "no count"),
+        (vec!["--drives", "hgst-10tb:0", "-c", "true"], "invalid count"),
         (vec!["--memory", "1MiB", "-c", "true"], "a guest takes from 128 MiB"),
         (vec!["--script", "/no/such/script"], "cannot read the script '/no/such/script'"),
         (vec!["--writable", "/no/such/folder", "-c", "true"], "--writable /no/such/folder"),

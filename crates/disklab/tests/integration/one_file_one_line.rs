@@ -91,7 +91,7 @@ fn each_drive_is_one_file_and_one_line() {
     let text =
         fs::read_to_string(root().join("crates/model/drive/src/shipped.rs")).expect("shipped.rs");
     for name in modules(&root().join("drives")) {
-        let line = format!("    (\"{name}\", include_str!(\"../../../drives/{name}.toml\")),\n");
+        let line = format!("    (\"{name}\", include_str!(\"../../../../drives/{name}.toml\")),\n");
         assert_eq!(text.matches(&line).count(), 1, "{name}");
         assert_eq!(disklab_drive::shipped(&name).expect("a drive").id, name);
     }

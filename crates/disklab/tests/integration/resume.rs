@@ -201,11 +201,11 @@ fn a_run_is_resumed_only_as_it_was_begun() {
     for args in [&["--scale", "2"][..], &["--seed", "8"], &["--on", "loop"], &["--repeats", "9"]] {
         let (code, said) = resume(args);
         assert_eq!(code, Some(2), "{args:?}: {said}");
-        assert!(said.contains("begun with"), "{args:?}: {said}");
+        assert!(said.contains("was started with"), "{args:?}: {said}");
     }
     std::fs::write(place.path("study.toml"), STUDY.replace("count = 8", "count = 9"))
         .expect("another study");
     let (code, said) = resume(&["study.toml"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("begun with another"), "{said}");
+    assert!(said.contains("was started with another"), "{said}");
 }

@@ -189,7 +189,7 @@ fn a_study_of_ones_own_has_claims_too() {
         "{error}"
     );
     // The inner edge is slower than the outer one with any of the drives.
-    assert!(said.contains("with all 2 that were drawn: 1 of 1 claim."), "{said}");
+    assert!(said.contains("with all 2 drives that were drawn: 1 of 1 claim."), "{said}");
     let page = std::fs::read_to_string(home.path().join("out/sensitivity.md")).expect("written");
     assert!(page.contains("| claim | says |"), "{page}");
     assert!(page.contains("| `b ÷ a: read, read (throughput)` | below |"), "{page}");

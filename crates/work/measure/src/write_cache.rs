@@ -122,9 +122,12 @@ mod tests {
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));
         tree.looped("loop0", (7, 0), "/x").stacked("md0", (9, 0), &["sda1"]);
         let executor = Executor::new(Interrupt::new());
-        for (device, word) in
-            [("loop0", "loop device"), ("sda1", "partition"), ("md0", "others"), ("x", "no block")]
-        {
+        for (device, word) in [
+            ("loop0", "loop device"),
+            ("sda1", "partition"),
+            ("md0", "others"),
+            ("x", "not a block device"),
+        ] {
             let device = Path::new("/dev").join(device);
             let error = set_write_cache_in(&tree.root(), &executor, &device, true);
             let error = error.expect_err("refused").to_string();

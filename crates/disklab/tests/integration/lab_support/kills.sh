@@ -42,8 +42,8 @@ for layout in single md; do
     # What the run left on the drives could be anybody's by now. What was said at its end
     # has the consents that are needed.
     again unasked-$layout run --resume --out /run/work/run --yes
-    again gone-on-with-$layout \
-        $(sed -n 's/^Go on with: disklab //p' /run/lab/cases/ctrl-c-$layout/stderr) --yes
+    again resumed-as-hinted-$layout \
+        $(sed -n 's/^Continue with: disklab //p' /run/lab/cases/ctrl-c-$layout/stderr) --yes
     rm -r /run/work/run
 
     started killed-$layout --on disks:$ID_a,$ID_b,$ID_c --only "$layout/*"

@@ -274,7 +274,11 @@ pub(super) const EXAMPLES: &[Example] = &[
     example(
         "buffer_pattern",
         &["0xdeadbeef", "\"abcd\"", "\"abcd\"-12", "-12", "0xabc"],
-        &[("'file'", "not supported"), ("abc", "no pattern"), ("%o", "only for `verify_pattern`")],
+        &[
+            ("'file'", "not supported"),
+            ("abc", "invalid pattern"),
+            ("%o", "only for `verify_pattern`"),
+        ],
     ),
     example("dedupe_percentage", &["0", "50", "100"], &[("101", "to 100")]),
     example("dedupe_mode", &["repeat", "working_set"], &[("x", "'working_set'")]),
@@ -296,7 +300,7 @@ pub(super) const EXAMPLES: &[Example] = &[
     example("verify_offset", &["40", "64"], &[("8", "from 40")]),
     example("verify_backlog", &["0", "64"], NUMBER),
     example("verify_backlog_batch", &["0", "64"], NUMBER),
-    example("verify_pattern", &["%o", "0xff%o\"abc\""], &[("%x", "no pattern")]),
+    example("verify_pattern", &["%o", "0xff%o\"abc\""], &[("%x", "invalid pattern")]),
     example("verify_dump", ON_OFF, SWITCH),
     example("numjobs", &["1", "8"], &[("0", "from 1 to 4096"), ("5000", "to 4096")]),
     example("thread", ON_OFF, SWITCH),

@@ -94,7 +94,7 @@ fn what_a_killed_owner_left_is_torn_down() {
     if !can(&[stack(STACK, 1).needs(), LOOPS.to_vec()].concat()) {
         return;
     }
-    let mut victim = Victim::start("what_a_killed_owner_left_is_taken_down");
+    let mut victim = Victim::start("what_a_killed_owner_left_is_torn_down");
     let line = victim.ready();
     let mut words = line.splitn(3, ' ').map(str::to_owned);
     let mut word = || words.next().expect("a word");
@@ -117,7 +117,7 @@ fn what_a_killed_owner_left_is_torn_down() {
     assert!(leftovers(&folder).is_empty(), "{:?}", leftovers(&folder));
     assert!(!is_alive(&worker), "the worker was killed");
     assert!(!Path::new(&format!("{}p1", drive.display())).exists());
-    for thing in ["the mount at", "the loop device on", "the partitions of", "the folder"] {
+    for thing in ["the mount at", "the loop device on", "the partitions of", "the directory"] {
         assert!(done.iter().any(|d| d.contains(thing)), "{thing}: {done:?}");
     }
     let left: Vec<_> = std::fs::read_dir(&state).expect("state").flatten().collect();

@@ -100,7 +100,7 @@ mod tests {
             ("", "unknown drive model"),
             ("hgst-10tb:0", "invalid count '0': expected 1 to 26"),
             ("hgst-10tb:x", "invalid count 'x'"),
-            ("hgst-10tb:27", "no count"),
+            ("hgst-10tb:27", "invalid count '27': expected 1 to 26"),
             ("hgst-10tb:2:big", "is not a size"),
             ("hgst-10tb:2:20TB", "cannot show 20 TB"),
             ("hgst-10tb:2:1TB:3", "expected MODEL, MODEL:COUNT"),

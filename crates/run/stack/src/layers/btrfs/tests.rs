@@ -132,7 +132,7 @@ fn what_cannot_stand_is_refused_with_its_reason() {
         ("btrfs[data=raid7]", vec![big], "found 'raid7'"),
         ("btrfs[csum=md5]", vec![big], "found 'md5'"),
         ("btrfs[nodesize=5000]", vec![big], "power of two"),
-        ("btrfs[mkfs=\"it's open\"]", vec![big], "no list of arguments"),
+        ("btrfs[mkfs=\"it's open\"]", vec![big], "is not a list of arguments"),
     ] {
         let error = shape(text, &drives).expect_err(text).to_string();
         assert!(error.contains(reason), "{text}: {error}");
