@@ -1,32 +1,15 @@
 //! Newcomers find every crate: in the map, and with a README of its own.
 
-use std::fs;
+use crate::tree::{files_with, root, text};
 
-use crate::tree::{root, text};
-
-/// The folders of the crates below `crates/`, such as `model/drive`.
+/// The folders of the crates below `crates/`, such as `model/drive`, sorted.
 fn crates() -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in folders("crates") {
-        if root().join("crates").join(&entry).join("Cargo.toml").exists() {
-            found.push(entry);
-        } else {
-            let group = folders(&format!("crates/{entry}"));
-            found.extend(group.into_iter().map(|name| format!("{entry}/{name}")));
-        }
-    }
-    found.sort();
-    found
-}
-
-/// The names of the folders in the folder at `path`.
-fn folders(path: &str) -> Vec<String> {
-    fs::read_dir(root().join(path))
-        .expect("a folder")
-        .map(|entry| entry.expect("an entry"))
-        .filter(|entry| entry.path().is_dir())
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect()
+    let manifests = files_with("crates", "toml");
+    let folder = |path: &String| {
+        let folder = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
+        Some(folder.to_owned())
+    };
+    manifests.iter().filter_map(folder).collect()
 }
 
 #[test]

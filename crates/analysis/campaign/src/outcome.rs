@@ -249,8 +249,8 @@ impl Outcome {
     pub fn sentences(&self, most: usize) -> Vec<String> {
         let mut figures: Vec<&FigureOutcome> = self.figures.iter().collect();
         figures.sort_by_key(|figure| !figure.is_known);
-        let outcome_of = figures.iter().take(most).map(|figure| figure.sentence());
-        let mut all: Vec<String> = std::iter::once(self.sentence()).chain(outcome_of).collect();
+        let sentences = figures.iter().take(most).map(|figure| figure.sentence());
+        let mut all: Vec<String> = std::iter::once(self.sentence()).chain(sentences).collect();
         if figures.len() > most {
             all.push(format!("{} more figures are in the report.", figures.len() - most));
         }
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn what_was_known_to_which_precision_is_reported() {
-        let outcome_of = |values: &[&[f64]], figure: Option<&str>| {
+        let sentence = |values: &[&[f64]], figure: Option<&str>| {
             let goal = Goal::Precision(0.05);
             let values: Vec<Vec<Option<f64>>> =
                 values.iter().map(|v| v.iter().copied().map(Some).collect()).collect();
@@ -358,22 +358,22 @@ mod tests {
             outcome.sentence()
         };
         assert_eq!(
-            outcome_of(&[&[100.0, 100.5, 101.0]], Some("100 MB/s [97, 104]")),
+            sentence(&[&[100.0, 100.5, 101.0]], Some("100 MB/s [97, 104]")),
             "How fast? ext4 reaches 100 MB/s [97, 104], which is known within ±2.9 % (after 3 blocks)."
         );
         assert_eq!(
-            outcome_of(&[&[100.0, 110.0, 121.0]], Some("110 MB/s [64, 190]")),
+            sentence(&[&[100.0, 110.0, 121.0]], Some("110 MB/s [64, 190]")),
             "How fast? ext4 reaches 110 MB/s [64, 190], which is known within ±73 %, and not \
              within ±5 % (3 blocks; the next block would not have ended within the budget)."
         );
-        let ratios = outcome_of(&[&[100.0, 100.5, 101.0], &[50.0; 3]], None);
+        let ratios = sentence(&[&[100.0, 100.5, 101.0], &[50.0; 3]], None);
         assert!(ratios.contains("every ratio is known within ±4"), "{ratios}");
-        let open = outcome_of(&[&[100.0, 110.0, 101.0], &[50.0; 3]], None);
+        let open = sentence(&[&[100.0, 110.0, 101.0], &[50.0; 3]], None);
         assert!(
             open.contains("the ratio of xfs to ext4 is not known within ±5 %; the least exact"),
             "{open}"
         );
-        let none = outcome_of(&[&[f64::NAN; 3]], None);
+        let none = sentence(&[&[f64::NAN; 3]], None);
         assert!(none.contains("ext4 has no value (after 3 blocks)"), "{none}");
     }
 

@@ -8,7 +8,7 @@ use disklab_source::{Source, SourceError};
 use crate::finding::findings;
 use crate::row::rows;
 use crate::rule::rules;
-use crate::{Finding, Row, Rule, Target};
+use crate::{Finding, Row, RowStatus, Rule, Target};
 
 /// All that was published, which figures of ours stand beside it, and what is known
 /// about misses.
@@ -71,6 +71,11 @@ impl Catalogue {
             .map_or(Err("no rule of the mapping names a figure for it"), |rule| {
                 rule.target.as_ref().map_err(String::as_str)
             })
+    }
+
+    /// Why a row of this status is not reproduced, if it is not and that is known.
+    pub(crate) fn explanation(&self, row: &Row, status: RowStatus) -> Option<Finding> {
+        (status == RowStatus::NotReproduced).then(|| self.finding(row).cloned()).flatten()
     }
 
     /// What is known about a row, should it be missed.

@@ -4,7 +4,7 @@ use disklab_study::Study;
 use serde::{Deserialize, Serialize};
 
 use crate::measured::Summed;
-use crate::{Band, Catalogue, Finding, Kind, MeasuredCell, Row, Tally};
+use crate::{Band, Catalogue, Finding, Kind, MeasuredRun, Row, Tally};
 
 /// Where a row stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ pub struct Comparison {
 }
 
 /// Holds a run against what was published about its study; nothing where nothing was.
-pub fn compare(catalogue: &Catalogue, measured: &MeasuredCell<'_>) -> Option<Comparison> {
+pub fn compare(catalogue: &Catalogue, measured: &MeasuredRun<'_>) -> Option<Comparison> {
     let study = &measured.study.id;
     if !catalogue.knows(study) {
         return None;
@@ -116,7 +116,7 @@ struct Found {
     note: Option<String>,
 }
 
-fn judge(catalogue: &Catalogue, measured: &MeasuredCell<'_>, row: &Row) -> JudgedRow {
+fn judge(catalogue: &Catalogue, measured: &MeasuredRun<'_>, row: &Row) -> JudgedRow {
     let accepted = Band::of(row);
     let mut judged = JudgedRow {
         row: row.clone(),
@@ -149,13 +149,11 @@ fn judge(catalogue: &Catalogue, measured: &MeasuredCell<'_>, row: &Row) -> Judge
     judged.status =
         if band.holds(centre) { RowStatus::Reproduced } else { RowStatus::NotReproduced };
     judged.is_certain = interval.map(|(low, high)| band.is_clear_of(low, high));
-    if judged.status == RowStatus::NotReproduced {
-        judged.finding = catalogue.finding(row).cloned();
-    }
+    judged.finding = catalogue.explanation(row, judged.status);
     judged
 }
 
-fn find(catalogue: &Catalogue, measured: &MeasuredCell<'_>, row: &Row) -> Result<Found, String> {
+fn find(catalogue: &Catalogue, measured: &MeasuredRun<'_>, row: &Row) -> Result<Found, String> {
     let target = catalogue.target(row, &row.subject).map_err(str::to_owned)?;
     let subject = measured.values(target, &row.subject)?;
     let unit = target.unit.clone().unwrap_or_else(|| row.unit.clone());

@@ -80,7 +80,7 @@ mod tests {
     use crate::testing::{comparison, row};
 
     #[test]
-    fn claims_that_turn_or_are_met_with_some_are_reported_from_those_that_hold() {
+    fn claims_that_turn_or_are_met_with_some_are_distinguished_from_those_that_hold() {
         let run = |order, value| {
             comparison(&[(row(Kind::Order, 1.0), order), (row(Kind::Value, 100.0), value)])
         };

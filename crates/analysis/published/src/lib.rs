@@ -3,7 +3,7 @@
 //! [`Catalogue`] holds the rows that were published (`published/published.csv`),
 //! the rules that name the figure of ours beside each (`published/mapping.toml`)
 //! and what is known about rows that are missed (`published/findings.toml`).
-//! [`compare`] looks a run's figures up and judges them: `reproduced`, `not_reproduced`, or not
+//! [`compare`] looks a run's figures up and judges them: reproduced, not reproduced, or not
 //! measured, and why.
 
 mod accepted;
@@ -26,7 +26,7 @@ pub use catalogue::Catalogue;
 pub use compare::{Comparison, JudgedRow, MeasuredValue, RowStatus, compare};
 pub use drawn::{DrawnDrives, DrawnRow, drawn, may_fail};
 pub use finding::{Finding, FindingCause};
-pub use measured::{CellFate, MeasuredCell};
+pub use measured::{CellFate, MeasuredRun};
 pub use own::{OwnRatio, compared_with, own_claims};
 pub use record::{comparisons_of_csv, rows_csv};
 pub use row::{Kind, Row};

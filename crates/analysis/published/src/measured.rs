@@ -8,7 +8,7 @@ use crate::{Measurement, Target};
 
 /// What a run measured.
 #[derive(Debug, Clone, Copy)]
-pub struct MeasuredCell<'a> {
+pub struct MeasuredRun<'a> {
     /// Its study.
     pub study: &'a Study,
     /// Its figures.
@@ -82,7 +82,7 @@ impl Values {
     }
 }
 
-impl MeasuredCell<'_> {
+impl MeasuredRun<'_> {
     /// A figure of `stack`.
     ///
     /// # Errors

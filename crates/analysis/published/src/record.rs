@@ -129,7 +129,6 @@ fn comparison(catalogue: &Catalogue, study: &str, rows: Vec<(&Row, Record)>) -> 
 }
 
 fn judged(catalogue: &Catalogue, row: &Row, record: Record) -> JudgedRow {
-    let status = record.status;
     JudgedRow {
         accepted: Band::of(row),
         measured: record.measured.map(|centre| MeasuredValue {
@@ -138,14 +137,12 @@ fn judged(catalogue: &Catalogue, row: &Row, record: Record) -> JudgedRow {
             n: record.blocks.unwrap_or(1),
         }),
         quotient: record.measured_to_published,
-        status,
+        status: record.status,
         is_certain: record.is_certain,
         counts: record.counted,
         read_unit: record.unit,
         measured_note: record.measured_note,
-        finding: (status == RowStatus::NotReproduced)
-            .then(|| catalogue.finding(row).cloned())
-            .flatten(),
+        finding: catalogue.explanation(row, record.status),
         row: row.clone(),
     }
 }

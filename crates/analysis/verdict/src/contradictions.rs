@@ -54,7 +54,7 @@ pub(crate) fn mixed<'a>(
             *place = Some((writer, comparison));
         }
     }
-    let mut sentences_of: Vec<(f64, String)> = all
+    let mut contradictions: Vec<(f64, String)> = all
         .iter()
         .filter_map(|m| {
             let (better, worse) = (m.better?, m.worse?);
@@ -77,12 +77,13 @@ pub(crate) fn mixed<'a>(
             ))
         })
         .collect();
-    if sentences_of.is_empty() {
+    if contradictions.is_empty() {
         return None;
     }
-    sentences_of.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let more = sentences_of.len().saturating_sub(LISTED);
-    let shown: Vec<String> = sentences_of.into_iter().take(LISTED).map(|(_, text)| text).collect();
+    contradictions.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let more = contradictions.len().saturating_sub(LISTED);
+    let shown: Vec<String> =
+        contradictions.into_iter().take(LISTED).map(|(_, text)| text).collect();
     let rest = if more > 0 {
         format!("; so it is with {}", count(more, "more stack"))
     } else {
@@ -92,10 +93,10 @@ pub(crate) fn mixed<'a>(
 }
 
 /// Names severe findings that the other sentences do not.
-pub(crate) fn severe(findings: &[Finding], sentences_of: &[String]) -> Option<String> {
+pub(crate) fn severe(findings: &[Finding], sentences: &[String]) -> Option<String> {
     let mut audits: Vec<&str> = Vec::new();
     for finding in findings.iter().filter(|f| f.severity == Severity::Severe) {
-        let named = sentences_of.iter().any(|sentence| sentence.contains(finding.audit));
+        let named = sentences.iter().any(|sentence| sentence.contains(finding.audit));
         if !named && !audits.contains(&finding.audit) {
             audits.push(finding.audit);
         }

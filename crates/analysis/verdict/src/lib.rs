@@ -41,8 +41,8 @@ pub use analysis::{
 };
 pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};
 pub use purposes::{
-    Advice, Aspect, Class, Confidence, Guess, GuessFigure, NextBest, PURPOSES, Purpose, Rank,
-    RankWord, Recommendation, Score, recommend,
+    Advice, Aspect, Class, Confidence, Guess, GuessFigure, NextBest, PURPOSES, Purpose,
+    PurposeRank, RankWord, Recommendation, Score, recommend,
 };
 pub use versus::{
     Change, Missing, Pair, RunVerdict, Side, Terms, Unmatched, Versus, VersusError, Why,

@@ -102,18 +102,18 @@ fn strongest<'a>(writers: &'a [AnswerWriter<'_>], screen: &Screen) -> Vec<(usize
 
 /// Who is surely fastest, strongest first, where no comparison told it already. Each
 /// counts as one of all questions (Bonferroni).
-fn fastest(writers: &[AnswerWriter<'_>], sentences_of: &[(usize, &Comparison)]) -> Vec<String> {
+fn fastest(writers: &[AnswerWriter<'_>], compared: &[(usize, &Comparison)]) -> Vec<String> {
     let mut all: Vec<(usize, Lead<'_>)> = Vec::new();
     for (index, writer) in writers.iter().enumerate() {
         for lead in leads(writer.groups, writer.answer) {
             let pair = [lead.first.group, lead.second.group];
-            let is_told = sentences_of
+            let is_compared = compared
                 .iter()
                 .any(|(_, c)| pair.contains(&c.group) && pair.contains(&c.baseline_group));
             // As of differences, only what stands among all questions.
             let stands = lead.p * writers.len() as f64 <= 1.0 - CONFIDENCE;
             let sure = lead.is_sure() && stands && writer.suspicions.about(&pair).is_empty();
-            if sure && !is_told {
+            if sure && !is_compared {
                 all.push((index, lead));
             }
         }
@@ -137,15 +137,15 @@ fn subjects<'a>(
     comparisons: impl Iterator<Item = (usize, &'a Comparison)>,
 ) -> (usize, String) {
     let mut nouns: Vec<String> = Vec::new();
-    let mut sentences_of: Vec<(&str, &str, Part)> = Vec::new();
+    let mut seen: Vec<(&str, &str, Part)> = Vec::new();
     let mut number = 0;
     for (t, comparison) in comparisons {
         number += 1;
         let writer = &writers[t];
         let key = &writer.groups[comparison.group].key;
         let work = (key.workload.as_str(), key.step.as_str(), key.part);
-        if !sentences_of.contains(&work) {
-            sentences_of.push(work);
+        if !seen.contains(&work) {
+            seen.push(work);
             nouns.push(describe(writer.study, writer.groups, key).full());
         }
     }

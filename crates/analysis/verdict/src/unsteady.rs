@@ -34,7 +34,7 @@ impl Unsteady {
     /// What an answer about these groups should say of it.
     pub fn sentences(&self, groups: &[&Group]) -> Vec<String> {
         let named = |of: fn(&Counts) -> usize| {
-            let sentences_of = groups.iter().filter_map(|group| {
+            let stacks = groups.iter().filter_map(|group| {
                 let counts = self.0.get(&group.key)?;
                 let all = group.observations.len() + counts.never + counts.unknown;
                 let number = of(counts);
@@ -48,8 +48,8 @@ impl Unsteady {
                 let stack = &group.key.stack;
                 (number > 0).then(|| format!("{stack}{} ({cells})", work.unwrap_or_default()))
             });
-            let sentences_of: Vec<String> = sentences_of.collect();
-            (!sentences_of.is_empty()).then(|| list(sentences_of.iter().map(String::as_str), NAMES))
+            let stacks: Vec<String> = stacks.collect();
+            (!stacks.is_empty()).then(|| list(stacks.iter().map(String::as_str), NAMES))
         };
         let never = named(|counts| counts.never)
             .map(|names| format!("Did not become steady, and so has no figure here: {names}."));

@@ -17,13 +17,11 @@ fn the_labs_speed_is_reported_as_a_table_for_programs() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
-    let output_of: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let figures = output_of["figures"].as_array().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let figures = report["figures"].as_array().unwrap();
     let median = |key: &str| {
         let figure = figures.iter().find(|f| f["key"] == key);
-        figure
-            .and_then(|f| f["median"].as_f64())
-            .unwrap_or_else(|| panic!("no {key} in {output_of}"))
+        figure.and_then(|f| f["median"].as_f64()).unwrap_or_else(|| panic!("no {key} in {report}"))
     };
     for key in
         ["round_trip", "read", "engine_read", "array", "write_share", "read_share", "zeros", "boot"]

@@ -38,11 +38,11 @@ impl Mapping {
             Some((stack, workload)) => (stack, workload),
             None => (value, ""),
         };
-        let reported = |text: &str| Some(text.trim().to_owned()).filter(|t| !t.is_empty());
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|t| !t.is_empty());
         let mapping = Self {
             pattern: pattern.trim().to_owned(),
-            stack: reported(stack),
-            workload: reported(workload),
+            stack: given(stack),
+            workload: given(workload),
         };
         let is_empty = mapping.stack.is_none() && mapping.workload.is_none();
         if mapping.pattern.is_empty() || is_empty { Err(wrong()) } else { Ok(mapping) }

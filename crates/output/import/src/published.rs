@@ -118,9 +118,9 @@ fn add(figure: &mut Figure, row: &Row, target: &Target) {
     let (Some(value), Some(size)) = (row.value, target.measure.unit_size(unit)) else { return };
     let value = value * size;
     let mut latency = |mean: Option<f64>, worst: Option<f64>| {
-        let reported = figure.latency.get_or_insert_with(|| moments(0.0, 0.0, 0.0, 0.0));
-        reported.mean_ns = mean.unwrap_or(reported.mean_ns);
-        reported.max_ns = worst.map_or(reported.max_ns, |ns| ns as u64);
+        let latency = figure.latency.get_or_insert_with(|| moments(0.0, 0.0, 0.0, 0.0));
+        latency.mean_ns = mean.unwrap_or(latency.mean_ns);
+        latency.max_ns = worst.map_or(latency.max_ns, |ns| ns as u64);
     };
     match target.measure {
         Measurement::Throughput => figure.bytes_per_second = Some(value),

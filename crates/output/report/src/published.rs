@@ -1,6 +1,6 @@
 //! A run, compared with what was published about its study.
 
-use disklab_published::{Catalogue, CellFate, Comparison, MeasuredCell, compare};
+use disklab_published::{Catalogue, CellFate, Comparison, MeasuredRun, compare};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::Study;
 use disklab_verdict::Analysis;
@@ -23,7 +23,7 @@ pub(crate) fn published_rows(
     let fates: Vec<CellFate> = cells.iter().map(fate).collect();
     let mut comparison = compare(
         &catalogue,
-        &MeasuredCell {
+        &MeasuredRun {
             study,
             groups: &analysis.groups,
             cells: &fates,

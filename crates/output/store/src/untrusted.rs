@@ -113,14 +113,14 @@ pub(crate) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
 pub(crate) fn check_schema(path: &Path, connection: &Connection) -> Result<(), StoreError> {
     let sqlite = StoreError::sqlite(path);
     let found = entries(connection).map_err(&sqlite)?;
-    let left = (|| {
-        let left = Connection::open_in_memory_with_flags(OpenFlags::default())?;
-        left.execute_batch(SCHEMA)?;
-        let without = entries(&left)?;
-        left.execute_batch(OUTCOME)?;
-        Ok((without, entries(&left)?))
+    let expected = (|| {
+        let own = Connection::open_in_memory_with_flags(OpenFlags::default())?;
+        own.execute_batch(SCHEMA)?;
+        let without = entries(&own)?;
+        own.execute_batch(OUTCOME)?;
+        Ok((without, entries(&own)?))
     })();
-    let (least, most) = left.map_err(&sqlite)?;
+    let (least, most) = expected.map_err(&sqlite)?;
     let other = found.difference(&most).next().map(|(kind, name, _, _)| (kind, name));
     // Tables last: what is amiss with an index is amiss with its table first.
     let missing = least.difference(&found).last().map(|(kind, name, _, _)| (kind, name));

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_reported_from_parity_by_what_is_written() {
+    fn copies_are_distinguished_from_parity_by_what_is_written() {
         let requests = |drive_writes: &[f64], tolerates| {
             LayoutCost::new(drive_writes, tolerates, &[], 0.0).small_write_requests
         };

@@ -115,10 +115,10 @@ pub(crate) fn shown_folder(name: &str) -> PathBuf {
 
 /// Names in the working folder that are not for [`LabOptions::shown`].
 pub(crate) fn is_taken(name: &str) -> bool {
-    let near = [FIRST_PROGRAM, NEXT_PROGRAM, PROGRAM_FOLDER, PROGRAM_PLACE, LAB];
+    let own = [FIRST_PROGRAM, NEXT_PROGRAM, PROGRAM_FOLDER, PROGRAM_PLACE, LAB];
     // Of the kernel's own, and of whoever holds the folder.
     let others = [Sockets::CALENDAR, "kernel", "lock"];
-    near.contains(&name) || others.contains(&name) || name.starts_with("disk")
+    own.contains(&name) || others.contains(&name) || name.starts_with("disk")
 }
 
 #[cfg(test)]

@@ -227,7 +227,7 @@ mod tests {
     use super::is_mirror;
 
     #[test]
-    fn copies_are_reported_from_parity() {
+    fn copies_are_distinguished_from_parity() {
         for layers in ["md-raid1/ext4", "partition/md-raid10/xfs", "btrfs-raid1c3", "zfs-mirror"] {
             assert!(is_mirror(layers), "{layers}");
         }

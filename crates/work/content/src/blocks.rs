@@ -16,7 +16,7 @@ const MOST_DRAWS: u32 = 1000;
 
 /// A part of a sequence of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Location {
+pub(crate) struct BlockLocation {
     pub words: Words,
     /// The first word.
     pub at: u64,
@@ -48,7 +48,7 @@ impl Blocks {
     }
 
     /// What `block` shows.
-    pub fn place(&self, block: u64) -> Location {
+    pub fn place(&self, block: u64) -> BlockLocation {
         match self.duplicates {
             Some(duplicates) if self.repeats(duplicates, block) => match duplicates.repeats {
                 Repeats::Last => self.fresh(self.original(duplicates, block)),
@@ -92,7 +92,7 @@ impl Blocks {
         block: u64,
         blocks: u64,
         streams: u64,
-    ) -> Location {
+    ) -> BlockLocation {
         let fresh = duplicates.share.rest().threshold();
         let all_repeat = duplicates.share.threshold() == u64::MAX;
         // The stretch of the stream that holds so many which are no repeats.
@@ -132,13 +132,13 @@ impl Blocks {
         Self::new(self.seed, stream, self.words_per_block, self.duplicates)
     }
 
-    fn fresh(&self, block: u64) -> Location {
-        Location { words: self.own, at: block.wrapping_mul(self.words_per_block) }
+    fn fresh(&self, block: u64) -> BlockLocation {
+        BlockLocation { words: self.own, at: block.wrapping_mul(self.words_per_block) }
     }
 
-    fn drawn(&self, number: u64) -> Location {
+    fn drawn(&self, number: u64) -> BlockLocation {
         let at = DRAWN_FROM.wrapping_add(number.wrapping_mul(self.words_per_block));
-        Location { words: self.shared, at }
+        BlockLocation { words: self.shared, at }
     }
 }
 
@@ -177,7 +177,7 @@ mod tests {
         assert!(blocks.repeats(duplicates, 0));
         let (fresh, all): (Vec<u64>, Vec<u64>) =
             (0..20_000).partition(|b| !blocks.repeats(duplicates, *b));
-        let fresh: HashSet<Location> = fresh.into_iter().map(|b| blocks.place(b)).collect();
+        let fresh: HashSet<BlockLocation> = fresh.into_iter().map(|b| blocks.place(b)).collect();
         assert!(all.into_iter().all(|b| fresh.contains(&blocks.place(b))));
     }
 
@@ -211,10 +211,10 @@ mod tests {
             let duplicates = blocks.duplicates.expect("there");
             let each: Vec<Blocks> = (0..4).map(|stream| blocks.of_stream(stream)).collect();
             let count = 20_000_u64;
-            let fresh: HashSet<Location> = each.iter().flat_map(|of| {
+            let fresh: HashSet<BlockLocation> = each.iter().flat_map(|of| {
                 (0..count).filter(|b| !of.repeats(duplicates, *b)).map(|b| of.place(b))
             }).collect();
-            let drawn: HashSet<Location> = (0..count)
+            let drawn: HashSet<BlockLocation> = (0..count)
                 .filter(|b| blocks.repeats(duplicates, *b))
                 .map(|b| blocks.place(b))
                 .collect();
@@ -231,7 +231,7 @@ mod tests {
         #[test]
         fn where_all_repeat_a_working_set_is_the_first_blocks(set in 1_u64..50, seed: u64) {
             let blocks = blocks(Share::ALL, Repeats::WorkingSet { blocks: set, streams: 1 }, seed);
-            let places: HashSet<Location> = (0..5000).map(|b| blocks.place(b)).collect();
+            let places: HashSet<BlockLocation> = (0..5000).map(|b| blocks.place(b)).collect();
             prop_assert_eq!(places.len() as u64, set);
         }
     }

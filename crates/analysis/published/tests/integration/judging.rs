@@ -1,7 +1,7 @@
 //! A made-up study, a made-up run, and what follows.
 
 use disklab_published::{
-    Catalogue, CellFate, Comparison, JudgedRow, MeasuredCell, RowStatus, compare,
+    Catalogue, CellFate, Comparison, JudgedRow, MeasuredRun, RowStatus, compare,
 };
 use disklab_sample::Direction;
 use disklab_source::Source;
@@ -139,7 +139,7 @@ fn judged(single: &[f64], raid5: &[f64]) -> Comparison {
         why: "needs btrfs".into(),
         packages: vec![],
     }];
-    let measured = MeasuredCell {
+    let measured = MeasuredRun {
         study: &study(),
         groups: &groups,
         cells: &cells,
@@ -230,7 +230,7 @@ fn ratios_are_paired_over_blocks() {
 #[test]
 fn a_study_of_which_nothing_was_published_has_no_comparison() {
     let study = load("x.toml", &STUDY.replace("id = \"s\"", "id = \"mine\"")).expect("valid");
-    let measured = MeasuredCell {
+    let measured = MeasuredRun {
         study: &study,
         groups: &[],
         cells: &[],

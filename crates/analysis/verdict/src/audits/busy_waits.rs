@@ -28,7 +28,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         (!group.profile().is_of_memory() && share > SOME).then_some(share)
     };
     let found = evidence.suspects(computed);
-    let listed = found.iter().map(|suspects| Found {
+    let findings = found.iter().map(|suspects| Found {
         severity: Severity::Note,
         text: format!(
             "{} with {}: {} of the time was spent on the CPU. In the lab that takes no time, except \
@@ -44,7 +44,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             .to_owned(),
         groups: suspects.groups(),
     });
-    listed.collect()
+    findings.collect()
 }
 
 #[cfg(test)]
@@ -73,11 +73,11 @@ mod tests {
 
     #[test]
     fn computing_is_reported_in_the_lab_where_it_takes_no_time() {
-        let listed = found("lab", None, 300);
-        assert_eq!(listed.len(), 1, "{listed:?}");
-        assert!(listed[0].starts_with("busy-waits") && listed[0].contains("30 %"), "{listed:?}");
-        let listed = found("lab", Some("none"), 1000);
-        assert!(listed[0].starts_with("busy-waits"), "{listed:?}");
+        let texts = found("lab", None, 300);
+        assert_eq!(texts.len(), 1, "{texts:?}");
+        assert!(texts[0].starts_with("busy-waits") && texts[0].contains("30 %"), "{texts:?}");
+        let texts = found("lab", Some("none"), 1000);
+        assert!(texts[0].starts_with("busy-waits"), "{texts:?}");
     }
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
         assert!(found("lab", None, 50).is_empty());
         assert!(found("lab", Some("atom-d2700"), 300).is_empty());
         assert!(found("loop", None, 300).is_empty());
-        let listed = found("lab", Some("atom-d2700"), 1000);
-        assert!(listed.len() == 1 && listed[0].starts_with("cpu-bound"), "{listed:?}");
+        let texts = found("lab", Some("atom-d2700"), 1000);
+        assert!(texts.len() == 1 && texts[0].starts_with("cpu-bound"), "{texts:?}");
     }
 }

@@ -35,7 +35,7 @@ fn stalled(group: &Group) -> Option<f64> {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let suspects = evidence.suspects(|_, group| stalled(group));
-    let listed = suspects.iter().map(|suspects| Found {
+    let findings = suspects.iter().map(|suspects| Found {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: the work was to come at a pace, and one request took the time of {:.0}. \
@@ -50,7 +50,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             .to_owned(),
         groups: suspects.groups(),
     });
-    listed.collect()
+    findings.collect()
 }
 
 #[cfg(test)]

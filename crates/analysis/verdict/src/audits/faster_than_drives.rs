@@ -65,8 +65,8 @@ fn random_reads(group: &Group, imported: bool) -> Option<f64> {
     }
     let size = group.requests().and_then(Requests::size).filter(|size| *size > 0);
     let rates = group.observations.iter().filter_map(|o| {
-        let listed = o.iops.filter(|rate| *rate > 0.0);
-        listed.or_else(|| Some(o.throughput? / size? as f64)).filter(|rate| *rate > 0.0)
+        let measured = o.iops.filter(|rate| *rate > 0.0);
+        measured.or_else(|| Some(o.throughput? / size? as f64)).filter(|rate| *rate > 0.0)
     });
     crate::audits::support::median(rates.collect())
 }
@@ -162,7 +162,7 @@ fn beyond(evidence: &Evidence<'_>, group: &Group) -> Option<(f64, String)> {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let suspects = evidence.suspects(|_, group| beyond(evidence, group).map(|(ratio, _)| ratio));
-    let listed = suspects.iter().filter_map(|suspects| {
+    let findings = suspects.iter().filter_map(|suspects| {
         let worst = suspects.found.iter().max_by(|a, b| a.2.total_cmp(&b.2))?;
         let (_, text) = beyond(evidence, worst.1)?;
         Some(Found {
@@ -179,7 +179,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             groups: suspects.groups(),
         })
     });
-    listed.collect()
+    findings.collect()
 }
 
 #[cfg(test)]
@@ -266,11 +266,11 @@ mod tests {
         // xpenology-2023: 439 MiB/s in blocks of 4 KiB from two disks of 3 TB. The fixture's job
         // `fio` reads at random, `kept` in order.
         let rate = 439.0 * 1048576.0;
-        let listed = found("fio", Direction::Read, 2, true, rate, 0);
+        let texts = found("fio", Direction::Read, 2, true, rate, 0);
         assert!(
-            listed[0]
+            texts[0]
                 .contains("112384 random reads per second from 2 hard disks that can give 1200"),
-            "{listed:?}"
+            "{texts:?}"
         );
         assert!(found("fio", Direction::Read, 2, false, rate, 0).is_empty(), "SSDs");
         assert!(found("kept", Direction::Read, 2, true, rate, 0).is_empty(), "in order");

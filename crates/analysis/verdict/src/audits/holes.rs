@@ -47,7 +47,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         }
         seen(index, group).into_iter().filter_map(data).reduce(f64::min)
     });
-    let listed = suspects.iter().map(|suspects| {
+    let findings = suspects.iter().map(|suspects| {
         let (index, group, _) = suspects.found[0];
         let bytes = seen(index, group).iter().map(|files| files.bytes).max();
         Found {
@@ -66,7 +66,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             groups: suspects.groups(),
         }
     });
-    listed.collect()
+    findings.collect()
 }
 
 #[cfg(test)]

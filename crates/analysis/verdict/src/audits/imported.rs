@@ -25,7 +25,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if unseen.is_empty() {
         return Vec::new();
     }
-    let listed = evidence.cells.iter().any(|cell| !cell.environment.drives.is_empty());
+    let knows_drives = evidence.cells.iter().any(|cell| !cell.environment.drives.is_empty());
     vec![Found {
         severity: Severity::Warning,
         text: format!(
@@ -36,7 +36,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
                 n => format!("{} were", count(n, "figure")),
             }
         ),
-        advice: if listed {
+        advice: if knows_drives {
             "Measure again with `disklab run`, which counts what each drive does."
         } else {
             "Say which drives these are (`disklab import --drives hdd:4`): then figures that they \

@@ -16,7 +16,7 @@ pub(super) const AUDIT: Audit = Audit {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let suspects = evidence.suspects(|_, group| group.profile().is_of_memory().then_some(0.0));
-    let listed = suspects.iter().map(|suspects| Found {
+    let findings = suspects.iter().map(|suspects| Found {
         severity: Severity::Note,
         text: format!(
             "{} (hdparm -T) is the speed of this machine's memory and processor: no drive takes \
@@ -27,7 +27,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             .to_owned(),
         groups: suspects.groups(),
     });
-    listed.collect()
+    findings.collect()
 }
 
 #[cfg(test)]

@@ -38,9 +38,9 @@ fn partition(cell: &CellFacts) -> Option<u64> {
 fn ashift(cell: &CellFacts) -> Option<u32> {
     let sector = sector(cell)?;
     let pools = &cell.conditions().pools;
-    let listed =
+    let exponent =
         pools.iter().flat_map(|pool| &pool.ashift).map(|ashift| u32::from(*ashift)).min()?;
-    (listed > 0 && 1_u64.checked_shl(listed)? < sector).then_some(listed)
+    (exponent > 0 && 1_u64.checked_shl(exponent)? < sector).then_some(exponent)
 }
 
 /// Bytes of an operation, where all have the same size and it is none of whole sectors.
@@ -79,13 +79,13 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         });
     }
     if let Some(cells) = afflicted(evidence, |cell| ashift(cell).map(f64::from)) {
-        let (cell, listed) = cells.worst();
+        let (cell, exponent) = cells.worst();
         all.push(Found {
             severity: Severity::Warning,
             text: format!(
-                "ZFS works with sectors of {} (ashift={listed:.0}) on drives of {} in {}: the \
+                "ZFS works with sectors of {} (ashift={exponent:.0}) on drives of {} in {}: the \
                  drives read before they write.",
-                Bytes(1 << (listed as u32).min(40)).iec(),
+                Bytes(1 << (exponent as u32).min(40)).iec(),
                 Bytes(sector(cell).unwrap_or(0)).iec(),
                 cells.words()
             ),
@@ -138,13 +138,13 @@ mod tests {
 
     #[test]
     fn a_small_ashift_is_reported() {
-        for (listed, expected) in [(9, 1), (12, 0), (0, 0)] {
+        for (exponent, expected) in [(9, 1), (12, 0), (0, 0)] {
             let mut fixture = RunFixture::new("");
             let mut environment = environment(1 << 20);
             let conditions = environment.conditions.get_or_insert_default();
-            conditions.pools.push(Pool { ashift: vec![listed], ..Pool::default() });
+            conditions.pools.push(Pool { ashift: vec![exponent], ..Pool::default() });
             fixture.around("single/ext4", "dd-4k", 0, environment);
-            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{listed}");
+            assert_eq!(fixture.findings(AUDIT.name).len(), expected, "{exponent}");
         }
     }
 

@@ -38,7 +38,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         });
         (cached && none && written && (counted || off)).then_some(0.0)
     });
-    let listed = suspects.iter().map(|suspects| Found {
+    let findings = suspects.iter().map(|suspects| Found {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: the writes were to be safe, the drives have write caches, and none was \
@@ -51,7 +51,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             .to_owned(),
         groups: suspects.groups(),
     });
-    listed.collect()
+    findings.collect()
 }
 
 #[cfg(test)]

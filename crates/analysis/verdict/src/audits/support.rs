@@ -148,9 +148,9 @@ impl Differing<'_> {
     /// Whether no stack stands on two sides: then whatever differs between stacks may
     /// come from it.
     pub fn parts_stacks(&self) -> bool {
-        let listed: usize = self.sides.values().map(BTreeSet::len).sum();
+        let placed: usize = self.sides.values().map(BTreeSet::len).sum();
         let stacks: BTreeSet<&&str> = self.sides.values().flatten().collect();
-        listed == stacks.len()
+        placed == stacks.len()
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Criterion {
 
 /// How another stack stands to the leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Relation {
+pub(super) enum LeaderRelation {
     Behind,
     Equivalent,
     Inconclusive,
@@ -43,7 +43,7 @@ pub(super) enum Relation {
 pub(super) struct Outcome {
     pub leader: usize,
     /// (stack, leader ÷ stack, how it stands), best first.
-    pub others: Vec<(usize, Option<Ratio>, Relation)>,
+    pub others: Vec<(usize, Option<Ratio>, LeaderRelation)>,
 }
 
 /// How good a value is: more is better.
@@ -129,9 +129,9 @@ pub(super) fn outcome(criteria: &[&Criterion], stacks: &[usize], number: usize) 
     let relation = |stack: usize| {
         let ratio = ratio(criteria, *leader, stack, number);
         let relation = match &ratio {
-            Some(ratio) if is_level(ratio) => Relation::Equivalent,
-            Some(ratio) if is_better(ratio) => Relation::Behind,
-            _ => Relation::Inconclusive,
+            Some(ratio) if is_level(ratio) => LeaderRelation::Equivalent,
+            Some(ratio) if is_better(ratio) => LeaderRelation::Behind,
+            _ => LeaderRelation::Inconclusive,
         };
         (stack, ratio, relation)
     };

@@ -7,7 +7,7 @@ use disklab_stats::estimate;
 
 use super::Purpose;
 use super::contest::{
-    Criterion, Outcome, Relation, blocks, contenders, mean, outcome, ranked, ratio,
+    Criterion, LeaderRelation, Outcome, blocks, contenders, mean, outcome, ranked, ratio,
 };
 use crate::words::plain_value;
 
@@ -100,7 +100,8 @@ impl Guesser<'_> {
             });
         }
         let result = outcome(&criteria, members, self.number)?;
-        let alike = result.others.iter().filter(|(.., relation)| *relation == Relation::Equivalent);
+        let alike =
+            result.others.iter().filter(|(.., relation)| *relation == LeaderRelation::Equivalent);
         let stacks = std::iter::once(result.leader).chain(alike.map(|(stack, ..)| *stack));
         Some(Guess {
             survives,
@@ -115,7 +116,7 @@ impl Guesser<'_> {
         if self.is_partial {
             return Confidence::Partial;
         }
-        let has_interval = |(_, r, _): &(usize, Option<disklab_stats::Ratio>, Relation)| {
+        let has_interval = |(_, r, _): &(usize, Option<disklab_stats::Ratio>, LeaderRelation)| {
             r.as_ref().is_some_and(|r| r.interval.is_some())
         };
         if !result.others.iter().any(has_interval) {
@@ -124,7 +125,7 @@ impl Guesser<'_> {
         let open: Vec<usize> = result
             .others
             .iter()
-            .filter(|(.., relation)| *relation == Relation::Inconclusive)
+            .filter(|(.., relation)| *relation == LeaderRelation::Inconclusive)
             .map(|(stack, ..)| *stack)
             .collect();
         // Each alone, as one who looked at these two stacks would see it.
@@ -133,7 +134,7 @@ impl Guesser<'_> {
             ratio.and_then(|r| r.interval).is_some_and(|i| i.low > 1.0)
         };
         match open.is_empty() {
-            true if result.others.iter().any(|(.., s)| *s == Relation::Equivalent) => {
+            true if result.others.iter().any(|(.., s)| *s == LeaderRelation::Equivalent) => {
                 Confidence::Equivalent
             }
             true => Confidence::Sure,
@@ -144,7 +145,7 @@ impl Guesser<'_> {
 
     fn next(&self, criteria: &[&Criterion], result: &Outcome) -> Option<NextBest> {
         let (other, ..) =
-            result.others.iter().find(|(.., relation)| *relation != Relation::Equivalent)?;
+            result.others.iter().find(|(.., relation)| *relation != LeaderRelation::Equivalent)?;
         let (first, second) = (blocks(criteria, result.leader), blocks(criteria, *other));
         let pairs = first.iter().filter_map(|(block, v)| Some((v, second.get(block)?)));
         Some(NextBest {

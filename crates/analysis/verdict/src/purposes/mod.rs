@@ -20,7 +20,7 @@ use disklab_study::{Measure, Part, Study};
 use crate::answer::Suspicions;
 use crate::describe::describe;
 use crate::{Analysis, Group};
-use contest::{Criterion, Outcome, Relation, contenders, outcome};
+use contest::{Criterion, LeaderRelation, Outcome, contenders, outcome};
 
 pub use guess::{Confidence, Guess, GuessFigure, NextBest, Score};
 pub use table::{Aspect, PURPOSES, Purpose};
@@ -54,7 +54,7 @@ pub struct Class {
     /// What is recommended.
     pub advice: Advice,
     /// Every stack of the class and how it stands, best first.
-    pub places: Vec<Rank>,
+    pub places: Vec<PurposeRank>,
     /// Why, in sentences with intervals.
     pub reasons: Vec<String>,
     /// What speaks against it, in sentences with intervals.
@@ -76,7 +76,7 @@ pub enum Advice {
 
 /// How a stack stands for a purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rank {
+pub struct PurposeRank {
     /// The stack.
     pub stack: String,
     /// How it stands.
@@ -292,7 +292,7 @@ fn class(
 ) -> Class {
     let criteria: Vec<&Criterion> = writer.criteria.iter().collect();
     let name = |stack: usize| writer.stacks[stack].to_owned();
-    let unknown = |stack: usize| Rank {
+    let unknown = |stack: usize| PurposeRank {
         stack: name(stack),
         word: RankWord::Unknown,
         distance: String::new(),
@@ -335,11 +335,11 @@ fn class(
 }
 
 fn advice(writer: &words::PurposeWriter<'_>, result: &Outcome) -> Advice {
-    let of = |wanted: Relation| -> Vec<String> {
+    let of = |wanted: LeaderRelation| -> Vec<String> {
         let others = result.others.iter().filter(|(.., relation)| *relation == wanted);
         others.map(|(stack, ..)| writer.stacks[*stack].to_owned()).collect()
     };
-    let (level, open) = (of(Relation::Equivalent), of(Relation::Inconclusive));
+    let (level, open) = (of(LeaderRelation::Equivalent), of(LeaderRelation::Inconclusive));
     let leader = writer.stacks[result.leader].to_owned();
     if !open.is_empty() {
         return Advice::None(words::open(&leader, &open, &level));

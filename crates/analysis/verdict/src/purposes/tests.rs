@@ -119,11 +119,8 @@ fn what_is_level_is_a_tie_and_what_is_open_is_none() {
         Recommendation::what_would_decide(all, &fixture.info)
     };
     fixture.info.repeats = 4;
-    let sentences_of = decides(&fixture, std::slice::from_ref(&got)).expect("a way");
-    assert!(
-        sentences_of.contains("4 repeats do not decide") && sentences_of.contains("--goal best"),
-        "{sentences_of}"
-    );
+    let text = decides(&fixture, std::slice::from_ref(&got)).expect("a way");
+    assert!(text.contains("4 repeats do not decide") && text.contains("--goal best"), "{text}");
     assert_eq!(decides(&fixture, &[]), None);
     fixture.info.options.goal = Some(disklab_store::GoalChoice::Best);
     assert_eq!(decides(&fixture, &[got]), None);

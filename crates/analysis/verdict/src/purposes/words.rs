@@ -3,8 +3,8 @@
 use disklab_stats::{Ratio, estimate};
 use disklab_store::RunInfo;
 
-use super::contest::{Criterion, Outcome, Relation, is_better, outcome, ratio};
-use super::{Advice, Class, Rank, RankWord, Recommendation};
+use super::contest::{Criterion, LeaderRelation, Outcome, is_better, outcome, ratio};
+use super::{Advice, Class, PurposeRank, RankWord, Recommendation};
 use crate::words::{Distance, list, value};
 
 /// Reasons and objections that are told.
@@ -122,8 +122,8 @@ impl PurposeWriter<'_> {
     }
 
     /// Every stack of the class, best first.
-    pub fn places(&self, result: &Outcome, members: &[usize], advice: &Advice) -> Vec<Rank> {
-        let place = |stack: usize, word, distance| Rank {
+    pub fn places(&self, result: &Outcome, members: &[usize], advice: &Advice) -> Vec<PurposeRank> {
+        let place = |stack: usize, word, distance| PurposeRank {
             stack: self.stacks[stack].to_owned(),
             word,
             distance,
@@ -136,9 +136,9 @@ impl PurposeWriter<'_> {
         let mut places = vec![place(result.leader, first, String::new())];
         for (stack, ratio, relation) in &result.others {
             let word = match relation {
-                Relation::Behind => RankWord::Behind,
-                Relation::Equivalent => RankWord::Equivalent,
-                Relation::Inconclusive => RankWord::Inconclusive,
+                LeaderRelation::Behind => RankWord::Behind,
+                LeaderRelation::Equivalent => RankWord::Equivalent,
+                LeaderRelation::Inconclusive => RankWord::Inconclusive,
             };
             // The leader over it, turned: how good it is.
             let distance = ratio.as_ref().map_or_else(String::new, |r| {
@@ -162,7 +162,7 @@ impl PurposeWriter<'_> {
     pub fn reasons(&self, result: &Outcome) -> Vec<String> {
         let leader = self.stacks[result.leader];
         let Some((next, overall, _)) =
-            result.others.iter().find(|(.., relation)| *relation != Relation::Equivalent)
+            result.others.iter().find(|(.., relation)| *relation != LeaderRelation::Equivalent)
         else {
             return Vec::new();
         };
@@ -245,7 +245,7 @@ impl PurposeWriter<'_> {
                 continue;
             };
             let then = super::advice(self, &without);
-            let sentences_of = match (&now, &then) {
+            let instead = match (&now, &then) {
                 (a, b) if same(a, b) => continue,
                 (_, Advice::One(stack)) => format!("{stack} would be recommended"),
                 (_, Advice::Any(stacks)) => {
@@ -254,7 +254,7 @@ impl PurposeWriter<'_> {
                 (Advice::None(_), Advice::None(_)) => continue,
                 (_, Advice::None(why)) => format!("it would be open: {why}"),
             };
-            sentences.push(format!("If {aspect} did not matter to you, {sentences_of}."));
+            sentences.push(format!("If {aspect} did not matter to you, {instead}."));
         }
         sentences
     }

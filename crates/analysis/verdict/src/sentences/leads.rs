@@ -15,9 +15,8 @@ impl AnswerWriter<'_> {
         let mut leads = leads(self.groups, self.answer);
         leads.retain(|lead| lead.stacks > 2);
         leads.sort_by(|a, b| strength(b.ratio.interval).total_cmp(&strength(a.ratio.interval)));
-        let sentences_of =
-            |lead: &Lead<'_>| self.lead(lead).unwrap_or_else(|| self.close_lead(lead));
-        leads.iter().map(sentences_of).take(LEADS).collect()
+        let sentence = |lead: &Lead<'_>| self.lead(lead).unwrap_or_else(|| self.close_lead(lead));
+        leads.iter().map(sentence).take(LEADS).collect()
     }
 
     /// Who leads without being surely the fastest.

@@ -39,7 +39,7 @@ impl<'a> AnswerWriter<'a> {
 
     /// What is level with the baseline.
     pub(super) fn level(&self) -> Vec<String> {
-        let sentences_of = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
+        let sentence = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
             let names: Vec<_> = comparisons.iter().map(|c| self.name(c)).collect();
             let groups: Vec<_> =
                 comparisons.iter().flat_map(|c| [c.group, c.baseline_group]).collect();
@@ -49,12 +49,12 @@ impl<'a> AnswerWriter<'a> {
                 self.suspicion(&groups)
             )
         };
-        self.by_baseline(Outcome::Level).into_iter().map(sentences_of).collect()
+        self.by_baseline(Outcome::Level).into_iter().map(sentence).collect()
     }
 
     /// What the samples do not decide.
     pub(super) fn open(&self) -> Vec<String> {
-        let sentences_of = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
+        let sentence = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
             let names: Vec<_> = comparisons
                 .iter()
                 .map(|c| {
@@ -71,7 +71,7 @@ impl<'a> AnswerWriter<'a> {
                 self.why_open(&comparisons)
             )
         };
-        self.by_baseline(Outcome::Inconclusive).into_iter().map(sentences_of).collect()
+        self.by_baseline(Outcome::Inconclusive).into_iter().map(sentence).collect()
     }
 
     /// What would decide them. Their intervals are those of all comparisons together.

@@ -35,14 +35,10 @@ impl AnswerWriter<'_> {
         if !some.is_empty() {
             let mut some = some;
             some.sort_by(|a, b| a.estimate.centre.total_cmp(&b.estimate.centre));
-            let sentences_of: Vec<String> =
+            let figures: Vec<String> =
                 some.iter().map(|p| format!("{} by {}", self.figure(p), name(p))).collect();
-            let sentences_of = list(sentences_of.iter().map(String::as_str), NAMES);
-            parts.push(if none.is_empty() {
-                format!("missed are {sentences_of}")
-            } else {
-                sentences_of
-            });
+            let figures = list(figures.iter().map(String::as_str), NAMES);
+            parts.push(if none.is_empty() { format!("missed are {figures}") } else { figures });
         }
         let runs =
             if runs > 1 { format!(" in {}", count(runs, "run")) } else { " (one run)".to_owned() };
@@ -84,9 +80,9 @@ mod tests {
             }
         }
         let analysis = fixture.analyse();
-        let sentences_of = analysis.summary.join(" ");
-        assert!(!sentences_of.contains("NaN") && !sentences_of.contains("inf"), "{sentences_of}");
-        assert!(!sentences_of.contains("fastest"), "{sentences_of}");
+        let summary = analysis.summary.join(" ");
+        assert!(!summary.contains("NaN") && !summary.contains("inf"), "{summary}");
+        assert!(!summary.contains("fastest"), "{summary}");
         analysis.answers.into_iter().next().expect("one question")
     }
 

@@ -183,13 +183,13 @@ impl<'a> AnswerWriter<'a> {
             .collect();
         strong.sort_by(|a, b| strength(b.interval).total_cmp(&strength(a.interval)));
         let left = strong.len().saturating_sub(DIFFERENCES);
-        let mut sentences_of: Option<usize> = None;
+        let mut last: Option<usize> = None;
         let mut all: Vec<String> = Vec::new();
         for comparison in strong.into_iter().take(DIFFERENCES) {
             let Some(sentence) = self.difference(comparison) else { continue };
             // What was measured is told once for sentences that follow each other.
-            let again = sentences_of.is_some_and(|g| self.same_figure(g, comparison.group));
-            sentences_of = Some(comparison.group);
+            let again = last.is_some_and(|g| self.same_figure(g, comparison.group));
+            last = Some(comparison.group);
             all.push(if again { sentence } else { self.prefix(comparison.group) + &sentence });
         }
         if left > 0 {

@@ -178,15 +178,15 @@ fn what_a_comparison_says_is_not_called_open() {
     for noise in 1..40 {
         let noise = f64::from(noise) / 100.0;
         let fast = [0.5 * (1.0 - noise), 0.5, 0.5 * (1.0 + noise)];
-        let sentences_of = sentences_of("throughput", &[BASE, fast, [0.9, 0.91, 0.92]]);
-        let decided = sentences_of
+        let sentences = sentences_of("throughput", &[BASE, fast, [0.9, 0.91, 0.92]]);
+        let decided = sentences
             .iter()
             .any(|s| s.starts_with("single/btrfs reaches") || s.contains(", single/btrfs reaches"));
-        let lead = sentences_of.iter().find(|s| s.contains("single/btrfs leads with"));
+        let lead = sentences.iter().find(|s| s.contains("single/btrfs leads with"));
         if let Some(lead) = lead.filter(|_| decided) {
             close += 1;
-            assert!(!lead.contains("faster than single/ext4"), "{sentences_of:#?}");
-            assert!(!lead.contains("and single/ext4 is inconclusive"), "{sentences_of:#?}");
+            assert!(!lead.contains("faster than single/ext4"), "{sentences:#?}");
+            assert!(!lead.contains("and single/ext4 is inconclusive"), "{sentences:#?}");
         }
     }
     assert!(close > 0, "no noise separates the two");

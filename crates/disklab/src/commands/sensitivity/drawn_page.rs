@@ -15,7 +15,7 @@ pub const WHICH: &str = "To find out which parameter it is, move one at a time:"
 /// The analysis in sentences.
 pub fn summary(found: &DrawnDrives, failed: usize) -> String {
     let changed: Vec<&DrawnRow> = found.rows.iter().filter(|row| row.is_changed()).collect();
-    let reversal = changed.iter().filter(|row| row.turned > 0).count();
+    let reversed = changed.iter().filter(|row| row.turned > 0).count();
     let held = found.rows.len() - changed.len();
     let n = found.n;
     let mut text = format!(
@@ -25,8 +25,8 @@ pub fn summary(found: &DrawnDrives, failed: usize) -> String {
     );
     let _ = writeln!(
         text,
-        "• Reversed with at least one: {reversal}. Reproduced with some and not with others: {} more.",
-        changed.len() - reversal,
+        "• Reversed with at least one: {reversed}. Reproduced with some and not with others: {} more.",
+        changed.len() - reversed,
     );
     if held > 0 {
         let share = 100.0 * may_fail(n);

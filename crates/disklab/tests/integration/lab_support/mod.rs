@@ -254,11 +254,11 @@ impl Guest {
             .collect();
         let names: Vec<String> = ('a'..).take(counted.len()).map(|c| format!("vd{c}")).collect();
         let disks = names.iter().zip(&self.report.disks);
-        let output_of: Vec<(&str, bool)> = disks
+        let expected: Vec<(&str, bool)> = disks
             .map(|(name, disk)| (&**name, disk.as_ref().is_some_and(|d| d.drive.writes > 0)))
             .collect();
         let console = &self.transcript.console;
         assert_eq!(counted.len(), self.report.disks.len(), "{console}");
-        assert_eq!(counted, output_of, "{console}");
+        assert_eq!(counted, expected, "{console}");
     }
 }

@@ -1,6 +1,6 @@
 //! The arm: how long it takes until a sector is under its head.
 
-use super::geometry::{Geometry, Location};
+use super::geometry::{Geometry, MediumPosition};
 use super::parameters::Parameters;
 use super::rotation::Spindle;
 
@@ -36,7 +36,7 @@ impl Arm {
 
     /// Positioning time: how long after `now` the sector at `place` begins to pass
     /// under its head, if the arm starts now.
-    pub(crate) fn positioning(&self, now: u64, place: &Location, write: bool) -> u64 {
+    pub(crate) fn positioning(&self, now: u64, place: &MediumPosition, write: bool) -> u64 {
         let angle = self.spindle.angle(now);
         u64::from(self.positioning_within(angle, place, write, u32::MAX).unwrap_or(u32::MAX))
     }
@@ -56,7 +56,7 @@ impl Arm {
     pub(crate) fn positioning_within(
         &self,
         here: u32,
-        place: &Location,
+        place: &MediumPosition,
         write: bool,
         bound: u32,
     ) -> Option<u32> {
@@ -77,12 +77,12 @@ impl Arm {
     }
 
     /// Whether the arm must leave its cylinder for `place`.
-    pub(crate) fn must_seek(&self, place: &Location) -> bool {
+    pub(crate) fn must_seek(&self, place: &MediumPosition) -> bool {
         self.cylinder != place.cylinder
     }
 
     /// Puts the arm where it is after an operation that ended at `place`.
-    pub(crate) fn stand(&mut self, place: &Location, write: bool) {
+    pub(crate) fn stand(&mut self, place: &MediumPosition, write: bool) {
         self.cylinder = place.cylinder;
         self.head = place.head;
         self.writing = write;

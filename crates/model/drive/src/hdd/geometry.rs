@@ -11,7 +11,7 @@ pub(crate) const SECTOR: u64 = 512;
 
 /// Where a sector lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Location {
+pub(crate) struct MediumPosition {
     /// Cylinder, from the outer edge.
     pub(crate) cylinder: u64,
     /// Head.
@@ -39,7 +39,7 @@ struct Zone {
 /// through all heads (a band). From track to track, sectors are turned by the
 /// skew, just enough for a write to continue without losing a revolution. So a pass over
 /// consecutive sectors never stops, and the time between any two sectors in it is
-/// a difference of [`Location::pass`].
+/// a difference of [`MediumPosition::pass`].
 #[derive(Debug, Clone)]
 pub(crate) struct Geometry {
     zones: Vec<Zone>,
@@ -181,7 +181,7 @@ impl Geometry {
     }
 
     /// Where a sector lies.
-    pub(crate) fn place(&self, sector: u64) -> Location {
+    pub(crate) fn place(&self, sector: u64) -> MediumPosition {
         let zone = self.zone(|zone| zone.first_sector > sector);
         let offset = sector - zone.first_sector;
         let track = self.track(zone, offset / zone.sectors_per_track);
@@ -189,7 +189,7 @@ impl Geometry {
         let pass = track.pass + within * self.revolution / zone.sectors_per_track;
         // A revolution takes 60 ms at most.
         let angle = (pass % self.revolution) as u32;
-        Location { cylinder: track.cylinder, head: track.head, pass, angle }
+        MediumPosition { cylinder: track.cylinder, head: track.head, pass, angle }
     }
 
     /// When a pass has gone over all sectors before `end`, which is above 0, ns.

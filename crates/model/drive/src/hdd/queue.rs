@@ -2,7 +2,7 @@
 
 use super::arm::Arm;
 use super::command::Command;
-use super::geometry::Location;
+use super::geometry::MediumPosition;
 use super::read_cache::ReadCache;
 
 /// A request that needs the medium.
@@ -12,7 +12,7 @@ pub(crate) struct Waiting {
     /// First sector that is needed, and the one behind the last.
     pub(crate) start: u64,
     pub(crate) end: u64,
-    pub(crate) place: Location,
+    pub(crate) place: MediumPosition,
     pub(crate) writes: bool,
 }
 

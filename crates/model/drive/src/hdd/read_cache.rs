@@ -1,6 +1,6 @@
 //! Segments of data read, and reading ahead.
 
-use super::geometry::{Geometry, Location};
+use super::geometry::{Geometry, MediumPosition};
 
 /// A range of sectors in the drive's memory.
 #[derive(Debug, Clone, Copy)]
@@ -121,7 +121,7 @@ impl ReadCache {
     }
 
     /// Continues reading ahead at `sector`, which is under the head at `time`.
-    pub(crate) fn resume(&mut self, place: &Location, time: u64, sector: u64) {
+    pub(crate) fn resume(&mut self, place: &MediumPosition, time: u64, sector: u64) {
         let Some(segment) = self.segments.iter().position(|segment| segment.end == sector) else {
             return;
         };

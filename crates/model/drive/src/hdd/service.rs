@@ -3,7 +3,7 @@
 use super::command::Command;
 use super::disk::{HardDisk, Work};
 use super::events::Event;
-use super::geometry::{Location, SECTOR};
+use super::geometry::{MediumPosition, SECTOR};
 use super::queue::{Service, Waiting};
 
 impl HardDisk {
@@ -179,7 +179,13 @@ impl HardDisk {
 
     /// Moves the arm through a transfer that begins at `place` at `begun`; gives
     /// when it has passed all before `end`.
-    pub(super) fn pass(&mut self, begun: u64, place: &Location, end: u64, writes: bool) -> u64 {
+    pub(super) fn pass(
+        &mut self,
+        begun: u64,
+        place: &MediumPosition,
+        end: u64,
+        writes: bool,
+    ) -> u64 {
         self.counts.seeks += u64::from(self.arm.must_seek(place));
         let last = self.arm.geometry.place(end - 1);
         self.arm.stand(&last, writes);

@@ -1,7 +1,7 @@
 //! Data written that are not yet on the medium, and those that lately were not.
 
 use super::arm::Arm;
-use super::geometry::{Location, SECTOR};
+use super::geometry::{MediumPosition, SECTOR};
 use super::parameters::Parameters;
 use super::ranges::Ranges;
 
@@ -10,7 +10,7 @@ use super::ranges::Ranges;
 struct Extent {
     start: u64,
     end: u64,
-    place: Location,
+    place: MediumPosition,
 }
 
 /// The write cache. Space is reserved when a write is admitted, filled when its
@@ -83,7 +83,7 @@ impl WriteCache {
         let first = self.dirty.partition_point(|extent| extent.end < start);
         let behind = first + self.dirty[first..].partition_point(|extent| extent.start <= end);
         let touched = &self.dirty[first..behind];
-        let mut joined = Extent { start, end, place: Location::default() };
+        let mut joined = Extent { start, end, place: MediumPosition::default() };
         match touched.first() {
             Some(extent) if extent.start <= start => {
                 joined.start = extent.start;
@@ -138,7 +138,11 @@ impl WriteCache {
 
     /// Begins to destage: the extent with the shortest positioning time from the
     /// arm, or its beginning. Gives the sectors and the place of the first.
-    pub(crate) fn begin_destage(&mut self, now: u64, arm: &Arm) -> Option<(u64, u64, Location)> {
+    pub(crate) fn begin_destage(
+        &mut self,
+        now: u64,
+        arm: &Arm,
+    ) -> Option<(u64, u64, MediumPosition)> {
         let here = arm.angle(now);
         let (mut index, mut best) = (None, u32::MAX);
         for (candidate, extent) in self.dirty.iter().enumerate() {

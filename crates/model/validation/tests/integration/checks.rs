@@ -74,6 +74,6 @@ fn a_wrong_model_is_caught() {
     let slower = disklab_drive::hdd::Parameters { rpm: 5400, ..mechanics };
     let slower = disklab_drive::DriveFile { kind: Kind::Hdd(slower), ..file };
     let wrong = (CHECKS[0].run)(&slower).expect("a hard disk");
-    let figures_of = right.figures.iter().zip(&wrong.figures);
-    assert!(figures_of.filter(|(r, w)| r.unit == "IOPS" && w.model < 0.95 * r.model).count() > 0);
+    let pairs = right.figures.iter().zip(&wrong.figures);
+    assert!(pairs.filter(|(r, w)| r.unit == "IOPS" && w.model < 0.95 * r.model).count() > 0);
 }

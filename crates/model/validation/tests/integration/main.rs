@@ -15,27 +15,28 @@ struct Drive {
     checked: Vec<Checked>,
 }
 
-/// Whether the drives that take their parameters from a sibling are tried, too.
-static SIBLINGS: OnceLock<bool> = OnceLock::new();
+/// The drives that the test tries: it loads them first.
+static TRIED: OnceLock<Vec<Drive>> = OnceLock::new();
 
 fn all() -> &'static [Drive] {
-    static ALL: OnceLock<Vec<Drive>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let siblings = *SIBLINGS.get().expect("the test sets it first");
-        std::thread::scope(|scope| {
-            let drives: Vec<_> = SHIPPED
-                .iter()
-                .filter(|(_, text)| siblings || !text.lines().any(|line| line.starts_with("like ")))
-                .map(|(id, text)| {
-                    scope.spawn(move || {
-                        let file = shipped(id).expect("all shipped drives load");
-                        let checked = check(&file);
-                        Drive { file, text, checked }
-                    })
+    TRIED.get().expect("loaded")
+}
+
+/// Checks the shipped drives, with those that take their parameters from a sibling or without.
+fn load(siblings: bool) -> Vec<Drive> {
+    std::thread::scope(|scope| {
+        let drives: Vec<_> = SHIPPED
+            .iter()
+            .filter(|(_, text)| siblings || !text.lines().any(|line| line.starts_with("like ")))
+            .map(|(id, text)| {
+                scope.spawn(move || {
+                    let file = shipped(id).expect("all shipped drives load");
+                    let checked = check(&file);
+                    Drive { file, text, checked }
                 })
-                .collect();
-            drives.into_iter().map(|drive| drive.join().expect("no check panics")).collect()
-        })
+            })
+            .collect();
+        drives.into_iter().map(|drive| drive.join().expect("no check panics")).collect()
     })
 }
 
@@ -50,7 +51,7 @@ const EXPECTED: [(&str, fn()); 5] = [
 ];
 
 fn try_all(siblings: bool) {
-    SIBLINGS.set(siblings).expect("one test a process");
+    assert!(TRIED.set(load(siblings)).is_ok(), "one test a process");
     // Each part is tried, and says itself what is wrong.
     let failed: Vec<&str> = EXPECTED
         .iter()

@@ -1,6 +1,6 @@
 //! All stacks beside all purposes: how fast each is next to the best, in colours and words.
 
-use disklab_verdict::{Rank, Recommendation};
+use disklab_verdict::{PurposeRank, Recommendation};
 use maud::{Markup, html};
 
 use crate::first_screen::{FirstScreen, StackLine, may_fail, space};
@@ -117,7 +117,7 @@ fn cell(stack: &StackLine, recommendation: &Recommendation) -> Markup {
 }
 
 /// How it stands among those that survive as many lost drives, with the interval.
-fn tip(place: &Rank) -> String {
+fn tip(place: &PurposeRank) -> String {
     if place.distance.is_empty() {
         return format!("{} of these", place.word.word());
     }

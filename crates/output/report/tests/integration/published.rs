@@ -1,6 +1,6 @@
 //! Published and measured results, in all forms.
 
-use disklab_published::{Catalogue, CellFate, Comparison, MeasuredCell, compare};
+use disklab_published::{Catalogue, CellFate, Comparison, MeasuredRun, compare};
 use disklab_report::{Format, Report, published_text, render};
 use disklab_source::Source;
 
@@ -41,7 +41,7 @@ pub fn published_rows(mut report: Report) -> Report {
     let cells: Vec<CellFate> = Vec::new();
     report.published = compare(
         &catalogue,
-        &MeasuredCell {
+        &MeasuredRun {
             study: &report.study,
             groups: &report.analysis.groups,
             cells: &cells,

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::file::StoreFile;
-use super::read_ahead::ReadAhead;
+use super::read_ahead::ReadAheadBuffer;
 use super::recent::Recent;
 use super::slot_cache::SlotCache;
 use super::{BLOCK_BYTES, ContentLimits};
@@ -28,7 +28,7 @@ pub(super) struct Pool {
     /// Blocks that have their slots but are not written yet.
     gathered: Gathered,
     /// For comparisons.
-    read_ahead: ReadAhead,
+    read_ahead: ReadAheadBuffer,
     /// Those with many users.
     slot_cache: SlotCache,
 }
@@ -69,7 +69,7 @@ impl Pool {
             free: Vec::new(),
             recent: Recent::new(),
             gathered: Gathered::default(),
-            read_ahead: ReadAhead::new(),
+            read_ahead: ReadAheadBuffer::new(),
             slot_cache: SlotCache::new(),
         })
     }

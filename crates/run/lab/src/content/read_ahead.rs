@@ -11,13 +11,13 @@ const AHEAD: usize = 32;
 
 /// Some slots in a row, as they are in the file.
 #[derive(Debug)]
-pub(super) struct ReadAhead {
+pub(super) struct ReadAheadBuffer {
     first: u32,
     blocks: usize,
     data: Vec<u8>,
 }
 
-impl ReadAhead {
+impl ReadAheadBuffer {
     /// Nothing yet.
     pub fn new() -> Self {
         Self { first: 0, blocks: 0, data: vec![0; AHEAD * BLOCK_BYTES] }

@@ -59,10 +59,10 @@ impl Disk {
         };
         // The guest does not look at it before the request is given back.
         let room = self.buffers.writable_bytes();
-        let reported = room != 0 && self.buffers.write(memory, room - 1, &[status]);
+        let has_status = room != 0 && self.buffers.write(memory, room - 1, &[status]);
         // Spec 2.7.8.2: bytes written, from the start of the writable part on. A
         // request without a status byte gets nothing.
-        let written = if reported { moved.saturating_add(1) } else { 0 };
+        let written = if has_status { moved.saturating_add(1) } else { 0 };
         let pending = Pending { head, written };
         match work {
             Ok(Work::Drive { operation, sector, sectors }) if outcome.is_ok() => {
@@ -103,8 +103,8 @@ impl Disk {
         memory: &Memory,
     ) -> Result<Result<u32, Refusal>, LabError> {
         let Work::Drive { operation, sector, sectors } = work else {
-            let reported = self.buffers.write(memory, 0, &self.configuration.serial);
-            return Ok(if reported { Ok(SERIAL_BYTES as u32) } else { Err(Refusal::Bad) });
+            let written = self.buffers.write(memory, 0, &self.configuration.serial);
+            return Ok(if written { Ok(SERIAL_BYTES as u32) } else { Err(Refusal::Bad) });
         };
         match operation {
             Operation::Flush => {}

@@ -27,10 +27,10 @@ pub fn feed_disk(bytes: &[u8]) {
             1 => {
                 let (request, flags) = (u32::from(bytes.byte()), u32::from(bytes.byte()));
                 let length = usize::from(bytes.byte());
-                let reported = bytes.byte();
+                let declared = bytes.byte();
                 let fd = bytes.byte() & 1 == 1;
                 let payload = bytes.take(length).to_vec();
-                let size = if reported == 0 { payload.len() as u32 } else { u32::from(reported) };
+                let size = if declared == 0 { payload.len() as u32 } else { u32::from(declared) };
                 let guest = &fixture.guest;
                 let fds = [std::os::fd::AsFd::as_fd(&guest.memory)];
                 guest.put(request, flags, size, &payload, if fd { &fds } else { &[] });

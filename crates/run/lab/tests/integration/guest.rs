@@ -237,10 +237,10 @@ fn nothing_is_left_running() {
     let Some(kernel) = kernel() else { return };
     let folder = tempfile::tempdir().unwrap();
     let lab = Lab::start(LabOptions::new(kernel, folder.path(), "/bin/sh")).unwrap();
-    let running = |near: &dyn Fn(&Path) -> bool| {
+    let running = |is_own: &dyn Fn(&Path) -> bool| {
         let all = std::fs::read_dir("/proc").unwrap().flatten();
         all.filter_map(|entry| std::fs::read_link(entry.path().join("cwd")).ok())
-            .find(|cwd| near(cwd))
+            .find(|cwd| is_own(cwd))
     };
     let until = |what: &dyn Fn() -> bool| {
         let began = std::time::Instant::now();
@@ -251,10 +251,10 @@ fn nothing_is_left_running() {
     };
     // The kernel's process goes to its working folder a moment after it was started, and
     // the guest's processes end a moment after the kernel was killed.
-    let near =
+    let is_own =
         |cwd: &Path| std::fs::read_link(cwd.join("lab")).is_ok_and(|lab| lab == folder.path());
-    until(&|| running(&near).is_some());
-    let working = running(&near).unwrap();
+    until(&|| running(&is_own).is_some());
+    let working = running(&is_own).unwrap();
     drop(lab);
     // The folder is gone by now, which the system tells behind its name.
     let name = working.to_str().unwrap();

@@ -282,8 +282,8 @@ fn programs_are_not_started_and_that_is_noted() {
          flowop finishoncount name=e,value=1 }} }}\nrun 60",
         folder.path().display()
     );
-    let reported = Arc::clone(&lines);
-    let progress = Progress::new(move |line| reported.lock().expect("lines").push(line.to_owned()));
+    let sink = Arc::clone(&lines);
+    let progress = Progress::new(move |line| sink.lock().expect("lines").push(line.to_owned()));
     let place = SessionContext { progress, ..context(folder.path()) };
     let report = run(&read(&text), &place, &Options::default()).expect("runs");
     assert!(!folder.path().join("hacked").exists());

@@ -61,7 +61,7 @@ pub(super) fn work(report: &Json, sections: &[Section<'_>]) -> Work {
             options(&section.name, section.options);
         }
     }
-    let reported = job.contains('=') || job.lines().any(|l| !l.starts_with('['));
+    let has_options = job.contains('=') || job.lines().any(|l| !l.starts_with('['));
     let joined = names.join("+");
     let id = match names.len() {
         0 => "fio".to_owned(),
@@ -72,7 +72,7 @@ pub(super) fn work(report: &Json, sections: &[Section<'_>]) -> Work {
         title: one_line(&format!("fio {}", names.join(", "))),
         id,
         kind: "fio",
-        fields: if reported { vec![("job", job)] } else { Vec::new() },
+        fields: if has_options { vec![("job", job)] } else { Vec::new() },
     }
 }
 

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_are_reported_from_their_volumes() {
+    fn groups_are_distinguished_from_their_volumes() {
         assert_eq!(group_of("disklab--t1x2--3-data").as_deref(), Some("disklab-t1x2-3"));
         assert_eq!(group_of("vg-data--1").as_deref(), Some("vg"));
         assert_eq!(group_of("luks").as_deref(), None);

@@ -145,9 +145,9 @@ mod tests {
         for simulated in [false, true] {
             let mut context = context(&executor, folder.path(), None);
             context.simulated = simulated;
-            let reported = format!("{:?}", borg(&context, "create"));
-            assert_eq!(reported.contains("MALLOC_"), simulated, "{reported}");
-            assert_eq!(reported.contains("BORG_SELFTEST"), simulated, "{reported}");
+            let command = format!("{:?}", borg(&context, "create"));
+            assert_eq!(command.contains("MALLOC_"), simulated, "{command}");
+            assert_eq!(command.contains("BORG_SELFTEST"), simulated, "{command}");
         }
     }
 

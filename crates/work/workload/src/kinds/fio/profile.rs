@@ -169,8 +169,8 @@ mod tests {
             ("end_fsync=1", Durability::AtEnd(SyncCall::Fsync)),
             ("fsync_on_close=1", Durability::AtEnd(SyncCall::Fsync)),
         ] {
-            let reported = job(&format!("rw=write\n{options}")).durability;
-            assert_eq!(reported, Some(expected), "{options}");
+            let durability = job(&format!("rw=write\n{options}")).durability;
+            assert_eq!(durability, Some(expected), "{options}");
         }
     }
 
@@ -184,8 +184,8 @@ mod tests {
             ("buffer_compress_percentage=100", ContentProfile::Zeros),
             ("buffer_compress_percentage=40", ContentProfile::Compressible(40)),
         ] {
-            let reported = job(&format!("rw=write\n{options}")).content;
-            assert_eq!(reported, Some(expected), "{options}");
+            let content = job(&format!("rw=write\n{options}")).content;
+            assert_eq!(content, Some(expected), "{options}");
         }
     }
 
@@ -208,8 +208,8 @@ mod tests {
         let text = "[a]\nsize=1m\nrw=write\ndirect=1\nzero_buffers\n";
         std::fs::write(folder.path().join("a.fio"), text).expect("written");
         let read = crate::testing::read_in("fio", "job-file = 'a.fio'", 1.0, folder.path());
-        let reported = read.expect("valid").profile("a");
-        assert_eq!(reported, Some(of("a", &format!("job = \"\"\"\n{text}\"\"\""))));
-        assert!(reported.is_some_and(|profile| profile.is_direct() && profile.writes_zeros()));
+        let profile = read.expect("valid").profile("a");
+        assert_eq!(profile, Some(of("a", &format!("job = \"\"\"\n{text}\"\"\""))));
+        assert!(profile.is_some_and(|profile| profile.is_direct() && profile.writes_zeros()));
     }
 }

@@ -259,15 +259,15 @@ impl Sqlite {
     /// Looks whether the database is whole and holds every row.
     fn check(&self, path: &Path, rows: u64, interrupt: &Interrupt) -> Result<(), WorkloadError> {
         let connection = self.open(path, interrupt)?;
-        let reported: String = connection
+        let verdict: String = connection
             .query_row("pragma integrity_check", [], |row| row.get(0))
             .map_err(|e| stopped(interrupt, failed("check")(e)))?;
         let count: u64 = connection
             .query_row("select count(*) from entry", [], |row| row.get(0))
             .map_err(|e| stopped(interrupt, failed("check")(e)))?;
         close(connection)?;
-        if reported != "ok" {
-            return Err(Damage::Database(reported).into());
+        if verdict != "ok" {
+            return Err(Damage::Database(verdict).into());
         }
         if count != rows {
             return Err(Damage::Rows { found: count, committed: rows }.into());
