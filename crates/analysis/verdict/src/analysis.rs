@@ -6,6 +6,8 @@ use disklab_sample::{Direction, LatencyHistogram, OperationKind, Requests, StepP
 use disklab_stats::{Estimate, Interval};
 use disklab_study::{Measure, Part, Percentile, Question};
 
+use crate::floors::{LEAST_FILE_SECONDS, counts_files};
+
 /// Everything that a report says, worked out of a run in one pass over its samples.
 #[derive(Debug, Clone, Default)]
 pub struct Analysis {
@@ -58,6 +60,18 @@ impl Group {
     pub fn profile(&self) -> &StepProfile {
         static UNKNOWN: LazyLock<StepProfile> = LazyLock::new(StepProfile::default);
         self.profile.as_ref().unwrap_or(&UNKNOWN)
+    }
+
+    /// The value by which an observation is compared with those of other stacks: a time of work
+    /// on files is at least [`LEAST_FILE_SECONDS`].
+    pub fn compared(&self, observation: &Observation, measure: Measure) -> Option<f64> {
+        let value = observation.value(measure)?;
+        Some(self.least(measure).map_or(value, |least| value.max(least)))
+    }
+
+    /// What less counts as, in comparisons.
+    pub(crate) fn least(&self, measure: Measure) -> Option<f64> {
+        (measure == Measure::Elapsed && counts_files(self.profile())).then_some(LEAST_FILE_SECONDS)
     }
 
     /// Its requests, if they are known.

@@ -150,12 +150,15 @@ pub(crate) fn ratio(
 
 /// The values of two groups in the blocks that both have; none as for [`ratio`].
 fn pairs(group: &Group, baseline: &Group, measure: Measure) -> Option<Vec<(f64, f64)>> {
-    let by_block: HashMap<u32, f64> =
-        baseline.observations.iter().filter_map(|o| Some((o.block, o.value(measure)?))).collect();
+    let by_block: HashMap<u32, f64> = baseline
+        .observations
+        .iter()
+        .filter_map(|o| Some((o.block, baseline.compared(o, measure)?)))
+        .collect();
     let pairs: Vec<(f64, f64)> = group
         .observations
         .iter()
-        .filter_map(|o| Some((o.value(measure)?, *by_block.get(&o.block)?)))
+        .filter_map(|o| Some((group.compared(o, measure)?, *by_block.get(&o.block)?)))
         .collect();
     if measure == Measure::Missed && pairs.iter().any(|(a, b)| *a == 0.0 || *b == 0.0) {
         return None;
@@ -224,8 +227,10 @@ pub(crate) fn outcome(
 
 #[cfg(test)]
 mod tests {
+    use disklab_sample::{Direction, StepProfile, Task};
+
     use super::*;
-    use crate::testing::RunFixture;
+    use crate::testing::{RunFixture, figure, step};
 
     const ASK: &str = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"\nmeasure = \"throughput\"";
 
@@ -375,5 +380,28 @@ mod tests {
         assert_eq!((once.outcome, often.outcome), (Outcome::Better, Outcome::Inconclusive));
         assert!(once.interval.is_some_and(|i| !i.contains(1.0)), "{once:?}");
         assert!(often.interval.is_none_or(|i| i.contains(1.0)), "{often:?}");
+    }
+
+    /// A delete of 0.15 s rests on a few requests, and was a third faster or slower by chance.
+    #[test]
+    fn short_times_of_work_on_files_are_equivalent() {
+        let ask = "[[questions]]\nask = \"?\"\nworkloads = \"copy\"\nmeasure = \"elapsed\"";
+        let mut fixture = RunFixture::new(ask);
+        for (stack, seconds) in [("single/ext4", 0.15), ("single/btrfs", 0.2), ("raid1/ext4", 3.0)]
+        {
+            for block in 0..6 {
+                let time = seconds * (1.0 + 0.001 * f64::from(block));
+                let mut one = step("rm", vec![figure(Direction::Remove, 0, time)]);
+                one.profile = Some(StepProfile { task: Some(Task::Delete), ..Default::default() });
+                fixture.sample(stack, "copy", block, vec![one]);
+            }
+        }
+        let got = compared(&fixture);
+        let of = |stack: &str| got.iter().find(|c| c.stack == stack).expect(stack);
+        assert_eq!(of("single/btrfs").outcome, Outcome::Level);
+        assert_eq!(of("raid1/ext4").outcome, Outcome::Worse);
+        assert!((of("raid1/ext4").ratio - 12.03).abs() < 0.05, "{got:?}");
+        let (_, points) = (&got, &fixture.analyse().answers[0].points);
+        assert!(points.iter().any(|p| p.estimate.centre < 0.16), "figures are as measured");
     }
 }

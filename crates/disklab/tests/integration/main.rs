@@ -19,6 +19,7 @@ mod files_of_the_user;
 mod fio_command;
 mod fio_devices;
 mod fio_parity;
+mod first_answer;
 mod host;
 mod hostile_text;
 mod import;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use disklab_sample::{Direction, Sample};
+use disklab_sample::{Direction, DriveState};
 use disklab_source::{Location, Source, one_of};
 use disklab_study::{Cell, LeftOut, Study};
 use disklab_units::count;
@@ -14,8 +14,8 @@ use crate::files::{Seen, source};
 use crate::formats::{FORMATS, Format, detect, near};
 use crate::mapping::{TABLE, Table};
 use crate::naming::{direction_in, stack_of};
-use crate::reading::{one_line, stack_id_of};
-use crate::sample::sample;
+use crate::reading::{Repeat, one_line, stack_id_of};
+use crate::sample::{ImportedSample, sample};
 use crate::study_text::{Outline, study};
 use disklab_store::ImportSettings;
 
@@ -74,7 +74,7 @@ pub struct ImportedCell {
     /// The cell.
     pub cell: Cell,
     /// What was measured, or why it failed.
-    pub result: Result<Sample, String>,
+    pub result: Result<ImportedSample, String>,
     /// The file, and the part of its text.
     pub origin: Option<Location>,
 }
@@ -124,11 +124,8 @@ impl Import {
             drives: drives.as_ref().map(|drives| drives.text.clone()),
             published: None,
         };
-        let mut cells = cells(&study, placed);
-        if let Some(drives) = drives {
-            let samples = cells.iter_mut().filter_map(|cell| cell.result.as_mut().ok());
-            samples.for_each(|sample| sample.environment.drives = drives.states());
-        }
+        let drives = drives.map_or_else(Vec::new, |drives| drives.states());
+        let cells = cells(&study, placed, &drives);
         Ok(Self { cells, study, left_out: Vec::new(), about, settings })
     }
 
@@ -188,7 +185,7 @@ fn read_file(
         request.mappings.iter().chain(of_table).filter(|m| m.is_about(&given, &name)).collect();
     let stack = rules.iter().find_map(|m| m.stack.clone()).or_else(|| request.stack.clone());
     let workload = rules.iter().find_map(|m| m.workload.clone());
-    for mut reading in format.read(source)? {
+    for mut reading in format.read_joined(source)? {
         let workload = workload.clone().unwrap_or_else(|| reading.work.id.clone());
         let by_output = || reading.stack.as_deref().map(stack_id_of);
         let by_name = || stack_of(path, &reading.work.id, tables.len() > 1);
@@ -277,7 +274,7 @@ fn made(id: &str, table: &Table, placed: &[Assigned]) -> Result<Study, ImportErr
                 works.insert(one.workload.clone(), one.reading.work.clone());
             }
         }
-        *counts.entry((&one.stack, &one.workload)).or_default() += 1;
+        *counts.entry((&one.stack, &one.workload)).or_default() += one.runs();
     }
     let title = table.title.clone().unwrap_or_else(|| format!("Imported: {}", stacks.join(", ")));
     let outline = Outline {
@@ -330,35 +327,61 @@ fn same_work(a: &Assigned, b: &Assigned) -> Result<(), ImportError> {
 
 /// The cells: of each stack and workload, the first reading is of block 0, the second of
 /// block 1, and so on.
-fn cells(study: &Study, placed: Vec<Assigned>) -> Vec<ImportedCell> {
+fn cells(study: &Study, placed: Vec<Assigned>, drives: &[DriveState]) -> Vec<ImportedCell> {
     let mut blocks: BTreeMap<(String, String), u32> = BTreeMap::new();
-    let mut cells: Vec<ImportedCell> = placed
-        .into_iter()
-        .map(|one| {
-            let next = blocks.entry((one.stack.clone(), one.workload.clone())).or_default();
-            let block = *next;
-            *next += 1;
-            let cell = Cell {
-                number: 0,
-                block,
-                stack: one.stack.clone(),
-                workload: one.workload.clone(),
-                seed: 0,
-            };
-            let origin = Some(one.reading.place.clone());
-            let result = match one.reading.failure.clone() {
-                Some(why) => Err(why),
-                None => Ok(sample(one.reading, &one.file, one.format)),
-            };
-            ImportedCell { cell, result, origin }
-        })
-        .collect();
+    let mut cells: Vec<ImportedCell> =
+        Vec::with_capacity(placed.iter().map(|one| one.runs() as usize).sum());
+    for one in placed {
+        let next = blocks.entry((one.stack.clone(), one.workload.clone())).or_default();
+        let mut cell = Cell {
+            number: 0,
+            block: *next,
+            stack: one.stack.clone(),
+            workload: one.workload.clone(),
+            seed: 0,
+        };
+        *next += one.runs();
+        for (result, origin) in one.results(drives) {
+            cells.push(ImportedCell { cell: cell.clone(), result, origin: Some(origin) });
+            cell.block += 1;
+        }
+    }
     let at = |id: &str| study.stack_index(id);
     cells.sort_by_cached_key(|c| {
         (c.cell.block, at(&c.cell.stack), study.workload_index(&c.cell.workload))
     });
     number(&mut cells);
     cells
+}
+
+impl Assigned {
+    /// How many runs it tells of.
+    fn runs(&self) -> u32 {
+        u32::try_from(self.reading.repeats.len().max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// What each of them gave, and the part of the text that says so.
+    fn results(
+        mut self,
+        drives: &[DriveState],
+    ) -> impl Iterator<Item = (Result<ImportedSample, String>, Location)> {
+        let place = self.reading.place.clone();
+        let mut repeats: Vec<(Option<u64>, Option<String>, Location)> =
+            std::mem::take(&mut self.reading.repeats)
+                .into_iter()
+                .map(|Repeat { elapsed_ns, failure, place }| (Some(elapsed_ns), failure, place))
+                .collect();
+        if repeats.is_empty() {
+            repeats.push((None, self.reading.failure.take(), place));
+        }
+        let mut shared = sample(self.reading, &self.file, self.format);
+        shared.environment.drives = drives.to_vec();
+        let shared = Arc::new(shared);
+        repeats.into_iter().map(move |(elapsed_ns, failure, place)| {
+            let sample = || ImportedSample::new(Arc::clone(&shared), elapsed_ns);
+            (failure.map_or_else(|| Ok(sample()), Err), place)
+        })
+    }
 }
 
 /// Numbers cells in their order.

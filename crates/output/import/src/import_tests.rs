@@ -177,7 +177,7 @@ fn drives_that_somebody_names_are_in_every_sample() {
     let files = vec![folder.file("ext4-1.json", fio("4k", 1.0))];
     let drives = |request: &Request| -> Vec<String> {
         let import = Import::read(request).expect("imported");
-        let sample = import.cells[0].result.as_ref().expect("a sample");
+        let sample = import.cells[0].result.as_ref().expect("a sample").sample();
         sample.environment.drives.iter().filter_map(|d| d.model.clone()).collect()
     };
     let mut request = Request { files, ..Request::default() };
@@ -216,7 +216,7 @@ fn names_tell_directions_and_failures_stay_failures() {
     let dd = "16+0 records in\n16+0 records out\n1048576 bytes (1.0 MB) copied, 0.5 s, 2.1 MB/s\n";
     let files = vec![folder.file("ext4-dd-write.txt", dd), folder.file("ext4-2.txt", dd)];
     let import = Import::read(&Request { files, ..Request::default() }).expect("imported");
-    let sample = |n: usize| import.cells[n].result.as_ref().expect("a sample");
+    let sample = |n: usize| import.cells[n].result.as_ref().expect("a sample").sample();
     assert_eq!(sample(0).steps[0].figures[0].direction, Direction::Write);
     assert!(sample(1).notes.iter().any(|n| n.text.contains("whether data were read or written")));
     assert!(sample(0).notes[0].text.ends_with("ext4-dd-write.txt, format dd"));
@@ -243,7 +243,7 @@ fn texts_of_windows_are_read() {
     for (name, bytes) in [("a.txt", utf16), ("b.txt", utf8)] {
         let request = Request { files: vec![folder.file(name, bytes)], ..Request::default() };
         let import = Import::read(&request).expect("imported");
-        let sample = import.cells[0].result.as_ref().expect("a sample");
+        let sample = import.cells[0].result.as_ref().expect("a sample").sample();
         assert_eq!(sample.steps[0].figures[0].elapsed_ns, 1_500_000_000);
     }
 }

@@ -30,4 +30,5 @@ pub use import::{Import, ImportedCell, Request, Target};
 pub use mapping::{Mapping, TABLE, Table};
 pub use published::PUBLISHED;
 pub use reading::{Reading, UNKNOWN_KIND, Work};
+pub use sample::ImportedSample;
 pub use write::BENCH;

@@ -1,6 +1,7 @@
 //! What was published about a study, as a run of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use disklab_published::{Catalogue, Kind, Measurement, Row, Target};
 use disklab_sample::{Figure, Note, Sample, Step};
@@ -12,7 +13,7 @@ use crate::import::number;
 use crate::reading::{figure, moments, nanoseconds, step};
 use disklab_store::ImportSettings;
 
-use crate::{Import, ImportError, ImportedCell, profile};
+use crate::{Import, ImportError, ImportedCell, ImportedSample, profile};
 
 /// The option of a run that says that its figures are those that were published.
 pub const PUBLISHED: &str = "published";
@@ -181,6 +182,7 @@ fn cells(
             sample.environment.drives = of_stack(study, &stack);
             sample.notes = notes.remove(&(stack.clone(), workload.clone())).unwrap_or_default();
             let cell = Cell { number: 0, block: 0, stack, workload, seed: 0 };
+            let sample = ImportedSample::new(Arc::new(sample), None);
             ImportedCell { cell, result: Ok(sample), origin: None }
         })
         .collect();

@@ -110,10 +110,14 @@ const PROCESSOR_NS: f64 = TEN_YEARS_NS * 10.0;
 /// At the reading's place, with the figure and what it can be.
 pub(crate) fn check_ranges(reading: &Reading) -> Result<(), SourceError> {
     let refuse = |what: &str, value: f64, most: f64, unit: &str| {
-        Err(reading.place.error(format!(
-            "{what} is {value:e} {unit}, which no machine gives; expected 0 to {most:e} {unit}"
-        )))
+        Err(reading.place.error(beyond(what, value, most, unit)))
     };
+    for repeat in &reading.repeats {
+        let (ns, seconds) = (repeat.elapsed_ns as f64, TEN_YEARS_NS / 1e9);
+        if ns > TEN_YEARS_NS {
+            return Err(repeat.place.error(beyond("the time", ns / 1e9, seconds, "s")));
+        }
+    }
     for step in &reading.steps {
         for range in &RANGES {
             let values = step.figures.iter().filter_map(range.of);
@@ -149,6 +153,10 @@ pub(crate) fn check_ranges(reading: &Reading) -> Result<(), SourceError> {
         }
     }
     Ok(())
+}
+
+fn beyond(what: &str, value: f64, most: f64, unit: &str) -> String {
+    format!("{what} is {value:e} {unit}, which no machine gives; expected 0 to {most:e} {unit}")
 }
 
 #[cfg(test)]

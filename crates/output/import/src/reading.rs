@@ -28,6 +28,20 @@ pub struct Reading {
     pub command: Option<String>,
     /// The part of the text that this came from.
     pub place: Location,
+    /// The runs for which it stands, where a program tells many that differ in nothing but
+    /// these; none where it stands for itself.
+    pub(crate) repeats: Vec<Repeat>,
+}
+
+/// One of many runs of a command: a reading of each would take ten times as much memory.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Repeat {
+    /// How long it took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Why it failed, where it did.
+    pub failure: Option<String>,
+    /// The part of the text that this came from.
+    pub place: Location,
 }
 
 impl Reading {
@@ -44,7 +58,30 @@ impl Reading {
             notes: Vec::new(),
             command: None,
             place,
+            repeats: Vec::new(),
         }
+    }
+
+    /// The readings for which this one stands.
+    pub(crate) fn each(mut self) -> Vec<Self> {
+        let repeats = std::mem::take(&mut self.repeats);
+        if repeats.is_empty() {
+            return vec![self];
+        }
+        let one = |repeat: Repeat| {
+            let mut steps = self.steps.clone();
+            set_elapsed(&mut steps, repeat.elapsed_ns);
+            Self { steps, failure: repeat.failure, place: repeat.place, ..self.clone() }
+        };
+        repeats.into_iter().map(one).collect()
+    }
+}
+
+/// Gives steps the time of another run of the same command.
+pub(crate) fn set_elapsed(steps: &mut [Step], elapsed_ns: u64) {
+    for step in steps {
+        step.elapsed_ns = elapsed_ns;
+        step.figures.iter_mut().for_each(|figure| figure.elapsed_ns = elapsed_ns);
     }
 }
 

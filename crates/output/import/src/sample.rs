@@ -1,8 +1,37 @@
 //! From what an output tells to a sample.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use disklab_sample::{Environment, Note, Sample, TraceEntry};
 
+use crate::reading::set_elapsed;
 use crate::{Reading, profile};
+
+/// What was measured of a cell. Runs of one command that differ in their time alone share the
+/// rest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportedSample {
+    shared: Arc<Sample>,
+    /// The time of a run among many, in nanoseconds.
+    elapsed_ns: Option<u64>,
+}
+
+impl ImportedSample {
+    pub(crate) fn new(shared: Arc<Sample>, elapsed_ns: Option<u64>) -> Self {
+        Self { shared, elapsed_ns }
+    }
+
+    /// The sample.
+    pub fn sample(&self) -> Cow<'_, Sample> {
+        let Some(elapsed_ns) = self.elapsed_ns else { return Cow::Borrowed(&self.shared) };
+        let mut sample = Sample::clone(&self.shared);
+        set_elapsed(&mut sample.steps, elapsed_ns);
+        let seconds = elapsed_ns as f64 / 1e9;
+        sample.trace.iter_mut().for_each(|entry| entry.elapsed_seconds = seconds);
+        Cow::Owned(sample)
+    }
+}
 
 /// The sample of a reading: what is told, and what is not.
 pub(crate) fn sample(mut reading: Reading, file: &str, format: &str) -> Sample {

@@ -9,7 +9,7 @@ use disklab_source::{Location, Source};
 use disklab_store::{Origin, Run, RunInfo, RunSettings, Session};
 use jiff::Timestamp;
 
-use crate::{Import, ImportError, ImportedCell};
+use crate::{Import, ImportError, ImportedCell, ImportedSample};
 
 /// Cells beside each of which the text is kept that it was read from. Of more, that would
 /// be as many folders of a line each: the file itself has them.
@@ -51,7 +51,8 @@ impl Import {
             let results = self
                 .cells
                 .iter()
-                .map(|imported| (&imported.cell, imported.result.as_ref().map_err(String::as_str)));
+                .map(|one| (&one.cell, one.result.as_ref().map_err(String::as_str)))
+                .map(|(cell, result)| (cell, result.map(ImportedSample::sample)));
             run.record_all(results)?;
             return Ok(run);
         }
@@ -60,7 +61,7 @@ impl Import {
             let raw = run.begin_cell(&imported.cell)?;
             keep(imported, &raw, &mut lines)?;
             match &imported.result {
-                Ok(sample) => run.record(&imported.cell, sample, 0.0)?,
+                Ok(sample) => run.record(&imported.cell, &sample.sample(), 0.0)?,
                 Err(why) => run.fail(&imported.cell, why, &[], 0.0)?,
             }
         }

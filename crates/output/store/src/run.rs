@@ -1,5 +1,6 @@
 //! A run's folder.
 
+use std::borrow::Borrow;
 use std::fs::File;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -273,9 +274,9 @@ impl Run {
     ///
     /// # Errors
     /// Where they cannot be written, or one of them has ended already.
-    pub fn record_all<'a>(
+    pub fn record_all<'a, S: Borrow<Sample>>(
         &mut self,
-        cells: impl IntoIterator<Item = (&'a Cell, Result<&'a Sample, &'a str>)>,
+        cells: impl IntoIterator<Item = (&'a Cell, Result<S, &'a str>)>,
     ) -> Result<(), StoreError> {
         self.writable()?;
         let path = self.folder.join(DATABASE);
@@ -283,10 +284,11 @@ impl Run {
         let transaction = self.connection.transaction().map_err(&sqlite)?;
         for (cell, result) in cells {
             self.steps.restart();
-            rows::end_cell(&transaction, cell, result.err(), 0.0).map_err(&sqlite)?;
+            let why = result.as_ref().err().copied();
+            rows::end_cell(&transaction, cell, why, 0.0).map_err(&sqlite)?;
             let Ok(sample) = result else { continue };
-            let json = to_json(cell, sample)?;
-            rows::insert_sample(&transaction, cell, sample, &json).map_err(&sqlite)?;
+            let json = to_json(cell, sample.borrow())?;
+            rows::insert_sample(&transaction, cell, sample.borrow(), &json).map_err(&sqlite)?;
         }
         transaction.commit().map_err(&sqlite)
     }

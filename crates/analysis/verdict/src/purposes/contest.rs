@@ -26,6 +26,8 @@ pub(super) struct Criterion {
     pub operation: OperationKind,
     /// Of all figures that show the aspect, this one's share of its weight.
     pub weight: f64,
+    /// What less counts as.
+    pub least: Option<f64>,
     /// By stack, in the study's order: its value in each block.
     pub values: Vec<BTreeMap<u32, f64>>,
 }
@@ -65,6 +67,7 @@ pub(super) fn blocks(criteria: &[&Criterion], stack: usize) -> BTreeMap<u32, f64
         let mut sum = 0.0;
         for criterion in criteria {
             let value = *criterion.values[stack].get(&block)?;
+            let value = criterion.least.map_or(value, |least| value.max(least));
             sum += criterion.weight * quality(criterion.measure, value)?;
         }
         Some(sum / all)

@@ -276,7 +276,16 @@ fn criteria(
                 .collect();
             let noun = describe(study, groups, key).full();
             let operation = groups[same[0]].operation;
-            criteria.push(Criterion { aspect, noun, measure, operation, weight: 0.0, values });
+            let least = groups[same[0]].least(measure);
+            criteria.push(Criterion {
+                aspect,
+                noun,
+                measure,
+                operation,
+                weight: 0.0,
+                least,
+                values,
+            });
         }
         let shares = (criteria.len() - before).max(1) as f64;
         criteria[before..].iter_mut().for_each(|c| c.weight = f64::from(aspect.weight) / shares);

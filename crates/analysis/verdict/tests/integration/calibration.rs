@@ -45,6 +45,18 @@ fn two_modes_are_not_called_level() {
     }
 }
 
+/// With 12 to 20 blocks 5 % were found in a quarter to a third of such campaigns: a pilot that
+/// shows two modes asks for so many that they are found.
+#[test]
+fn two_modes_ask_for_as_many_blocks_as_find_the_effect() {
+    let fixture = RunFixture::new(4, 1).expect("a study");
+    let model = NOISE_MODELS.iter().find(|model| model.name == "two modes").expect("a model");
+    let got = power(&fixture, model, 6, 20);
+    assert!(got.blocks >= 50, "{got:?}");
+    assert!(at_least(got.found, 90.0), "{got:?}");
+    assert!(at_most(got.wrong, 5.0), "{got:?}");
+}
+
 /// The tables say what each world is like.
 #[test]
 fn every_noise_model_says_what_it_is_like() {

@@ -1,6 +1,6 @@
 //! The table of docs/reference/audits.md is that of the audits. `UPDATE=1` writes it anew.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const BEGIN: &str = "<!-- The audits: written by `UPDATE=1 cargo test -p disklab-verdict --test integration docs`. -->\n";
 const END: &str = "<!-- The end of the audits. -->\n";
@@ -56,4 +56,38 @@ fn every_promise_has_a_test_that_exists() {
             assert!(all.contains(&format!("fn {name}(")), "no test is called {name}: {row}");
         }
     }
+}
+
+/// The source of a crate's module: `store::claim`, `engine::devices`, `bench::safety::*`.
+fn is_module(crates: &[PathBuf], name: &str) -> bool {
+    let (of, module) = name.split_once("::").unwrap_or((name, ""));
+    let module = module.trim_end_matches("::*").replace("::", "/");
+    let at = |folder: &&PathBuf| folder.file_name().is_some_and(|name| name == of);
+    crates.iter().filter(at).any(|folder| {
+        ["src", "tests/integration"].iter().any(|part| {
+            let path = folder.join(part).join(&module);
+            path.is_dir() || path.with_extension("rs").is_file()
+        })
+    })
+}
+
+/// What SECURITY.md promises is held by tests that are where it says.
+#[test]
+fn promises_of_security_are_held_by_modules_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let folders = |path: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path()).collect()
+    };
+    let mut crates = folders(&root.join("crates"));
+    crates.extend(crates.clone().iter().flat_map(|group| folders(group)));
+    let text = std::fs::read_to_string(root.join("SECURITY.md")).expect("SECURITY.md");
+    let mut promises = 0;
+    for row in text.lines().filter(|line| line.starts_with("| ") && line.ends_with("` |")) {
+        let held_by = row.trim_end_matches(" |").rsplit(" | ").next().unwrap_or_default();
+        for name in held_by.split('`').skip(1).step_by(2) {
+            assert!(is_module(&crates, name), "there is no {name}: {row}");
+        }
+        promises += 1;
+    }
+    assert!(promises >= 15, "{promises} promises name their tests");
 }

@@ -11,7 +11,9 @@ use disklab_source::{Source, SourceError};
 use super::Format;
 use super::time::direction_of;
 use crate::json::{Json, Value, parse};
-use crate::reading::{Reading, Work, check_count, figure, id_of, nanoseconds, one_line, step};
+use crate::reading::{
+    Reading, Repeat, Work, check_count, figure, id_of, nanoseconds, one_line, step,
+};
 
 pub(super) const FORMAT: Format = Format {
     name: "hyperfine-json",
@@ -30,14 +32,18 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
     if results.is_empty() {
         return Err(report.place.error("there are no results of hyperfine here"));
     }
-    let mut readings = Vec::new();
+    let mut readings: Vec<Reading> = Vec::new();
+    let mut runs = 0;
     for result in results {
-        command(result, &mut readings)?;
+        let reading = command(result, runs)?;
+        runs += reading.repeats.len();
+        readings.push(reading);
     }
     Ok(readings)
 }
 
-fn command(result: &Json, readings: &mut Vec<Reading>) -> Result<(), SourceError> {
+/// All runs of a command, of which there were so many before.
+fn command(result: &Json, before: usize) -> Result<Reading, SourceError> {
     let Some(command) = result.text("command") else {
         return Err(result.place.error("this result names no command"));
     };
@@ -49,40 +55,53 @@ fn command(result: &Json, readings: &mut Vec<Reading>) -> Result<(), SourceError
         )));
     }
     let codes = result.list("exit_codes")?;
-    let (user, system) = (result.number("user")?, result.number("system")?);
     let (direction, is_open) = direction_of(&command);
-    let work = work(result, &command);
+    let mut reading = Reading::new(work(result, &command), result.place.clone());
+    let mut step = step("command", vec![figure(direction, 0.0)]);
+    step.cpu = cpu(result)?;
     let command = one_line(&command);
     for (index, time) in times.iter().enumerate() {
+        check_count(before + index + 1, &time.place)?;
         let seconds = time.as_number("times")?;
-        let mut reading = Reading::new(work.clone(), time.place.clone());
-        let mut step = step("command", vec![figure(direction, seconds)]);
-        step.cpu = Cpu {
-            // Means of all runs: hyperfine keeps no others.
-            user_ns: nanoseconds(user.unwrap_or(0.0)),
-            system_ns: nanoseconds(system.unwrap_or(0.0)),
-            ..Cpu::default()
-        };
-        reading.steps = vec![step];
-        reading.direction_is_open = is_open;
-        reading.command = Some(command.clone());
-        reading.notes.push("CPU time is hyperfine's mean over all runs.".to_owned());
-        if let Some(Value::Number(code)) = codes.get(index).map(|c| &c.value)
-            && code != "0"
-        {
-            reading.failure = Some(format!("'{command}' ended with exit code {code}"));
-        } else if seconds <= 0.0 {
-            // It takes the mean start of a shell off each time, and shows 0 for less.
-            reading.failure = Some(format!(
-                "hyperfine shows 0 s for this run of '{command}': it was over within the time that \
-                 hyperfine takes off for the start of its shell; give the command more to do, or \
-                 run it without a shell (hyperfine --shell=none)"
-            ));
-        }
-        readings.push(reading);
-        check_count(readings.len(), &time.place)?;
+        let code = codes.get(index).map(|code| &code.value);
+        reading.repeats.push(Repeat {
+            elapsed_ns: nanoseconds(seconds),
+            failure: failure(&command, seconds, code),
+            place: time.place.clone(),
+        });
     }
-    Ok(())
+    reading.steps = vec![step];
+    reading.direction_is_open = is_open;
+    reading.command = Some(command);
+    reading.notes.push("CPU time is hyperfine's mean over all runs.".to_owned());
+    Ok(reading)
+}
+
+/// Means of all runs: hyperfine keeps no others.
+fn cpu(result: &Json) -> Result<Cpu, SourceError> {
+    let (user, system) = (result.number("user")?, result.number("system")?);
+    Ok(Cpu {
+        user_ns: nanoseconds(user.unwrap_or(0.0)),
+        system_ns: nanoseconds(system.unwrap_or(0.0)),
+        ..Cpu::default()
+    })
+}
+
+/// Why a run has no figure, if it has none.
+fn failure(command: &str, seconds: f64, code: Option<&Value>) -> Option<String> {
+    if let Some(Value::Number(code)) = code
+        && code != "0"
+    {
+        return Some(format!("'{command}' ended with exit code {code}"));
+    }
+    // It takes the mean start of a shell off each time, and shows 0 for less.
+    (seconds <= 0.0).then(|| {
+        format!(
+            "hyperfine shows 0 s for this run of '{command}': it was over within the time that \
+             hyperfine takes off for the start of its shell; give the command more to do, or \
+             run it without a shell (hyperfine --shell=none)"
+        )
+    })
 }
 
 fn work(result: &Json, command: &str) -> Work {

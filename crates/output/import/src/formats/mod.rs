@@ -82,6 +82,11 @@ impl Format {
     /// # Errors
     /// Where it is none, or a figure in it is none; the error shows the place.
     pub fn read(&self, source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
+        Ok(self.read_joined(source)?.into_iter().flat_map(Reading::each).collect())
+    }
+
+    /// As [`Self::read`], with many runs of one command as one reading that has repeats.
+    pub(crate) fn read_joined(&self, source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
         let readings = (self.read)(source)?;
         readings.iter().try_for_each(check_ranges)?;
         Ok(readings)

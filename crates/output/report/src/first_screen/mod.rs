@@ -7,12 +7,12 @@ mod speed;
 mod text;
 
 use disklab_units::Bytes;
-use disklab_verdict::{Guess, Purpose, Recommendation, Severity, recommend};
+use disklab_verdict::{Confidence, Guess, Purpose, Recommendation, Severity, recommend};
 
 use crate::Report;
 
 pub(crate) use label::label;
-pub(crate) use next::{NextStep, next_steps};
+pub(crate) use next::{NextStep, SETTLE, next_steps};
 pub(crate) use speed::speeds;
 pub use text::{TextStyle, first_screen};
 
@@ -114,6 +114,12 @@ impl FirstScreen {
     /// Whether any answer is one to all that its purpose asks for.
     pub(crate) fn has_whole_answers(&self) -> bool {
         self.recommendations.iter().any(|r| r.why_not.is_none() && !r.guesses.is_empty())
+    }
+
+    /// Whether something that decides was not measured.
+    pub(crate) fn is_partial(&self) -> bool {
+        let mut guesses = self.recommendations.iter().flat_map(|r| &r.guesses);
+        guesses.any(|guess| guess.confidence == Confidence::Partial)
     }
 
     /// Whether more samples could settle something.

@@ -1,15 +1,20 @@
 //! What one can do next: commands that suit the run that was just made.
 
-use disklab_store::RunInfo;
+use disklab_store::{BenchKind, Origin, RunInfo};
 
 use super::FirstScreen;
 use crate::Report;
-use crate::view::study_word;
+use crate::view::{settle_command, study_word};
+
+/// What more repeats would decide.
+pub(crate) const SETTLE: &str = "Decide what is inconclusive";
+/// The shipped study that measures what every purpose needs.
+const WHOLE: &str = "nas";
 
 /// A command, and what for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NextStep {
-    /// 'Settle what is open'.
+    /// 'Decide what is inconclusive'.
     pub(crate) what: &'static str,
     /// As one would type it.
     pub(crate) command: String,
@@ -23,11 +28,14 @@ pub(crate) fn next_steps(report: &Report, screen: &FirstScreen, page: &str) -> V
     let study = study_word(report);
     let bench = info.bench.to_string();
     let run = [vec!["disklab", "run", study], at_bench(info, &bench)].concat();
-    let form: &[&str] = if info.is_quick() { &["--quick"] } else { &[] };
-    let is_adaptive = info.options.goal.is_some();
-    if !info.is_import() && screen.is_unsettled() && !is_adaptive {
-        let settle = [run.as_slice(), form, &["--goal", "best"]].concat();
-        steps.push(step("Decide what is inconclusive", &settle));
+    if !info.is_import() && screen.is_unsettled() {
+        let command = settle_command(report);
+        steps.extend(command.map(|command| NextStep { what: SETTLE, command }));
+    }
+    let is_in_making = info.is_lab() || info.bench == Origin::Bench(BenchKind::Loop);
+    if is_in_making && screen.is_partial() && info.study != WHOLE {
+        let whole = ["disklab", "run", WHOLE, "--quick"].to_vec();
+        steps.push(step("Measure the rest", &[whole, at_bench(info, &bench)].concat()));
     }
     if !info.is_import() && (info.scale < 1.0 || info.is_quick()) {
         steps.push(step("In full size", &run));

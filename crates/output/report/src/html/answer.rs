@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::{matrix, picture};
 use crate::Report;
-use crate::first_screen::{FirstScreen, Pick, may_fail, next_steps, space};
+use crate::first_screen::{FirstScreen, Pick, SETTLE, may_fail, next_steps, space};
 
 /// So many classes of drives that may fail can be chosen between; the rest is always shown.
 pub(super) const CHOICES: usize = 6;
@@ -30,8 +30,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen) -> Markup {
 
 fn answers(report: &Report, screen: &FirstScreen) -> Markup {
     let first = screen.first_class();
-    // Besides this page, there are commands that continue.
-    let can_settle = next_steps(report, screen, "").len() > 1;
+    let can_settle = next_steps(report, screen, "").iter().any(|step| step.what == SETTLE);
     let are_chosen = screen.classes.len() > 1 && screen.classes.len() <= CHOICES;
     html! {
         h2.unseen { "Which one to take" }

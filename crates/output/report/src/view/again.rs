@@ -1,6 +1,6 @@
 //! How to make a run's samples again.
 
-use disklab_store::{RunInfo, Session};
+use disklab_store::{GoalChoice, RunInfo, Session};
 
 use crate::Report;
 
@@ -9,6 +9,22 @@ use crate::Report;
 /// ran a part of the cells. The same command that read an imported run.
 pub(crate) fn command_line(report: &Report) -> String {
     command(&report.info, &report.sessions)
+}
+
+/// The command that runs the same cells until the best stack of each question is known; none
+/// where the run was such a campaign, and had all the time that it wanted.
+pub(crate) fn settle_command(report: &Report) -> Option<String> {
+    settle(&report.info, &report.sessions)
+}
+
+fn settle(info: &RunInfo, sessions: &[Session]) -> Option<String> {
+    if info.options.goal.is_some() && info.options.budget.is_none() {
+        return None;
+    }
+    let mut info = info.clone();
+    info.options.goal.get_or_insert(GoalChoice::Best);
+    (info.options.budget, info.options.precision) = (None, None);
+    Some(shell_words::join(words(&info, sessions, None)))
 }
 
 /// The study as it is named on the command line.
@@ -29,6 +45,11 @@ fn command(info: &RunInfo, sessions: &[Session]) -> String {
     {
         return shell_words::join(&session.command);
     }
+    shell_words::join(words(info, sessions, Some(info.seed)))
+}
+
+/// The words of a command that does what a run did.
+fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String> {
     let mut words = ["disklab", "run", study(info, sessions)].map(str::to_owned).to_vec();
     if info.is_quick() {
         words.push("--quick".to_owned());
@@ -37,7 +58,9 @@ fn command(info: &RunInfo, sessions: &[Session]) -> String {
     if !info.is_lab() {
         option("on", info.bench.to_string());
     }
-    option("seed", info.seed.to_string());
+    if let Some(seed) = seed {
+        option("seed", seed.to_string());
+    }
     if !info.options.is_adaptive() {
         option("repeats", info.repeats.to_string());
     }
@@ -58,7 +81,7 @@ fn command(info: &RunInfo, sessions: &[Session]) -> String {
             _ => option(name, value),
         }
     }
-    shell_words::join(words)
+    words
 }
 
 /// The study as it is named on the command line: a shipped one by its id, which lies in no
@@ -149,6 +172,19 @@ mod tests {
             "disklab run studies/nas.toml --on loop --seed 8765432109876543 --goal best \
              --scratch /tmp/x"
         );
+    }
+
+    #[test]
+    fn what_is_open_is_settled_with_the_same_cells() {
+        let typed = [session(&["disklab", "run", "nas"])];
+        let settled = |options: &[(&str, &str)]| settle(&info("lab", options), &typed);
+        assert_eq!(
+            settled(&[("only", "a/*:*"), ("quick", "yes")]).as_deref(),
+            Some("disklab run nas --quick --scale 0.015625 --goal best --only 'a/*:*'")
+        );
+        assert_eq!(settled(&[("goal", "best"), ("looks", "12")]), None, "it had all its blocks");
+        let had_no_time = settled(&[("goal", "rank"), ("looks", "12"), ("budget", "60 s")]);
+        assert_eq!(had_no_time.as_deref(), Some("disklab run nas --scale 0.015625 --goal rank"));
     }
 
     #[test]

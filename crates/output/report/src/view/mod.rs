@@ -11,7 +11,7 @@ mod smart;
 mod traffic;
 
 pub(crate) use absent::{Absences, absences, all_absences};
-pub(crate) use again::{command_line, prerequisites, study_word};
+pub(crate) use again::{command_line, prerequisites, settle_command, study_word};
 pub(crate) use disklab_units::count;
 pub(crate) use finding::{Kind, kinds, severity_word};
 pub(crate) use latency::{PERCENTILES, curve, percentile_name, percentiles, position};

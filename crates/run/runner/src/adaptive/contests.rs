@@ -162,9 +162,10 @@ fn stacks(
 
 fn values(answer: &Answer, group: Option<&Group>, blocks: u32) -> Vec<Option<f64>> {
     let mut values = vec![None; blocks as usize];
-    for observation in group.into_iter().flat_map(|g| &g.observations) {
+    let Some(group) = group else { return values };
+    for observation in &group.observations {
         if let Some(value) = values.get_mut(observation.block as usize) {
-            *value = observation.value(answer.measure);
+            *value = group.compared(observation, answer.measure);
         }
     }
     values
