@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 use crate::measured::Summed;
 use crate::{Band, Catalogue, Finding, Kind, MeasuredRun, Row, Tally};
 
-/// Where a row stands.
+/// The status of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowStatus {
-    /// Ours lies within what is accepted.
+    /// The measured value lies within what is accepted.
     Reproduced,
-    /// Ours lies outside.
+    /// The measured value lies outside.
     NotReproduced,
-    /// There is no figure of ours.
+    /// There is no measured value.
     NotRun,
-    /// Ours is there, but nothing was published to hold it against.
+    /// There is a measured value, but nothing was published to compare it with.
     NothingPublished,
 }
 
-/// A figure of ours, in the row's unit; a ratio for ratios and orders.
+/// A measured value, in the row's unit; a ratio for ratios and orders.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MeasuredValue {
     /// The figure.
@@ -31,7 +31,7 @@ pub struct MeasuredValue {
     pub n: usize,
 }
 
-/// A row, ours beside it, and what follows.
+/// A row, the measured value, and what follows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgedRow {
     /// What was published.
@@ -39,23 +39,23 @@ pub struct JudgedRow {
     pub row: Row,
     /// What meets it; none where nothing was published.
     pub accepted: Option<Band>,
-    /// Ours.
+    /// The measured value.
     pub measured: Option<MeasuredValue>,
-    /// Ours ÷ published; for orders ours itself, which is subject ÷ baseline.
+    /// Measured ÷ published; for orders the measured value itself, which is subject ÷ baseline.
     pub quotient: Option<f64>,
-    /// Where it stands.
+    /// The row's status.
     pub status: RowStatus,
-    /// Whether the whole interval stands where its centre does; none where there is
-    /// no interval.
+    /// Whether the whole interval has the status of its centre; `None` if there is no
+    /// interval.
     pub is_certain: Option<bool>,
     /// Whether it is one of those that are counted: published, and not bound by the
     /// processor.
     pub counts: bool,
     /// The unit of the published value, as read.
     pub read_unit: String,
-    /// Why there is no figure of ours, or what was done to it.
+    /// Why there is no measured value, or what was done to it.
     pub measured_note: Option<String>,
-    /// Why it is missed, where that is known; none where it is met.
+    /// Why it is not reproduced, if that is known; `None` if it is reproduced.
     pub finding: Option<Finding>,
 }
 

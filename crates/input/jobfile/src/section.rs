@@ -26,7 +26,7 @@ pub struct Setting {
 
 impl Setting {
     /// An option of a job: its name, its value where it has one, where both
-    /// stand, and whether it stands in a `[global]` section. Its value is read
+    /// stand, and whether it is in a `[global]` section. Its value is read
     /// later, by [`Section::job`](Section::job).
     ///
     /// # Errors
@@ -130,7 +130,7 @@ pub struct Section {
 
 impl Section {
     /// A section called `name` with these settings, in order; of several with
-    /// one name the last holds.
+    /// one name the last wins.
     pub fn new(header: String, place: Location, settings: Vec<Setting>, policy: Policy) -> Self {
         Self { header, place, settings, policy }
     }
@@ -189,7 +189,7 @@ impl Section {
     }
 
     fn kb_base(&self) -> KbBase {
-        // A wrong value is told when it is read.
+        // A wrong value is reported when it is read.
         match self.get("kb_base") {
             Some("1000") => KbBase::Standard,
             _ => KbBase::Compatible,

@@ -109,7 +109,7 @@ pub fn sections(
     Ok(sections)
 }
 
-/// The name of a section from what stands behind its '['.
+/// The name of a section from what follows its '['.
 fn section_name(rest: &str, place: &Location) -> Result<String, SourceError> {
     let name = rest.strip_suffix(']').map(str::trim).unwrap_or_default();
     if name.is_empty() {

@@ -1,6 +1,6 @@
 //! Text that comes from files and goes to people.
 //!
-//! Titles, names, models of drives, messages of other programs: whoever wrote them may have
+//! Titles, names, models of drives, messages of other programs: their authors may have
 //! put in what a terminal obeys (escape sequences), what turns a line around (bidirectional
 //! controls), or what nobody sees. None of it reaches a terminal or a report as it is:
 //! whatever prints or renders passes its whole text through here, last.

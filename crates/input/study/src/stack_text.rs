@@ -1,7 +1,7 @@
 //! The notation of layers: `md-raid5[chunk=64K]/btrfs[compress=zlib]`, bottom-up.
 //!
-//! What stands in quotes within brackets is never split: `ext4[mkfs='-O ^a,^b']`. Quotes
-//! around a whole value go; those within one stay, for whoever reads it as a shell does.
+//! What is quoted within brackets is never split: `ext4[mkfs='-O ^a,^b']`. Quotes
+//! around a whole value go; those within one stay, for code that reads it as a shell does.
 
 use std::fmt;
 

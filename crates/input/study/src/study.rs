@@ -29,7 +29,7 @@ pub struct Study {
     pub draws: Draws,
     /// Stack that others are compared with, by default.
     pub baseline: Option<String>,
-    /// The drives it stands on.
+    /// The drives below it.
     pub drives: Vec<DriveSpec>,
     /// The processor whose work the lab charges for: a name, or a table with its
     /// figures; none where work is free.
@@ -42,7 +42,7 @@ pub struct Study {
     /// Throughput of a bus that all drives share in the lab, as behind a port
     /// multiplier or a slow chipset; none where each has its own.
     pub lab_bus: Option<BytesPerSecond>,
-    /// The host below the guest in the lab, a table; none where the guest stands on the
+    /// The host below the guest in the lab, a table; `None` if the guest is directly on the
     /// drives themselves.
     pub lab_host: Option<Node>,
     /// The stacks, in the order of the file.
@@ -80,7 +80,7 @@ impl Positions {
     }
 }
 
-/// One drive that a study stands on.
+/// One drive of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DriveSpec {
     /// Its name in the study, such as `hgst-1`.
@@ -104,7 +104,7 @@ pub struct StackSpec {
     pub file_system: String,
     /// Layers, bottom-up.
     pub layers: Vec<LayerSpec>,
-    /// Which of the study's drives it stands on, by index.
+    /// Which of the study's drives it uses, by index.
     pub drives: Vec<usize>,
     /// Whether the drives' write cache must be on or off; as it is where absent.
     pub write_cache: Option<bool>,

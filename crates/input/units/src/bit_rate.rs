@@ -39,7 +39,7 @@ const PREFIXES: [(&str, f64); 9] = [
     ("Gi", 1_073_741_824.0),
 ];
 
-/// What may stand behind a prefix, and how many bits it means. The case tells bits
+/// What may follow a prefix, and how many bits it means. The case tells bits
 /// from bytes.
 const ENDINGS: [(&str, f64); 6] =
     [("bit/s", 1.0), ("bits/s", 1.0), ("bps", 1.0), ("b/s", 1.0), ("byte/s", 8.0), ("B/s", 8.0)];

@@ -4,7 +4,7 @@
 //!
 //! Both dialects are read, Filebench 1.5 and 1.4.9 with its `usage`, `foreach`,
 //! `define randvar`, `stats` and `set $a=$b*$c`. Errors have line and column, and
-//! say what was expected. What is accepted without effect stands in
+//! say what was expected. What is accepted without effect is in
 //! [`Personality::notes`].
 //!
 //! # Reading
@@ -54,7 +54,7 @@
 //!
 //! # Differences from Filebench
 //!
-//! Mended, whatever `strict` says, as scripts that relied on them did not run: local
+//! Fixed, whatever `strict` says, as scripts that relied on them did not run: local
 //! variables of composites have values; a name may be a word of the language or have
 //! one letter; an unknown name, a variable that is not set, a `randtable` that is not
 //! 100 % and an attribute given twice are errors before anything is touched; there are

@@ -33,7 +33,7 @@ pub(crate) fn time(fields: &mut Fields<'_>, name: &str) -> Result<u64, SourceErr
     parse_time(fields.require(name)?, name)
 }
 
-/// The same, where it stands at all.
+/// The same, if it is given.
 pub(crate) fn optional_time(
     fields: &mut Fields<'_>,
     name: &str,

@@ -68,7 +68,7 @@ impl Backend {
         self.drive.next_event().map(|at| at.0)
     }
 
-    /// Lets the drive continue until `now`; appends the numbers of what has ended.
+    /// Advances the drive to `now`; appends the numbers of what has ended.
     pub fn advance(&mut self, now: u64, ended: &mut Vec<u64>) {
         self.drive.advance(Nanos(now), &mut self.ended);
         for completion in std::mem::take(&mut self.ended) {

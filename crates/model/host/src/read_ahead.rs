@@ -110,7 +110,7 @@ impl ReadAhead {
     }
 
     fn submit(&mut self, page: u64) -> Window {
-        // A marker in the first page would be met at once: both windows are read now.
+        // A marker in the first page would be reached at once: both windows are read now.
         if page == self.start && self.size == self.async_size {
             let more = self.following(self.size);
             if self.size + more <= self.max {

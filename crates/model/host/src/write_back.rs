@@ -75,7 +75,7 @@ impl WriteBack {
         self.pages
     }
 
-    /// Whether `more` pages may become dirty beside those that are; a request larger than
+    /// Whether `more` pages may become dirty in addition to those that are; a request larger than
     /// the limit goes alone.
     pub fn admits(&self, dirty: u64, more: u64) -> bool {
         let now = dirty + self.pages + self.reserved;

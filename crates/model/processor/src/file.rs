@@ -23,7 +23,7 @@ pub struct Processor {
     /// What a reader of its figures must know; empty where there is nothing.
     pub note: String,
     /// What kernel threads and interrupts do is charged by this part of it: as many
-    /// processors do it beside the programs. From 1.
+    /// processors do it in parallel with the programs. From 1.
     pub processors: u64,
     /// What is charged, of [`COSTS`], in ns: for each piece or for each KiB. What is
     /// not here is free.

@@ -3,7 +3,7 @@
 //! In the lab's virtual time, the clock is frozen while the kernel computes. A
 //! processor (`processors/*.toml`) says how long a system call, a checksum or a
 //! parity takes on a machine of its kind; the lab's kernel
-//! (`kernel/patches/processor.patch`) has the clock continue by that, where the work
+//! (`kernel/patches/processor.patch`) advances the clock by that, where the work
 //! is done. `docs/internals/cpu-cost.md` says what that can tell and what it cannot.
 
 mod cost;

@@ -57,7 +57,7 @@ pub struct Curve {
 pub enum Mark {
     /// A line: theory, or a model between its points.
     Line,
-    /// A broken line, for what is beside the point.
+    /// A dashed line, for what is secondary.
     Dashes,
     /// Points: what the model did.
     Points,

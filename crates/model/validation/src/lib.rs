@@ -1,5 +1,5 @@
 //! Checks: what any right model of a drive must do, computed apart from the model,
-//! from what textbooks and data sheets say, and drawn beside what the model does.
+//! from what textbooks and data sheets say, and drawn next to the model's results.
 //!
 //! Pure: no clock, no files. A [`Check`] puts a load on a drive of virtual time and
 //! hands back [`Figure`]s and a [`Chart`]; [`CHECKS`] lists them all. [`page`] makes

@@ -16,7 +16,7 @@ pub struct Document {
     pub text: String,
 }
 
-/// A drive's page, and its pictures in a folder beside it that is called as the drive
+/// A drive's page, and its pictures in a directory next to it, named as the drive
 /// is. `text` is the drive file's. A drive that is like another has no pictures: its
 /// curves look like those of its sibling, to whose page it leads.
 ///

@@ -1,4 +1,4 @@
-//! The drives that figures stand on, where whoever imports them says so.
+//! The drives that figures were measured on, if the user names them.
 
 use disklab_drive::{DriveFile, Kind, by_name};
 use disklab_sample::DriveState;
@@ -16,7 +16,7 @@ const KINDS: [(&str, &str, bool); 2] = [
 /// Arrays have fewer.
 const MOST: usize = 256;
 
-/// The drives that figures stand on: at least one.
+/// The drives that figures were measured on: at least one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drives {
     /// As it was told, such as `hdd:4`.

@@ -16,7 +16,7 @@ pub enum ImportError {
     File {
         /// The file.
         path: PathBuf,
-        /// The system's reason, or ours.
+        /// The system's reason, or disklab's.
         why: String,
     },
     /// What was read does not fit together, or is wanted differently.

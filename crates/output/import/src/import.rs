@@ -30,9 +30,9 @@ pub struct Request {
     pub format: Option<&'static Format>,
     /// The stack of all files that no rule is about.
     pub stack: Option<String>,
-    /// Rules, before those of the tables beside the files.
+    /// Rules, before those of the tables next to the files.
     pub mappings: Vec<Mapping>,
-    /// The drives beneath, where somebody says; else those of the tables beside the files.
+    /// The drives beneath, if given; else those of the tables next to the files.
     pub drives: Option<Drives>,
     /// What the figures become part of.
     pub target: Target,
@@ -68,7 +68,7 @@ pub struct Import {
     pub settings: ImportSettings,
 }
 
-/// A cell, and what a file tells of it.
+/// A cell, and what a file reports of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportedCell {
     /// The cell.
@@ -139,7 +139,7 @@ impl Import {
     }
 }
 
-/// The tables beside the files, by folder.
+/// The tables next to the files, by directory.
 fn tables(files: &[PathBuf]) -> Result<IndexMap<PathBuf, Option<Table>>, ImportError> {
     let mut tables = IndexMap::new();
     for path in files {

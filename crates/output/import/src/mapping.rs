@@ -54,7 +54,7 @@ impl Mapping {
     }
 }
 
-/// What lies beside the files: `import.toml`.
+/// What is next to the files: `import.toml`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     /// The run's title.
@@ -67,7 +67,7 @@ pub struct Table {
     pub mappings: Vec<Mapping>,
 }
 
-/// Name of the table beside the files.
+/// Name of the table next to the files.
 pub const TABLE: &str = "import.toml";
 
 impl Table {

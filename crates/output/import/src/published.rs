@@ -22,7 +22,7 @@ pub const PUBLISHED: &str = "published";
 type Key = (String, String, String, String);
 
 impl Import {
-    /// The published figures of a study: each was published once, whatever stood behind
+    /// The published figures of a study: each was published once, whatever was behind
     /// it. Claims without a figure are left out by name.
     ///
     /// # Errors
@@ -147,7 +147,7 @@ fn seconds_in(workload: &str) -> Option<f64> {
     words.filter_map(|word| word.strip_prefix("run=")?.parse().ok()).next()
 }
 
-/// What stands beside a value in the table.
+/// What accompanies a value in the table.
 fn note(row: &Row) -> String {
     let range = match (row.low, row.high) {
         (Some(low), Some(high)) => format!(", from {low} to {high}"),

@@ -20,7 +20,7 @@ pub struct Reading {
     pub failure: Option<String>,
     /// The program's version, and those of others.
     pub tools: Vec<Tool>,
-    /// What else the output tells of the surroundings, by name.
+    /// What else the output reports of the environment, by name.
     pub surroundings: BTreeMap<String, String>,
     /// What a reader of the figures should know.
     pub notes: Vec<String>,

@@ -85,7 +85,7 @@ pub(crate) fn span(source: &Arc<Source>, start: usize, end: usize) -> Location {
 
 /// A number as programs print it in any locale: `12`, `0.5`, `0,5`, `4.2e-05`. Never
 /// negative, never infinite; separators of thousands are refused, because whether
-/// '1,024' is a thousand or one nobody can tell but from what stands beside it.
+/// Whether '1,024' is a thousand or one follows only from its neighbours.
 pub(crate) fn decimal(text: &str) -> Option<f64> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -104,7 +104,7 @@ pub(crate) fn decimal(text: &str) -> Option<f64> {
     format!("{whole}.{part}e{exponent}").parse().ok().filter(|n: &f64| n.is_finite())
 }
 
-/// A number and the unit that stands behind it, with or without a space: `(12.5,
+/// A number and the unit that follows it, with or without a space: `(12.5,
 /// "MB/s")`. The unit ends at a space, a comma, a bracket or their wide forms.
 pub(crate) fn quantities(text: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();

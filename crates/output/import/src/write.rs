@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::{Import, ImportError, ImportedCell, ImportedSample};
 
-/// Cells beside each of which the text is kept that it was read from. Of more, that would
+/// Cells for each of which the text is kept that it was read from. Of more, that would
 /// be as many folders of a line each: the file itself has them.
 const MOST_RAW: usize = 10_000;
 
@@ -19,7 +19,7 @@ const MOST_RAW: usize = 10_000;
 pub const BENCH: &str = "import";
 
 impl Import {
-    /// Makes a run of it in `folder`, which must not hold one already. Beside each
+    /// Makes a run of it in `folder`, which must not hold one already. Next to each
     /// sample lies the part of the file that it was read from, unless there are very many.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::Report;
 
-/// Figures told at the top; all stand in the table.
+/// Figures listed at the top; all are in the table.
 const LISTED: usize = 8;
 
 /// What the run keeps of it; none where it ran a fixed number of times, or is not over. What

@@ -27,7 +27,7 @@ pub struct Facts {
     /// All commands of the first finished cell of each stack and workload, in
     /// the study's order.
     pub traces: Vec<CellTrace>,
-    /// What drives that tell of it wrote to their own media, per stack, workload and
+    /// What drives that report it wrote to their own media, per stack, workload and
     /// step, in the order in which they first came up.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<MediumWrites>,
@@ -68,7 +68,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Median and largest of `values`, which may stand in any order; values that
+    /// Median and largest of `values`, which may be in any order; values that
     /// are not finite do not count. Nothing where there are none.
     pub fn of(values: &[f64]) -> Option<Self> {
         let mut values: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
@@ -91,7 +91,7 @@ pub struct StackOverhead {
     pub settle: Spread,
     /// Syncing and dropping caches.
     pub caches: Spread,
-    /// Taking everything down.
+    /// Tearing everything down.
     pub tear_down: Spread,
     /// Make, caches and take-down together.
     pub total: Spread,

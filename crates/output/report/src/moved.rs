@@ -11,9 +11,9 @@ use crate::html::document;
 pub struct MovedClaim {
     /// As shipped.
     pub shipped: JudgedRow,
-    /// Ours in the other runs, in the row's unit.
+    /// The measured value in the other runs, in the row's unit.
     pub figures: Vec<f64>,
-    /// Whether it turns in any of them, or is met in some and missed in others.
+    /// Whether it reverses in any of them, or is reproduced in some and not in others.
     pub changes: bool,
 }
 

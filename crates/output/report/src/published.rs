@@ -7,7 +7,7 @@ use disklab_verdict::Analysis;
 
 use crate::ReportError;
 
-/// What was published about the run's study, beside what the run measured; none where
+/// What was published about the run's study, with what the run measured; `None` if
 /// nothing was.
 pub(crate) fn published_rows(
     info: &RunInfo,

@@ -24,7 +24,7 @@ pub struct Report {
     pub analysis: Analysis,
     /// Surroundings, overhead, notes, commands.
     pub facts: Facts,
-    /// What was published about the study, beside ours; none where nothing was.
+    /// Published and measured results; `None` if nothing was published about the study.
     pub published: Option<Comparison>,
     /// What came of a campaign that decided as it went how long to run; none of others.
     pub campaign: Option<Outcome>,

@@ -1,4 +1,4 @@
-//! Runs: one folder with a SQLite file and the raw outputs beside it.
+//! Runs: one directory with a SQLite file and the raw outputs next to it.
 
 mod bench_kind;
 mod bus;

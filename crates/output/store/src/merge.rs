@@ -22,7 +22,7 @@ struct Chosen {
 impl Run {
     /// Makes one run in `folder` of parts of one study that were run in the lab, each with
     /// other cells: what one run of all these cells with the same seed would be. In the lab
-    /// a cell's figures do not depend on when and where it runs, nor on what runs beside it.
+    /// a cell's figures do not depend on when and where it runs, nor on what runs at the same time.
     ///
     /// Cells keep the order of their blocks, and within a block that of the parts. Where
     /// two parts have the same cell, the one that is done is taken. The raw outputs are

@@ -1,4 +1,4 @@
-//! What a run's figures stand on: in what two runs differ that should be one.
+//! Provenance of a run's results: in what two runs differ that should be one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -128,7 +128,7 @@ fn lab_kernel_words(environment: &Environment) -> String {
 }
 
 impl RunInfo {
-    /// What the run's figures stand on.
+    /// Provenance of the run's results.
     pub fn provenance(&self) -> Provenance<'_> {
         Provenance {
             disklab: &self.disklab,

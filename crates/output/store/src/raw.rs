@@ -40,7 +40,7 @@ pub(crate) fn begin(folder: &Path, cell: &Cell) -> Result<PathBuf, StoreError> {
     Ok(path)
 }
 
-/// Writes the command trace beside the outputs and gives the folder its final name.
+/// Writes the command trace next to the outputs and gives the directory its final name.
 pub(crate) fn finish(folder: &Path, cell: &Cell, trace: &[TraceEntry]) -> Result<(), StoreError> {
     let path = part(folder, cell)?;
     is_directory(&path)?;

@@ -367,7 +367,7 @@ fn check_version(path: &Path, connection: &Connection) -> Result<(), StoreError>
     Err(StoreError::OtherFormat { path: path.to_owned(), format: version, known: VERSION })
 }
 
-/// Why a database that has no format of ours is none: what a crash between making the file
+/// Why a database without disklab's format is not one: what a crash between making the file
 /// and writing into it leaves, or somebody else's.
 fn no_run_in(path: &Path, connection: &Connection) -> Result<StoreError, StoreError> {
     let is_empty = untrusted::is_empty(connection).map_err(StoreError::sqlite(path))?;

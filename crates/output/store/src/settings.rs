@@ -20,7 +20,7 @@ pub struct RunSettings {
     pub memory: Option<Bytes>,
     /// The bus that the lab's drives share.
     pub bus: Option<Bus>,
-    /// Whose processor's work is charged for: a name, a file, or `none`.
+    /// The processor model that CPU time is charged for: a name, a file, or `none`.
     pub processor: Option<String>,
     /// Fields of drive models, as `MODEL:TABLE.FIELD=VALUE`.
     pub set_drive: Vec<String>,

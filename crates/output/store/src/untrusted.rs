@@ -2,7 +2,7 @@
 //! memory, nor touch another file.
 //!
 //! What SQLite advises for such files (sqlite.org/security.html), and two things besides:
-//! the schema must be exactly ours, and a journal must name no other file.
+//! the schema must be exactly disklab's, and a journal must name no other file.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -21,14 +21,14 @@ use crate::schema::SCHEMA;
 
 /// Bytes of a text in a database: the largest samples have a few MB.
 const LONGEST_TEXT: i32 = 64 << 20;
-/// Bytes of a statement; ours have less than 1 KiB.
+/// Bytes of a statement; disklab's have less than 1 KiB.
 const LONGEST_STATEMENT: i32 = 64 << 10;
 /// Steps of SQLite's machine that one call may take: a million cells are read in some
 /// 30 million.
 const MOST_STEPS: u64 = 1_000_000_000;
 /// After so many steps they are counted.
 const STEPS_AT_ONCE: i32 = 10_000;
-/// Names in a schema, far above ours.
+/// Names in a schema, far above disklab's.
 const MOST_NAMES: usize = 100;
 
 /// The steps that SQLite's machine has taken since [`Steps::restart`].
@@ -41,7 +41,7 @@ impl Steps {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// Breaks statements off that take more steps than any of ours.
+    /// Ends statements that take more steps than any of disklab's.
     fn watch(&self, connection: &Connection) {
         let steps = Arc::clone(&self.0);
         let at_once = STEPS_AT_ONCE as u64;

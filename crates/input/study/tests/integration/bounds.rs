@@ -4,7 +4,7 @@ use disklab_source::SourceError;
 use disklab_study::{Study, load, order};
 use proptest::prelude::*;
 
-/// Seconds that this thread has had a processor; other tests run beside it.
+/// Seconds that this thread has had a processor; other tests run in parallel.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or_default() / 1e9

@@ -29,7 +29,7 @@ pub(super) struct RandomDefinition {
     pub attributes: Attributes,
 }
 
-/// Something defined, with the script that it stands in.
+/// Something defined, with the script that it is in.
 #[derive(Debug, Clone)]
 pub(super) struct Defined<T> {
     pub source: Arc<Source>,

@@ -41,7 +41,7 @@ const FILESET: &[&str] = &[
     "filesizegamma",
 ];
 
-/// Upstream has 16; each of ours costs a few hundred bytes.
+/// Upstream has 16; each one costs a few hundred bytes.
 const MAX_FILESETS: usize = 1024;
 
 impl Binder {

@@ -82,7 +82,7 @@ pub(super) struct Builder<'b> {
     pub dialect: Dialect,
     pub composites: &'b Composites,
     pub rows: Vec<String>,
-    /// Where each name stands in `rows`.
+    /// Where each name is in `rows`.
     pub row_ids: HashMap<String, RowId>,
     pub count: usize,
     pub pending: Vec<Pending>,
@@ -310,7 +310,7 @@ impl Building<'_, '_> {
         })
     }
 
-    /// A posset of the old dialect: positions drawn beforehand. Ours are drawn as
+    /// A posset of the old dialect: positions drawn beforehand. Here they are drawn as
     /// they are used.
     fn posset(&mut self) -> Result<(), SourceError> {
         let (name, place) = self.builder.binder.text_of(&self.fields, "possetname", self.scope)?;

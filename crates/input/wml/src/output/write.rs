@@ -54,7 +54,7 @@ impl Output {
         text
     }
 
-    /// The summary of all I/O, as it stands in the log after `elapsed` seconds since
+    /// The summary of all I/O, as it is in the log after `elapsed` seconds since
     /// the program began.
     pub fn summary(&self, all: &Counts, elapsed: f64) -> String {
         let operations = self.count(all.operations);

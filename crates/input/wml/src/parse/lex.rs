@@ -2,7 +2,7 @@
 //!
 //! The rules are those of `parser_lex.l`, with three fixed: a name may have one
 //! letter (`$a`), words of the language may be used as names (`name=size`), and
-//! `\"` may stand in a text.
+//! `\"` may be in a string.
 
 use std::iter::Peekable;
 use std::ops::Range;

@@ -76,7 +76,7 @@ impl Bitmap {
     }
 
     /// A word has become empty: says so above, and takes it back where the word has
-    /// been filled meanwhile. Whoever filled it before the summary was cleared set
+    /// been filled meanwhile. The thread that filled it before the summary was cleared set
     /// the summary for nothing, so it is this thread's to fix.
     fn emptied(&self, level: usize, word: usize) {
         let Some(above) = self.word(level + 1, word / 64) else { return };

@@ -10,7 +10,7 @@ use super::bitmap::Bitmap;
 #[repr(align(128))]
 struct Rotor(AtomicUsize);
 
-/// Entries that can be picked. Whoever has picked one has it alone until it is put
+/// Entries that can be picked. A thread that has picked one owns it until it is put
 /// back, here or into another pool: Filebench's BUSY. No thread ever waits.
 #[derive(Debug)]
 pub struct Pool {

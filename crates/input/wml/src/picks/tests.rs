@@ -169,7 +169,7 @@ fn files_come_and_go() {
     let old = picks.existing.pick().expect("some exist");
     assert_eq!(old, 0);
     picks.missing.put(old);
-    // The rotor stands at 9; then it begins again.
+    // The rotor is at 9; then it begins again.
     assert_eq!(picks.missing.pick(), Some(9));
     assert_eq!(picks.missing.pick(), Some(0));
     assert_eq!(picks.missing.pick(), None);

@@ -95,7 +95,7 @@ impl RandomVariable {
     }
 }
 
-/// A `rand48` state that threads share. Upstream's threads race for it; ours
+/// A `rand48` state that threads share. Upstream's threads race for it; these
 /// never hand out a state twice.
 struct Shared<'a>(&'a AtomicU64);
 

@@ -7,7 +7,7 @@ use super::rotation::Spindle;
 /// The longest time that a part of positioning may take, ns.
 const SECOND: u64 = 1_000_000_000;
 
-/// The arm and what it stands on.
+/// The arm and the geometry below it.
 #[derive(Debug)]
 pub(crate) struct Arm {
     /// Where sectors lie.
@@ -48,7 +48,7 @@ impl Arm {
 
     /// Positioning time from the angle `here`, if it is below `bound`.
     ///
-    /// Seek and head switch continue at the same time. A write settles longer, unless
+    /// Seek and head switch happen at the same time. A write settles longer, unless
     /// the last operation wrote on this very track; the seeks for writing contain
     /// that already. No such time can exceed 3 s and a revolution, so that it fits 32 bits:
     /// seeks, switches and settling are each 1 s at most (see [`Parameters::check`]),

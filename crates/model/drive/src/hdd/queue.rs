@@ -101,7 +101,7 @@ mod tests {
     use crate::testing::drives;
     use crate::{Operation, Request};
 
-    /// A queue of reads, and who comes first.
+    /// A queue of reads, and which comes first.
     fn first(quality: f64, now: u64, sectors: &[u64]) -> u64 {
         let (_, p) = drives().swap_remove(0);
         let arm = Arm::new(&p, 1);

@@ -10,7 +10,7 @@ pub(crate) struct Spindle {
 
 impl Spindle {
     /// A spindle whose angle at time 0 follows from `seed`: the drives of an array
-    /// do not turn in step. A revolution takes 60 ms at most.
+    /// do not rotate in phase. A revolution takes 60 ms at most.
     pub(crate) fn new(revolution: u64, seed: u64) -> Self {
         let revolution = revolution.clamp(1, 60_000_000) as u32;
         Self { revolution, phase: scatter(seed) % u64::from(revolution) }

@@ -22,7 +22,7 @@ pub struct Layout {
     pub cache_lines: u32,
 }
 
-/// Lines that there must be beside those that hold what the host sees: three that are
+/// Lines needed in addition to those that hold what the host sees: three that are
 /// being filled, two that are being emptied, those that are kept free, and two for
 /// what was overwritten. So the full lines are never all in use.
 pub const SPARE_LINES: u32 = FREE_LINES + 7;

@@ -175,7 +175,7 @@ fn replace_run(runs: &mut Vec<Run>, start: u16, end: u16, value: Option<u32>) {
     let left = runs[first..last].first().filter(|run| run.start < start).map(|r| r.before(start));
     let right = runs[first..last].last().filter(|run| run.end() > end).map(|run| run.from(end));
     let new = value.map(|value| Run { start, length: end - start, value });
-    // Written in order: only the last run grows.
+    // Written sequentially: only the last run grows.
     if first == last
         && let Some(new) = new
         && let Some(before) = first.checked_sub(1).and_then(|before| runs.get_mut(before))

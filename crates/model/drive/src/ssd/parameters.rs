@@ -81,7 +81,7 @@ pub struct Buffer {
     /// Whether it outlasts a loss of power (capacitors): flushes then have nothing
     /// to do.
     pub power_loss_protection: bool,
-    /// What a flush that has something to do takes beside programming the data, such
+    /// What a flush that has something to do takes in addition to programming the data, such
     /// as writing the map out.
     pub flush_overhead: u64,
 }
@@ -97,7 +97,7 @@ pub struct Interface {
     pub queue_depth: u64,
     /// What the controller does for a request before it looks at the next.
     pub command: u64,
-    /// What it does beside for a read of up to 4 KiB, many at a time.
+    /// Its other work for a read of up to 4 KiB, many at a time.
     pub read_overhead: u64,
     /// The same for a larger read.
     pub large_read_overhead: u64,

@@ -182,7 +182,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(100))]
 
-        /// Whatever stands in a file, it is refused in words or makes a drive that works.
+        /// Whatever a file contains, it is refused with a message or makes a drive that works.
         #[test]
         fn no_number_panics(
             line in 0_usize..60,

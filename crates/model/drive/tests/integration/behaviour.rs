@@ -281,7 +281,7 @@ fn the_write_cache_sorts_random_writes() {
     }
 }
 
-/// Writes per turn of `streams` neighbours each, one of each in flight, past the cache.
+/// Writes per revolution of `streams` neighbours each, one of each in flight, past the cache.
 ///
 /// `starts` are sectors, and each stream's next write comes when its last is done.
 fn writes_per_revolution(
@@ -336,7 +336,7 @@ fn queued_neighbours_are_written_in_one_turn_without_a_write_cache() {
 #[test]
 fn streams_that_write_one_at_a_time_fall_in_step_without_a_write_cache() {
     for (id, p) in drives() {
-        // Places at random, in files of 100 MB each.
+        // Random offsets, in files of 100 MB each.
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let starts: Vec<u64> =
             (0..16).map(|file| file * 200_000 + rng.random_range(0..12_500) * 8).collect();

@@ -1,4 +1,4 @@
-//! Solid-state drives: how the model behaves, beside what the formulas say.
+//! Solid-state drives: the model compared with formulas.
 
 use disklab_drive::Operation::{self, Discard, Flush, Read, Write, WriteZeroes};
 use disklab_drive::ssd::{Parameters, SolidState};

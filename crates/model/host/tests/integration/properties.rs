@@ -113,7 +113,7 @@ fn request(id: u64, operation: Operation, sector: u64, sectors: u64) -> Request 
     Request { id, operation, sector, sectors }
 }
 
-/// Has the disk continue until nothing more is to be done but looking for old pages.
+/// Runs the disk until nothing more is to be done but looking for old pages.
 fn run(disk: &mut HostedDrive, until: u64, mut each: impl FnMut(&HostedDrive, Completion)) -> u64 {
     let mut now = 0;
     let mut done = Vec::new();

@@ -44,7 +44,7 @@ const PUBLISHED: [(&str, Published); 1] = [(
 /// Part by which the model may differ from them (issue 5 of this project).
 const TOLERANCE: f64 = 0.1;
 
-/// The chunk sizes of which the course is drawn, MiB.
+/// The chunk sizes whose trend is drawn, MiB.
 const DRAWN: [u64; 4] = [1, 4, 16, 64];
 
 fn run(file: &DriveFile) -> Option<Outcome> {
@@ -60,7 +60,7 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     Some(Outcome { figures, charts: vec![trend(&cliffs), over_chunks(&cliffs, published)] })
 }
 
-/// A cliff's figures beside those that were published.
+/// A cliff's figures and the published ones.
 fn figures_of(cliff: &Cliff, (before, at, after): (f64, f64, f64)) -> [Figure; 3] {
     let chunk = format!("{} MiB chunks", cliff.chunk >> 20);
     let place = cliff.at.map_or(f64::NAN, |bytes| bytes as f64 / GIB);

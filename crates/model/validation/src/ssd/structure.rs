@@ -27,7 +27,7 @@ impl Numbers {
 }
 
 /// `lines` lines of `pages` pages of which the host does not see the part `spare`,
-/// beside the lines that are never free for data: those that are kept free and those
+/// in addition to the lines that are never free for data: those that are kept free and those
 /// that are being filled.
 pub fn spare_layout(spare: f64, lines: u32, pages: u32) -> Layout {
     Layout {

@@ -97,7 +97,7 @@ fn has_size(line: &str) -> bool {
         && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// What may stand in a row of 1.03 behind the size.
+/// What may follow the size in a row of 1.03.
 fn is_figure(field: &str) -> bool {
     let number =
         |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -124,7 +124,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
     Ok(readings)
 }
 
-/// What all forms of the output tell of a run.
+/// What all forms of the output report of a run.
 pub(super) struct BonnieLine {
     pub name: String,
     pub version: Option<String>,

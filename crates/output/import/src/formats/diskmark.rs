@@ -4,7 +4,7 @@
 //! 2395.41 us>` under `[Read]`, `[Write]`, `[Mix]`; before version 7 `Random Read 4KiB (Q=
 //! 32,T= 1) :  7.892 MB/s [ 1926.8 IOPS]`. Its MB are 10⁶ bytes, as it says. KDiskMark
 //! says the same and shows fio's KiB/s divided by 1000 (`benchmark.cpp`): 1,024,000
-//! bytes. Where operations are told, bytes are worked out from them.
+//! bytes. If operations are reported, bytes are worked out from them.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn is_result(line: &str) -> bool {
     line.contains("MB/s") && line.contains("T=") && (line.contains("(Q=") || line.contains("(T="))
 }
 
-/// What stands above the results.
+/// What is above the results.
 #[derive(Default)]
 struct Head {
     section: Option<Direction>,

@@ -178,7 +178,7 @@ fn fill(
 /// Operations of a summary, and the seconds that they took; none where it counts none.
 fn counted_of(summary: &ParsedSummary) -> Option<(u64, f64)> {
     let operations = u64::try_from(summary.operations).ok().filter(|n| *n > 0)?;
-    // Three digits stand behind the point: more than the clock of 'Run took' has.
+    // There are three digits after the point: more than the clock of 'Run took' has.
     (summary.per_second > 0.0).then(|| (operations, operations as f64 / summary.per_second))
 }
 

@@ -30,7 +30,7 @@ const TIMINGS: [(&str, &str); 4] = [
     ("Timing O_DIRECT disk reads:", "direct-read"),
 ];
 
-/// The step of a line, and what stands behind its label.
+/// The step of a line, and what follows its label.
 fn timing(line: &str) -> Option<(&'static str, &str)> {
     TIMINGS.iter().find_map(|(label, step)| {
         let at = line.find(label)?;

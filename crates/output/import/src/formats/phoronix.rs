@@ -3,7 +3,7 @@
 //! `PhoronixTestSuite/Result`: `Title`, `Description`, `Arguments`, `Scale` (the unit),
 //! `Proportion` (`HIB`: higher is better) and, for each system, `Data/Entry` with
 //! `Identifier`, `Value` and `RawString`, the single runs with colons between them
-//! (`pts-core/objects/pts_result_file.php`). What is told in no unit of data,
+//! (`pts-core/objects/pts_result_file.php`). What is reported in no unit of data,
 //! operations or time is left out.
 
 use std::sync::Arc;
@@ -80,7 +80,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
     Ok(readings)
 }
 
-/// What a result is told in.
+/// The unit of a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Unit {
     /// Bytes per second: how many one is.

@@ -32,7 +32,7 @@ struct Times {
     failure: Option<String>,
 }
 
-/// The text of an elapsed time, in whichever dialect, as it stands in its line.
+/// The text of an elapsed time, in whichever dialect, as it is in its line.
 fn elapsed(line: &str) -> Option<&str> {
     let line = line.trim();
     if let Some(rest) = line.strip_prefix("real") {

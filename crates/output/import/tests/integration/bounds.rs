@@ -34,7 +34,7 @@ fn report(iops: f64) -> String {
     text + "        } } }\n    }\n  ]\n}\n"
 }
 
-/// Seconds that this thread has had a processor; other tests run beside it.
+/// Seconds that this thread has had a processor; other tests run in parallel.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or_default() / 1e9
@@ -90,7 +90,7 @@ fn peak_memory() -> u64 {
 }
 
 /// What reading a file adds to the peak, in times of the file's length. (nextest gives each test
-/// a process of its own; beside others in one process it can only be more.)
+/// a process of its own; with others in one process it can only be more.)
 fn growth(path: &Path, cells: usize) -> f64 {
     let length = std::fs::metadata(path).expect("a file").len();
     let before = peak_memory();

@@ -158,7 +158,7 @@ struct Places {
 const MARGIN: f64 = 5.0;
 
 impl Places {
-    /// Values that are sizes or numbers and range widely stand on a logarithmic
+    /// Values that are sizes or numbers and range widely are on a logarithmic
     /// axis; all others side by side in their order.
     fn of(points: &[&Point]) -> Self {
         let mut values: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! Published claims as lines: what is accepted as a bar, ours as shipped as a mark, and a small
+//! Published claims as lines: what is accepted as a bar, the measured value as shipped as a mark, and a small
 //! dot for each run in which a drive had other values.
 
 use disklab_published::{JudgedRow, RowStatus};

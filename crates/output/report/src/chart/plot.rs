@@ -1,6 +1,6 @@
 //! Curves over an axis. The lines are drawn in a stretched coordinate system of
 //! 100 × 100 with a stroke that does not stretch; markers, whiskers and text
-//! stand at percentages beside it, so that nothing but the distances grows with
+//! are at percentages next to it, so that nothing but the distances grows with
 //! the page.
 
 use std::fmt::Write as _;

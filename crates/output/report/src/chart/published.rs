@@ -16,7 +16,7 @@ use crate::view::published::{published, status, subject};
 /// The axis reaches no further than this many times less or more.
 const REACH: f64 = 30.0;
 
-/// The picture; nothing where no row has a figure of ours.
+/// The picture; nothing if no row has been measured.
 pub(crate) fn chart(comparison: &Comparison) -> Markup {
     let mut groups: IndexMap<&str, Vec<(&JudgedRow, f64)>> = IndexMap::new();
     for judged in &comparison.rows {

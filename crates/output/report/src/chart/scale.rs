@@ -84,7 +84,7 @@ impl Scale {
         if high / low > 100.0 { Self::logarithmic(low, high) } else { Self::linear(high) }
     }
 
-    /// Where a value stands, in percent of the axis; outside values stand at its ends.
+    /// Where a value is, in percent of the axis; outside values are at its ends.
     pub(crate) fn percent(&self, value: f64) -> f64 {
         let (Some(&low), Some(&high)) = (self.ticks.first(), self.ticks.last()) else { return 0.0 };
         let share = if self.logarithmic {

@@ -14,7 +14,7 @@ const WIDTH: usize = 80;
 const LINES: usize = 40;
 /// Stacks in the bars.
 const BARS: usize = 14;
-/// Severe findings that are told.
+/// Severe findings that are listed.
 const SEVERE: usize = 3;
 
 /// How the text may look.

@@ -1,4 +1,4 @@
-//! The first screen of the page: the answers, then one picture, then all stacks beside all
+//! The first screen of the page: the answers, then one picture, then all stacks by all
 //! purposes.
 
 use maud::{Markup, html};

@@ -1,4 +1,4 @@
-//! All stacks beside all purposes: how fast each is next to the best, in colours and words.
+//! All stacks by all purposes: how fast each is next to the best, in colours and words.
 
 use disklab_verdict::{PurposeRank, Recommendation};
 use maud::{Markup, html};

@@ -73,7 +73,7 @@ fn times(n: u32) -> String {
 
 /// Of notes, this many stand open.
 const OPEN_NOTES: usize = 12;
-/// And as many stand on the page at all; a page must load.
+/// And as many are on the page at all; a page must load.
 const MOST_NOTES: usize = 200;
 
 fn notes(report: &Report) -> Markup {
@@ -122,7 +122,7 @@ fn overhead(report: &Report) -> Markup {
     }
 }
 
-/// The cheapest and the dearest stack, in a sentence.
+/// The cheapest and the most expensive stack, in a sentence.
 fn costs(overheads: &[StackOverhead]) -> String {
     let by = |part: fn(&StackOverhead) -> f64| {
         move |a: &&StackOverhead, b: &&StackOverhead| part(a).total_cmp(&part(b))

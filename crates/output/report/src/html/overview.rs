@@ -27,7 +27,7 @@ pub(crate) fn header(report: &Report) -> Markup {
     }
 }
 
-/// The summary, with what is severe beside it.
+/// The summary, with what is severe next to it.
 pub(crate) fn summary(report: &Report, has_answers: bool) -> Markup {
     let analysis = &report.analysis;
     let sentences =

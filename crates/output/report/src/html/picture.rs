@@ -12,7 +12,7 @@ const TOP: f64 = 8.0;
 const BOTTOM: f64 = 88.0;
 /// The height of a line of text, in per cent of the drawing's.
 const LINE: f64 = 5.5;
-/// Names stand at the left of dots beyond this place, so that they stay in the drawing.
+/// Names are at the left of dots beyond this position, so that they stay in the drawing.
 const TICK: f64 = 62.0;
 
 struct Dot<'a> {
@@ -33,7 +33,7 @@ pub(crate) fn section(screen: &FirstScreen) -> Option<Markup> {
     let mut sizes: Vec<u64> = drawn.iter().filter_map(|s| s.usable).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    // Beside each other, stacks of one size say nothing of space.
+    // Next to each other, stacks of one size say nothing about space.
     let differ = match (sizes.first(), sizes.last()) {
         (Some(first), Some(last)) => *last as f64 > *first as f64 * 1.1,
         _ => false,

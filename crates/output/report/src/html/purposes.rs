@@ -81,7 +81,7 @@ fn of_class(class: &Class) -> Markup {
 
 const WHY: &str = "Why";
 
-/// What is told of a class, by what it is; without what is empty.
+/// What is said of a class, by heading; empty parts are left out.
 pub(crate) fn parts(class: &Class) -> impl Iterator<Item = (&'static str, &[String])> {
     [
         (WHY, class.reasons.as_slice()),

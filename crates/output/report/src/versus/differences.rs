@@ -60,7 +60,7 @@ const FACTS: [Fact; 14] = [
     }),
 ];
 
-/// What is told of a drive's state.
+/// What is reported of a drive's state.
 type DriveFact = (&'static str, fn(&DriveState) -> Option<String>);
 
 const DRIVE_FACTS: [DriveFact; 8] = [

@@ -9,7 +9,7 @@ use crate::markdown::{Table, escape};
 
 /// So many rows stand open.
 const OPEN: usize = 20;
-/// So many stand in all: a comment on GitHub takes 65,536 characters.
+/// At most this many rows: a comment on GitHub takes 65,536 characters.
 const MOST: usize = 200;
 /// Differences that stand open before they are folded.
 const OPEN_DIFFERENCES: usize = 6;

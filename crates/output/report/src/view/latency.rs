@@ -54,7 +54,7 @@ pub(crate) fn curve(histogram: &LatencyHistogram) -> Vec<(f64, u64)> {
     points
 }
 
-/// Where a quantile stands on the axis of [`curve`], from 0 to 1.
+/// Where a quantile is on the axis of [`curve`], from 0 to 1.
 pub(crate) fn position(quantile: f64) -> f64 {
     (-(1.0 - quantile).log10() / 4.0).clamp(0.0, 1.0)
 }

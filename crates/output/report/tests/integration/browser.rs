@@ -126,7 +126,7 @@ fn ask(page: &str, scripts: &[&str], width: u32) -> Option<String> {
     Some(seen.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 }
 
-/// The page with these scripts, which its policy lets run beside its own.
+/// The page with these scripts, which its policy lets run in addition to its own.
 fn with_scripts(page: &str, scripts: &[&str]) -> String {
     let (before, rest) = page.split_once("script-src 'sha256-").expect("a policy");
     let digest = |script: &&str| format!(" 'sha256-{}'", STANDARD.encode(Sha256::digest(script)));

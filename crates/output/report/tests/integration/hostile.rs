@@ -150,7 +150,7 @@ fn markup_in_names_is_text() {
 #[test]
 fn markdown_has_no_live_markup() {
     let md = render(&poisoned("<script>*x*[y](z)|`"), Format::Markdown);
-    // Within code spans everything is text; the command stands in one.
+    // Within code spans everything is text; the command is in one.
     let outside = md.lines().filter(|l| !l.starts_with('`') && !l.starts_with("Study"));
     for line in outside {
         assert!(!line.contains("<script>"), "{line}");

@@ -66,7 +66,7 @@ fn the_page_draws_and_tells_each_row() {
         element.attributes.iter().find(|(n, _)| n == "class").map(|(_, v)| v.clone())
     };
     let marks = elements.iter().filter(|e| class(e).as_deref() == Some("mark")).count();
-    // Four rows have a figure of ours and a published one.
+    // Four rows have a measured and a published figure.
     assert_eq!(marks, 4);
     for text in [
         "id=\"published\"",

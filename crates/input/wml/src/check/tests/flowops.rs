@@ -39,7 +39,7 @@ fn every_type_of_flowop_is_read() {
          flowop semblock name=ff,value=10,highwater=20\n\
          flowop sempost name=gg,value=1,target=ff,blocking",
     ));
-    // They stand in a script without 'run', and nothing else is to be said of them.
+    // They are in a script without 'run', and nothing else is to be said of them.
     let [note] = &personality.notes[..] else { panic!("{}", notes(&personality)) };
     assert!(note.message.contains("no 'run'"), "{note}");
     let flowops = &personality.processes[0].threads[0].flowops;

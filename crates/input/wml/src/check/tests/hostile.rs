@@ -42,7 +42,7 @@ proptest! {
         for (at, len, put) in cuts {
             let at = at.index(text.len());
             let end = (at + len).min(text.len());
-            // All of ours are ASCII.
+            // All messages are ASCII.
             text.replace_range(at..end, &put);
         }
         if let Err(error) = read_with(&text, &[]) {

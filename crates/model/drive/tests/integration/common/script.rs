@@ -7,7 +7,7 @@ use proptest::prelude::*;
 /// A request, and how long after the last one it comes, ns.
 pub type Script = Vec<(u64, Request)>;
 
-/// Operations, in these shares of reads and writes beside a few others.
+/// Operations: these shares of reads and writes, and a few others.
 pub fn operation(reads: u32, writes: u32) -> impl Strategy<Value = Operation> + Clone {
     prop_oneof![
         reads => Just(Operation::Read),

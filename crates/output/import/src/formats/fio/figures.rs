@@ -129,7 +129,7 @@ fn bins_of(bins: &Json, unit: f64) -> Result<LatencyHistogram, SourceError> {
 /// 99.9 per cent of 2000 are 1998, and a little more as floats reckon.
 const ROUNDING: f64 = 1e-6;
 
-/// A histogram that is exact at the percentiles that were told. Between two of them
+/// A histogram that is exact at the reported percentiles. Between two of them
 /// stands the middle of both.
 fn percentiles(
     list: &Json,

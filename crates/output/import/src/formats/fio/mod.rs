@@ -139,7 +139,7 @@ fn cpu(jobs: &[&Json]) -> Result<Cpu, SourceError> {
 }
 
 /// What the drives did, where fio tells it in sectors, as newer versions do. Of a device that
-/// stands on others, those others are told too, and count alone.
+/// is built on others, those others are reported too, and count alone.
 fn traffic(report: &Json) -> Result<Vec<DriveTraffic>, SourceError> {
     let mut drives = Vec::new();
     for drive in report.list("disk_util")? {

@@ -43,7 +43,7 @@ fn version_3() {
     assert_eq!((read.elapsed_ns, step.elapsed_ns), (2_000_000_000, 2_000_000_000));
     assert_eq!((step.cpu.user_ns, step.cpu.system_ns), (30_000_000, 50_000_000));
     assert_eq!(reading.tools[0].version, "fio-3.33");
-    // A device that stands on others does not count beside them.
+    // A device that is built on others does not count in addition to them.
     assert_eq!(step.drives.len(), 1);
     assert_eq!((step.drives[0].drive.as_str(), step.drives[0].read_bytes), ("sda", 8_192_000));
 }
