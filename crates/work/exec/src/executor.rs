@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use rustix::process::{
     Signal, getpid, getppid, set_child_subreaper, set_parent_process_death_signal,
 };
 
+use crate::capture::capture;
 use crate::wait::{GRACE, Reason, wait};
 use crate::{
     ExecError, Interrupt, Interrupted, Invocation, OWNER_VARIABLE, Trace, find_program, owner,
@@ -339,12 +339,6 @@ pub(crate) fn tie(command: &mut Command) {
             if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH.into()) }
         });
     }
-}
-
-/// A file in memory to catch output: unlike a pipe it cannot fill up and block,
-/// and a worker that outlives its parent cannot hold it open.
-fn capture(name: &str) -> io::Result<File> {
-    Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
 }
 
 /// What a daemon has written into its output until now, 64 KiB at most. It writes on

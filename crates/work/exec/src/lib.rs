@@ -4,6 +4,7 @@
 //! line lands in the [`Trace`], its processor time is accounted, Ctrl-C stops
 //! it and all that it started, and it dies with disklab. Nothing is ever passed through a shell.
 
+mod capture;
 mod error;
 mod executor;
 mod family;
