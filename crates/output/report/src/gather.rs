@@ -38,7 +38,9 @@ impl Report {
         let published = published::published_rows(&info, &study, &cells, &analysis)?;
         let sessions = run.sessions()?;
         let campaign = crate::campaign::outcome(run)?;
-        Ok(Self { cells, sessions, info, study, analysis, facts, published, campaign })
+        let outputs = cells.iter().map(|record| &record.cell);
+        let outputs = outputs.filter_map(|cell| Some((cell.number, run.outputs(cell)?))).collect();
+        Ok(Self { cells, outputs, sessions, info, study, analysis, facts, published, campaign })
     }
 }
 

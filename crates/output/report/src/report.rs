@@ -1,5 +1,7 @@
 //! What a report is made of, and the forms that it comes in.
 
+use std::collections::BTreeMap;
+
 use disklab_campaign::Outcome;
 use disklab_published::Comparison;
 use disklab_source::{SourceError, printable, printable_json};
@@ -16,6 +18,9 @@ pub struct Report {
     pub info: RunInfo,
     /// All its cells.
     pub cells: Vec<CellRecord>,
+    /// Directories of raw outputs by the cells' numbers, relative to the run's own; a run may
+    /// have none.
+    pub outputs: BTreeMap<u32, String>,
     /// All starts of the program on it.
     pub sessions: Vec<Session>,
     /// Its study, read from the text that the run keeps.

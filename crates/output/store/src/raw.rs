@@ -32,6 +32,13 @@ fn part(folder: &Path, cell: &Cell) -> Result<PathBuf, StoreError> {
     Ok(raw(folder)?.join(name(cell) + UNFINISHED))
 }
 
+/// The directory of a cell's outputs below the run's, if it is there: a run may have been given
+/// away without them.
+pub(crate) fn outputs(folder: &Path, cell: &Cell) -> Option<String> {
+    let path = format!("{RAW}/{}", name(cell));
+    folder.join(&path).is_dir().then_some(path)
+}
+
 /// Makes an empty folder for a cell that is about to run.
 pub(crate) fn begin(folder: &Path, cell: &Cell) -> Result<PathBuf, StoreError> {
     let path = part(folder, cell)?;

@@ -114,6 +114,11 @@ impl Run {
         &self.folder
     }
 
+    /// The directory of a cell's raw outputs, relative to the run's; none if it is not there.
+    pub fn outputs(&self, cell: &Cell) -> Option<String> {
+        raw::outputs(&self.folder, cell)
+    }
+
     /// Whether the run is still where it was opened for writing: its directory may have been
     /// deleted or moved since.
     pub fn is_still_there(&self) -> bool {

@@ -19,6 +19,8 @@ const LEVEL: f64 = 1.05;
 #[derive(Debug, Clone)]
 pub(super) struct Criterion {
     pub aspect: &'static Aspect,
+    /// The id of the workload that shows it.
+    pub workload: String,
     /// In words: '4 KiB random reads (vm-read)'.
     pub noun: String,
     pub measure: Measure,

@@ -12,7 +12,7 @@ mod tests;
 mod words;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_store::RunInfo;
 use disklab_study::{Measure, Part, Study};
@@ -44,6 +44,8 @@ pub struct Recommendation {
     pub guesses: Vec<Guess>,
     /// All stacks of the run by what was measured of it, best first.
     pub scores: Vec<Score>,
+    /// The workloads whose figures count for it.
+    pub workloads: BTreeSet<String>,
 }
 
 /// Stacks that survive as many lost drives.
@@ -192,6 +194,7 @@ fn prepare(
         suspect,
         guesses: Vec::new(),
         scores: Vec::new(),
+        workloads: criteria.iter().map(|criterion| criterion.workload.clone()).collect(),
     };
     (recommendation, criteria)
 }
@@ -277,8 +280,10 @@ fn criteria(
             let noun = describe(study, groups, key).full();
             let operation = groups[same[0]].operation;
             let least = groups[same[0]].least(measure);
+            let workload = key.workload.clone();
             criteria.push(Criterion {
                 aspect,
+                workload,
                 noun,
                 measure,
                 operation,

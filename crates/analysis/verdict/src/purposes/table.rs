@@ -61,7 +61,7 @@ const fn aspect(
 pub const PURPOSES: [Purpose; 5] = [
     Purpose {
         word: "media",
-        short: "Media and films",
+        short: "Films and photos",
         title: "media: films, music, photos",
         aspects: &[
             aspect(

@@ -5,6 +5,7 @@ mod label;
 mod next;
 mod speed;
 mod text;
+mod unsettled;
 
 use disklab_units::Bytes;
 use disklab_verdict::{Confidence, Guess, Purpose, Recommendation, Severity, recommend};

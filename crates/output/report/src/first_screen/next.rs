@@ -2,7 +2,7 @@
 
 use disklab_store::{BenchKind, Origin, RunInfo};
 
-use super::FirstScreen;
+use super::{FirstScreen, unsettled};
 use crate::Report;
 use crate::view::{settle_command, study_word};
 
@@ -29,7 +29,7 @@ pub(crate) fn next_steps(report: &Report, screen: &FirstScreen, page: &str) -> V
     let bench = info.bench.to_string();
     let run = [vec!["disklab", "run", study], at_bench(info, &bench)].concat();
     if !info.is_import() && screen.is_unsettled() {
-        let command = settle_command(report);
+        let command = settle_command(report, unsettled::only(report, screen));
         steps.extend(command.map(|command| NextStep { what: SETTLE, command }));
     }
     let is_in_making = info.is_lab() || info.bench == Origin::Bench(BenchKind::Loop);

@@ -22,7 +22,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen) -> Markup {
             @if has_answers { (answers(report, screen)) }
             div.two {
                 @if let Some(picture) = picture { (picture) }
-                (matrix::section(screen))
+                (matrix::section(report, screen))
             }
         }
     }
@@ -47,7 +47,8 @@ fn answers(report: &Report, screen: &FirstScreen) -> Markup {
         @for (n, class) in screen.classes.iter().enumerate() {
             @let chosen = format!("may-{n}");
             div.answers.chosen[are_chosen].(chosen) {
-                @if !are_chosen { h3.class { (may_fail(*class)) } }
+                // Where one is chosen, it is seen on paper alone.
+                h3.class { (may_fail(*class)) }
                 @for pick in screen.picks(*class) { (card(screen, &pick, can_settle)) }
             }
         }

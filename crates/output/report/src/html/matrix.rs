@@ -1,9 +1,13 @@
 //! All stacks by all purposes: how fast each is next to the best, in colours and words.
 
+use disklab_store::{CellRecord, CellState};
 use disklab_verdict::{PurposeRank, Recommendation};
 use maud::{Markup, html};
 
+use super::cells;
+use crate::Report;
 use crate::first_screen::{FirstScreen, StackLine, may_fail, space};
+use crate::view::count;
 
 /// From these shares of the best on, a cell has the next deeper colour.
 const STEPS: [f64; 4] = [0.25, 0.45, 0.7, 0.95];
@@ -11,7 +15,7 @@ const STEPS: [f64; 4] = [0.25, 0.45, 0.7, 0.95];
 const AS_GOOD: f64 = 0.975;
 
 /// The table; empty where no purpose was measured.
-pub(crate) fn section(screen: &FirstScreen) -> Markup {
+pub(crate) fn section(report: &Report, screen: &FirstScreen) -> Markup {
     let shown: Vec<&Recommendation> =
         screen.recommendations.iter().filter(|r| !r.scores.is_empty()).collect();
     if shown.is_empty() {
@@ -45,7 +49,7 @@ pub(crate) fn section(screen: &FirstScreen) -> Markup {
                             tr.fixed { th.class colspan=(shown.len() + 2) scope="rowgroup" {
                                 (may_fail(*class))
                             } }
-                            @for stack in rows(screen, *class, &shown) { (row(stack, &shown)) }
+                            @for stack in rows(screen, *class, &shown) { (row(report, stack, &shown)) }
                         }
                     }
                 }
@@ -79,17 +83,23 @@ fn is_measured(stack: &StackLine, shown: &[&Recommendation]) -> bool {
     shown.iter().flat_map(|r| &r.scores).any(|score| score.stack == stack.id)
 }
 
-fn row(stack: &StackLine, shown: &[&Recommendation]) -> Markup {
+fn row(report: &Report, stack: &StackLine, shown: &[&Recommendation]) -> Markup {
+    let link = cells::link(report, &stack.id);
     html! {
         tr {
             th scope="row" title=(stack.id) { (stack.label) }
             td.n data-value=(stack.usable.unwrap_or(0)) { (space(stack.usable)) }
-            @for recommendation in shown { (cell(stack, recommendation)) }
+            @for recommendation in shown { (cell(report, stack, recommendation, link.as_deref())) }
         }
     }
 }
 
-fn cell(stack: &StackLine, recommendation: &Recommendation) -> Markup {
+fn cell(
+    report: &Report,
+    stack: &StackLine,
+    recommendation: &Recommendation,
+    link: Option<&str>,
+) -> Markup {
     let score = recommendation.scores.iter().find(|score| score.stack == stack.id);
     let Some(share) = score.map(|score| score.share) else {
         return html! { td.n data-value="-1" { "–" } };
@@ -108,18 +118,37 @@ fn cell(stack: &StackLine, recommendation: &Recommendation) -> Markup {
         .find(|place| place.stack == stack.id);
     html! {
         td.n.depth.{ "d" (depth) } data-value=(format!("{share:.6}")) {
-            @match place.map(tip).filter(|tip| !tip.is_empty()) {
-                Some(tip) => span.tip tabindex="0" data-tip=(tip) { (word) },
-                None => (word),
+            @let tip = tip(place, &repeats(report, stack, recommendation));
+            @match link {
+                Some(link) => a.tip href=(link) data-tip=(tip) { (word) },
+                None => span.tip tabindex="0" data-tip=(tip) { (word) },
             }
         }
     }
 }
 
 /// How it stands among those that survive as many lost drives, with the interval.
-fn tip(place: &PurposeRank) -> String {
-    if place.distance.is_empty() {
-        return format!("{} of these", place.word.word());
+fn tip(place: Option<&PurposeRank>, repeats: &str) -> String {
+    match place {
+        None => repeats.to_owned(),
+        Some(place) if place.distance.is_empty() => {
+            format!("{} of these; {repeats}", place.word.word())
+        }
+        Some(PurposeRank { word, distance, .. }) => {
+            format!("{}: {distance} of the first of these; {repeats}", word.word())
+        }
     }
-    format!("{}: {} of the first of these", place.word.word(), place.distance)
+}
+
+/// '6 repeats of write-1m, read-1m'.
+fn repeats(report: &Report, stack: &StackLine, recommendation: &Recommendation) -> String {
+    let done = |workload: &str| {
+        let is_of = |r: &&CellRecord| {
+            r.state == CellState::Done && r.cell.stack == stack.id && r.cell.workload == workload
+        };
+        report.cells.iter().filter(is_of).count()
+    };
+    let workloads: Vec<&str> = recommendation.workloads.iter().map(String::as_str).collect();
+    let least = workloads.iter().map(|w| done(w)).min().unwrap_or(0);
+    format!("{} of {}", count(least, "repeat"), workloads.join(", "))
 }

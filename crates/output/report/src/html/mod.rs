@@ -2,7 +2,7 @@
 //! same without its own script.
 
 mod answer;
-mod commands;
+mod cells;
 mod environment;
 mod findings;
 mod matrix;
@@ -48,7 +48,7 @@ pub(crate) fn page(report: &Report) -> String {
         (findings::section(report))
         (method::section(report))
         (environment::section(report))
-        (commands::section(report))
+        (cells::section(report))
         (study(report))
     };
     document(&report.info.title, &report.info.disklab, &main, &footer(report))

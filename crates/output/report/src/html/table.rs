@@ -5,6 +5,7 @@ use disklab_verdict::{Answer, Point};
 use indexmap::IndexSet;
 use maud::{Markup, html};
 
+use super::cells;
 use crate::Report;
 use crate::quantity::{Quantity, Unit, measure_name};
 use crate::view::{Traffic, against_baseline, percentiles, stack_of, traffic};
@@ -81,7 +82,7 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
                             th scope="row" { (stack_of(analysis, point)) }
                             @if figures { td { (point.figure) } }
                             @if over.is_some() { td { (point.x.as_deref().unwrap_or("–")) } }
-                            (value(point, unit, binary))
+                            (value(point, unit, binary, cells_of(report, point).as_deref()))
                             td { (against_baseline(answer, point)) }
                             @if latencies {
                                 @let histogram = group(point).and_then(|g| g.latency.as_ref());
@@ -109,7 +110,13 @@ fn which(report: &Report, answer: &Answer) -> String {
     format!("of question {}: {}", number.map_or(0, |n| n + 1), answer.question.ask)
 }
 
-fn value(point: &Point, unit: Unit, binary: bool) -> Markup {
+/// Where the cells of a point are listed.
+fn cells_of(report: &Report, point: &Point) -> Option<String> {
+    let key = &report.analysis.groups.get(point.group)?.key;
+    cells::link_to_work(report, &key.stack, &key.workload)
+}
+
+fn value(point: &Point, unit: Unit, binary: bool, cells: Option<&str>) -> Markup {
     let e = &point.estimate;
     html! {
         td.n { strong { (unit.show(e.centre)) } }
@@ -117,7 +124,12 @@ fn value(point: &Point, unit: Unit, binary: bool) -> Markup {
         @if binary {
             td.n { (Unit { name: "MiB/s", size: 1_048_576.0 }.show(e.centre)) }
         }
-        td.n { (e.n) }
+        td.n {
+            @match cells {
+                Some(link) => a href=(link) title="its commands and raw outputs" { (e.n) },
+                None => (e.n),
+            }
+        }
     }
 }
 

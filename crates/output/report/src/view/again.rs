@@ -12,18 +12,22 @@ pub(crate) fn command_line(report: &Report) -> String {
 }
 
 /// The command that runs the same cells until the best stack of each question is known; none
-/// where the run was such a campaign, and had all the time that it wanted.
-pub(crate) fn settle_command(report: &Report) -> Option<String> {
-    settle(&report.info, &report.sessions)
+/// where the run was such a campaign, and had all the time that it wanted. Of the cells only
+/// those that `only` matches, where the run was of all.
+pub(crate) fn settle_command(report: &Report, only: Vec<String>) -> Option<String> {
+    settle(&report.info, &report.sessions, only)
 }
 
-fn settle(info: &RunInfo, sessions: &[Session]) -> Option<String> {
+fn settle(info: &RunInfo, sessions: &[Session], only: Vec<String>) -> Option<String> {
     if info.options.goal.is_some() && info.options.budget.is_none() {
         return None;
     }
     let mut info = info.clone();
     info.options.goal.get_or_insert(GoalChoice::Best);
     (info.options.budget, info.options.precision) = (None, None);
+    if info.options.only.is_empty() {
+        info.options.only = only;
+    }
     Some(shell_words::join(words(&info, sessions, None)))
 }
 
@@ -177,14 +181,18 @@ mod tests {
     #[test]
     fn what_is_open_is_settled_with_the_same_cells() {
         let typed = [session(&["disklab", "run", "nas"])];
-        let settled = |options: &[(&str, &str)]| settle(&info("lab", options), &typed);
+        let some = || vec!["b".to_owned()];
+        let settled = |options: &[(&str, &str)]| settle(&info("lab", options), &typed, some());
         assert_eq!(
             settled(&[("only", "a/*:*"), ("quick", "yes")]).as_deref(),
             Some("disklab run nas --quick --scale 0.015625 --goal best --only 'a/*:*'")
         );
         assert_eq!(settled(&[("goal", "best"), ("looks", "12")]), None, "it had all its blocks");
         let had_no_time = settled(&[("goal", "rank"), ("looks", "12"), ("budget", "60 s")]);
-        assert_eq!(had_no_time.as_deref(), Some("disklab run nas --scale 0.015625 --goal rank"));
+        assert_eq!(
+            had_no_time.as_deref(),
+            Some("disklab run nas --scale 0.015625 --goal rank --only b")
+        );
     }
 
     #[test]

@@ -219,6 +219,45 @@ fn tables_sort_by_a_click_and_charts_can_be_saved() {
     assert!(seen.sorted.iter().map(number).is_sorted_by(|a, b| a >= b), "{seen:?}");
 }
 
+/// Clicks what saves the first chart, and looks at what the browser was given to save.
+const SAVE: &str = r#"
+const blobs = [];
+let haveBoth;
+const both = new Promise(done => { haveBoth = done; });
+URL.createObjectURL = blob => { if (blobs.push(blob) == 2) haveBoth(); return '#'; };
+HTMLAnchorElement.prototype.click = () => {};
+addEventListener('load', async () => {
+  for (const button of document.querySelectorAll('.save')[0].children) button.click();
+  await both;
+  const [svg, png] = blobs[0].type.includes('svg') ? blobs : blobs.toReversed();
+  const drawing = new DOMParser().parseFromString(await svg.text(), 'image/svg+xml');
+  const image = await createImageBitmap(png);
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [image.width, image.height];
+  const context = canvas.getContext('2d');
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(0, 0, image.width, image.height);
+  const colours = new Set(new Uint32Array(data.buffer));
+  parent.postMessage(JSON.stringify({
+    root: drawing.documentElement.tagName,
+    words: drawing.documentElement.textContent.includes('RAID'),
+    buttons: drawing.querySelectorAll('button').length,
+    type: png.type,
+    wide: image.width > 400,
+    drawn: colours.size > 5,
+  }), '*');
+});
+"#;
+
+#[test]
+fn saved_charts_are_whole() {
+    let page = render(&support::made(3, 4, "loop", 6), Format::Html);
+    let Some(said) = ask(&page, &[SAVE], 1280) else { return };
+    let expected =
+        r#"{"root":"svg","words":true,"buttons":0,"type":"image/png","wide":true,"drawn":true}"#;
+    assert_eq!(said, expected);
+}
+
 #[test]
 fn so_does_one_without_repeats_in_the_lab() {
     check(&render(&support::made(2, 2, "lab", 1), Format::Html));

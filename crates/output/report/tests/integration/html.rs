@@ -47,6 +47,26 @@ fn its_parts_stand_in_order() {
 }
 
 #[test]
+fn figures_lead_to_the_raw_outputs_of_their_cells() {
+    let mut report = support::made(2, 2, "loop", 3);
+    let cell = report.cells.iter().find(|r| r.cell.workload == "randread-4K").expect("one");
+    let (number, stack) = (cell.cell.number, cell.cell.stack.clone());
+    let at = report.info.stacks.iter().position(|s| s.id == stack).expect("its stack");
+    assert!(!render(&report, Format::Html).contains("Raw output"), "there is none");
+    report.outputs.insert(number, format!("raw/{number:05}-x"));
+    let html = render(&report, Format::Html);
+    let matrix = &html[html.find("<table class=\"matrix").expect("the matrix")..];
+    let to_stack = format!("<a class=\"tip\" href=\"#cells-{at}\" data-tip=\"");
+    assert!(matrix.contains(&to_stack), "{to_stack}");
+    assert!(matrix.contains("3 repeats of "), "the tip");
+    assert!(html.contains(&format!("<a href=\"raw/{number:05}-x/\">")), "the directory");
+    // From the exact figures to the workload's own fold.
+    let place = html.find(&format!("<a href=\"#cells-{at}-")).expect("a link");
+    let name = html[place..].split('"').nth(1).expect("a link").trim_start_matches('#');
+    assert!(html.contains(&format!("id=\"{name}\"")), "{name}");
+}
+
+#[test]
 fn a_lab_figure_is_labelled_and_a_real_one_is_not() {
     let lab = support::made(1, 1, "lab", 1);
     let real = support::made(1, 1, "loop", 1);

@@ -97,6 +97,13 @@ fn element(text: &str) -> Result<(Element, &str), String> {
     }
 }
 
+/// Whether a link leads within the page, or to raw outputs beside it.
+fn is_own(link: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let raw = link.strip_prefix("raw/").and_then(|rest| rest.strip_suffix('/'));
+    link.starts_with('#') || raw.is_some_and(|name| name.chars().all(is_plain) && name != "..")
+}
+
 /// Whether a page stands alone and is sound.
 pub fn check(html: &str) {
     let elements = elements(html).unwrap_or_else(|e| panic!("{e}"));
@@ -108,7 +115,7 @@ pub fn check(html: &str) {
             assert!(!attribute.starts_with("on"), "{attribute}");
             match attribute.as_str() {
                 "src" | "srcset" | "action" | "data" | "poster" => panic!("{attribute}={value}"),
-                "href" => assert!(value.starts_with('#'), "{value}"),
+                "href" => assert!(is_own(value), "{value}"),
                 "id" => assert!(ids.insert(value.clone()), "two elements are '{value}'"),
                 "style" => assert!(!value.contains("url("), "{value}"),
                 _ => {}
@@ -117,8 +124,8 @@ pub fn check(html: &str) {
     }
     for Element { name, attributes } in &elements {
         for (attribute, value) in attributes {
-            if name == "a" && attribute == "href" {
-                assert!(ids.contains(&value[1..]), "no '{value}'");
+            if let ("a", "href", Some(id)) = (&**name, &**attribute, value.strip_prefix('#')) {
+                assert!(ids.contains(id), "no '{value}'");
             }
         }
     }

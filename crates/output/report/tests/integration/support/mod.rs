@@ -134,6 +134,7 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
     Report {
         info,
         cells,
+        outputs: Default::default(),
         sessions: vec![session],
         study,
         analysis,

@@ -1,0 +1,96 @@
+//! The cells that more repeats of would settle what is not: of the stacks concerned alone.
+
+use std::collections::BTreeSet;
+
+use disklab_verdict::{RankWord, Recommendation};
+
+use super::FirstScreen;
+use crate::Report;
+
+/// More patterns than this are as hard to read as they are to type: whole stacks then.
+const MOST: usize = 6;
+
+/// The values of `--only` that leave the cells which an unsettled answer is about; none if
+/// these are all cells of the run.
+pub(super) fn only(report: &Report, screen: &FirstScreen) -> Vec<String> {
+    let all: BTreeSet<(&str, &str)> =
+        report.cells.iter().map(|r| (r.cell.stack.as_str(), r.cell.workload.as_str())).collect();
+    let mut wanted: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for recommendation in &screen.recommendations {
+        for stack in concerned(screen, recommendation) {
+            let of = recommendation.workloads.iter().map(|w| (stack, w.as_str()));
+            wanted.extend(of.filter(|pair| all.contains(pair)));
+        }
+    }
+    if wanted == all { Vec::new() } else { patterns(&wanted, &all) }
+}
+
+/// The stacks of a purpose between which the samples do not decide.
+fn concerned<'a>(screen: &'a FirstScreen, recommendation: &'a Recommendation) -> Vec<&'a str> {
+    let mut stacks = Vec::new();
+    for guess in recommendation.guesses.iter().filter(|g| g.confidence.is_unsettled()) {
+        let places = recommendation
+            .classes
+            .iter()
+            .filter(|class| class.survives == guess.survives)
+            .flat_map(|class| &class.places);
+        let is_open = |status| !matches!(status, RankWord::Behind);
+        stacks.extend(places.filter(|p| is_open(p.word)).map(|p| p.stack.as_str()));
+        // Measured once, no place says how it stands.
+        stacks.extend(guess.stacks.iter().map(String::as_str));
+        stacks.extend(guess.next.iter().map(|next| next.stack.as_str()));
+    }
+    stacks.retain(|stack| screen.stack(stack).is_some());
+    stacks
+}
+
+/// As few patterns as say it: a stack, a workload, or one on the other.
+fn patterns(wanted: &BTreeSet<(&str, &str)>, all: &BTreeSet<(&str, &str)>) -> Vec<String> {
+    let stacks: BTreeSet<&str> = wanted.iter().map(|(stack, _)| *stack).collect();
+    let workloads: BTreeSet<&str> = wanted.iter().map(|(_, workload)| *workload).collect();
+    let whole_stack = |s: &str| all.iter().filter(|p| p.0 == s).all(|p| wanted.contains(p));
+    let whole_workload = |w: &str| all.iter().filter(|p| p.1 == w).all(|p| wanted.contains(p));
+    if workloads.iter().all(|w| whole_workload(w)) {
+        return workloads.iter().map(|w| (*w).to_owned()).collect();
+    }
+    let mut patterns: Vec<String> = Vec::new();
+    for (stack, workload) in wanted {
+        if !whole_stack(stack) {
+            patterns.push(format!("{stack}:{workload}"));
+        } else if patterns.last().is_none_or(|last| last != stack) {
+            patterns.push((*stack).to_owned());
+        }
+    }
+    if patterns.len() > MOST {
+        return stacks.iter().map(|s| (*s).to_owned()).collect();
+    }
+    patterns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(wanted: &[(&'static str, &'static str)], stacks: &[&'static str]) -> Vec<String> {
+        let work = ["x", "y", "z"];
+        let all = stacks.iter().flat_map(|s| work.map(|w| (*s, w))).collect();
+        patterns(&wanted.iter().copied().collect(), &all)
+    }
+
+    #[test]
+    fn patterns_are_few() {
+        let [a, b] = ["a", "b"];
+        assert_eq!(of(&[(a, "x"), (a, "y"), (a, "z")], &[a, b]), ["a"]);
+        assert_eq!(of(&[(a, "x"), (b, "x")], &[a, b]), ["x"]);
+        assert_eq!(of(&[(a, "x"), (b, "x")], &[a, b, "c"]), ["a:x", "b:x"]);
+        assert_eq!(of(&[(a, "x"), (b, "x"), (b, "y"), (b, "z")], &[a, b, "c"]), ["a:x", "b"]);
+    }
+
+    #[test]
+    fn many_patterns_become_whole_stacks() {
+        let stacks = ["a", "b", "c", "d", "e"];
+        let most = &stacks[..4];
+        let wanted: Vec<_> = most.iter().flat_map(|s| [(*s, "x"), (*s, "y")]).collect();
+        assert_eq!(of(&wanted, &stacks), most);
+    }
+}
