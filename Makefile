@@ -38,6 +38,7 @@ shipped-run: build
 	@rm -rf disklab-runs/shipped-run
 	$(BINARY) run first-look --seed 1 --out disklab-runs/shipped-run || [ $$? = 1 ]
 	$(BINARY) shipped --record disklab-runs/shipped-run --out runs/first-look.jsonl
+	UPDATE=1 $(CARGO) test --quiet --locked -p disklab --bins readme
 
 check:
 	@./scripts/needs check

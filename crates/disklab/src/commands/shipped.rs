@@ -57,10 +57,8 @@ fn about(shipped: &ShippedRun) -> String {
     let ShippedRun { info, samples } = shipped;
     let kernel = info.environment.kernel.split(',').next().unwrap_or_default();
     format!(
-        "{} ({})\n  These {} measurements come with disklab, which made them on {} with {} and seed {}.\n  \
-         They rest on {}.\n",
-        info.title,
-        info.study,
+        "These {} measurements come with disklab, which made them on {} with {} and seed {}. They \
+         rest on {}.\n\n",
         samples.len(),
         info.created.strftime("%Y-%m-%d"),
         kernel,

@@ -1,4 +1,5 @@
 use super::*;
+use disklab_report::{Report, TextStyle, first_screen};
 use disklab_runner::find_study;
 
 fn first_look() -> ShippedRun {
@@ -76,4 +77,26 @@ fn unknown_study_and_broken_lines_are_named() {
         let why = text::read(&wrong).expect_err("broken");
         assert!(why.starts_with(expected), "{why}");
     }
+}
+
+/// The README shows the program's own words, up to what differs from machine to machine. After
+/// `make shipped-run`, which does it: UPDATE=1 cargo test -p disklab --bins readme
+#[test]
+fn readme_shows_what_the_shipped_run_prints() {
+    let folder = tempfile::tempdir().expect("temp");
+    let run = first_look().restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+    let report = Report::gather(&run).unwrap_or_else(|e| panic!("{e}"));
+    let screen = first_screen(&report, "report.html", TextStyle::default());
+    let (screen, _) = screen.split_once("\nNext\n").expect("what one can do next");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = std::fs::read_to_string(&path).expect("README.md");
+    let block = |text: &str| format!("```\n{}\n```\n", text.trim_end());
+    let begin = readme.find("```\nFirst look: ").expect("its block");
+    let end = begin + readme[begin..].find("\n```\n").expect("its end") + "\n```\n".len();
+    if std::env::var_os("UPDATE").is_some() {
+        let text = format!("{}{}{}", &readme[..begin], block(screen), &readme[end..]);
+        std::fs::write(&path, text).expect("written");
+        return;
+    }
+    assert_eq!(&readme[begin..end], block(screen), "UPDATE=1 writes it");
 }
