@@ -106,18 +106,22 @@ fn ask(page: &str, scripts: &[&str], width: u32) -> Option<String> {
     let file = |name: &str| folder.path().join(name);
     fs::write(file("page.html"), with_scripts(page, scripts)).expect("written");
     // A browser's own window cannot be as narrow as a telephone's.
+    // The browser prints the frame when it has loaded: a document that is left open keeps it
+    // loading until the scripts have told.
     let frame = format!(
-        "<!DOCTYPE html><meta charset=utf-8><script>onmessage = e => \
-         document.getElementById('seen').textContent = e.data</script>\
-         <iframe src=page.html width={width} height=900 style='border:0'></iframe>\
-         <pre id=seen></pre>"
+        "<!DOCTYPE html><meta charset=utf-8><iframe id=hold width=1 height=1></iframe>\
+         <pre id=seen></pre><script>\
+         const hold = document.getElementById('hold').contentDocument;\
+         hold.open(); hold.write('loading');\
+         onmessage = e => {{ document.getElementById('seen').textContent = e.data; hold.close(); }};\
+         </script><iframe src=page.html width={width} height=900 style='border:0'></iframe>"
     );
     fs::write(file("frame.html"), frame).expect("written");
     let browser = Invocation::new("chromium")
         // Its sandbox refuses root; what it is shown is ours.
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
         .arg(format!("--user-data-dir={}", file("profile").display()))
-        .args(["--window-size=1400,1000", "--virtual-time-budget=20000", "--dump-dom"])
+        .args(["--window-size=1400,1000", "--dump-dom"])
         .arg(format!("file://{}", file("frame.html").display()))
         .timeout(LIMIT);
     let said = Executor::default().check(&browser).expect("the browser ran").text();
