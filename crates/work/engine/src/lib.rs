@@ -36,6 +36,7 @@ mod segment;
 mod steady;
 #[cfg(test)]
 mod testing;
+mod timed;
 mod verify;
 mod worker;
 
@@ -47,3 +48,4 @@ pub use pattern::{Kind, Request};
 pub use report::{Done, JobReport, LogKind, Report, Spread, log_paths};
 pub use run::{lay_out, run};
 pub use steady::Steadiness;
+pub use timed::{TimedEnd, TimedFile};
