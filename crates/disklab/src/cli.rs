@@ -24,7 +24,7 @@ use disklab_runner::{BenchKind, RunOptions};
 pub use bench::{DiskArgs, LabArgs, LoopArgs};
 pub use compare::CompareArgs;
 pub use doctor::DoctorArgs;
-pub use drive::DriveArgs;
+pub use drive::{CheckArgs, DriveArgs, DriveCommand, ProbeArgs};
 pub use filebench::FilebenchArgs;
 pub use fio::{FioArgs, FioFormat, FioOwnArgs};
 pub use how_long::HowLongArgs;

@@ -3,13 +3,19 @@
 use std::path::PathBuf;
 
 use super::complete;
-use clap::Args;
+use clap::{Args, Subcommand};
 use clap_complete::ArgValueCompleter;
 
-/// Validate a drive model against closed-form predictions, such as IOPS at depth 1 against
-/// 1/(mean seek + half a revolution + transfer). Takes seconds; exit code 1 if a check fails.
+/// Validate a drive model, measure a drive, or compare a drive with its model.
+///
+/// With a model or a drive file alone: validate it against closed-form predictions, such as IOPS
+/// at depth 1 against 1/(mean seek + half a revolution + transfer). Takes seconds; exit code 1 if
+/// a check fails.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct DriveArgs {
+    #[command(subcommand)]
+    pub command: Option<DriveCommand>,
     /// A model (see `disklab list drives`) or a drive file. [default: all shipped models, which
     /// needs --pages]
     #[arg(required_unless_present = "pages", add = ArgValueCompleter::new(complete::drive))]
@@ -21,4 +27,44 @@ pub struct DriveArgs {
     /// pictures, as in docs/drives.
     #[arg(long, value_name = "DIR")]
     pub pages: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DriveCommand {
+    Probe(ProbeArgs),
+    Check(CheckArgs),
+}
+
+/// Measure a drive of this machine and write a drive file that the lab takes.
+///
+/// Reads only, for some five minutes on a hard disk. Each value comes with an interval;
+/// what reading cannot show is taken from the nearest shipped drive and marked so.
+/// Refuses what is no whole drive of its own, and a drive that something else uses
+/// meanwhile.
+#[derive(Debug, Args)]
+pub struct ProbeArgs {
+    /// The drive, such as /dev/disk/by-id/ata-…
+    pub device: PathBuf,
+    /// The drive file to write. An earlier one is replaced only if a probe wrote it.
+    #[arg(long, value_name = "FILE")]
+    pub to: PathBuf,
+    /// Seed of the places that are read. [default: 1]
+    #[arg(long, value_name = "SEED", default_value_t = 1, hide_default_value = true)]
+    pub seed: u64,
+}
+
+/// Compare a drive of this machine with its model: the same loads on both.
+///
+/// Reads only, for some two minutes on a hard disk. Says for each load what the drive and
+/// the model make of it, and how far they are apart. Refuses what `probe` refuses.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The drive file, or a model (see `disklab list drives`).
+    #[arg(add = ArgValueCompleter::new(complete::drive))]
+    pub drive: String,
+    /// The drive, such as /dev/disk/by-id/ata-…
+    pub device: PathBuf,
+    /// Seed of the places that are read. [default: 1]
+    #[arg(long, value_name = "SEED", default_value_t = 1, hide_default_value = true)]
+    pub seed: u64,
 }

@@ -1,15 +1,20 @@
 //! `disklab drive`: what a drive model does, beside theory.
 
+mod check;
+mod probe;
+mod real;
+mod subject;
+
 use std::path::Path;
 
 use disklab_bench::find_model;
 use disklab_drive::{DriveFile, SHIPPED, shipped};
-use disklab_validation::{Checked, check, page};
+use disklab_validation::{Checked, page};
 use serde_json::json;
 
 use super::outputs::{OutputError, write_own};
 use super::{print, print_json};
-use crate::cli::DriveArgs;
+use crate::cli::{DriveArgs, DriveCommand};
 use crate::exit::{DONE, FAILED, Failure};
 
 /// A drive, and the text of its file.
@@ -20,9 +25,17 @@ struct Described {
 
 /// Carries out the command.
 pub fn drive(args: &DriveArgs, as_json: bool) -> Result<u8, Failure> {
+    match &args.command {
+        Some(DriveCommand::Probe(args)) => probe::probe(args, as_json),
+        Some(DriveCommand::Check(args)) => check::check(args, as_json),
+        None => validate(args, as_json),
+    }
+}
+
+fn validate(args: &DriveArgs, as_json: bool) -> Result<u8, Failure> {
     let mut checked = Vec::new();
     for described in described(args.drive.as_deref())? {
-        let outcome = check(&described.file);
+        let outcome = disklab_validation::check(&described.file);
         checked.push((described, outcome));
     }
     if let Some(folder) = &args.svg {

@@ -59,6 +59,17 @@ pub fn write_own(
     text: &str,
     is_own: impl Fn(&str) -> bool,
 ) -> Result<PathBuf, OutputError> {
+    let path = check_own(directory, name, is_own)?;
+    replace(&path, text)?;
+    Ok(path)
+}
+
+/// Checks that [`write_own`] would write there, and returns the path.
+pub fn check_own(
+    directory: &Path,
+    name: &str,
+    is_own: impl Fn(&str) -> bool,
+) -> Result<PathBuf, OutputError> {
     let path = directory.join(name);
     match path.symlink_metadata() {
         Err(e) if e.kind() == ErrorKind::NotFound => {}
@@ -70,7 +81,6 @@ pub fn write_own(
             }
         }
     }
-    replace(&path, text)?;
     Ok(path)
 }
 

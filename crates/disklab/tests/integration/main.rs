@@ -14,6 +14,7 @@ mod compare_runs;
 mod disks_in_the_lab;
 mod draws_in_the_lab;
 mod drive_command;
+mod drive_probe;
 mod filebench;
 mod files_of_the_user;
 mod fio_command;

@@ -4,11 +4,14 @@
 use disklab_drive::SHIPPED;
 use serde::Serialize;
 
-use SourceKind::{Assumed, DataSheet, Fitted, Paper, Published, Recalled, Seen, Standard, Study};
+use SourceKind::{
+    Assumed, DataSheet, Fitted, Measured, Paper, Published, Recalled, Seen, Sibling, Standard,
+    Study,
+};
 
 /// How a source begins, in the drive files that come with disklab: what kind of
 /// knowledge a value is. What follows says more.
-pub const KINDS_OF_SOURCES: [(SourceKind, &str, &str); 9] = [
+pub const KINDS_OF_SOURCES: [(SourceKind, &str, &str); 11] = [
     (DataSheet, "data sheet", "the maker's data sheet or specification of this model"),
     (Published, "published", "measured by somebody who published it"),
     (Seen, "seen", "a listing of such a drive, as by smartctl"),
@@ -18,6 +21,8 @@ pub const KINDS_OF_SOURCES: [(SourceKind, &str, &str); 9] = [
     (Fitted, "fitted", "chosen so that the model gives published figures, which are named"),
     (Recalled, "recalled", "from memory of the source named; may be wrong"),
     (Assumed, "assumed", "chosen, not measured; the reason follows"),
+    (Measured, "measured", "by `disklab drive probe` on the very drive that the file is of"),
+    (Sibling, "sibling", "not measured by a probe; of the nearest shipped drive, with its source"),
 ];
 
 /// What kind of knowledge a value is.
@@ -41,6 +46,10 @@ pub enum SourceKind {
     Recalled,
     /// Chosen.
     Assumed,
+    /// Measured by a probe on the drive itself.
+    Measured,
+    /// Of another drive, in a file that a probe wrote.
+    Sibling,
 }
 
 /// How well a drive is known: how many of its values come from where.
@@ -63,9 +72,9 @@ impl Known {
         for value in values {
             match value.kind() {
                 Some(DataSheet | Standard) => known.stated += 1,
-                Some(Published | Seen | Study | Paper | Fitted) => known.measured += 1,
+                Some(Published | Seen | Study | Paper | Fitted | Measured) => known.measured += 1,
                 Some(Recalled) => known.recalled += 1,
-                Some(Assumed) | None => known.assumed += 1,
+                Some(Assumed | Sibling) | None => known.assumed += 1,
             }
         }
         known

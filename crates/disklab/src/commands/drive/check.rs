@@ -1,0 +1,164 @@
+//! `disklab drive check`: the same loads on a drive and on its model.
+
+use std::ops::Range;
+use std::path::Path;
+
+use disklab_bench::find_model;
+use disklab_drive::DriveFile;
+use disklab_exec::Interrupt;
+use disklab_measure::SystemRoot;
+use disklab_probe::{
+    DISK_LOADS, Estimate, FLASH_LOADS, Load, ModelledDrive, ProbeError, TimedDrive, difference,
+    run_load, written_range,
+};
+use serde_json::json;
+
+use super::super::{print, print_json};
+use super::probe::{cannot_open, failure};
+use super::real::{OtherLoad, RealDrive};
+use super::subject::{Subject, find};
+use crate::cli::CheckArgs;
+use crate::exit::{DONE, Failure};
+use crate::signals;
+
+/// The most that is written on the model of a solid-state drive, so that it has data to
+/// read.
+const FILLED: u64 = 4 << 30;
+/// How long it may then empty its SLC cache, ns.
+const SETTLED: u64 = 1_000_000_000_000;
+
+/// What a load gave on both.
+struct Compared {
+    load: &'static Load,
+    drive: Estimate,
+    twin: Estimate,
+}
+
+/// Carries out the command.
+pub fn check(args: &CheckArgs, as_json: bool) -> Result<u8, Failure> {
+    let file = find_model(&args.drive, Path::new("")).map_err(Failure::usage_error)?;
+    let subject = find(&SystemRoot::here(), &args.device).map_err(Failure::usage_error)?;
+    check_kind(&file, &subject).map_err(Failure::usage_error)?;
+    for note in &subject.notes {
+        eprintln!("disklab: {}: {note}", args.device.display());
+    }
+    let interrupt = signals::interrupt()?;
+    let compared = compare(args, &file, &subject, &interrupt)?;
+    if as_json {
+        print_json(&as_value(&file, &compared))?;
+    } else {
+        print(&table(&file, &compared))?;
+    }
+    Ok(DONE)
+}
+
+/// A model of another kind or size is another drive's.
+fn check_kind(file: &DriveFile, subject: &Subject) -> Result<(), String> {
+    let name = subject.device.name();
+    if file.rotates() != subject.rotates {
+        let kind = |rotates| if rotates { "a hard disk" } else { "a solid-state drive" };
+        return Err(format!(
+            "'{}' is the model of {}, and {name} is {}",
+            file.id,
+            kind(file.rotates()),
+            kind(subject.rotates)
+        ));
+    }
+    let (model, drive) = (file.capacity(), subject.device.size_bytes());
+    if model.abs_diff(drive) > drive / 100 {
+        return Err(format!(
+            "'{}' is the model of a drive of {}, and {name} has {}",
+            file.id,
+            disklab_units::Bytes(model).si(),
+            disklab_units::Bytes(drive).si()
+        ));
+    }
+    Ok(())
+}
+
+fn compare(
+    args: &CheckArgs,
+    file: &DriveFile,
+    subject: &Subject,
+    interrupt: &Interrupt,
+) -> Result<Vec<Compared>, Failure> {
+    let bytes = subject.device.size_bytes();
+    let mut drive = RealDrive::open(&args.device, bytes, subject.queue_depth, interrupt)
+        .map_err(|error| cannot_open(&args.device, &error))?;
+    let mut others = OtherLoad::watch(&subject.device, drive.moved()).map_err(failure)?;
+    let (loads, range): (&'static [Load], Range<u64>) = if file.rotates() {
+        (&DISK_LOADS, 0..bytes)
+    } else {
+        (&FLASH_LOADS, written_range(&mut drive).map_err(failure)?)
+    };
+    let mut compared = Vec::new();
+    for load in loads {
+        eprintln!("disklab: {}", load.name);
+        let measured = run_load(&mut drive, load, range.clone(), args.seed).map_err(failure)?;
+        others.check().map_err(failure)?;
+        let twin = twin(file, load, &range, args.seed).map_err(failure)?;
+        compared.push(Compared { load, drive: measured, twin });
+    }
+    Ok(compared)
+}
+
+/// The load on a new drive of the model, in virtual time.
+fn twin(
+    file: &DriveFile,
+    load: &Load,
+    range: &Range<u64>,
+    seed: u64,
+) -> Result<Estimate, ProbeError> {
+    let mut drive = ModelledDrive::new(file.build(seed), Some(file.queue_depth()));
+    let range = if file.rotates() {
+        0..drive.bytes()
+    } else {
+        let filled = (range.end - range.start).min(FILLED);
+        drive.fill(filled, SETTLED)?;
+        0..filled
+    };
+    run_load(&mut drive, load, range, seed)
+}
+
+/// A part as a percentage with its sign.
+fn percent(part: f64) -> String {
+    format!("{:+.1} %", part * 100.0)
+}
+
+fn table(file: &DriveFile, compared: &[Compared]) -> String {
+    let mut text = format!(
+        "{:44}{:>12}{:>12}   twin is apart by (95 % confidence)\n",
+        "requests per second", "drive", "twin"
+    );
+    for Compared { load, drive, twin } in compared {
+        let apart = difference(*drive, *twin);
+        text.push_str(&format!(
+            "{:44}{:>12.1}{:>12.1}   {:>8} ({} to {})\n",
+            load.name,
+            drive.value,
+            twin.value,
+            percent(apart.value),
+            percent(apart.low),
+            percent(apart.high)
+        ));
+    }
+    text.push_str(&format!("The twin is '{}', in virtual time.\n", file.id));
+    text
+}
+
+fn as_value(file: &DriveFile, compared: &[Compared]) -> serde_json::Value {
+    let loads: Vec<_> = compared
+        .iter()
+        .map(|Compared { load, drive, twin }| {
+            let apart = difference(*drive, *twin);
+            let value = |e: &Estimate| json!({ "value": e.value, "low": e.low, "high": e.high });
+            json!({
+                "load": load.name,
+                "drive": value(drive),
+                "twin": value(twin),
+                "difference": value(&apart),
+            })
+        })
+        .collect();
+    json!({ "twin": file.id, "loads": loads })
+}

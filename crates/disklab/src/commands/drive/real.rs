@@ -1,0 +1,199 @@
+//! A real drive under test: requests with `O_DIRECT`, and whether others use it meanwhile.
+
+use std::cell::Cell;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use disklab_drive::Operation;
+use disklab_engine::{Kind, TimedFile};
+use disklab_exec::Interrupt;
+use disklab_measure::{BlockDevice, Counters, SECTOR_BYTES};
+use disklab_probe::{Access, ProbeError, TimedAccess, TimedDrive};
+
+/// The deepest queue that a probe uses.
+const DEPTH: u32 = 64;
+/// The largest request that a probe uses.
+const LARGEST: u64 = 1 << 20;
+/// Time during which a drive must be idle before it is probed.
+const QUIET: Duration = Duration::from_secs(2);
+/// Bytes of others that are forgiven: a look at the partition table, SMART.
+const FORGIVEN: u64 = 1 << 20;
+/// Their share of the probe's own that is forgiven.
+const FORGIVEN_SHARE: f64 = 0.002;
+/// A sleep that is interrupted by nothing but its end.
+const NAP: Duration = Duration::from_millis(200);
+
+/// A device on which requests are timed.
+pub struct RealDrive {
+    file: TimedFile,
+    bytes: u64,
+    depth: Option<u64>,
+    interrupt: Interrupt,
+    moved: Rc<Cell<u64>>,
+}
+
+impl RealDrive {
+    /// Opens a device for reading.
+    pub fn open(
+        path: &Path,
+        bytes: u64,
+        depth: Option<u64>,
+        interrupt: &Interrupt,
+    ) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).custom_flags(direct()).open(path)?;
+        Self::new(file, bytes, depth, interrupt)
+    }
+
+    /// Takes an open file.
+    pub fn new(
+        file: File,
+        bytes: u64,
+        depth: Option<u64>,
+        interrupt: &Interrupt,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            file: TimedFile::new(file, DEPTH, LARGEST)?,
+            bytes,
+            depth,
+            interrupt: interrupt.clone(),
+            moved: Rc::default(),
+        })
+    }
+
+    /// Bytes that were read and written so far.
+    pub fn moved(&self) -> Rc<Cell<u64>> {
+        Rc::clone(&self.moved)
+    }
+
+    fn check(&self) -> Result<(), ProbeError> {
+        self.interrupt.check().map_err(|_| ProbeError::Interrupted)
+    }
+}
+
+/// `O_DIRECT` for `custom_flags`.
+fn direct() -> i32 {
+    i32::try_from(rustix::fs::OFlags::DIRECT.bits()).unwrap_or_default()
+}
+
+fn failed(what: &'static str, offset: u64) -> impl Fn(io::Error) -> ProbeError {
+    move |error| ProbeError::Failed { what, offset, why: error.to_string() }
+}
+
+fn kind(operation: Operation) -> Kind {
+    match operation {
+        Operation::Read => Kind::Read,
+        Operation::Flush => Kind::Sync,
+        _ => Kind::Write,
+    }
+}
+
+impl TimedDrive for RealDrive {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn now(&self) -> u64 {
+        self.file.now()
+    }
+
+    fn submit(&mut self, access: Access) -> Result<(), ProbeError> {
+        self.check()?;
+        let Access { operation, offset, bytes } = access;
+        self.moved.set(self.moved.get() + bytes);
+        self.file.submit(kind(operation), offset, bytes).map_err(failed("a request", offset))
+    }
+
+    fn complete(&mut self) -> Result<TimedAccess, ProbeError> {
+        let end = self.file.complete().map_err(failed("a request", 0))?;
+        let operation = match end.kind {
+            Kind::Read => Operation::Read,
+            Kind::Write => Operation::Write,
+            _ => Operation::Flush,
+        };
+        let access = Access { operation, offset: end.offset, bytes: end.bytes };
+        Ok(TimedAccess { access, submitted: end.submitted, completed: end.completed })
+    }
+
+    fn idle(&mut self, time: u64) -> Result<(), ProbeError> {
+        let end = Instant::now() + Duration::from_nanos(time);
+        loop {
+            self.check()?;
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(NAP));
+        }
+    }
+
+    fn queue_depth(&self) -> Option<u64> {
+        self.depth
+    }
+
+    fn has_data(&mut self, offset: u64, bytes: u64) -> Result<bool, ProbeError> {
+        self.moved.set(self.moved.get() + bytes);
+        self.file.has_data(offset, bytes).map_err(failed("a read", offset))
+    }
+}
+
+/// Notices when others use the drive.
+pub struct OtherLoad {
+    device: BlockDevice,
+    moved: Rc<Cell<u64>>,
+    before: Option<Counters>,
+    own_before: u64,
+}
+
+impl OtherLoad {
+    /// Looks at an idle drive for a while.
+    ///
+    /// # Errors
+    /// If it is not idle.
+    pub fn watch(device: &BlockDevice, moved: Rc<Cell<u64>>) -> Result<Self, ProbeError> {
+        let mut load =
+            Self { device: device.clone(), own_before: moved.get(), moved, before: None };
+        load.before = load.device.counters();
+        std::thread::sleep(QUIET);
+        let now = load.device.counters();
+        if let (Some(before), Some(now)) = (&load.before, &now) {
+            let since = now.since(before);
+            if since.requests() > 2 || now.in_flight > 0 {
+                return Err(ProbeError::Disturbed(format!(
+                    "cannot know this drive now: others made {} requests to it within {} s; stop \
+                     what uses it, and probe it again",
+                    since.requests(),
+                    QUIET.as_secs()
+                )));
+            }
+        }
+        load.before = now;
+        Ok(load)
+    }
+
+    /// Checks that all that the drive moved since the last check was the probe's own.
+    ///
+    /// # Errors
+    /// If it was not.
+    pub fn check(&mut self) -> Result<(), ProbeError> {
+        let Some(now) = self.device.counters() else { return Ok(()) };
+        let (own, total) = (self.moved.get(), now);
+        if let Some(before) = self.before.replace(total) {
+            let since = now.since(&before);
+            let own = own - std::mem::replace(&mut self.own_before, own);
+            let all = (since.read_sectors + since.write_sectors) * SECTOR_BYTES;
+            let others = all.saturating_sub(own);
+            if others > FORGIVEN + (own as f64 * FORGIVEN_SHARE) as u64 {
+                return Err(ProbeError::Disturbed(format!(
+                    "cannot know this drive now: meanwhile others moved {} on it; stop what uses \
+                     it, and probe it again",
+                    disklab_units::Bytes(others).iec()
+                )));
+            }
+        }
+        Ok(())
+    }
+}

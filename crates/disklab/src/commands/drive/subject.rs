@@ -1,0 +1,198 @@
+//! Which devices can be known by timing requests: whole drives of their own.
+
+use std::path::Path;
+
+use disklab_bench::safety::stable_names;
+use disklab_measure::{BlockDevice, SystemRoot, identity, mounts};
+
+/// A drive that can be probed.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    pub device: BlockDevice,
+    pub model: String,
+    /// What it and its links are called.
+    pub names: Vec<String>,
+    pub rotates: bool,
+    /// Bytes of a logical and of a physical sector.
+    pub sector_sizes: (u64, u64),
+    /// How many requests the kernel gives it at a time.
+    pub queue_depth: Option<u64>,
+    /// What the user must know.
+    pub notes: Vec<String>,
+}
+
+/// Words in the model or vendor of a virtual machine's disk, and whose they are.
+const VIRTUAL: [(&str, &str); 9] = [
+    ("qemu", "QEMU"),
+    ("vbox", "VirtualBox"),
+    ("vmware", "VMware"),
+    ("virtual disk", "Hyper-V"),
+    ("msft", "Hyper-V"),
+    ("xen", "Xen"),
+    ("amazon elastic block", "Amazon's block storage"),
+    ("persistentdisk", "Google's block storage"),
+    ("bhyve", "bhyve"),
+];
+
+/// Kernel names of disks that a host or another machine serves.
+const SERVED: [(&str, &str); 3] = [("vd", "virtio"), ("xvd", "Xen"), ("ubd", "User-Mode Linux")];
+
+/// Finds the drive that `path` names.
+///
+/// # Errors
+/// Why the drive behind it cannot be known.
+pub fn find(root: &SystemRoot, path: &Path) -> Result<Subject, String> {
+    let refuse = |why: String| format!("cannot know the drive behind {}: {why}", path.display());
+    let path = &std::path::absolute(path).map_err(|error| refuse(error.to_string()))?;
+    if root.path(path).symlink_metadata().is_err() {
+        return Err(format!(
+            "{}: no such file; `ls -l /dev/disk/by-id` shows the drives of this machine",
+            path.display()
+        ));
+    }
+    let device = BlockDevice::at(root, path)
+        .ok_or_else(|| refuse("it is no block device; name a drive in /dev/disk/by-id".into()))?;
+    if let Some(why) = not_a_drive(root, &device) {
+        return Err(refuse(why));
+    }
+    let model = identity(&device).model.unwrap_or_default();
+    let lab = is_lab(root);
+    if !lab && let Some(why) = served_by_a_host(&device, &model) {
+        return Err(refuse(why));
+    }
+    let links = stable_names(root, &device);
+    let mut names: Vec<String> =
+        links.iter().filter_map(|link| file_name(link.as_path())).collect();
+    let model = if model.is_empty() {
+        names.first().cloned().unwrap_or_else(|| "unknown model".to_owned())
+    } else {
+        names.push(model.clone());
+        model
+    };
+    let number = |file: &str| device.attribute(file).and_then(|text| text.trim().parse().ok());
+    let logical = number("queue/logical_block_size").unwrap_or(512);
+    let mut notes = Vec::new();
+    if !mounts_on(root, &device).is_empty() {
+        notes.push("something on it is mounted; it is only read, but must stay idle".to_owned());
+    }
+    Ok(Subject {
+        rotates: device.attribute("queue/rotational").as_deref() == Some("1"),
+        model,
+        names,
+        sector_sizes: (logical, number("queue/physical_block_size").unwrap_or(logical)),
+        queue_depth: number("device/queue_depth"),
+        notes,
+        device,
+    })
+}
+
+fn file_name(path: &Path) -> Option<String> {
+    Some(path.file_name()?.to_string_lossy().into_owned())
+}
+
+/// Why a device is not a whole drive of its own.
+fn not_a_drive(root: &SystemRoot, device: &BlockDevice) -> Option<String> {
+    if device.is_partition() {
+        let whole = device.whole();
+        let offered = stable_names(root, &whole);
+        let named = offered.first().map_or_else(|| whole.node(), Clone::clone);
+        return Some(format!(
+            "it is a partition, which shows a part of the places and none of the rest; name the \
+             whole drive, {}",
+            named.display()
+        ));
+    }
+    if let Some(file) = device.backing_file() {
+        return Some(format!(
+            "it is a loop device: what it answers comes from the file {} and the page cache",
+            file.display()
+        ));
+    }
+    let name = device.name();
+    if name.starts_with("md") {
+        return Some("it is a RAID, which answers with several drives at once".to_owned());
+    }
+    if !device.slaves().is_empty() || !device.is_physical() {
+        return Some(format!("{name} is a mapping onto other devices, memory or the network"));
+    }
+    (device.size_bytes() == 0).then(|| "it has no medium, or its size is unknown".to_owned())
+}
+
+/// Why a disk is served by something that is not a drive.
+fn served_by_a_host(device: &BlockDevice, model: &str) -> Option<String> {
+    let name = device.name();
+    let small = model.to_ascii_lowercase();
+    let vendor = device.attribute("device/vendor").unwrap_or_default().to_ascii_lowercase();
+    let by_name = SERVED.iter().find(|(prefix, _)| {
+        name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(char::is_alphabetic))
+    });
+    let by_model = VIRTUAL.iter().find(|(word, _)| small.contains(word) || vendor.contains(word));
+    let (_, whose) = by_name.or(by_model)?;
+    Some(format!(
+        "it is a virtual disk ({whose}): a host with a cache of its own answers, and other guests \
+         may use the same drive"
+    ))
+}
+
+/// Whether this is a guest of the lab, whose virtual disks are modelled drives alone.
+fn is_lab(root: &SystemRoot) -> bool {
+    let processor = root.text("/proc/cpuinfo").unwrap_or_default();
+    processor.contains("User Mode Linux") && root.path(disklab_lab::guest::PLACE).is_dir()
+}
+
+/// Mount points of file systems on a drive or its partitions.
+fn mounts_on(root: &SystemRoot, device: &BlockDevice) -> Vec<String> {
+    let mut numbers: Vec<_> = device.partitions().iter().filter_map(BlockDevice::number).collect();
+    numbers.extend(device.number());
+    let all = mounts(root);
+    let here = all.iter().filter(|mount| numbers.contains(&mount.device));
+    here.map(|mount| mount.line()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_measure::fabricated::Fabricated;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_drive_of_its_own_is_refused_with_the_reason() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1)).set(
+            "sda",
+            "queue/rotational",
+            "1",
+        );
+        tree.drive("sdb", (8, 16), "B").set("sdb", "device/model", "QEMU HARDDISK");
+        tree.drive("vda", (252, 0), "V");
+        tree.stacked("md0", (9, 0), &["sda1"]).stacked("dm-0", (253, 0), &["sda1"]);
+        tree.looped("loop0", (7, 0), "/data/file");
+        let root = tree.root();
+        let found = find(&root, Path::new("/dev/sda")).expect("a drive");
+        assert!(found.rotates && !found.names.is_empty());
+        for (name, expected) in [
+            ("sda1", "it is a partition"),
+            ("sdb", "virtual disk (QEMU)"),
+            ("vda", "virtual disk (virtio)"),
+            ("md0", "it is a RAID"),
+            ("dm-0", "is a mapping"),
+            ("loop0", "it is a loop device"),
+            ("sdz", "no such file"),
+        ] {
+            let error = find(&root, &Path::new("/dev").join(name)).expect_err(name);
+            assert!(error.contains(expected), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn in_the_lab_virtual_disks_are_modelled_drives() {
+        let folder = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(folder.path());
+        tree.drive("vda", (252, 0), "V");
+        tree.file("/proc/cpuinfo", "vendor_id\t: User Mode Linux\n");
+        assert!(find(&tree.root(), Path::new("/dev/vda")).is_err(), "another's User-Mode Linux");
+        tree.folder(disklab_lab::guest::PLACE);
+        assert!(find(&tree.root(), Path::new("/dev/vda")).is_ok());
+    }
+}

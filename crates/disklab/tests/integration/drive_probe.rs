@@ -1,0 +1,139 @@
+//! `disklab drive probe` and `check`: what they refuse, and what they leave alone.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::command_support::disklab;
+use crate::lab_support::kernel::kernel;
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+
+/// Starts a probe that must be refused with a reason.
+fn refused(home: &Path, device: &str, to: &str, reason: &str) {
+    let arguments = ["drive", "probe", device, "--to", to];
+    disklab(home).args(arguments).assert().code(2).stderr(contains(reason));
+}
+
+/// An attack: the drive file must not cost the user a file, nor reach one through a link.
+#[test]
+fn an_output_is_no_way_to_anothers_file() {
+    let home = tempfile::tempdir().expect("temp");
+    let precious = home.path().join("precious.toml");
+    fs::write(&precious, "id = \"mine\"\n").expect("written");
+    symlink("precious.toml", home.path().join("link.toml")).expect("linked");
+    symlink("nowhere.toml", home.path().join("dangling.toml")).expect("linked");
+    fs::create_dir(home.path().join("folder.toml")).expect("made");
+    // A file that only mentions a probe is not one that a probe wrote.
+    let claims = home.path().join("claims.toml");
+    fs::write(&claims, "# mine\n# Measured by `disklab drive probe`.\n").expect("written");
+    for name in ["precious.toml", "link.toml", "dangling.toml", "folder.toml", "claims.toml"] {
+        refused(home.path(), "/dev/null", name, "was not written by disklab and is left as it is");
+    }
+    assert_eq!(fs::read_to_string(&precious).expect("there"), "id = \"mine\"\n");
+    assert!(fs::read_to_string(&claims).expect("there").starts_with("# mine"));
+    assert!(home.path().join("link.toml").is_symlink());
+    assert!(!home.path().join("nowhere.toml").exists());
+    refused(home.path(), "/dev/null", "/no/such/folder/x.toml", "there is no such directory");
+    refused(home.path(), "/dev/null", "/dev/null", "was not written by disklab");
+    refused(home.path(), "/dev/null", "..", "expected the name of a file");
+}
+
+#[test]
+fn what_is_no_drive_is_refused_and_nothing_is_written() {
+    let home = tempfile::tempdir().expect("temp");
+    fs::write(home.path().join("file"), "no drive").expect("written");
+    for (device, reason) in [
+        ("/dev/null", "it is no block device"),
+        ("file", "it is no block device"),
+        ("/dev/disk/by-id/no-such", "no such file; `ls -l /dev/disk/by-id`"),
+    ] {
+        refused(home.path(), device, "my.toml", reason);
+        let check = ["drive", "check", "hgst-10tb", device];
+        disklab(home.path()).args(check).assert().code(2).stderr(contains(reason));
+    }
+    let check = ["drive", "check", "no-such-model", "/dev/null"];
+    disklab(home.path()).args(check).assert().code(2).stderr(contains("is no drive model"));
+    assert!(!home.path().join("my.toml").exists());
+}
+
+#[test]
+fn devices_of_this_machine_that_are_no_drives_say_why() {
+    let reasons = [
+        ("loop", "it is a loop device"),
+        ("vd", "virtual disk (virtio)"),
+        ("xvd", "virtual disk (Xen)"),
+        ("md", "it is a RAID"),
+        ("dm-", "is a mapping"),
+    ];
+    let home = tempfile::tempdir().expect("temp");
+    let mut seen = 0;
+    for entry in fs::read_dir("/sys/class/block").into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let node = format!("/dev/{name}");
+        if !Path::new(&node).exists() {
+            continue;
+        }
+        let attached = entry.path().join("loop/backing_file").exists() || !name.starts_with("loop");
+        let reason = if entry.path().join("partition").exists() {
+            "it is a partition"
+        } else if let Some((_, reason)) =
+            reasons.iter().find(|(prefix, _)| name.starts_with(prefix))
+        {
+            if attached { reason } else { "is a mapping" }
+        } else {
+            // A real drive would be probed.
+            continue;
+        };
+        refused(home.path(), &node, "my.toml", reason);
+        seen += 1;
+    }
+    if seen == 0 {
+        eprintln!("skipped: needs a block device that is no drive of its own");
+    }
+    assert!(!home.path().join("my.toml").exists());
+}
+
+/// The closed loop with the kernel in it: the program runs in a guest, on a modelled drive.
+#[test]
+fn a_modelled_drive_is_found_again_in_the_lab() {
+    let Some(kernel) = kernel() else { return };
+    let home = tempfile::tempdir().expect("temp");
+    let program = env!("CARGO_BIN_EXE_disklab");
+    let script = format!(
+        "{program} drive probe /dev/vda --to twin.toml > told && \
+         {program} drive check twin.toml /dev/vda --json > checked"
+    );
+    let mut shell = disklab(home.path());
+    shell.env("XDG_CACHE_HOME", home.path()).args(["lab", "shell", "--kernel"]).arg(kernel);
+    shell.args(["--memory", "512MiB", "--drives", "st3500418as", "--writable", "."]);
+    shell.args(["-c", &script]);
+    shell.assert().success().stderr(contains("seeks; about").and(contains("left")));
+    let text = fs::read_to_string(home.path().join("twin.toml")).expect("a drive file");
+    let twin = disklab_drive::load("twin.toml", &text).expect("the lab takes it");
+    let (twin, drive) = (twin.mechanics().expect("a disk"), disklab_drive::shipped("st3500418as"));
+    let drive = drive.expect("shipped");
+    let drive = drive.mechanics().expect("a disk");
+    let near = |what: &str, found: f64, truth: f64, tolerance: f64| {
+        let off = found / truth - 1.0;
+        assert!(off.abs() <= tolerance, "{what}: {found} instead of {truth}\n{text}");
+    };
+    near("rpm", twin.rpm as f64, drive.rpm as f64, 0.02);
+    near("outer rate", twin.outer_rate, drive.outer_rate, 0.02);
+    near("inner rate", twin.inner_rate, drive.inner_rate, 0.02);
+    let (seek, truth) = (twin.read_seek, drive.read_seek);
+    near("average seek", seek.average as f64, truth.average as f64, 0.02);
+    near("full seek", seek.full as f64, truth.full as f64, 0.02);
+    near("single track", seek.single_track as f64, truth.single_track as f64, 0.1);
+    near("read overhead", twin.read_overhead as f64, drive.read_overhead as f64, 0.1);
+    near("link", twin.link_rate, drive.link_rate, 0.1);
+    near("segments", twin.segments as f64, drive.segments as f64, 0.1);
+    near("segment", twin.segment_size as f64, drive.segment_size as f64, 0.1);
+    near("NCQ", twin.ncq_quality, drive.ncq_quality, 0.1);
+    let checked = fs::read_to_string(home.path().join("checked")).expect("a comparison");
+    let checked: serde_json::Value = serde_json::from_str(&checked).expect("JSON");
+    for load in checked["loads"].as_array().expect("loads") {
+        let apart = load["difference"]["value"].as_f64().expect("a number");
+        assert!(apart.abs() < 0.1, "{load}");
+    }
+}

@@ -1,0 +1,45 @@
+//! What a probe found.
+
+use std::collections::BTreeMap;
+
+use crate::estimate::Estimate;
+
+/// What a probe found out about a drive.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Findings {
+    /// Values by their [`Field`](crate::Field)'s path.
+    pub values: BTreeMap<&'static str, Estimate>,
+    /// What could not be found, and why; and what is remarkable.
+    pub notes: Vec<String>,
+    /// What was measured on the way.
+    pub curves: Vec<MeasuredCurve>,
+}
+
+/// Measured points, such as rates over the place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredCurve {
+    /// What it shows.
+    pub title: &'static str,
+    /// What the first and the second numbers are.
+    pub columns: [&'static str; 2],
+    /// The points.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Findings {
+    /// Notes a value.
+    pub(crate) fn found(&mut self, path: &'static str, estimate: Estimate) {
+        debug_assert!(crate::Field::by_path(path).is_some(), "{path}");
+        self.values.insert(path, estimate);
+    }
+
+    /// Notes that something was not found, or is remarkable.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+
+    /// The value of a field, if it was found.
+    pub fn value(&self, path: &str) -> Option<f64> {
+        self.values.get(path).map(|estimate| estimate.value)
+    }
+}

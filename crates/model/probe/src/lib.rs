@@ -1,0 +1,30 @@
+//! From timed requests to the parameters of a drive model.
+//!
+//! Pure: no clock, no files. A [`TimedDrive`] answers requests and says when; that is a real
+//! drive behind a kernel, or a model in virtual time ([`ModelledDrive`]). [`probe_hard_disk`]
+//! and [`probe_solid_state`] ask it for what the models of `disklab-drive` need, and
+//! give [`Findings`]: each value with an interval. [`drive_file`] writes them as a drive
+//! file, in which a shipped drive stands in for what was not measured.
+
+mod check;
+mod drive_file;
+mod estimate;
+mod field;
+mod findings;
+mod hdd;
+mod load;
+mod progress;
+mod sibling;
+mod ssd;
+mod timed;
+
+pub use check::{DISK_LOADS, FLASH_LOADS, Load, Order, difference, run_load};
+pub use drive_file::{Description, FileError, MARK, drive_file};
+pub use estimate::Estimate;
+pub use field::{FIELDS, Field, Unit};
+pub use findings::{Findings, MeasuredCurve};
+pub use hdd::probe_hard_disk;
+pub use progress::{Unwatched, Watcher};
+pub use sibling::Siblings;
+pub use ssd::{probe_solid_state, written_range};
+pub use timed::{Access, ModelledDrive, ProbeError, TimedAccess, TimedDrive};

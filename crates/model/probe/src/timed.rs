@@ -1,0 +1,228 @@
+//! What is measured: a drive that answers requests, each with its times.
+
+use std::collections::{HashMap, VecDeque};
+
+use disklab_drive::{Completion, Drive, Nanos, Operation, Request};
+
+/// Bytes of a sector of drive models.
+const SECTOR: u64 = 512;
+
+/// A request to a drive under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// What is asked for.
+    pub operation: Operation,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+}
+
+impl Access {
+    /// A read.
+    pub fn read(offset: u64, bytes: u64) -> Self {
+        Self { operation: Operation::Read, offset, bytes }
+    }
+
+    /// A write.
+    pub fn write(offset: u64, bytes: u64) -> Self {
+        Self { operation: Operation::Write, offset, bytes }
+    }
+
+    /// A flush of the drive's write cache.
+    pub fn flush() -> Self {
+        Self { operation: Operation::Flush, offset: 0, bytes: 0 }
+    }
+}
+
+/// A request that was answered, with its times in ns since some moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimedAccess {
+    /// What was asked for.
+    pub access: Access,
+    /// When it was submitted.
+    pub submitted: u64,
+    /// When it completed.
+    pub completed: u64,
+}
+
+impl TimedAccess {
+    /// How long it took, ns.
+    pub fn took(&self) -> u64 {
+        self.completed.saturating_sub(self.submitted)
+    }
+}
+
+/// Why a probe cannot continue.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProbeError {
+    /// A request failed.
+    #[error("{what} at byte {offset} failed: {why}")]
+    Failed {
+        /// What was asked for.
+        what: &'static str,
+        /// Where.
+        offset: u64,
+        /// The system's words.
+        why: String,
+    },
+    /// Something other than the probe used the drive.
+    #[error("{0}")]
+    Disturbed(String),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The drive is not of a kind that can be measured.
+    #[error("{0}")]
+    Unsuitable(String),
+}
+
+/// A drive that answers requests: a real one behind a kernel, or a model.
+pub trait TimedDrive {
+    /// Capacity in bytes.
+    fn bytes(&self) -> u64;
+
+    /// The time now, ns since some moment.
+    fn now(&self) -> u64;
+
+    /// Submits a request now.
+    ///
+    /// # Errors
+    /// If the drive does not take it.
+    fn submit(&mut self, access: Access) -> Result<(), ProbeError>;
+
+    /// Waits for the next completion of what was submitted.
+    ///
+    /// # Errors
+    /// If a request failed, or nothing is in flight.
+    fn complete(&mut self) -> Result<TimedAccess, ProbeError>;
+
+    /// Lets time pass in which nothing is asked, ns.
+    ///
+    /// # Errors
+    /// [`ProbeError::Interrupted`].
+    fn idle(&mut self, time: u64) -> Result<(), ProbeError>;
+
+    /// How many requests the drive takes at a time, as far as its host knows.
+    fn queue_depth(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether there is anything but zeros at a place: a solid-state drive answers for what
+    /// was never written, or was discarded, without its flash. Nothing may be in flight.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn has_data(&mut self, offset: u64, bytes: u64) -> Result<bool, ProbeError>;
+}
+
+/// A modelled drive as a [`TimedDrive`], in virtual time.
+pub struct ModelledDrive {
+    drive: Box<dyn Drive>,
+    now: u64,
+    next_id: u64,
+    in_flight: HashMap<u64, (Access, u64)>,
+    done: VecDeque<TimedAccess>,
+    depth: Option<u64>,
+    /// Bytes from the beginning on that were written.
+    written: u64,
+}
+
+impl std::fmt::Debug for ModelledDrive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModelledDrive").field("now", &self.now).finish_non_exhaustive()
+    }
+}
+
+impl ModelledDrive {
+    /// A drive, of whose queue the host knows `depth`.
+    pub fn new(drive: Box<dyn Drive>, depth: Option<u64>) -> Self {
+        Self {
+            drive,
+            now: 0,
+            next_id: 0,
+            in_flight: HashMap::new(),
+            done: VecDeque::new(),
+            depth,
+            written: 0,
+        }
+    }
+
+    /// Writes the first `bytes` in sequence, and lets `idle` ns pass in which the drive may
+    /// put them where it keeps them.
+    ///
+    /// # Errors
+    /// As for [`TimedDrive::complete`].
+    pub fn fill(&mut self, bytes: u64, idle: u64) -> Result<(), ProbeError> {
+        const PIECE: u64 = 1 << 20;
+        let mut at = 0;
+        crate::load::keep_busy(self, 8, || {
+            let access = Access::write(at, PIECE);
+            at += PIECE;
+            (at <= bytes).then_some(access)
+        })?;
+        crate::load::carry_out(self, Access::flush())?;
+        self.written = bytes;
+        self.idle(idle)
+    }
+
+    fn take(&mut self, completions: Vec<Completion>) {
+        for Completion { id, at } in completions {
+            if let Some((access, submitted)) = self.in_flight.remove(&id) {
+                self.done.push_back(TimedAccess { access, submitted, completed: at.0 });
+            }
+        }
+    }
+}
+
+impl TimedDrive for ModelledDrive {
+    fn bytes(&self) -> u64 {
+        self.drive.sectors() * SECTOR
+    }
+
+    fn now(&self) -> u64 {
+        self.now
+    }
+
+    fn submit(&mut self, access: Access) -> Result<(), ProbeError> {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.in_flight.insert(id, (access, self.now));
+        let (sector, sectors) = (access.offset / SECTOR, access.bytes / SECTOR);
+        let request = Request { id, operation: access.operation, sector, sectors };
+        self.drive.submit(Nanos(self.now), request);
+        Ok(())
+    }
+
+    fn complete(&mut self) -> Result<TimedAccess, ProbeError> {
+        let mut completions = Vec::new();
+        while self.done.is_empty() {
+            let nothing = || ProbeError::Unsuitable("no request is in flight".to_owned());
+            if self.in_flight.is_empty() {
+                return Err(nothing());
+            }
+            let at = self.drive.next_event().ok_or_else(nothing)?;
+            self.drive.advance(at.max(Nanos(self.now)), &mut completions);
+            self.take(std::mem::take(&mut completions));
+        }
+        let done = self.done.pop_front().ok_or(ProbeError::Interrupted)?;
+        self.now = self.now.max(done.completed);
+        Ok(done)
+    }
+
+    fn idle(&mut self, time: u64) -> Result<(), ProbeError> {
+        self.now += time;
+        let mut completions = Vec::new();
+        self.drive.advance(Nanos(self.now), &mut completions);
+        self.take(completions);
+        Ok(())
+    }
+
+    fn queue_depth(&self) -> Option<u64> {
+        self.depth
+    }
+
+    fn has_data(&mut self, offset: u64, bytes: u64) -> Result<bool, ProbeError> {
+        Ok(offset + bytes <= self.written)
+    }
+}
