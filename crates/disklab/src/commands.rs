@@ -59,7 +59,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
     print_styled(&printable(text))
 }
 
-/// Whether standard output may have colours (https://no-color.org).
+/// Whether standard output may have colours (<https://no-color.org>).
 pub fn has_colour() -> bool {
     use std::io::IsTerminal;
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());

@@ -1,6 +1,9 @@
 //! disklab: which file system, which RAID type, which options, on these disks,
 //! for this work?
 
+// The doc comments of options are their help, where brackets are no links.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 #[macro_use]
 mod said;
 

@@ -3,7 +3,7 @@
 use crate::width::is_within;
 use crate::{Conclusion, Contest, Decision, Next, Rank, Relation, Rules};
 
-/// See [`decide`](crate::decide). The first stack counts.
+/// See [`decide`](crate::decide()). The first stack counts.
 pub(crate) fn play_alone(rules: &Rules, contest: &Contest, share: f64) -> Decision {
     let mut rank = Rank { relation: Relation::NoValues, ratio: None, blocks: 0 };
     let (mut looked, mut next) = (0, None);

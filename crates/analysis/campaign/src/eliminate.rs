@@ -25,7 +25,7 @@ struct Play<'a> {
     looked: usize,
 }
 
-/// See [`decide`](crate::decide).
+/// See [`decide`](crate::decide()).
 pub(crate) fn play(rules: &Rules, contest: &Contest) -> Decision {
     let stacks = contest.stacks();
     let nothing = Rank { relation: Relation::NoValues, ratio: None, blocks: 0 };

@@ -1,7 +1,7 @@
 //! How long to run, pure: which stacks go on, when it is enough, and how many blocks a
 //! campaign should plan for.
 //!
-//! [`decide`] takes one [`Contest`], that is one figure of all stacks with its values by
+//! [`decide()`] takes one [`Contest`], that is one figure of all stacks with its values by
 //! block, and says which stacks are needed up to which block, or that it is over and what
 //! came of it. It is a pure function of the samples: it plays the looks from the first
 //! one on, so that a campaign that was interrupted goes on as if it had not been.
@@ -9,7 +9,7 @@
 //! A bench uses it so:
 //! 1. Carry out whole blocks in randomised order until every stack has as many as
 //!    [`Next::blocks`] says (at first: [`Rules::looks`]`()[0]`).
-//! 2. Call [`decide`] for each figure that a question asks for. A cell (stack × workload)
+//! 2. Call [`decide()`] for each figure that a question asks for. A cell (stack × workload)
 //!    is needed in the next blocks if any figure of that workload still lists the stack in
 //!    [`Next::stacks`], up to the largest [`Next::blocks`] of these figures. Within a block
 //!    the order is drawn anew of the cells that are left.

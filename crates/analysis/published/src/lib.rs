@@ -3,7 +3,7 @@
 //! [`Catalogue`] holds the rows that were published (`published/published.csv`),
 //! the rules that name the figure of ours beside each (`published/mapping.toml`)
 //! and what is known about rows that are missed (`published/findings.toml`).
-//! [`compare`] looks a run's figures up and judges them: reproduced, not reproduced, or not
+//! [`compare()`] looks a run's figures up and judges them: reproduced, not reproduced, or not
 //! measured, and why.
 
 mod accepted;

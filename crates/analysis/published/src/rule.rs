@@ -52,7 +52,7 @@ impl Measurement {
     }
 }
 
-/// A rule of the mapping. Patterns are those of [`matches`].
+/// A rule of the mapping. Patterns are those of [`matches()`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     /// The study's id.

@@ -17,7 +17,7 @@ use crate::summary::summary;
 use crate::unsteady::Unsteady;
 use crate::{Analysis, DriveBytes, Group, GroupKey, LatencySummary, MemoryReadShare, Observation};
 
-/// The pure core of [`analyse`](crate::analyse): takes samples one by one, keeps
+/// The pure core of [`analyse`](crate::analyse()): takes samples one by one, keeps
 /// what figures and findings need of them, and gives the analysis.
 #[derive(Debug)]
 pub struct Analyser {

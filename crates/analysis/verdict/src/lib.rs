@@ -1,6 +1,6 @@
 //! From samples to statements: groups with intervals, comparisons, findings.
 //!
-//! [`analyse`] makes one pass over a run's samples. [`Analyser`] is its pure
+//! [`analyse()`] makes one pass over a run's samples. [`Analyser`] is its pure
 //! core: samples go in one by one, and an [`Analysis`] comes out. Audits are one
 //! file each in `audits/` and one line in [`AUDITS`].
 

@@ -27,7 +27,7 @@ pub struct Setting {
 impl Setting {
     /// An option of a job: its name, its value where it has one, where both
     /// stand, and whether it is in a `[global]` section. Its value is read
-    /// later, by [`Section::job`](Section::job).
+    /// later, by [`check::jobs`](crate::check::jobs).
     ///
     /// # Errors
     /// Where it is not allowed, or its value depends on the machine.

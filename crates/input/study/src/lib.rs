@@ -1,7 +1,7 @@
 //! The study format: what is compared with what, on which drives, by which work.
 //!
 //! Pure: a text comes in, a [`Study`] goes out, or a [`SourceError`](disklab_source::SourceError) that names
-//! the file, the line and what was expected. [`order`] lays a study's cells out
+//! the file, the line and what was expected. [`order()`] lays a study's cells out
 //! in randomised complete blocks.
 
 mod expand;

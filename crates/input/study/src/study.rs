@@ -283,7 +283,7 @@ pub struct Question {
 }
 
 impl Study {
-    /// The cells of these pairs of stack and workload, laid out by [`order`](crate::order) and
+    /// The cells of these pairs of stack and workload, laid out by [`order()`] and
     /// seeded as the study says.
     pub fn order(&self, pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {
         let mut cells = order(pairs, repeats, seed);

@@ -3,7 +3,7 @@
 //! Pure: no clock, no files. A [`TimedDrive`] answers requests and says when; that is a real
 //! drive behind a kernel, or a model in virtual time ([`ModelledDrive`]). [`probe_hard_disk`]
 //! and [`probe_solid_state`] ask it for what the models of `disklab-drive` need, and
-//! give [`Findings`]: each value with an interval. [`drive_file`] writes them as a drive
+//! give [`Findings`]: each value with an interval. [`drive_file()`] writes them as a drive
 //! file, in which a shipped drive stands in for what was not measured.
 
 mod check;

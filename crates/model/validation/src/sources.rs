@@ -122,7 +122,7 @@ impl Value {
 
 /// The parameters of a drive, in their order, without its names and the ranges within
 /// which uncertain values may lie: those of its file, and its sibling's where the file
-/// names one and has none (see [`inherited`]). The text need not be a drive file, nor
+/// names one and has none. The text need not be a drive file, nor
 /// TOML: what cannot be understood is left out.
 pub fn values(text: &str) -> Vec<Value> {
     values_within(text, LONGEST)

@@ -51,7 +51,7 @@ impl JobDevices {
     /// for one. The drives are held for as long as the claims live.
     ///
     /// # Errors
-    /// [`BenchError::Other`] with all that speaks against it; if a signature cannot be
+    /// [`BenchError::Refused`] with all that speaks against it; if a signature cannot be
     /// erased.
     pub fn claim(&self, executor: &Executor) -> Result<Vec<Claim>, BenchError> {
         let probe = KernelProbe::new(executor);

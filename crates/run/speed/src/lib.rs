@@ -1,7 +1,7 @@
 //! How fast the lab is on this machine.
 //!
-//! [`measure`] boots guests whose first program is [`carry_out_in_guest`], and
-//! times what they do against the [`round_trip`], a unit that moves with the
+//! [`measure()`] boots guests whose first program is [`carry_out_in_guest`], and
+//! times what they do against the [`round_trip()`], a unit that moves with the
 //! machine and its noise.
 
 mod drive;

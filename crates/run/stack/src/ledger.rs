@@ -4,7 +4,7 @@
 //! it names is made, so a thing without an entry cannot exist; an entry without
 //! its thing can, and undoing it does nothing. The file is locked while its
 //! owner lives: the kernel frees the lock however the owner ends, which is how
-//! [`recover`] knows what was left behind. Its first line holds the mark that the
+//! [`recover()`] knows what was left behind. Its first line holds the mark that the
 //! owner's programs bear, as one of them may still be making a thing, and on which
 //! boot of which machine the owner ran.
 
@@ -54,7 +54,7 @@ struct LockedFile {
 }
 
 impl Ledger {
-    /// Opens a new ledger in `folder` (see [`recover`]), locked while it lives.
+    /// Opens a new ledger in `folder` (see [`recover()`]), locked while it lives.
     /// The folder is made if it is missing.
     ///
     /// # Errors
@@ -165,7 +165,7 @@ impl Ledger {
     /// returns all that went wrong. Never interrupted.
     ///
     /// What could not be taken down stays entered, above `mark`: a later call
-    /// and, after the end of this process, [`recover`] try it again.
+    /// and, after the end of this process, [`recover()`] try it again.
     pub fn tear_down_to(&mut self, mark: usize, executor: &Executor) -> Vec<StackError> {
         let mut context = TeardownContext::by_force(executor);
         let above = self.entries.split_off(mark.min(self.entries.len()));

@@ -1,6 +1,6 @@
 //! Runs fio jobs natively, with fio's semantics and less cost.
 //!
-//! A [`Job`](disklab_jobfile::Job) says what to do; [`run`] does it on the files
+//! A [`Job`](disklab_jobfile::Job) says what to do; [`run()`] does it on the files
 //! of a [`JobContext`] and gives a [`Report`]: latencies as whole histograms, counts
 //! interval by interval, processor time, all as figures or as fio's JSON.
 //!

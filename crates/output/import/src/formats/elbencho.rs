@@ -1,7 +1,7 @@
 //! elbencho's `--csvfile`: one row for each phase.
 //!
 //! Columns: `docs/csv-docs.md` and `Statistics.cpp` of elbencho 1.x to 3.1. Rates are
-//! those of '[last]', when the slowest thread had finished: of the whole work. MiB are
+//! those of `[last]`, when the slowest thread had finished: of the whole work. MiB are
 //! powers of 1024, latencies microseconds.
 
 use std::sync::Arc;

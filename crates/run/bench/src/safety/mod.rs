@@ -2,7 +2,7 @@
 //!
 //! A name on the command line becomes a [`Target`] by [`resolve`], which takes
 //! stable names of whole drives only. [`check`] finds out whether the drive is
-//! free, for the plan. [`claim`] asks again, with the device held exclusively,
+//! free, for the plan. [`claim()`] asks again, with the device held exclusively,
 //! just before the first write. A [`Pin`] keeps the drive's number and name its own until
 //! the first layer is made. What needs the real kernel goes through a
 //! [`Probe`], so that all rules can be tested on machines that do not exist.

@@ -4,7 +4,7 @@
 //! whatever the guest does, this process must be harmless. So it is confined from outside.
 //! [Landlock](paths) says where it may write, a [seccomp filter](syscalls) says which system
 //! calls it may make, and what a filter cannot decide by a call's numbers alone, a
-//! [supervisor](supervisor) does in its stead. All hold for root, too.
+//! [supervisor] does in its stead. All hold for root, too.
 //!
 //! Reading is not confined: the guest's root is this machine's, and a guest can read what its
 //! user can.

@@ -23,7 +23,7 @@ pub struct Mapping {
     pub device: PathBuf,
     /// The UUID in the header on the device, where there is one.
     pub uuid: String,
-    /// Which device that is, whatever its name comes to mean; see [`incarnation`].
+    /// Which device that is, whatever its name comes to mean: boot, device number and `diskseq`.
     pub incarnation: String,
 }
 

@@ -56,7 +56,7 @@ pub(super) fn needed(parts: &[Part]) -> IndexMap<&str, Bytes> {
 /// A directory does no harm: the error comes when it is opened.
 ///
 /// # Errors
-/// [`WorkloadError::Other`] with the first that is none.
+/// [`WorkloadError::NotAFile`] with the first that is none.
 pub(super) fn keep_off(parts: &[Part], context: &WorkContext<'_>) -> Result<(), WorkloadError> {
     // In a guest of the lab there is nothing but models, and each call costs time there.
     if context.simulated {
