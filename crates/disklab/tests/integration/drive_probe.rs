@@ -53,7 +53,7 @@ fn what_is_no_drive_is_refused_and_nothing_is_written() {
         disklab(home.path()).args(check).assert().code(2).stderr(contains(reason));
     }
     let check = ["drive", "check", "no-such-model", "/dev/null"];
-    disklab(home.path()).args(check).assert().code(2).stderr(contains("is no drive model"));
+    disklab(home.path()).args(check).assert().code(2).stderr(contains("unknown drive model"));
     assert!(!home.path().join("my.toml").exists());
 }
 

@@ -5,13 +5,13 @@ use std::ops::Range;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::estimate::Estimate;
+use crate::estimate::ProbedValue;
 use crate::load::{BLOCK, keep_busy, steady_rate};
-use crate::timed::{Access, ProbeError, TimedDrive};
+use crate::timed::{DriveAccess, ProbeError, TimedDrive};
 
 /// In which order a load reads.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Order {
+pub enum LoadOrder {
     /// At random places of a part of the range.
     Random(f64),
     /// In sequence, from this part of the range on.
@@ -23,39 +23,39 @@ pub enum Order {
 pub struct Load {
     /// What it is called.
     pub name: &'static str,
-    order: Order,
+    order: LoadOrder,
     bytes: u64,
     depth: u64,
     count: u64,
 }
 
-const fn load(name: &'static str, order: Order, bytes: u64, depth: u64, count: u64) -> Load {
+const fn load(name: &'static str, order: LoadOrder, bytes: u64, depth: u64, count: u64) -> Load {
     Load { name, order, bytes, depth, count }
 }
 
 /// Loads for hard disks, some two minutes together.
 pub const DISK_LOADS: [Load; 9] = [
-    load("sequential reads of 1 MiB, outer edge", Order::Sequential(0.0), 1 << 20, 1, 1000),
-    load("sequential reads of 1 MiB, middle", Order::Sequential(0.5), 1 << 20, 1, 1000),
-    load("sequential reads of 1 MiB, inner edge", Order::Sequential(1.0), 1 << 20, 1, 1000),
-    load("random reads of 4 KiB, depth 1", Order::Random(1.0), BLOCK, 1, 1000),
-    load("random reads of 4 KiB, depth 4", Order::Random(1.0), BLOCK, 4, 1500),
-    load("random reads of 4 KiB, depth 32", Order::Random(1.0), BLOCK, 32, 4000),
-    load("random reads of 4 KiB in a tenth, depth 1", Order::Random(0.1), BLOCK, 1, 1000),
-    load("random reads of 256 KiB, depth 1", Order::Random(1.0), 256 << 10, 1, 1000),
-    load("random reads of 256 KiB, depth 8", Order::Random(1.0), 256 << 10, 8, 1500),
+    load("sequential reads of 1 MiB, outer edge", LoadOrder::Sequential(0.0), 1 << 20, 1, 1000),
+    load("sequential reads of 1 MiB, middle", LoadOrder::Sequential(0.5), 1 << 20, 1, 1000),
+    load("sequential reads of 1 MiB, inner edge", LoadOrder::Sequential(1.0), 1 << 20, 1, 1000),
+    load("random reads of 4 KiB, depth 1", LoadOrder::Random(1.0), BLOCK, 1, 1000),
+    load("random reads of 4 KiB, depth 4", LoadOrder::Random(1.0), BLOCK, 4, 1500),
+    load("random reads of 4 KiB, depth 32", LoadOrder::Random(1.0), BLOCK, 32, 4000),
+    load("random reads of 4 KiB in a tenth, depth 1", LoadOrder::Random(0.1), BLOCK, 1, 1000),
+    load("random reads of 256 KiB, depth 1", LoadOrder::Random(1.0), 256 << 10, 1, 1000),
+    load("random reads of 256 KiB, depth 8", LoadOrder::Random(1.0), 256 << 10, 8, 1500),
 ];
 
 /// Loads for solid-state drives, some seconds together.
 pub const FLASH_LOADS: [Load; 8] = [
-    load("random reads of 4 KiB, depth 1", Order::Random(1.0), BLOCK, 1, 5000),
-    load("random reads of 4 KiB, depth 4", Order::Random(1.0), BLOCK, 4, 20_000),
-    load("random reads of 4 KiB, depth 32", Order::Random(1.0), BLOCK, 32, 60_000),
-    load("random reads of 16 KiB, depth 1", Order::Random(1.0), 16 << 10, 1, 5000),
-    load("random reads of 128 KiB, depth 1", Order::Random(1.0), 128 << 10, 1, 3000),
-    load("random reads of 128 KiB, depth 8", Order::Random(1.0), 128 << 10, 8, 10_000),
-    load("sequential reads of 128 KiB, depth 1", Order::Sequential(0.0), 128 << 10, 1, 4000),
-    load("sequential reads of 1 MiB, depth 4", Order::Sequential(0.0), 1 << 20, 4, 2000),
+    load("random reads of 4 KiB, depth 1", LoadOrder::Random(1.0), BLOCK, 1, 5000),
+    load("random reads of 4 KiB, depth 4", LoadOrder::Random(1.0), BLOCK, 4, 20_000),
+    load("random reads of 4 KiB, depth 32", LoadOrder::Random(1.0), BLOCK, 32, 60_000),
+    load("random reads of 16 KiB, depth 1", LoadOrder::Random(1.0), 16 << 10, 1, 5000),
+    load("random reads of 128 KiB, depth 1", LoadOrder::Random(1.0), 128 << 10, 1, 3000),
+    load("random reads of 128 KiB, depth 8", LoadOrder::Random(1.0), 128 << 10, 8, 10_000),
+    load("sequential reads of 128 KiB, depth 1", LoadOrder::Sequential(0.0), 128 << 10, 1, 4000),
+    load("sequential reads of 1 MiB, depth 4", LoadOrder::Sequential(0.0), 1 << 20, 4, 2000),
 ];
 
 /// Requests per second of a load on the bytes of `range`, which must hold data on a
@@ -68,7 +68,7 @@ pub fn run_load(
     load: &Load,
     range: Range<u64>,
     seed: u64,
-) -> Result<Estimate, ProbeError> {
+) -> Result<ProbedValue, ProbeError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let length = range.end.saturating_sub(range.start) / BLOCK * BLOCK;
     let too_small = || ProbeError::Unsuitable(format!("too few data for {}", load.name));
@@ -80,29 +80,29 @@ pub fn run_load(
     let done = keep_busy(drive, depth, || {
         left = left.checked_sub(1)?;
         let offset = match load.order {
-            Order::Random(part) => {
+            LoadOrder::Random(part) => {
                 let blocks = (room as f64 * part) as u64 / BLOCK;
                 random.random_range(0..=blocks) * BLOCK
             }
-            Order::Sequential(part) => {
+            LoadOrder::Sequential(part) => {
                 let begin = (sequential as f64 * part) as u64 / BLOCK * BLOCK;
                 let offset = begin + next % (length.min(whole) / load.bytes) * load.bytes;
                 next += 1;
                 offset
             }
         };
-        Some(Access::read(range.start + offset, load.bytes))
+        Some(DriveAccess::read(range.start + offset, load.bytes))
     })?;
     let full = done.len().saturating_sub(depth as usize);
     steady_rate(&done[..full]).ok_or_else(too_small)
 }
 
 /// By which part the twin's rate differs from the drive's, with its interval.
-pub fn difference(drive: Estimate, twin: Estimate) -> Estimate {
+pub fn difference(drive: ProbedValue, twin: ProbedValue) -> ProbedValue {
     let ratio = twin.value / drive.value;
-    let part = |estimate: Estimate| (estimate.high - estimate.value) / estimate.value;
+    let part = |estimate: ProbedValue| (estimate.high - estimate.value) / estimate.value;
     let error = ratio * part(drive).hypot(part(twin));
-    Estimate::within(ratio - 1.0, error, drive.samples.min(twin.samples))
+    ProbedValue::within(ratio - 1.0, error, drive.samples.min(twin.samples))
 }
 
 #[cfg(test)]
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_drive_is_its_own_twin_and_another_is_not() {
-        let rates = |id: &str, seed| -> Vec<Estimate> {
+        let rates = |id: &str, seed| -> Vec<ProbedValue> {
             let file = shipped(id).unwrap();
             DISK_LOADS
                 .iter()

@@ -250,7 +250,7 @@ mod tests {
     use disklab_drive::shipped;
 
     use super::*;
-    use crate::estimate::Estimate;
+    use crate::estimate::ProbedValue;
 
     fn description() -> Description {
         Description {
@@ -285,9 +285,9 @@ mod tests {
     fn what_was_found_stands_in_the_file_with_its_interval() {
         let sibling = shipped("mg08aca16te").unwrap();
         let mut findings = Findings::default();
-        findings.found("seek.average", Estimate::within(8.1e6, 0.1e6, 100));
-        findings.found("cache.segments", Estimate::between(200.0, 200.0, 201.0, 3));
-        findings.found("geometry.outer-rate", Estimate::within(260e6, 1e6, 240));
+        findings.found("seek.average", ProbedValue::within(8.1e6, 0.1e6, 100));
+        findings.found("cache.segments", ProbedValue::between(200.0, 200.0, 201.0, 3));
+        findings.found("geometry.outer-rate", ProbedValue::within(260e6, 1e6, 240));
         let text = drive_file(&findings, &sibling, &description()).unwrap();
         let file = load("mine.toml", &text).unwrap();
         let p = file.mechanics().unwrap();
@@ -306,7 +306,7 @@ mod tests {
     fn values_that_no_drive_has_are_refused() {
         let sibling = shipped("mg08aca16te").unwrap();
         let mut findings = Findings::default();
-        findings.found("seek.average", Estimate::within(20e6, 0.1e6, 100));
+        findings.found("seek.average", ProbedValue::within(20e6, 0.1e6, 100));
         let error = drive_file(&findings, &sibling, &description()).unwrap_err().to_string();
         assert!(error.contains("must rise"), "{error}");
     }

@@ -2,7 +2,7 @@
 
 /// A value, and between what it lies with 95 % confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
+pub struct ProbedValue {
     /// The value, in ns, B/s, B, or as a bare number.
     pub value: f64,
     /// The interval's lower end.
@@ -13,7 +13,7 @@ pub struct Estimate {
     pub samples: usize,
 }
 
-impl Estimate {
+impl ProbedValue {
     /// A value that may be off by `error` to each side.
     pub fn within(value: f64, error: f64, samples: usize) -> Self {
         let error = error.abs();

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::estimate::Estimate;
+use crate::estimate::ProbedValue;
 
 /// What a probe found out about a drive.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
     /// Values by their [`Field`](crate::Field)'s path.
-    pub values: BTreeMap<&'static str, Estimate>,
+    pub values: BTreeMap<&'static str, ProbedValue>,
     /// What could not be found, and why; and what is remarkable.
     pub notes: Vec<String>,
     /// What was measured on the way.
@@ -28,7 +28,7 @@ pub struct MeasuredCurve {
 
 impl Findings {
     /// Notes a value.
-    pub(crate) fn found(&mut self, path: &'static str, estimate: Estimate) {
+    pub(crate) fn found(&mut self, path: &'static str, estimate: ProbedValue) {
         debug_assert!(crate::Field::by_path(path).is_some(), "{path}");
         self.values.insert(path, estimate);
     }

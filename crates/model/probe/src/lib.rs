@@ -18,13 +18,13 @@ mod sibling;
 mod ssd;
 mod timed;
 
-pub use check::{DISK_LOADS, FLASH_LOADS, Load, Order, difference, run_load};
+pub use check::{DISK_LOADS, FLASH_LOADS, Load, LoadOrder, difference, run_load};
 pub use drive_file::{Description, FileError, MARK, drive_file};
-pub use estimate::Estimate;
+pub use estimate::ProbedValue;
 pub use field::{FIELDS, Field, Unit};
 pub use findings::{Findings, MeasuredCurve};
 pub use hdd::probe_hard_disk;
-pub use progress::{Unwatched, Watcher};
+pub use progress::{ProbeWatcher, Unwatched};
 pub use sibling::Siblings;
 pub use ssd::{probe_solid_state, written_range};
-pub use timed::{Access, ModelledDrive, ProbeError, TimedAccess, TimedDrive};
+pub use timed::{DriveAccess, ModelledDrive, ProbeError, TimedAccess, TimedDrive};

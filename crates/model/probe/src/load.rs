@@ -1,7 +1,7 @@
 //! The loads of which a probe consists.
 
-use crate::estimate::Estimate;
-use crate::timed::{Access, ProbeError, TimedAccess, TimedDrive};
+use crate::estimate::ProbedValue;
+use crate::timed::{DriveAccess, ProbeError, TimedAccess, TimedDrive};
 
 /// The smallest request that is used: a physical sector of today's drives.
 pub(crate) const BLOCK: u64 = 4096;
@@ -9,7 +9,7 @@ pub(crate) const BLOCK: u64 = 4096;
 /// Carries one request out, while nothing else is in flight.
 pub(crate) fn carry_out(
     drive: &mut dyn TimedDrive,
-    access: Access,
+    access: DriveAccess,
 ) -> Result<TimedAccess, ProbeError> {
     drive.submit(access)?;
     drive.complete()
@@ -22,7 +22,7 @@ pub(crate) fn stream(
     bytes: u64,
     count: u64,
 ) -> Result<Vec<TimedAccess>, ProbeError> {
-    (0..count).map(|n| carry_out(drive, Access::read(offset + n * bytes, bytes))).collect()
+    (0..count).map(|n| carry_out(drive, DriveAccess::read(offset + n * bytes, bytes))).collect()
 }
 
 /// Keeps `depth` requests in flight until `next` gives none; gives all in the order of
@@ -30,7 +30,7 @@ pub(crate) fn stream(
 pub(crate) fn keep_busy(
     drive: &mut dyn TimedDrive,
     depth: u64,
-    mut next: impl FnMut() -> Option<Access>,
+    mut next: impl FnMut() -> Option<DriveAccess>,
 ) -> Result<Vec<TimedAccess>, ProbeError> {
     let (mut done, mut in_flight) = (Vec::new(), 0_u64);
     while in_flight < depth
@@ -63,7 +63,7 @@ const PARTS: usize = 10;
 
 /// Requests per second over all, and the interval from those of parts with equally many
 /// requests each; the first part warms up.
-pub(crate) fn steady_rate(done: &[TimedAccess]) -> Option<Estimate> {
+pub(crate) fn steady_rate(done: &[TimedAccess]) -> Option<ProbedValue> {
     let part = done.len() / (PARTS + 1);
     let end = |n: usize| Some(done.get((n * part).checked_sub(1)?)?.completed);
     let ends: Vec<u64> = (1..=PARTS + 1).map(end).collect::<Option<_>>()?;
@@ -76,5 +76,5 @@ pub(crate) fn steady_rate(done: &[TimedAccess]) -> Option<Estimate> {
     let mean = rates.iter().sum::<f64>() / PARTS as f64;
     let variance = rates.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / (PARTS - 1) as f64;
     // Student's t of nine degrees of freedom.
-    Some(Estimate::within(rate, 2.262 * (variance / PARTS as f64).sqrt(), part * PARTS))
+    Some(ProbedValue::within(rate, 2.262 * (variance / PARTS as f64).sqrt(), part * PARTS))
 }

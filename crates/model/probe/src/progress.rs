@@ -3,7 +3,7 @@
 use crate::timed::ProbeError;
 
 /// What is told how far a probe is, and may end it.
-pub trait Watcher {
+pub trait ProbeWatcher {
     /// A step begins; it and the ones behind it will take so many seconds.
     ///
     /// # Errors
@@ -15,7 +15,7 @@ pub trait Watcher {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unwatched;
 
-impl Watcher for Unwatched {
+impl ProbeWatcher for Unwatched {
     fn step(&mut self, _name: &'static str, _seconds_left: f64) -> Result<(), ProbeError> {
         Ok(())
     }

@@ -9,7 +9,7 @@ const SECTOR: u64 = 512;
 
 /// A request to a drive under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
+pub struct DriveAccess {
     /// What is asked for.
     pub operation: Operation,
     /// First byte.
@@ -18,7 +18,7 @@ pub struct Access {
     pub bytes: u64,
 }
 
-impl Access {
+impl DriveAccess {
     /// A read.
     pub fn read(offset: u64, bytes: u64) -> Self {
         Self { operation: Operation::Read, offset, bytes }
@@ -39,7 +39,7 @@ impl Access {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimedAccess {
     /// What was asked for.
-    pub access: Access,
+    pub access: DriveAccess,
     /// When it was submitted.
     pub submitted: u64,
     /// When it completed.
@@ -89,7 +89,7 @@ pub trait TimedDrive {
     ///
     /// # Errors
     /// If the drive does not take it.
-    fn submit(&mut self, access: Access) -> Result<(), ProbeError>;
+    fn submit(&mut self, access: DriveAccess) -> Result<(), ProbeError>;
 
     /// Waits for the next completion of what was submitted.
     ///
@@ -121,7 +121,7 @@ pub struct ModelledDrive {
     drive: Box<dyn Drive>,
     now: u64,
     next_id: u64,
-    in_flight: HashMap<u64, (Access, u64)>,
+    in_flight: HashMap<u64, (DriveAccess, u64)>,
     done: VecDeque<TimedAccess>,
     depth: Option<u64>,
     /// Bytes from the beginning on that were written.
@@ -157,11 +157,11 @@ impl ModelledDrive {
         const PIECE: u64 = 1 << 20;
         let mut at = 0;
         crate::load::keep_busy(self, 8, || {
-            let access = Access::write(at, PIECE);
+            let access = DriveAccess::write(at, PIECE);
             at += PIECE;
             (at <= bytes).then_some(access)
         })?;
-        crate::load::carry_out(self, Access::flush())?;
+        crate::load::carry_out(self, DriveAccess::flush())?;
         self.written = bytes;
         self.idle(idle)
     }
@@ -184,7 +184,7 @@ impl TimedDrive for ModelledDrive {
         self.now
     }
 
-    fn submit(&mut self, access: Access) -> Result<(), ProbeError> {
+    fn submit(&mut self, access: DriveAccess) -> Result<(), ProbeError> {
         let id = self.next_id;
         self.next_id += 1;
         self.in_flight.insert(id, (access, self.now));

@@ -8,7 +8,7 @@ use disklab_drive::DriveFile;
 use disklab_exec::Interrupt;
 use disklab_measure::SystemRoot;
 use disklab_probe::{
-    DISK_LOADS, Estimate, FLASH_LOADS, Load, ModelledDrive, ProbeError, TimedDrive, difference,
+    DISK_LOADS, FLASH_LOADS, Load, ModelledDrive, ProbeError, ProbedValue, TimedDrive, difference,
     run_load, written_range,
 };
 use serde_json::json;
@@ -30,8 +30,8 @@ const SETTLED: u64 = 1_000_000_000_000;
 /// What a load gave on both.
 struct Compared {
     load: &'static Load,
-    drive: Estimate,
-    twin: Estimate,
+    drive: ProbedValue,
+    twin: ProbedValue,
 }
 
 /// Carries out the command.
@@ -108,7 +108,7 @@ fn twin(
     load: &Load,
     range: &Range<u64>,
     seed: u64,
-) -> Result<Estimate, ProbeError> {
+) -> Result<ProbedValue, ProbeError> {
     let mut drive = ModelledDrive::new(file.build(seed), Some(file.queue_depth()));
     let range = if file.rotates() {
         0..drive.bytes()
@@ -151,7 +151,7 @@ fn as_value(file: &DriveFile, compared: &[Compared]) -> serde_json::Value {
         .iter()
         .map(|Compared { load, drive, twin }| {
             let apart = difference(*drive, *twin);
-            let value = |e: &Estimate| json!({ "value": e.value, "low": e.low, "high": e.high });
+            let value = |e: &ProbedValue| json!({ "value": e.value, "low": e.low, "high": e.high });
             json!({
                 "load": load.name,
                 "drive": value(drive),

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use disklab_drive::DriveFile;
 use disklab_measure::SystemRoot;
 use disklab_probe::{
-    Description, Field, Findings, MARK, ProbeError, Siblings, Watcher, drive_file, probe_hard_disk,
-    probe_solid_state,
+    Description, Field, Findings, MARK, ProbeError, ProbeWatcher, Siblings, drive_file,
+    probe_hard_disk, probe_solid_state,
 };
 use disklab_units::show_duration;
 use serde_json::json;
@@ -100,7 +100,7 @@ struct Lines {
     begun: Instant,
 }
 
-impl Watcher for Lines {
+impl ProbeWatcher for Lines {
     fn step(&mut self, name: &'static str, seconds_left: f64) -> Result<(), ProbeError> {
         self.load.check()?;
         if seconds_left > 0.0 {

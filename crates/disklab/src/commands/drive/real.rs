@@ -12,7 +12,7 @@ use disklab_drive::Operation;
 use disklab_engine::{Kind, TimedFile};
 use disklab_exec::Interrupt;
 use disklab_measure::{BlockDevice, Counters, SECTOR_BYTES};
-use disklab_probe::{Access, ProbeError, TimedAccess, TimedDrive};
+use disklab_probe::{DriveAccess, ProbeError, TimedAccess, TimedDrive};
 
 /// The deepest queue that a probe uses.
 const DEPTH: u32 = 64;
@@ -100,9 +100,9 @@ impl TimedDrive for RealDrive {
         self.file.now()
     }
 
-    fn submit(&mut self, access: Access) -> Result<(), ProbeError> {
+    fn submit(&mut self, access: DriveAccess) -> Result<(), ProbeError> {
         self.check()?;
-        let Access { operation, offset, bytes } = access;
+        let DriveAccess { operation, offset, bytes } = access;
         self.moved.set(self.moved.get() + bytes);
         self.file.submit(kind(operation), offset, bytes).map_err(failed("a request", offset))
     }
@@ -114,7 +114,7 @@ impl TimedDrive for RealDrive {
             Kind::Write => Operation::Write,
             _ => Operation::Flush,
         };
-        let access = Access { operation, offset: end.offset, bytes: end.bytes };
+        let access = DriveAccess { operation, offset: end.offset, bytes: end.bytes };
         Ok(TimedAccess { access, submitted: end.submitted, completed: end.completed })
     }
 

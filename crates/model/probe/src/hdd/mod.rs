@@ -12,15 +12,15 @@ use disklab_drive::DriveFile;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::estimate::Estimate;
+use crate::estimate::ProbedValue;
 use crate::findings::Findings;
 use crate::load::BLOCK;
-use crate::progress::Watcher;
+use crate::progress::ProbeWatcher;
 use crate::sibling::{Likeness, Siblings};
 use crate::timed::{ProbeError, TimedDrive};
 
 /// A drive while it is probed, and what is known of it so far.
-pub(crate) struct Disk<'a> {
+pub(crate) struct DiskProbe<'a> {
     drive: &'a mut dyn TimedDrive,
     random: ChaCha8Rng,
     /// Stands in for what is not measured yet.
@@ -35,7 +35,7 @@ pub(crate) struct Disk<'a> {
     /// What a hit of [`BLOCK`] bytes takes, ns.
     hit: f64,
     /// The step from the last track that a head serves to the first of the next head.
-    leg_skew: Option<Estimate>,
+    leg_skew: Option<ProbedValue>,
 }
 
 /// Steps, what they are called, and how many seconds they take on a usual drive.
@@ -49,7 +49,7 @@ const STEPS: &[(&str, f64, Step)] = &[
     ("queueing", 75.0, queue::measure),
 ];
 
-type Step = fn(&mut Disk<'_>) -> Result<(), ProbeError>;
+type Step = fn(&mut DiskProbe<'_>) -> Result<(), ProbeError>;
 
 /// Measures a hard disk by reading. The nearest of `siblings` stands in for what cannot be
 /// measured where a value depends on it, and is given back.
@@ -60,14 +60,14 @@ pub fn probe_hard_disk(
     drive: &mut dyn TimedDrive,
     siblings: &Siblings,
     seed: u64,
-    watcher: &mut dyn Watcher,
+    watcher: &mut dyn ProbeWatcher,
 ) -> Result<(Findings, DriveFile), ProbeError> {
     let bytes = drive.bytes();
     let nearest = |rpm, rate| {
         let none = || ProbeError::Unsuitable("no hard disk is known".to_owned());
         siblings.disk(Likeness { bytes, rpm, rate }).cloned().ok_or_else(none)
     };
-    let mut disk = Disk {
+    let mut disk = DiskProbe {
         drive,
         random: ChaCha8Rng::seed_from_u64(seed),
         basis: nearest(0.0, 0.0)?,
@@ -89,7 +89,7 @@ pub fn probe_hard_disk(
     Ok((disk.findings, disk.basis))
 }
 
-impl Disk<'_> {
+impl DiskProbe<'_> {
     /// The last byte at which `bytes` can begin, rounded down to blocks.
     fn room(&self, bytes: u64) -> u64 {
         self.drive.bytes().saturating_sub(bytes) / BLOCK * BLOCK

@@ -6,11 +6,11 @@ use disklab_drive::Kind;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::Disk;
-use crate::estimate::{Estimate, median, median_error};
+use super::DiskProbe;
+use crate::estimate::{ProbedValue, median, median_error};
 use crate::findings::{Findings, MeasuredCurve};
 use crate::load::{BLOCK, keep_busy, per_second};
-use crate::timed::{Access, ModelledDrive, ProbeError, TimedDrive};
+use crate::timed::{DriveAccess, ModelledDrive, ProbeError, TimedDrive};
 
 /// Depths, and random reads at each.
 const DEPTHS: [(u64, u64); 6] = [(1, 300), (2, 400), (4, 500), (8, 800), (16, 1500), (32, 8000)];
@@ -23,7 +23,7 @@ const STARVED: usize = 6;
 /// Reads nearby that starve one, at most: some ten seconds.
 const NEARBY: usize = 6000;
 
-pub(super) fn measure(disk: &mut Disk<'_>) -> Result<(), ProbeError> {
+pub(super) fn measure(disk: &mut DiskProbe<'_>) -> Result<(), ProbeError> {
     let deepest = disk.drive.queue_depth().unwrap_or(32).clamp(1, 32);
     let mut points = Vec::new();
     for (depth, count) in DEPTHS.iter().filter(|(depth, _)| *depth <= deepest) {
@@ -56,7 +56,7 @@ fn iops(
     let mut left = count;
     let done = keep_busy(drive, depth, || {
         left = left.checked_sub(1)?;
-        Some(Access::read(random.random_range(0..blocks) * BLOCK, BLOCK))
+        Some(DriveAccess::read(random.random_range(0..blocks) * BLOCK, BLOCK))
     })?;
     // The queue fills at the beginning and empties at the end.
     let full = done.len().saturating_sub(depth as usize);
@@ -64,7 +64,7 @@ fn iops(
 }
 
 /// The quality with which a model that is otherwise like the drive makes as many reads.
-fn quality(disk: &mut Disk<'_>, depth: u64, measured: f64) {
+fn quality(disk: &mut DiskProbe<'_>, depth: u64, measured: f64) {
     let seed = disk.random.random();
     let mut known: BTreeMap<u64, Option<f64>> = BTreeMap::new();
     let mut modelled = |quality: f64| {
@@ -85,12 +85,13 @@ fn quality(disk: &mut Disk<'_>, depth: u64, measured: f64) {
         disk.findings.note("no model with these values: what a queue gains is not inverted");
         return;
     };
-    let estimate = Estimate::between(low.min(value), value, high.max(value), DEPTHS[5].1 as usize);
+    let estimate =
+        ProbedValue::between(low.min(value), value, high.max(value), DEPTHS[5].1 as usize);
     disk.findings.found("interface.ncq-quality", estimate);
 }
 
 /// What a model makes of the load, with the values found so far.
-fn modelled_iops(disk: &Disk<'_>, depth: u64, quality: f64, seed: u64) -> Option<f64> {
+fn modelled_iops(disk: &DiskProbe<'_>, depth: u64, quality: f64, seed: u64) -> Option<f64> {
     let mut file = disk.basis.clone();
     apply(&disk.findings, &mut file.kind, disk.drive.bytes());
     if let Kind::Hdd(p) = &mut file.kind {
@@ -122,13 +123,13 @@ fn apply(findings: &Findings, kind: &mut Kind, bytes: u64) {
 }
 
 /// How long a far request waits while the others lie where the arm is.
-fn age(disk: &mut Disk<'_>, depth: u64) -> Result<(), ProbeError> {
+fn age(disk: &mut DiskProbe<'_>, depth: u64) -> Result<(), ProbeError> {
     let span = (512 << 20).min(disk.room(BLOCK) / 8) / BLOCK;
     let far = disk.room(BLOCK);
     let mut waited = Vec::new();
     for n in 0..STARVED {
         let mut random = ChaCha8Rng::seed_from_u64(disk.random.random());
-        let mut near = move || Access::read(random.random_range(0..span) * BLOCK, BLOCK);
+        let mut near = move || DriveAccess::read(random.random_range(0..span) * BLOCK, BLOCK);
         for _ in 1..depth {
             disk.drive.submit(near())?;
         }
@@ -137,7 +138,7 @@ fn age(disk: &mut Disk<'_>, depth: u64) -> Result<(), ProbeError> {
             disk.drive.complete()?;
             disk.drive.submit(near())?;
         }
-        let distant = Access::read(far - n as u64 * (64 << 20), BLOCK);
+        let distant = DriveAccess::read(far - n as u64 * (64 << 20), BLOCK);
         disk.drive.submit(distant)?;
         let mut in_flight = depth;
         for _ in 0..NEARBY {
@@ -160,6 +161,6 @@ fn age(disk: &mut Disk<'_>, depth: u64) -> Result<(), ProbeError> {
         return Ok(());
     }
     let error = median_error(&waited).max(seek);
-    disk.findings.found("interface.queue-age", Estimate::within(age, error, STARVED));
+    disk.findings.found("interface.queue-age", ProbedValue::within(age, error, STARVED));
     Ok(())
 }

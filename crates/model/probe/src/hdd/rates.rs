@@ -4,9 +4,9 @@
 //! revolution. Between tracks the skew is added. So each place gives the rate of its
 //! zone without the error of where the run began and ended.
 
-use super::Disk;
+use super::DiskProbe;
 use super::rotation::increments;
-use crate::estimate::{Estimate, least_squares, median};
+use crate::estimate::{ProbedValue, least_squares, median};
 use crate::findings::MeasuredCurve;
 use crate::load::{BLOCK, stream};
 use crate::timed::ProbeError;
@@ -42,7 +42,7 @@ struct Zone {
     width: f64,
 }
 
-pub(super) fn measure(disk: &mut Disk<'_>) -> Result<(), ProbeError> {
+pub(super) fn measure(disk: &mut DiskProbe<'_>) -> Result<(), ProbeError> {
     let room = disk.room(RUN);
     let mut places = Vec::new();
     for n in 0..PLACES {
@@ -67,7 +67,7 @@ pub(super) fn measure(disk: &mut Disk<'_>) -> Result<(), ProbeError> {
     Ok(())
 }
 
-fn place(disk: &mut Disk<'_>, offset: u64) -> Result<Location, ProbeError> {
+fn place(disk: &mut DiskProbe<'_>, offset: u64) -> Result<Location, ProbeError> {
     let reads = stream(disk.drive, offset, disk.piece, RUN / disk.piece)?;
     let steps = increments(&reads);
     let usual = median(&steps);
@@ -125,7 +125,7 @@ fn edges(zones: &[Zone], per_track: f64) -> Option<[f64; 2]> {
     Some([outer * 1e6, (outer + slope).clamp(1.0, outer) * 1e6])
 }
 
-fn note(disk: &mut Disk<'_>, zones: &[Zone], per_track: f64) {
+fn note(disk: &mut DiskProbe<'_>, zones: &[Zone], per_track: f64) {
     let count = zones.len() as f64;
     let [outer, inner] = disk.rates;
     let ratios: Vec<f64> = zones
@@ -137,8 +137,8 @@ fn note(disk: &mut Disk<'_>, zones: &[Zone], per_track: f64) {
     // of their mean.
     let error = |rate: f64| 1.96 * 2.0 * deviation / count.sqrt() * rate;
     let samples = PLACES as usize;
-    disk.findings.found("geometry.outer-rate", Estimate::within(outer, error(outer), samples));
-    disk.findings.found("geometry.inner-rate", Estimate::within(inner, error(inner), samples));
+    disk.findings.found("geometry.outer-rate", ProbedValue::within(outer, error(outer), samples));
+    disk.findings.found("geometry.inner-rate", ProbedValue::within(inner, error(inner), samples));
     if zones.len() < 3 {
         disk.findings.note(
             "no zones: the rate is the same everywhere, so that something slower than the medium \
@@ -148,11 +148,11 @@ fn note(disk: &mut Disk<'_>, zones: &[Zone], per_track: f64) {
     }
     // A zone that holds a single place may lie between two others that are one.
     let suspect = zones.iter().filter(|zone| zone.places < 2).count() as f64;
-    disk.findings.found("geometry.zones", Estimate::within(count, 1.0 + suspect, samples));
+    disk.findings.found("geometry.zones", ProbedValue::within(count, 1.0 + suspect, samples));
     // The largest of as many deviations as there are zones, each drawn from an even spread.
     let largest = ratios.iter().map(|ratio| ratio.abs()).fold(0.0, f64::max).min(0.1);
     let high = (largest / 0.025_f64.powf(1.0 / count)).min(0.1);
     let spread = (largest * (count + 1.0) / count).min(0.1);
     disk.findings
-        .found("geometry.zone-spread", Estimate::between(largest, spread, high, zones.len()));
+        .found("geometry.zone-spread", ProbedValue::between(largest, spread, high, zones.len()));
 }

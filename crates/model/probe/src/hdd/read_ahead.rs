@@ -1,9 +1,9 @@
 //! How far the drive reads ahead, and how many places it remembers.
 
-use super::Disk;
-use crate::estimate::Estimate;
+use super::DiskProbe;
+use crate::estimate::ProbedValue;
 use crate::load::{BLOCK, carry_out};
-use crate::timed::{Access, ProbeError};
+use crate::timed::{DriveAccess, ProbeError};
 
 /// The largest segment that is looked for.
 const LARGEST: u64 = 64 << 20;
@@ -12,19 +12,19 @@ const MOST: u64 = 512;
 /// Tries of each length or count, most of which decide.
 const TRIES: usize = 3;
 
-pub(super) fn measure(disk: &mut Disk<'_>) -> Result<(), ProbeError> {
+pub(super) fn measure(disk: &mut DiskProbe<'_>) -> Result<(), ProbeError> {
     if disk.hit <= 0.0 {
         return Ok(());
     }
     let (low, high) = between(BLOCK, LARGEST, BLOCK, |bytes| holds(disk, bytes))?;
-    let segment = Estimate::between(low as f64, low as f64, high as f64, TRIES);
+    let segment = ProbedValue::between(low as f64, low as f64, high as f64, TRIES);
     disk.findings.found("cache.segment-size", segment);
     let (low, high) = between(1, MOST, 1, |places| remembers(disk, places))?;
     if high > MOST {
         disk.findings.note(format!("the drive remembers more than {MOST} places"));
     }
     disk.findings
-        .found("cache.segments", Estimate::between(low as f64, low as f64, high as f64, TRIES));
+        .found("cache.segments", ProbedValue::between(low as f64, low as f64, high as f64, TRIES));
     Ok(())
 }
 
@@ -56,8 +56,8 @@ fn between(
 
 /// Whether most of some tries are answered from memory.
 fn mostly(
-    disk: &mut Disk<'_>,
-    mut attempt: impl FnMut(&mut Disk<'_>) -> Result<f64, ProbeError>,
+    disk: &mut DiskProbe<'_>,
+    mut attempt: impl FnMut(&mut DiskProbe<'_>) -> Result<f64, ProbeError>,
 ) -> Result<bool, ProbeError> {
     let mut hits = 0;
     for _ in 0..TRIES {
@@ -67,26 +67,26 @@ fn mostly(
 }
 
 /// Whether the drive reads `bytes` ahead of a read.
-fn holds(disk: &mut Disk<'_>, bytes: u64) -> Result<bool, ProbeError> {
+fn holds(disk: &mut DiskProbe<'_>, bytes: u64) -> Result<bool, ProbeError> {
     mostly(disk, |disk| {
         let place = disk.anywhere(bytes + 2 * BLOCK);
-        carry_out(disk.drive, Access::read(place, BLOCK))?;
+        carry_out(disk.drive, DriveAccess::read(place, BLOCK))?;
         let enough = bytes as f64 / disk.rates[1] * 1.3e9 + 3.0 * disk.revolution;
         disk.drive.idle(enough as u64)?;
-        Ok(carry_out(disk.drive, Access::read(place + bytes, BLOCK))?.took() as f64)
+        Ok(carry_out(disk.drive, DriveAccess::read(place + bytes, BLOCK))?.took() as f64)
     })
 }
 
 /// Whether the first of so many places is still in memory.
-fn remembers(disk: &mut Disk<'_>, places: u64) -> Result<bool, ProbeError> {
+fn remembers(disk: &mut DiskProbe<'_>, places: u64) -> Result<bool, ProbeError> {
     mostly(disk, |disk| {
         let first = disk.anywhere(BLOCK);
-        carry_out(disk.drive, Access::read(first, BLOCK))?;
+        carry_out(disk.drive, DriveAccess::read(first, BLOCK))?;
         for _ in 1..places {
             let place = disk.anywhere(BLOCK);
-            carry_out(disk.drive, Access::read(place, BLOCK))?;
+            carry_out(disk.drive, DriveAccess::read(place, BLOCK))?;
         }
-        Ok(carry_out(disk.drive, Access::read(first, BLOCK))?.took() as f64)
+        Ok(carry_out(disk.drive, DriveAccess::read(first, BLOCK))?.took() as f64)
     })
 }
 

@@ -3,10 +3,10 @@
 //! What a drive read ahead lies behind a block, so that the block before it must come from
 //! the medium, which is there one revolution later, less the way of the block itself.
 
-use super::Disk;
-use crate::estimate::{Estimate, median, median_error};
+use super::DiskProbe;
+use crate::estimate::{ProbedValue, median, median_error};
 use crate::load::{BLOCK, carry_out, stream};
-use crate::timed::{Access, ProbeError};
+use crate::timed::{DriveAccess, ProbeError};
 
 /// Bytes of the reads that follow the medium on a fast drive.
 const PIECE: u64 = 256 << 10;
@@ -20,13 +20,15 @@ const READS: u64 = 240;
 /// From 3,000 to 18,000 revolutions per minute, ns.
 const REVOLUTIONS: std::ops::RangeInclusive<f64> = 3.3e6..=20e6;
 
-pub(super) fn measure(disk: &mut Disk<'_>) -> Result<(), ProbeError> {
+pub(super) fn measure(disk: &mut DiskProbe<'_>) -> Result<(), ProbeError> {
     let start = disk.room(READS * BLOCK + 64 * PIECE) / 3 / BLOCK * BLOCK;
     disk.piece = piece(disk)?;
     let per_byte = nanoseconds_per_byte(disk, start)?;
     let mut ends = Vec::new();
     for n in (0..READS).rev() {
-        ends.push(carry_out(disk.drive, Access::read(start + n * BLOCK, BLOCK))?.completed as f64);
+        ends.push(
+            carry_out(disk.drive, DriveAccess::read(start + n * BLOCK, BLOCK))?.completed as f64,
+        );
     }
     // The first follows another load.
     let steps: Vec<f64> = ends[1..].windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -40,14 +42,14 @@ pub(super) fn measure(disk: &mut Disk<'_>) -> Result<(), ProbeError> {
         )));
     }
     disk.revolution = revolution;
-    let rpm = Estimate::within(revolution, error, steps.len()).map(|time| 60e9 / time);
+    let rpm = ProbedValue::within(revolution, error, steps.len()).map(|time| 60e9 / time);
     disk.findings.found("geometry.rpm", rpm);
     Ok(())
 }
 
 /// The smallest reads that follow the medium at the outer edge: the fewer hold the end of a
 /// track.
-fn piece(disk: &mut Disk<'_>) -> Result<u64, ProbeError> {
+fn piece(disk: &mut DiskProbe<'_>) -> Result<u64, ProbeError> {
     let reads = stream(disk.drive, 0, PIECE, 64)?;
     let per_byte = median(&increments(&reads)) / PIECE as f64;
     let mut piece = PIECE;
@@ -58,7 +60,7 @@ fn piece(disk: &mut Disk<'_>) -> Result<u64, ProbeError> {
 }
 
 /// Time that the medium takes for a byte within a track.
-fn nanoseconds_per_byte(disk: &mut Disk<'_>, offset: u64) -> Result<f64, ProbeError> {
+fn nanoseconds_per_byte(disk: &mut DiskProbe<'_>, offset: u64) -> Result<f64, ProbeError> {
     let reads = stream(disk.drive, offset, disk.piece, 64)?;
     Ok(median(&increments(&reads)) / disk.piece as f64)
 }

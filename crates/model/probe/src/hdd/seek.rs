@@ -6,11 +6,11 @@
 
 use rand::Rng;
 
-use super::Disk;
-use crate::estimate::{Estimate, least_squares};
+use super::DiskProbe;
+use crate::estimate::{ProbedValue, least_squares};
 use crate::findings::MeasuredCurve;
 use crate::load::{BLOCK, carry_out};
-use crate::timed::{Access, ProbeError};
+use crate::timed::{DriveAccess, ProbeError};
 
 /// Far seeks, as parts of the stroke.
 const FAR: [f64; 16] =
@@ -35,7 +35,7 @@ struct Point {
     error: f64,
 }
 
-pub(super) fn measure(disk: &mut Disk<'_>) -> Result<(), ProbeError> {
+pub(super) fn measure(disk: &mut DiskProbe<'_>) -> Result<(), ProbeError> {
     let mut points = Vec::new();
     for tracks in NEAR {
         points.push(near(disk, tracks)?);
@@ -51,7 +51,7 @@ pub(super) fn measure(disk: &mut Disk<'_>) -> Result<(), ProbeError> {
     let paths = ["seek.single-track", "seek.average", "seek.full"];
     for ((path, value), error) in paths.into_iter().zip(curve).zip(errors) {
         let samples = points.len() * FAR_READS;
-        disk.findings.found(path, Estimate::within(value, 1.96 * error, samples));
+        disk.findings.found(path, ProbedValue::within(value, 1.96 * error, samples));
     }
     settling(disk, curve[0], errors[0]);
     disk.findings.curves.push(MeasuredCurve {
@@ -64,21 +64,22 @@ pub(super) fn measure(disk: &mut Disk<'_>) -> Result<(), ProbeError> {
 
 /// What a write waits longer than a read on the next track, and what a switch of heads
 /// takes without it. Only their sum, the step between two heads' tracks, shows by reading.
-fn settling(disk: &mut Disk<'_>, single: f64, error: f64) {
+fn settling(disk: &mut DiskProbe<'_>, single: f64, error: f64) {
     let Some(written) = disk.findings.values.get("seek.write-single-track").copied() else {
         return;
     };
-    let settle = Estimate::within((written.value - single).max(0.0), 1.96 * error, written.samples);
+    let settle =
+        ProbedValue::within((written.value - single).max(0.0), 1.96 * error, written.samples);
     disk.findings.found("seek.write-settle", settle);
     if let Some(leg) = disk.leg_skew {
         let switch = (leg.value - settle.value).max(0.0);
         let error = (leg.high - leg.value).hypot(1.96 * error);
-        disk.findings.found("seek.head-switch", Estimate::within(switch, error, leg.samples));
+        disk.findings.found("seek.head-switch", ProbedValue::within(switch, error, leg.samples));
     }
 }
 
 /// What all reads take beside seek and wait, ns: the overhead, the transfer and the link.
-fn beside(disk: &Disk<'_>, part: f64) -> f64 {
+fn beside(disk: &DiskProbe<'_>, part: f64) -> f64 {
     let memory = if disk.hit > 0.0 {
         disk.hit
     } else {
@@ -101,7 +102,7 @@ fn without_wait(times: &[f64], revolution: f64) -> (f64, f64) {
     }
 }
 
-fn near(disk: &mut Disk<'_>, tracks: u64) -> Result<Point, ProbeError> {
+fn near(disk: &mut DiskProbe<'_>, tracks: u64) -> Result<Point, ProbeError> {
     let mut times = Vec::new();
     let mut parts = 0.0;
     let capacity = disk.drive.bytes() as f64;
@@ -109,12 +110,12 @@ fn near(disk: &mut Disk<'_>, tracks: u64) -> Result<Point, ProbeError> {
         let begin = disk.anywhere(256 << 20);
         let part = begin as f64 / capacity;
         let track = disk.rate(part) * disk.revolution * 1e-9 * 1.05;
-        carry_out(disk.drive, Access::read(begin, BLOCK))?;
+        carry_out(disk.drive, DriveAccess::read(begin, BLOCK))?;
         for n in 1..=CHAIN {
             let jitter = disk.random.random_range(-0.3..0.3);
             let way = track * (n as f64 * tracks as f64 + jitter);
             let offset = (begin + way as u64) / BLOCK * BLOCK;
-            let took = carry_out(disk.drive, Access::read(offset, BLOCK))?.took() as f64;
+            let took = carry_out(disk.drive, DriveAccess::read(offset, BLOCK))?.took() as f64;
             times.push(took - beside(disk, part));
             parts += part;
         }
@@ -127,7 +128,7 @@ fn near(disk: &mut Disk<'_>, tracks: u64) -> Result<Point, ProbeError> {
     Ok(Point { stroke: tracks as f64 * track * heads / capacity, time, error })
 }
 
-fn far(disk: &mut Disk<'_>, stroke: f64) -> Result<Point, ProbeError> {
+fn far(disk: &mut DiskProbe<'_>, stroke: f64) -> Result<Point, ProbeError> {
     let capacity = disk.room(BLOCK) as f64;
     let mut times = Vec::new();
     while times.len() < FAR_READS {
@@ -138,7 +139,7 @@ fn far(disk: &mut Disk<'_>, stroke: f64) -> Result<Point, ProbeError> {
         while at <= 1.0 {
             let part = disk.part_of_capacity(if inwards { at } else { 1.0 - at });
             let offset = (part * capacity) as u64 / BLOCK * BLOCK;
-            let took = carry_out(disk.drive, Access::read(offset, BLOCK))?.took() as f64;
+            let took = carry_out(disk.drive, DriveAccess::read(offset, BLOCK))?.took() as f64;
             if std::mem::replace(&mut counts, true) {
                 times.push(took - beside(disk, part));
             }

@@ -4,9 +4,9 @@
 //! takes to the next track; where a head has served its tracks, and where all heads have,
 //! the step may be another one.
 
-use super::Disk;
+use super::DiskProbe;
 use super::rotation::increments;
-use crate::estimate::{Estimate, median, median_error};
+use crate::estimate::{ProbedValue, median, median_error};
 use crate::load::{BLOCK, stream};
 use crate::timed::ProbeError;
 
@@ -25,7 +25,7 @@ struct Skew {
     time: f64,
 }
 
-pub(super) fn measure(disk: &mut Disk<'_>) -> Result<(), ProbeError> {
+pub(super) fn measure(disk: &mut DiskProbe<'_>) -> Result<(), ProbeError> {
     let pieces = (TRACKS * disk.rates[0] * disk.revolution * 1e-9 / disk.piece as f64) as u64;
     let start = disk.room(1 << 30) / 64 / BLOCK * BLOCK;
     let pieces = pieces.min(disk.room(disk.piece).saturating_sub(start) / disk.piece);
@@ -37,7 +37,7 @@ pub(super) fn measure(disk: &mut Disk<'_>) -> Result<(), ProbeError> {
     }
     let usual = median(&times);
     let error = median_error(&times).max(100.0);
-    let single = Estimate::within(usual, error, times.len());
+    let single = ProbedValue::within(usual, error, times.len());
     disk.findings.found("seek.write-single-track", single);
     let noise = median(&times.iter().map(|t| (t - usual).abs()).collect::<Vec<_>>());
     let bound = (6.0 * 1.4826 * noise).max(ALIKE);
@@ -62,7 +62,7 @@ fn skews(reads: &[crate::timed::TimedAccess], revolution: f64) -> Vec<Skew> {
 
 /// From the steps that are not from track to track: how many tracks a head serves, how
 /// many heads there are.
-fn heads(disk: &mut Disk<'_>, other: &[Skew], bound: f64) {
+fn heads(disk: &mut DiskProbe<'_>, other: &[Skew], bound: f64) {
     let distances = |skews: &[Skew]| -> Vec<f64> {
         skews.windows(2).map(|pair| pair[1].track - pair[0].track).collect()
     };
@@ -84,17 +84,17 @@ fn heads(disk: &mut Disk<'_>, other: &[Skew], bound: f64) {
     let samples = other.len();
     if rare.len() >= 2 && leg <= LONGEST_LEG {
         let heads = median(&distances(&rare)) / leg;
-        disk.findings.found("geometry.tracks-per-head", Estimate::within(leg, 0.5, samples));
-        disk.findings.found("geometry.heads", Estimate::within(heads.round(), 0.5, rare.len()));
+        disk.findings.found("geometry.tracks-per-head", ProbedValue::within(leg, 0.5, samples));
+        disk.findings.found("geometry.heads", ProbedValue::within(heads.round(), 0.5, rare.len()));
         // What is seen is the switch and the settling of a write; settling is what a write
         // to the next track takes beyond a read, which comes later.
-        disk.leg_skew = Some(Estimate::within(usual, bound.min(usual), samples));
+        disk.leg_skew = Some(ProbedValue::within(usual, bound.min(usual), samples));
     } else {
         // The heads' own steps are as long as those between tracks; what is seen is the
         // step to the next cylinders, after all heads.
         let heads = disk.basis_value("geometry.heads").max(1.0);
         let tracks = (leg / heads).round().max(1.0);
-        disk.findings.found("geometry.tracks-per-head", Estimate::within(tracks, 0.5, samples));
+        disk.findings.found("geometry.tracks-per-head", ProbedValue::within(tracks, 0.5, samples));
         disk.findings.note(format!(
             "the arm steps to the next cylinders every {leg} tracks: with {heads} heads, as of \
              the sibling, each serves {tracks} of them"

@@ -1,9 +1,9 @@
 //! What the controller and the link take: reads of what was never written.
 
-use super::{Controller, Flash};
-use crate::estimate::{Estimate, least_squares, median, median_error};
+use super::{Controller, FlashProbe};
+use crate::estimate::{ProbedValue, least_squares, median, median_error};
 use crate::load::{BLOCK, keep_busy, steady_rate};
-use crate::timed::{Access, ProbeError};
+use crate::timed::{DriveAccess, ProbeError};
 
 /// Reads of each size.
 const READS: usize = 300;
@@ -12,7 +12,7 @@ const SIZES: [u64; 5] = [8 << 10, 32 << 10, 128 << 10, 256 << 10, 512 << 10];
 /// Reads at depth, and how many at a time.
 const BUSY: (u64, u64) = (30_000, 64);
 
-pub(super) fn measure(flash: &mut Flash<'_>) -> Result<(), ProbeError> {
+pub(super) fn measure(flash: &mut FlashProbe<'_>) -> Result<(), ProbeError> {
     if flash.empty.is_empty() {
         assume(flash);
         return Ok(());
@@ -34,7 +34,7 @@ pub(super) fn measure(flash: &mut Flash<'_>) -> Result<(), ProbeError> {
     }
     let samples = READS * SIZES.len();
     let link_error = (error / SIZES[4] as f64).min(link / 2.0);
-    let rate = Estimate::within(link, link_error, samples).map(|per_byte| 1e9 / per_byte);
+    let rate = ProbedValue::within(link, link_error, samples).map(|per_byte| 1e9 / per_byte);
     flash.choose_basis(rate.value);
     flash.findings.found("interface.link", rate);
     let command = command(flash, link)?;
@@ -45,7 +45,7 @@ pub(super) fn measure(flash: &mut Flash<'_>) -> Result<(), ProbeError> {
         link_per_byte: link,
     };
     flash.note_median("interface.read-overhead", &small, command + link * BLOCK as f64);
-    let large_overhead = Estimate::within(large.max(1.0), error, samples);
+    let large_overhead = ProbedValue::within(large.max(1.0), error, samples);
     flash.findings.found("interface.large-read-overhead", large_overhead);
     flash.controller = Controller { command, small: short.max(0.0), large, link_per_byte: link };
     Ok(())
@@ -53,10 +53,10 @@ pub(super) fn measure(flash: &mut Flash<'_>) -> Result<(), ProbeError> {
 
 /// What the controller takes before it looks at the next request: with many in flight it
 /// is never idle.
-fn command(flash: &mut Flash<'_>, link: f64) -> Result<f64, ProbeError> {
+fn command(flash: &mut FlashProbe<'_>, link: f64) -> Result<f64, ProbeError> {
     let (count, depth) = BUSY;
     let depth = flash.drive.queue_depth().map_or(depth, |deepest| depth.min(deepest.max(1)));
-    let accesses: Vec<Access> = (0..count).filter_map(|_| flash.block(true, BLOCK)).collect();
+    let accesses: Vec<DriveAccess> = (0..count).filter_map(|_| flash.block(true, BLOCK)).collect();
     let mut accesses = accesses.into_iter();
     let done = keep_busy(flash.drive, depth, || accesses.next())?;
     let full = done.len().saturating_sub(depth as usize);
@@ -77,7 +77,7 @@ fn command(flash: &mut Flash<'_>, link: f64) -> Result<f64, ProbeError> {
 }
 
 /// Everything is written: the controller's part cannot be told from the flash's.
-fn assume(flash: &mut Flash<'_>) {
+fn assume(flash: &mut FlashProbe<'_>) {
     flash.findings.note(
         "no place was found that is empty, so that overheads cannot be told from the flash's own \
          times: they are the sibling's, and only their sums with the flash's are measured",

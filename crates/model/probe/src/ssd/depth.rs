@@ -1,17 +1,17 @@
 //! Latency over size, and throughput over depth: what the values together come to.
 
-use super::Flash;
+use super::FlashProbe;
 use crate::estimate::median;
 use crate::findings::MeasuredCurve;
 use crate::load::{BLOCK, keep_busy, per_second};
-use crate::timed::{Access, ProbeError};
+use crate::timed::{DriveAccess, ProbeError};
 
 const DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 const SIZES: [u64; 6] = [BLOCK, 16 << 10, 64 << 10, 128 << 10, 512 << 10, 1 << 20];
 /// Reads of each size, and at depth 1; deeper queues make as many each.
 const READS: u64 = 1000;
 
-pub(super) fn measure(flash: &mut Flash<'_>) -> Result<(), ProbeError> {
+pub(super) fn measure(flash: &mut FlashProbe<'_>) -> Result<(), ProbeError> {
     let mut sizes = Vec::new();
     for bytes in SIZES {
         let took = flash.single(READS as usize / 4, |flash| flash.block(false, bytes))?;
@@ -26,7 +26,8 @@ pub(super) fn measure(flash: &mut Flash<'_>) -> Result<(), ProbeError> {
     let mut depths = Vec::new();
     for depth in DEPTHS.into_iter().filter(|depth| *depth <= deepest) {
         let count = READS * depth.min(16);
-        let accesses: Vec<Access> = (0..count).filter_map(|_| flash.block(false, BLOCK)).collect();
+        let accesses: Vec<DriveAccess> =
+            (0..count).filter_map(|_| flash.block(false, BLOCK)).collect();
         let mut accesses = accesses.into_iter();
         let done = keep_busy(flash.drive, depth, || accesses.next())?;
         let full = done.len().saturating_sub(depth as usize);

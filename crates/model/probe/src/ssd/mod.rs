@@ -14,15 +14,15 @@ use disklab_drive::DriveFile;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::estimate::{Estimate, median, median_error};
+use crate::estimate::{ProbedValue, median, median_error};
 use crate::findings::Findings;
 use crate::load::{BLOCK, carry_out};
-use crate::progress::Watcher;
+use crate::progress::ProbeWatcher;
 use crate::sibling::{Likeness, Siblings};
-use crate::timed::{Access, ProbeError, TimedDrive};
+use crate::timed::{DriveAccess, ProbeError, TimedDrive};
 
 /// A drive while it is probed, and what is known of it so far. Times are in ns.
-pub(crate) struct Flash<'a> {
+pub(crate) struct FlashProbe<'a> {
     drive: &'a mut dyn TimedDrive,
     random: ChaCha8Rng,
     basis: DriveFile,
@@ -69,7 +69,7 @@ const STEPS: &[(&str, f64, Step)] = &[
     ("latency over size and depth", 15.0, depth::measure),
 ];
 
-type Step = fn(&mut Flash<'_>) -> Result<(), ProbeError>;
+type Step = fn(&mut FlashProbe<'_>) -> Result<(), ProbeError>;
 
 /// Measures a solid-state drive by reading. The nearest of `siblings` stands in for what
 /// cannot be measured where a value depends on it, and is given back.
@@ -80,11 +80,11 @@ pub fn probe_solid_state(
     drive: &mut dyn TimedDrive,
     siblings: &Siblings,
     seed: u64,
-    watcher: &mut dyn Watcher,
+    watcher: &mut dyn ProbeWatcher,
 ) -> Result<(Findings, DriveFile), ProbeError> {
     let like = Likeness { bytes: drive.bytes(), rpm: 0.0, rate: 0.0 };
     let none = || ProbeError::Unsuitable("no solid-state drive is known".to_owned());
-    let mut flash = Flash {
+    let mut flash = FlashProbe {
         drive,
         random: ChaCha8Rng::seed_from_u64(seed),
         basis: siblings.solid_state(like).cloned().ok_or_else(none)?,
@@ -103,7 +103,7 @@ pub fn probe_solid_state(
     Ok((flash.findings, flash.basis))
 }
 
-impl Flash<'_> {
+impl FlashProbe<'_> {
     /// Chooses the nearest shipped drive again, now that the link's rate is known.
     fn choose_basis(&mut self, rate: f64) {
         let like = Likeness { bytes: self.drive.bytes(), rpm: 0.0, rate };
@@ -140,7 +140,7 @@ impl Flash<'_> {
     fn single(
         &mut self,
         count: usize,
-        mut next: impl FnMut(&mut Self) -> Option<Access>,
+        mut next: impl FnMut(&mut Self) -> Option<DriveAccess>,
     ) -> Result<Vec<f64>, ProbeError> {
         let mut times = Vec::new();
         for _ in 0..count {
@@ -151,7 +151,7 @@ impl Flash<'_> {
     }
 
     /// Time from the submission of two reads until both are done.
-    fn pair(&mut self, first: Access, second: Access) -> Result<f64, ProbeError> {
+    fn pair(&mut self, first: DriveAccess, second: DriveAccess) -> Result<f64, ProbeError> {
         self.drive.submit(first)?;
         self.drive.submit(second)?;
         let (a, b) = (self.drive.complete()?, self.drive.complete()?);
@@ -161,7 +161,7 @@ impl Flash<'_> {
 
     /// How much longer two reads at a time take than the longer of them alone, and what that
     /// takes.
-    fn extra(&mut self, first: Access, second: Access) -> Result<(f64, f64), ProbeError> {
+    fn extra(&mut self, first: DriveAccess, second: DriveAccess) -> Result<(f64, f64), ProbeError> {
         let alone = carry_out(self.drive, first)?.took().max(carry_out(self.drive, second)?.took());
         let pair = self.pair(first, second)?;
         Ok((pair - alone as f64, alone as f64))
@@ -171,18 +171,18 @@ impl Flash<'_> {
     fn note_median(&mut self, path: &'static str, times: &[f64], less: f64) {
         let value = median(times) - less;
         self.findings
-            .found(path, Estimate::within(value.max(1.0), median_error(times), times.len()));
+            .found(path, ProbedValue::within(value.max(1.0), median_error(times), times.len()));
     }
 
     /// Mean of times, less what is known to be in them.
     fn note_mean(&mut self, path: &'static str, times: &[f64], less: f64) {
         let (mean, error) = mean(times);
-        self.findings.found(path, Estimate::within((mean - less).max(1.0), error, times.len()));
+        self.findings.found(path, ProbedValue::within((mean - less).max(1.0), error, times.len()));
     }
 
     /// A block of a range.
-    fn block(&mut self, empty: bool, bytes: u64) -> Option<Access> {
-        self.place(empty, BLOCK, bytes).map(|offset| Access::read(offset, bytes))
+    fn block(&mut self, empty: bool, bytes: u64) -> Option<DriveAccess> {
+        self.place(empty, BLOCK, bytes).map(|offset| DriveAccess::read(offset, bytes))
     }
 }
 

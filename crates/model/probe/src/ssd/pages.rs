@@ -2,15 +2,15 @@
 //!
 //! In a range that was written in sequence neighbouring blocks of a page lie on one die,
 //! and the next page on another: so does one see where pages end (Chen, Lee and Zhang,
-//! 'Essential Roles of Exploiting Internal Parallelism of Flash Memory based Solid State
+//! 'Essential Roles of Exploiting Internal Parallelism of FlashProbe Memory based Solid State
 //! Drives', HPCA 2011).
 
 use rand::Rng;
 
-use super::{Flash, Pages};
-use crate::estimate::{Estimate, median};
+use super::{FlashProbe, Pages};
+use crate::estimate::{ProbedValue, median};
 use crate::load::BLOCK;
-use crate::timed::{Access, ProbeError};
+use crate::timed::{DriveAccess, ProbeError};
 
 /// The largest page that is looked for.
 const LARGEST: u64 = 1 << 20;
@@ -19,7 +19,7 @@ const PAIRS: usize = 5;
 /// Places.
 const PLACES: u64 = 1024;
 
-pub(super) fn measure(flash: &mut Flash<'_>) -> Result<(), ProbeError> {
+pub(super) fn measure(flash: &mut FlashProbe<'_>) -> Result<(), ProbeError> {
     let waits = waits(flash)?;
     let ends: Vec<u64> =
         waits.iter().enumerate().filter(|(_, waits)| !**waits).map(|(n, _)| n as u64 + 1).collect();
@@ -39,13 +39,13 @@ pub(super) fn measure(flash: &mut Flash<'_>) -> Result<(), ProbeError> {
     let between = (bytes - BLOCK, bytes + BLOCK);
     flash.findings.found(
         "flash.page",
-        Estimate::between(between.0 as f64, bytes as f64, between.1 as f64, steps.len()),
+        ProbedValue::between(between.0 as f64, bytes as f64, between.1 as f64, steps.len()),
     );
     Ok(())
 }
 
 /// Whether each block of the longest range waits for the next one.
-fn waits(flash: &mut Flash<'_>) -> Result<Vec<bool>, ProbeError> {
+fn waits(flash: &mut FlashProbe<'_>) -> Result<Vec<bool>, ProbeError> {
     let Some(range) = flash.written.first().cloned() else { return Ok(Vec::new()) };
     let places = PLACES.min((range.end - range.start) / BLOCK - 1);
     let mut extras = vec![Vec::new(); places as usize];
@@ -53,7 +53,7 @@ fn waits(flash: &mut Flash<'_>) -> Result<Vec<bool>, ProbeError> {
     for _ in 0..PAIRS * places as usize {
         let place = flash.random.random_range(0..places);
         let offset = range.start + place * BLOCK;
-        let [first, second] = [offset, offset + BLOCK].map(|at| Access::read(at, BLOCK));
+        let [first, second] = [offset, offset + BLOCK].map(|at| DriveAccess::read(at, BLOCK));
         let (extra, alone) = flash.extra(first, second)?;
         let of_flash = (alone - flash.controller.beside()).max(1.0);
         extras[place as usize].push(extra / of_flash);

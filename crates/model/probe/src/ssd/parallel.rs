@@ -1,9 +1,9 @@
 //! Dies and channels, and what they take.
 
-use super::{Flash, Pages};
-use crate::estimate::{Estimate, least_squares, median, median_error};
+use super::{FlashProbe, Pages};
+use crate::estimate::{ProbedValue, least_squares, median, median_error};
 use crate::load::BLOCK;
-use crate::timed::{Access, ProbeError};
+use crate::timed::{DriveAccess, ProbeError};
 
 /// The most dies that are looked for.
 const MOST: u64 = 300;
@@ -12,7 +12,7 @@ const PAIRS: usize = 9;
 /// Reads of each length.
 const READS: usize = 600;
 
-pub(super) fn measure(flash: &mut Flash<'_>) -> Result<(), ProbeError> {
+pub(super) fn measure(flash: &mut FlashProbe<'_>) -> Result<(), ProbeError> {
     let Some(pages) = flash.pages else { return sums(flash) };
     let channel = times(flash, pages)?;
     let of_flash = flash.findings.value("flash.read-4k").unwrap_or_default();
@@ -46,20 +46,20 @@ pub(super) fn measure(flash: &mut Flash<'_>) -> Result<(), ProbeError> {
     Ok(())
 }
 
-fn count(value: u64) -> Estimate {
-    Estimate::within(value as f64, 0.0, PAIRS)
+fn count(value: u64) -> ProbedValue {
+    ProbedValue::within(value as f64, 0.0, PAIRS)
 }
 
 /// How much longer two reads of `bytes` from pages at each distance take than one, in the
 /// middle; distances are counted in pages from 1 on.
-fn extras(flash: &mut Flash<'_>, pages: Pages, bytes: u64) -> Result<Vec<f64>, ProbeError> {
+fn extras(flash: &mut FlashProbe<'_>, pages: Pages, bytes: u64) -> Result<Vec<f64>, ProbeError> {
     let mut all = Vec::new();
     for distance in 1..=MOST {
         let way = distance * pages.bytes;
         let mut times = Vec::new();
         for _ in 0..PAIRS {
             let Some(offset) = flash.page(pages, way + pages.bytes) else { return Ok(all) };
-            let [first, second] = [offset, offset + way].map(|at| Access::read(at, bytes));
+            let [first, second] = [offset, offset + way].map(|at| DriveAccess::read(at, bytes));
             times.push(flash.extra(first, second)?.0);
         }
         all.push(median(&times));
@@ -78,13 +78,14 @@ fn period(extras: &[f64], bound: f64) -> Option<u64> {
 
 /// The flash's times, in the mean over pages: those of a cell differ. Gives the time of a
 /// byte on a channel.
-fn times(flash: &mut Flash<'_>, pages: Pages) -> Result<f64, ProbeError> {
+fn times(flash: &mut FlashProbe<'_>, pages: Pages) -> Result<f64, ProbeError> {
     let link = flash.controller.link_per_byte;
     let (mut rows, mut means, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     let half = pages.bytes / 2;
     for bytes in [2 * BLOCK, half.max(2 * BLOCK), pages.bytes] {
-        let took = flash
-            .single(READS, |flash| Some(Access::read(flash.page(pages, pages.bytes)?, bytes)))?;
+        let took = flash.single(READS, |flash| {
+            Some(DriveAccess::read(flash.page(pages, pages.bytes)?, bytes))
+        })?;
         rows.push([1.0, bytes as f64]);
         let (mean, error) = super::mean(&took);
         means.push(mean);
@@ -94,24 +95,26 @@ fn times(flash: &mut Flash<'_>, pages: Pages) -> Result<f64, ProbeError> {
     let sibling = 1e9 / flash.basis_value("flash.channel-rate").max(1.0);
     let per_byte = line.map(|[_, slope]| slope - link).filter(|per_byte| *per_byte > 0.0);
     let channel = per_byte.unwrap_or(sibling);
-    let took =
-        flash.single(READS, |flash| Some(Access::read(flash.page(pages, pages.bytes)?, BLOCK)))?;
+    let took = flash
+        .single(READS, |flash| Some(DriveAccess::read(flash.page(pages, pages.bytes)?, BLOCK)))?;
     let beside = flash.controller.command + flash.controller.small;
     flash.note_mean("flash.read-4k", &took, beside + BLOCK as f64 * (link + channel));
     cells(flash, &took);
     if let (Some([fixed, _]), Some(per_byte)) = (line, per_byte) {
         let page = fixed - flash.controller.command - flash.controller.large;
         let error = errors[0].hypot(errors[2]);
-        flash.findings.found("flash.read-page", Estimate::within(page.max(1.0), error, 3 * READS));
+        flash
+            .findings
+            .found("flash.read-page", ProbedValue::within(page.max(1.0), error, 3 * READS));
         let slope = (error / (pages.bytes - 2 * BLOCK).max(BLOCK) as f64).min(per_byte / 2.0);
-        let rate = Estimate::within(per_byte, slope, 3 * READS);
+        let rate = ProbedValue::within(per_byte, slope, 3 * READS);
         flash.findings.found("flash.channel-rate", rate.map(|per_byte| 1e9 / per_byte));
     }
     Ok(channel)
 }
 
 /// A cell's pages are read in different times: as many levels as the cell has bits.
-fn cells(flash: &mut Flash<'_>, times: &[f64]) {
+fn cells(flash: &mut FlashProbe<'_>, times: &[f64]) {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
     let (low, high) =
@@ -125,11 +128,11 @@ fn cells(flash: &mut Flash<'_>, times: &[f64]) {
         flash.findings.note("the pages of a cell do not differ clearly: its bits do not show");
         return;
     }
-    let bits = Estimate::within(levels.len() as f64, 0.0, times.len());
+    let bits = ProbedValue::within(levels.len() as f64, 0.0, times.len());
     flash.findings.found("flash.cell-bits", bits);
     let spread = (median(last) - median(first)) / 2.0;
     let error = median_error(last).hypot(median_error(first)) / 2.0;
-    let spread = Estimate::within(spread, error, times.len());
+    let spread = ProbedValue::within(spread, error, times.len());
     flash.findings.found("flash.read-spread", spread);
 }
 
@@ -146,7 +149,7 @@ fn levels(sorted: &[f64], gap: f64) -> Vec<Vec<f64>> {
 }
 
 /// Without pages only the sum of a small read shows.
-fn sums(flash: &mut Flash<'_>) -> Result<(), ProbeError> {
+fn sums(flash: &mut FlashProbe<'_>) -> Result<(), ProbeError> {
     let took = flash.single(READS, |flash| flash.block(false, BLOCK))?;
     let channel = 1e9 / flash.basis_value("flash.channel-rate").max(1.0);
     let per_byte = flash.controller.link_per_byte + channel;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Flash;
+use super::FlashProbe;
 use crate::load::BLOCK;
 use crate::timed::{ProbeError, TimedDrive};
 
@@ -15,7 +15,7 @@ const LOOKS: u64 = 16;
 /// The least that must be written in one piece.
 const LEAST: u64 = 16 << 20;
 
-pub(super) fn measure(flash: &mut Flash<'_>) -> Result<(), ProbeError> {
+pub(super) fn measure(flash: &mut FlashProbe<'_>) -> Result<(), ProbeError> {
     [flash.written, flash.empty] = ranges(flash.drive)?;
     Ok(())
 }

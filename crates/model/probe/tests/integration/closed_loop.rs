@@ -2,8 +2,8 @@
 
 use disklab_drive::{DriveFile, load};
 use disklab_probe::{
-    Description, Estimate, Field, Findings, ModelledDrive, Siblings, TimedDrive, Unit, Unwatched,
-    drive_file, probe_hard_disk, probe_solid_state,
+    Description, Field, Findings, ModelledDrive, ProbedValue, Siblings, TimedDrive, Unit,
+    Unwatched, drive_file, probe_hard_disk, probe_solid_state,
 };
 
 /// A drive and what a probe found.
@@ -20,7 +20,7 @@ pub struct Row {
     pub name: &'static str,
     pub unit: Unit,
     pub truth: f64,
-    pub found: Estimate,
+    pub found: ProbedValue,
     /// By which part it may be off; `None` if it is only reported.
     pub tolerance: Option<f64>,
 }
@@ -98,7 +98,7 @@ impl Probed {
                 name: "seek.head-switch + write-settle",
                 unit: Unit::Time,
                 truth: truth("seek.head-switch") + truth("seek.write-settle"),
-                found: Estimate {
+                found: ProbedValue {
                     value: a.value + b.value,
                     low: a.low + b.low,
                     high: a.high + b.high,

@@ -2,8 +2,8 @@
 
 use disklab_drive::shipped;
 use disklab_probe::{
-    Access, ModelledDrive, ProbeError, Siblings, TimedAccess, TimedDrive, Unwatched, Watcher,
-    probe_hard_disk,
+    DriveAccess, ModelledDrive, ProbeError, ProbeWatcher, Siblings, TimedAccess, TimedDrive,
+    Unwatched, probe_hard_disk,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -33,7 +33,7 @@ impl TimedDrive for Noisy {
         self.drive.now()
     }
 
-    fn submit(&mut self, access: Access) -> Result<(), ProbeError> {
+    fn submit(&mut self, access: DriveAccess) -> Result<(), ProbeError> {
         // A kernel refuses others with EINVAL, for O_DIRECT and beyond the end.
         assert!(access.offset.is_multiple_of(4096) && access.bytes.is_multiple_of(4096));
         assert!(access.offset + access.bytes <= self.bytes(), "{access:?}");
@@ -99,7 +99,7 @@ fn failures_and_watchers_end_a_probe() {
         assert!(matches!(error, Err(ProbeError::Failed { .. })), "{left}");
     }
     struct Ends(u32);
-    impl Watcher for Ends {
+    impl ProbeWatcher for Ends {
         fn step(&mut self, _: &'static str, _: f64) -> Result<(), ProbeError> {
             self.0 = self.0.checked_sub(1).ok_or(ProbeError::Interrupted)?;
             Ok(())

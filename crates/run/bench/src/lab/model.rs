@@ -58,7 +58,7 @@ fn find(name: &str, folder: &Path) -> Result<Found, ModelError> {
     }
     let shipped = SHIPPED.iter().filter_map(|(id, _)| by_name(id));
     let names: Vec<String> = shipped.flat_map(|f| f.aliases.into_iter().chain([f.id])).collect();
-    let known = || names.iter().map(String::as_str);
+    let known = names.iter().map(String::as_str);
     Err(ModelError::unknown("drive model", "drive", name, known))
 }
 

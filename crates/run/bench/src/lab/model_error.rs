@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_source::{SourceError, did_you_mean, one_of};
+use disklab_source::{SourceError, did_you_mean};
 
 /// Such a file is some kilobytes; one larger than this is none.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -12,8 +12,8 @@ const LARGEST_FILE: u64 = 1 << 20;
 pub enum ModelError {
     /// Nothing that is shipped has this name, and it is no file's.
     #[error(
-        "unknown {what} '{name}'{hint}; known: {known}; or give a {file} file, such as \
-         './{name}.toml'"
+        "unknown {what} '{name}'{hint}; `disklab list {file}s` names all; or give a {file} \
+         file, such as './{name}.toml'"
     )]
     Unknown {
         /// `drive model`, `processor`.
@@ -24,8 +24,6 @@ pub enum ModelError {
         name: String,
         /// What may have been meant, or nothing.
         hint: String,
-        /// Names that are known, in a list.
-        known: String,
     },
     /// Its file cannot be read.
     #[error("cannot read the {file} file '{}': {source}", path.display())]
@@ -55,10 +53,10 @@ impl ModelError {
         what: &'static str,
         file: &'static str,
         name: &str,
-        known: impl Fn() -> N,
+        known: N,
     ) -> Self {
-        let hint = did_you_mean(name, known());
-        Self::Unknown { what, file, name: name.to_owned(), hint, known: one_of(known()) }
+        let hint = did_you_mean(name, known);
+        Self::Unknown { what, file, name: name.to_owned(), hint }
     }
 }
 

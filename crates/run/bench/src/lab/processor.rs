@@ -28,7 +28,7 @@ pub fn find_processor(name: &str, folder: &Path) -> Result<Option<Processor>, Mo
     if name.contains('/') || name.ends_with(".toml") {
         return read(&folder.join(name)).map(Some);
     }
-    let known = || SHIPPED.iter().map(|(id, _)| *id).chain([NONE]);
+    let known = SHIPPED.iter().map(|(id, _)| *id).chain([NONE]);
     Err(ModelError::unknown("processor", "processor", name, known))
 }
 
