@@ -1,4 +1,4 @@
-//! What the user sees while a run goes on: bars on a terminal, plain lines anywhere
+//! What the user sees during a run: bars on a terminal, plain lines anywhere
 //! else.
 
 use std::collections::{BTreeMap, HashMap};
@@ -18,7 +18,7 @@ const LINE_EVERY: Duration = Duration::from_secs(60);
 const TICK: Duration = Duration::from_millis(250);
 /// So many cells have a line of their own on a terminal.
 const MOST_LINES: usize = 8;
-/// No time is foretold from less of a workload than this.
+/// No time is predicted from less of a workload than this.
 const ENOUGH: f64 = 0.05;
 
 /// Progress of a run, with the time left: what was predicted, corrected by what
@@ -357,7 +357,7 @@ mod tests {
         // A quarter in 90 seconds.
         let words = running(Phase::Measure, hours).words(1000.0);
         assert_eq!(words, "measuring, 25 % of 10 h 00 min, about 4 min 30 s left");
-        // Too little to foretell from: what was predicted, less what is over.
+        // Too little to predict from: what was predicted, less what is over.
         let words = running(Phase::Measure, progress(1_100, Some(360), Some(36_000))).words(400.0);
         assert!(words.starts_with("measuring, 1 % of 10 h 00 min, about "), "{words}");
     }

@@ -1,5 +1,5 @@
-//! What is told on standard error. Whoever closes it, as `2>&1 | head` does, wants to hear
-//! no more; that is no reason to break off a run, which the standard library's macros of
+//! What is printed on standard error. A reader that closes it, as `2>&1 | head` does, wants to hear
+//! no more; that is no reason to stop a run, which the standard library's macros of
 //! these names do. Defined before all other modules, they stand for those.
 //!
 //! What is said may hold names and messages of strangers: what a terminal would obey in them

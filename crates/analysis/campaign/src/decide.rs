@@ -46,11 +46,11 @@ pub struct Rank {
 pub enum Relation {
     /// It leads those that are left.
     Leads,
-    /// It is surely worse than this stack.
+    /// It is significantly worse than this stack.
     Behind(usize),
-    /// It is surely within the tie of this stack.
+    /// Its interval is within the tie of this stack.
     Tied(usize),
-    /// Whether it is better or worse than this stack is open.
+    /// Whether it is better or worse than this stack is inconclusive.
     Open(usize),
     /// Its ratio to this stack is as exact as was asked for.
     Precise(usize),

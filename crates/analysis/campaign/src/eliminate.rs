@@ -91,9 +91,9 @@ impl Play<'_> {
         (pair, ratio)
     }
 
-    /// Drops those that are surely worse than the leader, or tied with it.
+    /// Drops those that are significantly worse than the leader, or tied with it.
     fn look_for_best(&mut self, look: usize) {
-        // A leader that is surely beaten makes way; each round drops at least one.
+        // A leader that is significantly beaten makes way; each round drops at least one.
         while let Some(&leader) =
             self.running.iter().max_by(|a, b| self.score(**a).total_cmp(&self.score(**b)))
         {
@@ -237,7 +237,7 @@ impl Play<'_> {
     fn ranking(&self, present: &[usize]) -> Conclusion {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for stack in self.ordered(present) {
-            // Joined where any of the group is not surely better.
+            // Joined where any of the group is not significantly better.
             match groups.last_mut() {
                 Some(group) if group.iter().any(|s| self.pairs[*s][stack] != Pair::Better) => {
                     group.push(stack);

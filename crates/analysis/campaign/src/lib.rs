@@ -1,10 +1,10 @@
-//! How long to run, pure: which stacks go on, when it is enough, and how many blocks a
+//! How long to run, pure: which stacks continue, when it is enough, and how many blocks a
 //! campaign should plan for.
 //!
 //! [`decide()`] takes one [`Contest`], that is one figure of all stacks with its values by
 //! block, and says which stacks are needed up to which block, or that it is over and what
 //! came of it. It is a pure function of the samples: it plays the looks from the first
-//! one on, so that a campaign that was interrupted goes on as if it had not been.
+//! one on, so that an interrupted campaign resumes as if it had not been.
 //!
 //! A bench uses it so:
 //! 1. Carry out whole blocks in randomised order until every stack has as many as
@@ -14,7 +14,7 @@
 //!    [`Next::stacks`], up to the largest [`Next::blocks`] of these figures. Within a block
 //!    the order is drawn anew of the cells that are left.
 //! 3. Stop when every figure's [`Decision::next`] is none, or the budget is spent. What
-//!    [`Decision::conclusion`] says then is what may be claimed; what is open is open.
+//!    [`Decision::conclusion`] says then is what may be claimed; what is inconclusive stays so.
 //!
 //! A cell that failed counts as carried out, without a value. Values that a look did not
 //! ask for (another figure needed the cell) change nothing of that look.
@@ -28,12 +28,12 @@
 //! level, roughly normal noise before. A report on such a run must judge its comparisons by
 //! [`Rules::looks`] too: multiply each p by the number of looks.
 //!
-//! A stack that stands alone has no ratio; for a precision, its figure goes on until the
+//! A lone stack has no ratio; for a precision, its figure is measured until the
 //! interval is narrow enough. That interval is at 99 % (see
 //! [`disklab_stats::CONFIDENCE_OF_LOOKS`]): it holds the figure in 94 to 99 % of
 //! campaigns, as far as repeats do not depend on each other.
 //!
-//! For the goal best, too, the error is divided by all pairs: who leads is chosen by the
+//! For the goal best, too, the error is divided by all pairs: the leader is chosen by the
 //! samples, so that any two stacks may meet.
 //!
 //! After Even-Dar, Mannor and Mansour, 'Action elimination and stopping conditions',

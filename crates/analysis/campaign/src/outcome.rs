@@ -26,7 +26,7 @@ pub struct Outcome {
     pub figures: Vec<FigureOutcome>,
 }
 
-/// Why a campaign, or a figure in it, was not gone on with.
+/// Why a campaign, or a figure in it, was not continued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
@@ -56,16 +56,16 @@ pub struct FigureOutcome {
     pub ask: String,
     /// Which of its figures; empty where there is one.
     pub figure: String,
-    /// Why it was not gone on with.
+    /// Why it was not continued.
     pub stopped: Stop,
     /// Whether all that was asked for is known.
     pub is_known: bool,
     /// Pairs, or ratios, that are open.
     pub open: usize,
     /// Groups of stacks that were not told apart, best first; for the best and for
-    /// precision one group, and those that are surely worse are left out.
+    /// precision one group, and those that are significantly worse are left out.
     pub groups: Vec<Vec<String>>,
-    /// The stack that is surely worse than the leading one and comes nearest to it.
+    /// The stack that is significantly worse than the leading one and comes nearest to it.
     pub nearest: Option<Nearest>,
     /// By stack: blocks that it took part in.
     pub blocks: Vec<(String, usize)>,
@@ -99,7 +99,7 @@ impl Exactness {
     }
 }
 
-/// A stack that is surely worse than another.
+/// A stack that is significantly worse than another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Nearest {
     /// The stack.

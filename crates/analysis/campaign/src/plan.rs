@@ -42,7 +42,7 @@ pub struct Ask {
     pub error: f64,
     /// Comparisons made together: those of a question.
     pub comparisons: usize,
-    /// Ratios surely within 1 ± this are called level and not different.
+    /// Ratios whose interval is within 1 ± this are called equivalent and not different.
     pub level: f64,
     /// What noise must be expected.
     pub tails: Tails,
@@ -77,7 +77,7 @@ pub struct Planned {
     pub power: f64,
 }
 
-/// Why no size can be told.
+/// Why no size can be given.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// The pilot has too few blocks.

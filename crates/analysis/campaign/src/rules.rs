@@ -17,7 +17,7 @@ pub enum Goal {
 pub struct Rules {
     /// What it is for.
     pub goal: Goal,
-    /// Stacks whose ratio surely lies within 1 ± this are tied. 0.02 is customary; 0.05 is
+    /// Stacks whose ratio's interval lies within 1 ± this are tied. 0.02 is customary; 0.05 is
     /// what verdicts call level.
     pub tie: f64,
     /// How often a campaign may come to any false conclusion, 0 to 1, exclusive.
@@ -57,7 +57,7 @@ impl Rules {
         let others = stacks.saturating_sub(1).max(1);
         let pairs = match self.goal {
             Goal::Precision(_) => others as f64,
-            // Also for the best, who leads being chosen by the samples: any pair may meet.
+            // Also for the best, the leader being chosen by the samples: any pair may meet.
             Goal::Best | Goal::Rank => (stacks * others) as f64 / 2.0,
         };
         self.error.clamp(1e-12, 1.0) / (self.looks().len() as f64 * pairs.max(1.0))

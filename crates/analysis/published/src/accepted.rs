@@ -8,7 +8,7 @@ use crate::{Kind, Row};
 pub const VALUE_TOLERANCE: f64 = 0.15;
 /// By how much a ratio may differ from the published one.
 pub const RATIO_TOLERANCE: f64 = 0.25;
-/// Two figures that differ by no more than this are level.
+/// Two figures that differ by no more than this are equivalent.
 pub const SAME_TOLERANCE: f64 = 0.10;
 
 /// By how much the end of a band may be off because numbers are binary.

@@ -10,7 +10,7 @@ use crate::row::rows;
 use crate::rule::rules;
 use crate::{Finding, Row, RowStatus, Rule, Target};
 
-/// All that was published, which figures of ours stand beside it, and what is known
+/// All that was published, which measured figures belong to it, and what is known
 /// about misses.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
@@ -59,7 +59,7 @@ impl Catalogue {
         self.rows.iter().filter(move |row| row.study == study)
     }
 
-    /// The figure of ours for what a row measured on `stack`, its subject or its
+    /// The measured figure for what a row measured on `stack`, its subject or its
     /// baseline.
     ///
     /// # Errors

@@ -64,7 +64,7 @@ pub struct JudgedRow {
 pub struct Comparison {
     /// The study's id.
     pub study: String,
-    /// Whether the processor's work took time in the lab.
+    /// Whether the lab charged for CPU time.
     pub processor_charged: bool,
     /// What of the drives' models was otherwise than in their files, as
     /// `hgst-10tb: cache.dirty-limit = 32 MiB`: the figures are not those of the models.
@@ -77,7 +77,7 @@ pub struct Comparison {
     pub rows: Vec<JudgedRow>,
 }
 
-/// Holds a run against what was published about its study; nothing where nothing was.
+/// Compares a run with what was published about its study; nothing where nothing was.
 pub fn compare(catalogue: &Catalogue, measured: &MeasuredRun<'_>) -> Option<Comparison> {
     let study = &measured.study.id;
     if !catalogue.knows(study) {

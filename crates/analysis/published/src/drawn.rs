@@ -12,15 +12,15 @@ pub struct DrawnRow {
     pub shipped: JudgedRow,
     /// The figures with the drives that were drawn, in their order; those that have one.
     pub figures: Vec<f64>,
-    /// With how many of these the claim is met.
+    /// With how many of these the claim is reproduced.
     pub reproduced: usize,
     /// With how many of these it points elsewhere than as shipped: above, below, or level.
     pub turned: usize,
 }
 
 impl DrawnRow {
-    /// Whether it turns with any, or is met with some and missed with others (as shipped is
-    /// one of them).
+    /// Whether it reverses with any, or is reproduced with some and not with others (as shipped
+    /// is one of them).
     pub fn is_changed(&self) -> bool {
         let is_met = self.shipped.status == RowStatus::Reproduced;
         self.turned > 0 || self.reproduced != if is_met { self.figures.len() } else { 0 }
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!((order.reproduced, order.turned, order.is_changed()), (2, 1, true));
         assert_eq!(order.figures, [1.1, 0.9, 1.4]);
         assert_eq!((value.reproduced, value.turned, value.is_changed()), (3, 0, false));
-        // Missed as shipped, and met with one.
+        // Not reproduced as shipped, reproduced with one.
         let found = drawn(&run(1.2, 200.0), &[run(1.2, 300.0), run(1.2, 100.0)]);
         assert_eq!((found.rows[1].reproduced, found.rows[1].is_changed()), (1, true));
         let found = drawn(&run(1.2, 200.0), &[run(1.2, 300.0)]);

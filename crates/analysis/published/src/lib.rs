@@ -1,7 +1,7 @@
-//! What the five studies published, beside what a run of ours measured. Pure.
+//! What the five studies published, and what a run measured. Pure.
 //!
 //! [`Catalogue`] holds the rows that were published (`published/published.csv`),
-//! the rules that name the figure of ours beside each (`published/mapping.toml`)
+//! the rules that name the measured figure for each (`published/mapping.toml`)
 //! and what is known about rows that are missed (`published/findings.toml`).
 //! [`compare()`] looks a run's figures up and judges them: reproduced, not reproduced, or not
 //! measured, and why.

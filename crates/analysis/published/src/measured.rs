@@ -17,7 +17,7 @@ pub struct MeasuredRun<'a> {
     pub cells: &'a [CellFate],
     /// What its bench cannot do.
     pub left_out: &'a [LeftOut],
-    /// Whether the run took place in the lab with a price on the processor's work,
+    /// Whether the run took place in the lab with a price on CPU time,
     /// without which that is free there.
     pub processor_charged: bool,
     /// By how much sizes were scaled; 1 is as the study says.
@@ -37,7 +37,7 @@ pub struct CellFate {
     pub done: Option<Result<(), String>>,
 }
 
-/// One figure of ours: its value in each block in which it was measured, in the
+/// One measured figure: its value in each block in which it was measured, in the
 /// measurement's own unit.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Values {

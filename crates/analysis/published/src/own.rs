@@ -1,5 +1,5 @@
 //! What a study's own first run says of its stacks, taken as claims, so that other runs can be
-//! held against it as against what was published.
+//! compared with it as against what was published.
 
 use crate::{
     Band, Comparison, JudgedRow, Kind, MeasuredValue, Row, RowStatus, SAME_TOLERANCE, Tally,
@@ -23,7 +23,7 @@ pub struct OwnRatio {
 }
 
 /// The claims of a run about its own study: each stack is above another, below it, or within
-/// ±10 % level with it.
+/// ±10 % equivalent to it.
 pub fn own_claims(study: &str, ratios: &[OwnRatio]) -> Comparison {
     let rows = ratios.iter().map(|ratio| {
         let sign = match ratio.measured.centre - 1.0 {
@@ -50,7 +50,7 @@ pub fn own_claims(study: &str, ratios: &[OwnRatio]) -> Comparison {
     comparison(study, rows.collect())
 }
 
-/// Another run of the study, held against the claims of the first.
+/// Another run of the study, compared with the claims of the first.
 pub fn compared_with(claims: &Comparison, ratios: &[OwnRatio]) -> Comparison {
     let rows = claims.rows.iter().map(|claim| {
         let there = ratios.iter().find(|ratio| ratio.id == claim.row.id);

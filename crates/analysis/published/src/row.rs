@@ -13,7 +13,7 @@ pub enum Kind {
     Value,
     /// Subject ÷ baseline.
     Ratio,
-    /// The subject is above the baseline (+1), below it (−1) or level with it (0).
+    /// The subject is above the baseline (+1), below it (−1) or equivalent to it (0).
     Order,
 }
 
@@ -60,7 +60,7 @@ pub struct Row {
     pub high: Option<f64>,
     /// Whether the processor, not the disks, probably set the figure.
     pub cpu_bound: bool,
-    /// A remark.
+    /// A note.
     pub note: String,
 }
 

@@ -1,4 +1,4 @@
-//! Which figure of ours stands beside a published row.
+//! Which measured figure belongs to a published row.
 
 use disklab_config::{Fields, Node};
 use disklab_source::SourceError;
@@ -63,11 +63,11 @@ pub struct Rule {
     pub metric: String,
     /// A pattern over the row's subject, or its baseline.
     pub subject: String,
-    /// The figure of ours, or why there is none.
+    /// The measured figure, or why there is none.
     pub target: Result<Target, String>,
 }
 
-/// A figure of ours.
+/// A measured figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Target {
     /// The stack's id in the study; the row's own where absent.

@@ -1,4 +1,4 @@
-//! Which claims hang on a value that is not certain.
+//! Which claims depend on a value that is not certain.
 
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub struct Moved {
     pub own: String,
     /// Its value in this run.
     pub value: String,
-    /// The run, held against what was published.
+    /// The run, compared with what was published.
     pub comparison: Comparison,
 }
 
@@ -27,9 +27,9 @@ pub struct Moved {
 pub struct MovedRow {
     /// The row's id.
     pub row: String,
-    /// Ours as shipped.
+    /// Measured as shipped.
     pub shipped: f64,
-    /// Ours with the parameter moved.
+    /// Measured with the parameter moved.
     pub moved: f64,
     /// Where the row stands as shipped.
     pub was: RowStatus,
@@ -45,7 +45,7 @@ impl MovedRow {
         if self.shipped == self.moved { 0.0 } else { self.moved / self.shipped - 1.0 }
     }
 
-    /// Whether the claim turns, or is met and is not any more, or the other way round.
+    /// Whether the claim reverses, or is reproduced and is not any more, or the other way round.
     pub fn is_changed(&self) -> bool {
         self.reverses || self.was != self.is
     }
@@ -56,7 +56,7 @@ impl MovedRow {
 pub struct End {
     /// The parameter's value.
     pub value: String,
-    /// The figures that hang on the drive, in the order in which they were published.
+    /// The figures that depend on the drive, in the order in which they were published.
     pub rows: Vec<MovedRow>,
 }
 
@@ -96,7 +96,7 @@ impl Parameter {
     }
 }
 
-/// What the claims about a study hang on.
+/// What the claims about a study depend on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sensitivity {
     /// The study's id.
@@ -121,8 +121,8 @@ fn distance(row: &MovedRow) -> f64 {
 }
 
 /// Where a claim points: above 1, below it, or neither. A ratio, and what was published as
-/// level, is level within [`SAME_TOLERANCE`]: 0.99 and 1.01 are no two directions. An order
-/// is judged by its sign alone. A value points nowhere.
+/// equivalent, is equivalent within [`SAME_TOLERANCE`]: 0.99 and 1.01 are no two directions. An
+/// order is judged by its sign alone. A value points nowhere.
 pub(crate) fn direction(row: &Row, figure: f64) -> i8 {
     let tolerance = match row.kind {
         Kind::Value => return 0,
@@ -165,7 +165,7 @@ pub fn sensitivity(shipped: &Comparison, moved: &[Moved]) -> Sensitivity {
     Sensitivity { study: shipped.study.clone(), rows, parameters }
 }
 
-/// The rows that both have: a run measures only what hangs on its drive.
+/// The rows that both have: a run measures only what depends on its drive.
 fn moved_rows(rows: &[JudgedRow], other: &Comparison) -> Vec<MovedRow> {
     rows.iter()
         .filter_map(|judged| {

@@ -16,7 +16,7 @@ pub struct Tally {
     pub reproduced: usize,
     /// Countable and missed.
     pub not_reproduced: usize,
-    /// Countable, without a figure of ours.
+    /// Countable, without a measured figure.
     pub not_run: usize,
     /// Countable rows whose interval reaches over the border of what is accepted.
     pub uncertain: usize,
@@ -24,7 +24,7 @@ pub struct Tally {
     pub unexplained: usize,
     /// Rows that the processor probably set.
     pub cpu_bound: usize,
-    /// Those of them that are met.
+    /// Those of them that are reproduced.
     pub cpu_bound_reproduced: usize,
     /// Those of them that are missed.
     pub cpu_bound_not_reproduced: usize,
@@ -82,7 +82,7 @@ impl Tally {
         }
     }
 
-    /// The share of the countable rows that are met, from 0 to 1; none where there
+    /// The share of the countable rows that are reproduced, from 0 to 1; none where there
     /// are none. Rows that have not run count as not met.
     pub fn share_met(&self) -> Option<f64> {
         (self.countable > 0).then(|| self.reproduced as f64 / self.countable as f64)

@@ -21,7 +21,7 @@ pub(crate) fn row(kind: Kind, value: f64) -> Row {
     }
 }
 
-/// A run's figures beside rows, which get the ids `r0`, `r1` and so on.
+/// A run's figures with rows, which get the ids `r0`, `r1` and so on.
 pub(crate) fn comparison(rows: &[(Row, f64)]) -> Comparison {
     let rows = rows
         .iter()

@@ -1,4 +1,4 @@
-//! How much values that follow each other tell of each other.
+//! How much values that follow each other depend on each other.
 //!
 //! Intervals of one run are no repeats: where a good second is followed by a
 //! good second, a hundred of them are worth far fewer independent observations.
@@ -8,7 +8,7 @@
 pub fn lag_1(values: &[f64]) -> Option<f64> {
     let n = values.len();
     let first = *values.first()?;
-    // Equal values are told apart here: rounding would give them a correlation.
+    // Equal values are ranked apart here: rounding would give them a correlation.
     if values.iter().any(|x| !x.is_finite()) || values.iter().all(|x| *x == first) {
         return None;
     }
@@ -35,7 +35,7 @@ const NO_CORRELATION: f64 = 0.1;
 /// A correlation of fewer values than these is not worth its name.
 const FEWEST_BATCHES: usize = 8;
 
-/// The means of batches of neighbours, so long that no batch tells of the next: pairs
+/// The means of batches of neighbours, so long that no batch predicts the next: pairs
 /// of neighbours are merged until the correlation of each with the next is at most 0.1
 /// either way. A last value without a partner is dropped. None where fewer than eight
 /// batches would be left, so that the values do not bear an interval of their mean, and

@@ -48,7 +48,7 @@ pub use wilcoxon::signed_rank_p;
 pub const CONFIDENCE: f64 = 0.95;
 
 /// The confidence of a single figure's interval where the campaign ends as soon as that is
-/// narrow enough: whoever stops when repeats happen to agree has too narrow ones. With up
+/// narrow enough: a campaign that stops when repeats happen to agree has too narrow ones. With up
 /// to twelve looks, those at 99 % hold the figure in 94 to 99 %, those at 95 % in 87 to 96 %
 /// (docs/validation/calibration.md).
 pub const CONFIDENCE_OF_LOOKS: f64 = 0.99;

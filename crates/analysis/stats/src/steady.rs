@@ -18,13 +18,13 @@ const NEIGHBOURS: usize = 200;
 /// their square.
 const MOST_VALUES: usize = 2000;
 /// Segments whose means differ by less are the same: so much is not worth a warm-up.
-/// Ours; the paper takes the variance of the last segment.
+/// This project's choice; the paper takes the variance of the last segment.
 const LEVEL: f64 = 0.05;
 /// The steady part is at least this share of the whole (the paper: the last 500 of
 /// 2,000 iterations).
 const LEAST_SHARE: f64 = 0.25;
 
-/// What a sample's course is.
+/// What the trend of a sample is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trend {
     /// The same all along.
@@ -37,16 +37,16 @@ pub enum Trend {
     NotSteady,
 }
 
-/// The course of a sample, and its steady part.
+/// The trend of a sample, and its steady part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steadiness {
-    /// The course.
+    /// The trend.
     pub trend: Trend,
     /// The steady part, by index; the whole where there is none.
     pub part: Range<usize>,
 }
 
-/// The course of `rates`, one for each of equally long intervals; none for fewer than
+/// The trend of `rates`, one for each of equally long intervals; none for fewer than
 /// ten, for which nothing can be said, and for values that are no rates (below 0,
 /// not finite).
 pub fn steadiness(rates: &[f64]) -> Option<Steadiness> {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn courses_are_told_apart() {
+    fn trends_are_distinguished() {
         let trend = |levels: &[(usize, f64)]| steadiness(&noisy(levels)).expect("long enough");
         let is = |trend, part| Steadiness { trend, part };
         assert_eq!(trend(&[(200, 100.0)]), is(Trend::Flat, 0..200));

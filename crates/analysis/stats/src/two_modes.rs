@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn two_modes_are_told_apart() {
+    fn two_modes_are_distinguished() {
         let mut random = ChaCha8Rng::seed_from_u64(3);
         let mut found = 0;
         for _ in 0..500 {

@@ -3,7 +3,7 @@
 //! Wilcoxon, 'Individual comparisons by ranking methods', Biometrics Bulletin 1
 //! (1945). The only thing assumed of paired differences is that plus and minus are
 //! equally likely where there is no effect. Where the order within blocks was drawn
-//! by lot, it is the lot that makes them so, whatever the noise.
+//! at random, randomisation makes them so, whatever the noise.
 
 use crate::normal;
 

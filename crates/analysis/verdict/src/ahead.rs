@@ -1,4 +1,4 @@
-//! Which stack is ahead while a run goes on: for a line of progress. Nothing here claims to be
+//! Which stack is ahead during a run: for a line of progress. Nothing here claims to be
 //! sure; that is what the report is for.
 
 use disklab_study::Measure;
@@ -7,10 +7,10 @@ use crate::asked::asked;
 use crate::figures::{FigureSet, figures};
 use crate::{Analyser, Group, choice};
 
-/// Ratios below this are told as 'level'.
+/// Ratios below this are reported as equivalent.
 const AHEAD_FROM: f64 = 1.01;
 
-/// How the stacks stand in one figure of a question, by the means of the repeats so far.
+/// How the stacks rank in one figure of a question, by the means of the repeats so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ahead {
     /// The question.
@@ -43,7 +43,7 @@ impl Ahead {
 }
 
 impl Analyser {
-    /// How the stacks stand in the first question about this workload. `None` until two stacks
+    /// How the stacks rank in the first question about this workload. `None` until two stacks
     /// have its figure, and for latencies that nobody measured.
     pub fn ahead(&self, workload: &str) -> Option<Ahead> {
         let groups = self.groups();

@@ -182,7 +182,7 @@ impl Analyser {
             self;
         cells.sort_by_key(|cell| cell.number);
         let (groups, details) = in_study_order(&study, &steps, groups, details);
-        // What is doubtful of a whole is so of its parts, which stand behind all wholes.
+        // What is suspect of a whole is so of its parts, which follow all wholes.
         let wholes = groups.iter().take_while(|g| g.key.part == Part::Whole).count();
         let evidence = Evidence {
             study: &study,

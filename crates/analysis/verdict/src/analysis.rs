@@ -17,7 +17,7 @@ pub struct Analysis {
     /// One per question, in the study's order; made up, one per figure, where
     /// the study asks none.
     pub answers: Vec<Answer>,
-    /// What makes samples or comparisons doubtful, most severe first.
+    /// What makes samples or comparisons suspect, most severe first.
     pub findings: Vec<Finding>,
     /// Plain sentences, strongest first, each with its interval or 'once'.
     pub summary: Vec<String>,
@@ -205,7 +205,7 @@ pub struct Answer {
     pub comparisons: Vec<Comparison>,
     /// Plain sentences.
     pub sentences: Vec<String>,
-    /// How often the campaign looked at its samples to decide whether to go on, 1 where
+    /// How often the campaign looked at its samples to decide whether to continue, 1 where
     /// it did not: each p is multiplied by it.
     pub looks: usize,
     /// Whether the study asks this, or asks nothing at all; else it was made up for a
@@ -275,7 +275,7 @@ pub enum Outcome {
     Once,
 }
 
-/// Something that makes a sample or a comparison doubtful.
+/// Something that makes a sample or a comparison suspect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The audit's name, such as `zeros-compressed`.

@@ -121,7 +121,7 @@ pub(crate) struct Lead<'a> {
     pub second: &'a Point,
     /// First ÷ second, paired over blocks.
     pub ratio: Ratio,
-    /// Those that are level with the best, best first.
+    /// Those that are equivalent to the best, best first.
     pub level: Vec<&'a Point>,
     /// Those of which the samples do not show that they are slower.
     pub open: Vec<&'a Point>,
@@ -132,14 +132,14 @@ pub(crate) struct Lead<'a> {
 }
 
 impl Lead<'_> {
-    /// Whether the best is surely the fastest.
+    /// Whether the best is significantly the fastest.
     pub fn is_sure(&self) -> bool {
         self.level.is_empty() && self.open.is_empty()
     }
 }
 
 /// The lead of each figure that at least two stacks have, in order. Figures
-/// measured once have none. Who leads is seen in the samples first and asked of
+/// measured once have none. The leader is seen in the samples first and tested on
 /// them afterwards, so each statement counts as one of all pairs of stacks that
 /// it might have been about (Bonferroni).
 pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
@@ -188,7 +188,7 @@ pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
     leads
 }
 
-/// Which groups' figures a severe finding makes doubtful.
+/// Which groups' figures a severe finding makes suspect.
 #[derive(Debug)]
 pub(crate) struct Suspicions<'a> {
     severe: Vec<&'a Finding>,

@@ -45,7 +45,7 @@ pub(crate) fn measure(groups: &[&Group], chart: &Chart) -> Measure {
     }
 }
 
-/// Whether the median operation is small, in work that is told in operations.
+/// Whether the median operation is small, in work that is counted in operations.
 fn small(groups: &[&Group]) -> bool {
     let mut sizes: Vec<f64> = groups
         .iter()

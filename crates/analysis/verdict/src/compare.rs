@@ -9,7 +9,7 @@ use crate::figures::FigureSet;
 use crate::modes::modes_of;
 use crate::{Comparison, Group, Outcome};
 
-/// Two figures whose ratio surely lies between 1/1.05 and 1.05 are level: what
+/// Two figures whose ratio's interval lies between 1/1.05 and 1.05 are equivalent: what
 /// nobody would choose a stack for.
 const LEVEL: f64 = 1.05;
 
@@ -25,7 +25,7 @@ pub(crate) fn level_of(comparisons: usize) -> f64 {
 /// Holm-corrected p-value stays below 5 %, so that all claims of an answer
 /// together hold with a probability of 95 %; level if the whole interval lies
 /// within ±5 % and neither stack has two modes. `looks` is how often the campaign looked at its samples to decide whether
-/// to go on.
+/// to continue.
 pub(crate) fn comparisons(
     study: &Study,
     groups: &[Group],

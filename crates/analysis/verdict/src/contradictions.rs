@@ -11,7 +11,7 @@ use crate::{Comparison, Finding, Outcome, Severity};
 
 /// So many stacks are told.
 const LISTED: usize = 3;
-/// So many names stand in a list.
+/// At most so many names in a list.
 const NAMES: usize = 6;
 
 /// A stack next to one baseline, with what tells most for it and against it.
@@ -22,8 +22,8 @@ struct Mixed<'a> {
     worse: Option<(usize, &'a Comparison)>,
 }
 
-/// Stacks that are surely better than a baseline in one figure and surely worse than the
-/// same in another, strongest first. `sure` are the comparisons without doubt, each with
+/// Stacks that are significantly better than a baseline in one figure and significantly worse
+/// than the same in another, strongest first. `sure` are the comparisons without doubt, each with
 /// the index of its teller; only what stands among all of the run is told.
 pub(crate) fn mixed<'a>(
     writers: &'a [AnswerWriter<'_>],
@@ -32,8 +32,8 @@ pub(crate) fn mixed<'a>(
 ) -> Option<String> {
     let mut all: Vec<Mixed<'a>> = Vec::new();
     for (writer, comparison) in sure {
-        // Waiting and throughput of one figure often go different ways; that is told by
-        // their questions. What is told here is one figure against another.
+        // Waiting and throughput of one figure often go different ways; that is reported by
+        // their questions. What is reported here is one figure against another.
         if writers[writer].answer.measure == Measure::Missed
             || !screen.stands(writers[writer].answer.measure, comparison)
         {

@@ -93,7 +93,7 @@ impl<'a> Evidence<'a> {
         self.info.is_lab()
     }
 
-    /// Whether drives and time are modelled, and the processor's work takes none.
+    /// Whether drives and time are modelled, and CPU time is free.
     pub fn computes_in_no_time(&self) -> bool {
         self.is_lab() && !self.info.charges_processor(self.study.processor.is_some())
     }

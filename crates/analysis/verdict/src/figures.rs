@@ -125,7 +125,7 @@ fn field(body: &Node, name: &str) -> Option<String> {
     node.as_text().ok()
 }
 
-/// `text` without `part`, and without the separator that stood beside it:
+/// `text` without `part`, and without the separator next to it:
 /// `dd-4k-dsync` without `4k` is `dd-dsync`.
 pub(crate) fn without(text: &str, part: &str) -> String {
     if part.is_empty() {

@@ -20,8 +20,8 @@ const OF_ONE_QUESTION: usize = 2;
 /// Names in a list.
 const NAMES: usize = 4;
 
-/// The summary: the strongest comparisons over all questions, who is surely
-/// fastest, then what makes no difference, what is open and what is doubtful.
+/// The summary: the strongest comparisons over all questions, which is significantly
+/// fastest, then what makes no difference, what is inconclusive and what is suspect.
 pub(crate) fn summary(
     study: &Study,
     groups: &[Group],
@@ -100,7 +100,7 @@ fn strongest<'a>(writers: &'a [AnswerWriter<'_>], screen: &Screen) -> Vec<(usize
     chosen
 }
 
-/// Who is surely fastest, strongest first, where no comparison told it already. Each
+/// The significantly fastest, strongest first, where no comparison told it already. Each
 /// counts as one of all questions (Bonferroni).
 fn fastest(writers: &[AnswerWriter<'_>], compared: &[(usize, &Comparison)]) -> Vec<String> {
     let mut all: Vec<(usize, Lead<'_>)> = Vec::new();

@@ -7,7 +7,7 @@ use disklab_units::significant;
 
 pub(crate) use disklab_units::count;
 
-/// From this ratio on a difference is told as a factor, below it in per cent.
+/// From this ratio on a difference is reported as a factor, below it in per cent.
 const FACTOR_FROM: f64 = 1.5;
 
 /// A width in per cent below which tenths mean something.
@@ -22,7 +22,7 @@ const SHARP: f64 = 0.02;
 type Units = &'static [(f64, f64, &'static str)];
 
 /// SI, as [`disklab_units::BytesPerSecond::si`]; here because an interval must
-/// stand in the unit of its figure.
+/// are in the unit of its figure.
 const RATES: Units = &[
     (0.0, 1.0, "B/s"),
     (999.5, 1e3, "kB/s"),
@@ -106,7 +106,7 @@ fn count_text(x: f64) -> String {
 }
 
 /// `[171, 190]`. Intervals of two very different observations have ends beyond
-/// all sense: those are told as bounds, `[<0.18, >180000]`.
+/// all sense: those are reported as bounds, `[<0.18, >180000]`.
 fn ends(centre: f64, interval: Interval, shown: impl Fn(f64) -> String) -> String {
     let (least, most) = (centre / BEYOND, centre * BEYOND);
     // An end at 0 is that of a count, which has nothing below it.

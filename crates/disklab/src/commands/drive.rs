@@ -1,4 +1,4 @@
-//! `disklab drive`: what a drive model does, beside theory.
+//! `disklab drive`: what a drive model does, compared with theory.
 
 mod check;
 mod probe;
@@ -92,7 +92,7 @@ fn write_pages(
             write(folder, &document.path, &document.text)?;
         }
     }
-    // The table of all drives stands in a text that people write.
+    // The table of all drives is in a text that people write.
     let readme = folder.join(page::README);
     if all && let Ok(text) = std::fs::read_to_string(&readme) {
         let drives: Vec<(&DriveFile, &[Checked])> =

@@ -65,7 +65,7 @@ fn audits() -> Vec<Row> {
         let severity = match audit.severity {
             Severity::Severe => "severe",
             Severity::Warning => "warning",
-            Severity::Note => "remark",
+            Severity::Note => "note",
         };
         let details = [
             ("at most", severity.to_owned()),

@@ -1,4 +1,4 @@
-//! `disklab sensitivity`: which claims hang on a value that is not certain.
+//! `disklab sensitivity`: which claims depend on a value that is not certain.
 
 mod drawn_page;
 mod outcome;

@@ -111,7 +111,7 @@ fn one_stack_alone_runs_until_its_figure_is_known() {
     assert!(matches!(code, Some(0 | 1)), "{code:?} {text}");
     let run = Run::open(&folder.path().join("run")).expect("a run");
     let outcome = run.outcome().expect("read").expect("kept");
-    // Whether a machine is so calm hangs on the machine.
+    // Whether a machine is so idle depends on the machine.
     assert!(outcome.contains("the figure of a stack alone, within ±50 %"), "{outcome}");
     let value: serde_json::Value = serde_json::from_str(&outcome).expect("JSON");
     let figure = &value["figures"][0];

@@ -50,7 +50,7 @@ fn in_directory(folder: &Path, workloads: &str) -> Found {
     findings(home.path(), &output.expect("it starts"))
 }
 
-/// A folder beside this program: on a disk, as a rule, where /tmp may be memory.
+/// A directory next to this program: on a disk, as a rule, where /tmp may be memory.
 fn on_disk() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("temp")
 }

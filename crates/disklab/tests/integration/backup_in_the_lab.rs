@@ -19,8 +19,8 @@ size = "10 TB"
 id = "stream"
 backup = { size = "3 MB", compressed = "2 MB", deduplicated = "1.5 MB", copies = 2, changed = 5 }
 [[workloads]]
-id = "beside"
-backup = { size = "1 MB", source = "beside", restore = "discard", encryption = "repokey" }
+id = "same-stack"
+backup = { size = "1 MB", source = "same-stack", restore = "discard", encryption = "repokey" }
 [[workloads]]
 id = "rsync"
 rsync = { size = "1 MB", files = 50 }
@@ -47,7 +47,7 @@ fn backups_are_the_same_again() {
     let first = texts(one.path(), &["--at-once", "1"]);
     let second = texts(two.path(), &[]);
     let names: Vec<_> = first.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["beside", "rsync", "stream"]);
+    assert_eq!(names, ["rsync", "same-stack", "stream"]);
     for ((name, first), (_, second)) in first.iter().zip(&second) {
         let differs = first.lines().zip(second.lines()).find(|(a, b)| a != b);
         assert_eq!(differs, None, "{name}");

@@ -1,6 +1,6 @@
 //! The `disks` bench, proven: disklab as a user starts it, in the lab's guests, on
 //! modelled drives that are block devices with model and serial number. Every
-//! refusal here was met by the real kernel and the real programs.
+//! refusal here was seen with the real kernel and the real programs.
 
 use std::path::Path;
 
@@ -319,7 +319,7 @@ fn a_drive_that_vanishes_while_it_is_measured_fails_its_cells_and_no_other_drive
     }
     guest.case("vanished-alone").left_alone("vanished-alone", &["vdb", "vdc"]);
     guest.case("vanished-alone").left_nothing("vanished-alone");
-    // The array goes on, and dd with it; what it measured is not worth having.
+    // The array continues, and dd with it; what it measured is not worth having.
     let said = guest.said("vanished-of-an-array", &[1]);
     for word in ["lost a member", "while it was measured", "it is gone: unplugged, or failed"] {
         assert!(said.contains(word), "no '{word}' in: {said}");

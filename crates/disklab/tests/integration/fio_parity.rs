@@ -1,4 +1,4 @@
-//! disklab's own engine beside real fio on a modelled drive, in virtual time.
+//! disklab's own engine compared with real fio on a modelled drive, in virtual time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn both_engines_get_the_same_from_a_modelled_drive() {
             assert!((requests - 1.0).abs() <= 0.02, "{job}: {of_native} requests, {of_fio} of fio");
         }
         // Random jobs go to other places, and of 2,048 I/Os 20 make the last figure.
-        // Four readers in order, one block of each under way, fall into a rhythm at the arm
+        // Four sequential readers, one block of each in flight, fall into a rhythm at the arm
         // that their starts decide, and stay in it: by four seeds, disklab got 10 to 27 MB/s
         // and fio 15 to 23. One pair tells nothing of the engines but its requests.
         let random = [0.06, 0.06, 0.25];

@@ -44,7 +44,7 @@ fn here(home: &Path) -> Command {
 }
 
 #[test]
-fn two_kernels_are_told_apart_and_never_mixed() {
+fn two_kernels_are_distinguished_and_never_mixed() {
     let Some(kernel) = kernel() else { return };
     let temp = tempfile::tempdir().expect("temp");
     let home = temp.path();

@@ -318,7 +318,7 @@ impl Session {
         self.expect(PROMPT)
     }
 
-    /// Processor time of it and its guest so far.
+    /// CPU time of it and its guest so far.
     fn processor_time(&self) -> Duration {
         let of = |pid: u32| {
             let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -433,7 +433,7 @@ fn number(text: &str, word: &str) -> u64 {
 fn the_terminal_is_restored_whatever_happens() {
     let Some(kernel) = kernel() else { return };
     type Action = fn(&mut Session);
-    let deeds: [(&str, Action, i32); 5] = [
+    let actions: [(&str, Action, i32); 5] = [
         ("a signal", |s| kill(s, rustix::process::Signal::TERM), 130),
         ("a panic", |s| s.type_in("echo c > /proc/sysrq-trigger\r"), 1),
         ("control-D", |s| s.type_in("\x04"), 0),
@@ -441,7 +441,7 @@ fn the_terminal_is_restored_whatever_happens() {
         // A loop that never lets time pass cannot be left otherwise.
         ("the way out", |s| s.type_in("while :; do :; done\r\x1d\x1d\x1d"), 130),
     ];
-    for (name, action, code) in deeds {
+    for (name, action, code) in actions {
         let mut session = Session::start(&kernel);
         let before = tcgetattr(&session.slave).expect("settings");
         session.expect(PROMPT);

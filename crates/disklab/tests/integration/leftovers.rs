@@ -170,7 +170,7 @@ fn a_container_that_shares_the_state_leaves_it_alone() {
     };
     let id = killed.id();
     container(&["doctor"]).success().stdout(contains("another container").and(contains(&id)));
-    // It goes on with what it was asked, which is wrong here.
+    // It does what it was asked, which is wrong here.
     container(&["run", "s.toml", "--out", "next", "--only", "none:none"])
         .code(2)
         .stderr(contains("another container"));

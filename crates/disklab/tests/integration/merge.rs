@@ -8,7 +8,7 @@ use disklab_sample::Sample;
 use disklab_store::Run;
 use predicates::str::contains;
 
-/// Two stacks and two workloads, of which one draws its places at random.
+/// Two stacks and two workloads, of which one has random offsets.
 const STUDY: &str = r#"
 id = "parts"
 title = "Of parts"

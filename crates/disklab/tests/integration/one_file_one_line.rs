@@ -71,7 +71,7 @@ fn each_file_is_one_line_of_its_table() {
         let shared: BTreeSet<String> = shared.iter().map(|name| (*name).to_owned()).collect();
         let files: BTreeSet<String> = modules(&folder).difference(&shared).cloned().collect();
         assert_eq!(files, in_table, "{}", folder.display());
-        // Private: only what stands in `shown` can be named elsewhere.
+        // Private: only what is in `shown` can be named elsewhere.
         for name in &files {
             assert!(code.contains(&format!("\nmod {name};")), "{name} is not private");
         }

@@ -1,4 +1,4 @@
-//! Killed at any moment and gone on with, a run ends like one that never was.
+//! Killed at any moment and resumed, a run ends like one that never was.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -146,7 +146,7 @@ fn what_a_claim_depends_on_is_found_one_at_a_time_and_all_at_once() {
     let row = &found["drawn"]["rows"][0];
     let figures = row["figures"].as_array().expect("figures");
     assert_eq!(figures.len(), 3);
-    // The only parameter stands at one of its ends: what it gives there is known.
+    // The only parameter is at one of its ends: what it gives there is known.
     for figure in figures {
         let figure = figure.as_f64().expect("a number");
         assert!(ends.contains(&figure), "{figure} of {ends:?}");
@@ -158,7 +158,7 @@ fn what_a_claim_depends_on_is_found_one_at_a_time_and_all_at_once() {
     // Three drives, and one dot of each kind in the legend of the one chart.
     assert_eq!(picture.matches("<circle class=\"moved").count(), 3 + 2, "{picture}");
     assert_eq!(picture.matches("<script").count(), 1, "{picture}");
-    // Broken off and gone on with, nothing is run twice.
+    // Stopped and resumed, nothing is run twice.
     std::fs::remove_file(home.path().join("all/sensitivity.md")).expect("removed");
     let (code, _, error) = disklab(home.path(), &["sensitivity", "--resume", "--out", "all"]);
     assert_eq!(code, Some(0), "{error}");

@@ -29,7 +29,7 @@ part = "steady"
 "#;
 
 #[test]
-fn what_a_full_cache_leaves_is_told_apart() {
+fn what_a_full_cache_leaves_is_distinguished() {
     let Some(_) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
     let (_, sample) = samples(home.path(), STUDY, &["--seed", "1"]).remove(0);
@@ -43,7 +43,7 @@ fn what_a_full_cache_leaves_is_told_apart() {
     let mean = |figure: &disklab_sample::Figure| {
         figure.latency.as_ref().map_or(0.0, |latency| latency.mean_ns)
     };
-    // Little's law: 4 are under way.
+    // Little's law: 4 are in flight.
     let in_flight = steady.operations_per_second.expect("a rate") * mean(steady) / 1e9;
     assert!((3.9..4.1).contains(&in_flight), "{in_flight}");
     let report = std::fs::read_to_string(home.path().join("run/report.md")).expect("a report");

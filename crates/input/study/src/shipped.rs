@@ -11,8 +11,8 @@ use disklab_config::{Fields, Key, Node, Value};
 pub const SHIPPED_WORKLOADS: &[(&str, &str)] = &[
     ("small-files", include_str!("../../../../workloads/small-files.toml")),
     (
-        "safe-writes-beside-a-stream",
-        include_str!("../../../../workloads/safe-writes-beside-a-stream.toml"),
+        "sync-writes-during-a-stream",
+        include_str!("../../../../workloads/sync-writes-during-a-stream.toml"),
     ),
     ("large-directory", include_str!("../../../../workloads/large-directory.toml")),
     ("time-machine", include_str!("../../../../workloads/time-machine.toml")),

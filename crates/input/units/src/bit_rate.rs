@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_and_bytes_are_told_apart() {
+    fn bits_and_bytes_are_distinguished() {
         for (text, expected) in [
             ("25 Mb/s", 25_000_000),
             ("25Mbit/s", 25_000_000),

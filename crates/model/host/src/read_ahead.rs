@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_side_by_side_are_told_apart() {
+    fn streams_side_by_side_are_distinguished() {
         let mut reader = Reader::new(32);
         for page in 0..300 {
             for stream in 1..4 {

@@ -355,7 +355,7 @@ fn cells(study: &Study, placed: Vec<Assigned>, drives: &[DriveState]) -> Vec<Imp
 }
 
 impl Assigned {
-    /// How many runs it tells of.
+    /// How many runs it reports.
     fn runs(&self) -> u32 {
         u32::try_from(self.reading.repeats.len().max(1)).unwrap_or(u32::MAX)
     }

@@ -33,7 +33,7 @@ impl ImportedSample {
     }
 }
 
-/// The sample of a reading: what is told, and what is not.
+/// The sample of a reading: what is reported, and what is not.
 pub(crate) fn sample(mut reading: Reading, file: &str, format: &str) -> Sample {
     for step in &mut reading.steps {
         step.profile = profile::of_work(&reading.work, &step.name);

@@ -71,7 +71,7 @@ fn recommendation(r: &Recommendation) -> Value {
         "why_not": r.why_not,
         "classes": r.classes.iter().map(class).collect::<Value>(),
         "lacking": r.lacking,
-        "doubtful": r.suspect,
+        "suspect": r.suspect,
     })
 }
 

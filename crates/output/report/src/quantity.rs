@@ -41,7 +41,7 @@ const THROUGHPUT: [Unit; 4] =
 const IOPS: [Unit; 1] = [unit("IOPS", 1.0)];
 const COMMITS: [Unit; 1] = [unit("commits/s", 1.0)];
 const TRANSACTIONS: [Unit; 1] = [unit("transactions/s", 1.0)];
-const LOOK_UPS: [Unit; 1] = [unit("look-ups/s", 1.0)];
+const LOOKUPS: [Unit; 1] = [unit("look-ups/s", 1.0)];
 const FILES: [Unit; 1] = [unit("files/s", 1.0)];
 const ENTRIES: [Unit; 1] = [unit("entries/s", 1.0)];
 const OPERATIONS: [Unit; 1] = [unit("operations/s", 1.0)];
@@ -116,7 +116,7 @@ impl Quantity {
                 OperationKind::Io => &IOPS,
                 OperationKind::Commit => &COMMITS,
                 OperationKind::Transaction => &TRANSACTIONS,
-                OperationKind::LookUp => &LOOK_UPS,
+                OperationKind::LookUp => &LOOKUPS,
                 OperationKind::File => &FILES,
                 OperationKind::Entry => &ENTRIES,
                 OperationKind::Operation => &OPERATIONS,

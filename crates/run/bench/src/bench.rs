@@ -243,7 +243,7 @@ pub enum Phase {
     Prepare,
     /// Running the workload.
     Measure,
-    /// Taking everything down.
+    /// Tearing everything down.
     TearDown,
 }
 
@@ -300,7 +300,7 @@ pub trait Sink {
     /// A cell enters a phase.
     fn phase(&mut self, cell: &Cell, phase: Phase);
 
-    /// A cell goes on, and its bench can tell how far it is; a few times a second.
+    /// A cell is running, and its bench can tell how far it is; a few times a second.
     fn stands(&mut self, cell: &Cell, progress: CellProgress) {
         let _ = (cell, progress);
     }

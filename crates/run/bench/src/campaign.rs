@@ -5,7 +5,7 @@ use disklab_stack::Stack;
 use disklab_study::Study;
 use disklab_workload::{Context, Workload, read_workload};
 
-/// A study together with its stacks and workloads, ready to be surveyed and run.
+/// A study together with its stacks and workloads, ready to be checked and run.
 #[derive(Debug)]
 pub struct Campaign {
     /// The study.

@@ -1,4 +1,4 @@
-//! One cell: make the stack, run the workload, take everything down.
+//! One cell: make the stack, run the workload, tear everything down.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -128,7 +128,7 @@ fn make_on<T>(pins: &[Pin], make: impl FnOnce() -> Result<T, StackError>) -> Res
 }
 
 /// Runs one cell from its beginning to its hand-over: `run` makes and measures,
-/// and whatever it has entered in the ledger is taken down.
+/// and whatever it has entered in the ledger is torn down.
 pub(crate) fn run_one(
     ledger: &mut Ledger,
     executor: &Executor,

@@ -14,7 +14,7 @@ use crate::own_directory::OwnDirectory;
 use crate::preflight::preflight_devices;
 use crate::{Bench, BenchError, Campaign, Drives, Preflight, Sink};
 
-/// A bench whose stacks stand on drives.
+/// A bench whose stacks are built on drives.
 #[derive(Debug)]
 pub struct DeviceBench<D> {
     drives: D,
@@ -175,6 +175,6 @@ impl<D: Drives> DeviceBench<D> {
 pub(crate) fn indices(campaign: &Campaign, cell: &Cell) -> Result<(usize, usize), BenchError> {
     let study = &campaign.study;
     study.stack_index(&cell.stack).zip(study.workload_index(&cell.workload)).ok_or_else(|| {
-        BenchError::ForeignCell { cell: Box::new(cell.clone()), study: study.id.to_string() }
+        BenchError::UnknownCell { cell: Box::new(cell.clone()), study: study.id.to_string() }
     })
 }

@@ -158,7 +158,7 @@ impl CellRunner for DirBench {
         for cell in cells {
             let index = campaign.study.workload_index(&cell.workload).ok_or_else(|| {
                 let study = campaign.study.id.to_string();
-                BenchError::ForeignCell { cell: Box::new((*cell).clone()), study }
+                BenchError::UnknownCell { cell: Box::new((*cell).clone()), study }
             })?;
             let here = DirContext { directory: &self.directory, watched: &self.watched };
             run_one(&mut self.ledger, &self.executor, cell, sink, |ledger, executor, phase| {
@@ -169,7 +169,7 @@ impl CellRunner for DirBench {
     }
 }
 
-/// Bytes that an ordinary user may still write there; 0 where it cannot be told.
+/// Bytes that an ordinary user may still write there; 0 where it is unknown.
 pub fn free_space(directory: &Path) -> Bytes {
     rustix::fs::statvfs(directory)
         .map_or(Bytes::ZERO, |s| Bytes(s.f_bavail.saturating_mul(s.f_frsize)))

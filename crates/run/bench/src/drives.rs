@@ -101,10 +101,10 @@ pub trait Drives {
     /// Makes the drives with these indices ready: empty, and free for use. Their files, if
     /// they have any, go to `directory`, which is the cell's own. What has to be undone is
     /// entered in the ledger. Returns them, whether they
-    /// read as zeros all over, and remarks.
+    /// read as zeros all over, and notes.
     ///
     /// # Errors
-    /// Where one cannot be had.
+    /// If one is not available.
     fn make_ready(
         &mut self,
         study: &Study,
@@ -117,7 +117,7 @@ pub trait Drives {
 
     /// Whether the drives with these indices are still there, and no array on them
     /// has lost one: asked when a workload has ended, while its stack stands. A
-    /// redundant stack goes on without a drive, and would be measured degraded.
+    /// redundant stack continues without a drive, and would be measured degraded.
     ///
     /// # Errors
     /// What was lost.
@@ -134,7 +134,7 @@ pub struct Ready {
     pub drives: Vec<ReadyDrive>,
     /// Whether they read as zeros all over.
     pub are_zero: bool,
-    /// Remarks for the sample.
+    /// Notes for the sample.
     pub notes: Vec<Note>,
     /// Keep the numbers and names of real drives theirs until the first layers are made.
     pub pins: Vec<Pin>,

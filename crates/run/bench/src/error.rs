@@ -13,7 +13,7 @@ use disklab_workload::WorkloadError;
 use crate::SinkError;
 use crate::safety::Refusal;
 
-/// Why a bench cannot go on at all.
+/// Why a bench cannot continue at all.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// A file or device could not be used.
@@ -32,7 +32,7 @@ pub enum BenchError {
     /// The ledger could not be written.
     #[error(transparent)]
     Stack(#[from] StackError),
-    /// What was made could not be taken down; going on would measure on ruins.
+    /// What was made could not be torn down; continuing would measure on ruins.
     #[error("could not tear down what cell {cell} created: {why}")]
     TearDown {
         /// The cell's number.
@@ -98,7 +98,7 @@ pub enum BenchError {
     },
     /// A cell names a stack or a workload that the study does not have.
     #[error("cell {} ({} on {}) is not of study '{study}'", cell.number, cell.workload, cell.stack)]
-    ForeignCell {
+    UnknownCell {
         /// The cell.
         cell: Box<Cell>,
         /// The study.

@@ -18,7 +18,7 @@ pub struct LayoutCost {
     pub making_requests: f64,
 }
 
-/// Rounding of what is written to drives, and trees beside the data, are less than this share.
+/// Rounding of what is written to drives, and trees next to the data, are less than this share.
 const SLACK: f64 = 0.05;
 
 impl LayoutCost {

@@ -1,6 +1,6 @@
 //! Where a study runs.
 //!
-//! A [`Bench`] surveys a campaign (what can run here, what cannot and why); through its stages
+//! A [`Bench`] checks a campaign (what can run here, what cannot and why); through its stages
 //! it becomes a [`ReadyBench`], which runs cells. `loop`, `dir` and `disks` do it on this machine; the lab boots
 //! guests in which the same code does it.
 

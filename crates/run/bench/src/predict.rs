@@ -10,7 +10,7 @@ use crate::LayoutCost;
 pub struct Medium {
     /// Sequential bytes per second.
     pub bytes_per_second: f64,
-    /// Seconds for one small operation at a random place, or one that waits for
+    /// Seconds for one small operation at a random offset, or one that waits for
     /// the medium.
     pub seek_seconds: f64,
     /// Seconds for a system call of a program, where that is worth counting.
@@ -39,7 +39,7 @@ pub struct Simulation {
     /// Requests for one small write that is durable, the file system's own included, for one
     /// that the layout would make of it.
     pub requests_per_write: f64,
-    /// Bytes of data per second for each parity that is computed of them, beside writing: md
+    /// Bytes of data per second for each parity that is computed of them, apart from writing: md
     /// copies them into its stripe cache and gives them to the drives in pages.
     pub parity_bytes_per_second: f64,
     /// The same while a stack is made: zeros, in large pieces.
@@ -51,7 +51,7 @@ pub struct Simulation {
 
 impl Medium {
     /// A 7200 rpm disk: 150 MB/s over the whole surface, 12 ms a seek with half
-    /// a turn (the middle of the drives in the research notes).
+    /// a revolution (the middle of the drives in the research notes).
     pub const HARD_DISK: Self = Self {
         bytes_per_second: 150e6,
         seek_seconds: 0.012,

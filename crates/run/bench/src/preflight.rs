@@ -24,7 +24,7 @@ pub struct Preflight {
     pub left_out: Vec<LeftOut>,
 }
 
-/// Surveys a campaign for a bench that makes its stacks on drives.
+/// Checks a campaign for a bench that makes its stacks on drives.
 pub(crate) fn preflight_devices(
     campaign: &Campaign,
     drives: &dyn Drives,

@@ -1,7 +1,7 @@
 //! Campaigns that decide as they go how long to run.
 //!
 //! The samples so far say which cells the next blocks need ([`contests`], pure), the order
-//! drawn at the beginning says how they stand in them ([`blocks`], pure), and [`go()`] carries
+//! drawn at the beginning says their order in them ([`blocks`], pure), and [`go()`] carries
 //! them out. All of it follows from what the run keeps, so that a run that was killed goes
 //! on as if it had not been.
 

@@ -179,7 +179,7 @@ pub enum RunnerError {
     /// What came of a campaign cannot be written.
     #[error("cannot write what came of the campaign: {0}")]
     Outcome(serde_json::Error),
-    /// The bench cannot go on.
+    /// The bench cannot continue.
     #[error(transparent)]
     Bench(BenchError),
     /// disklab's own program cannot be found, which guests run.

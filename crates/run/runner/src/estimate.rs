@@ -162,7 +162,7 @@ impl<'a> Estimate<'a> {
         all
     }
 
-    /// Where each stack is in the survey, by its id.
+    /// Where each stack is in the preflight, by its id.
     fn planned_stacks(&self) -> HashMap<&'a str, usize> {
         self.plan
             .preflight

@@ -1,6 +1,6 @@
 //! What making a file system writes, before a workload writes anything.
 //!
-//! Small beside a large workload, and most of what small ones write: XFS zeroes a log of
+//! Small compared with a large workload, and most of what small ones write: XFS zeroes a log of
 //! 2 GiB on a large drive.
 
 /// ext4's block groups with blocks of 4 KiB (mke2fs(8), `-g`).
@@ -63,7 +63,7 @@ fn without_options(layers: &str) -> &str {
     bare.rsplit('/').next().unwrap_or_default()
 }
 
-/// Descriptors of all groups stand in the groups 0, 1, and those whose numbers are powers of
+/// Descriptors of all groups are in the groups 0, 1, and those whose numbers are powers of
 /// 3, 5 and 7 (`sparse_super`).
 fn ext4(capacity: f64) -> f64 {
     let groups = (capacity / EXT4_GROUP).ceil().max(1.0);

@@ -18,7 +18,7 @@ use crate::plan::Plan;
 #[derive(Debug)]
 pub struct Pilot {
     cells: HashMap<(String, String), Seen>,
-    /// Real seconds taken ÷ those foretold, for cells that the run has none of.
+    /// Real seconds taken ÷ those predicted, for cells that the run has none of.
     correction: f64,
 }
 
@@ -149,7 +149,7 @@ impl Pilot {
         self.cells.get(&(cell.stack.clone(), cell.workload.clone()))
     }
 
-    /// Real seconds of a cell that `formula` foretells these of.
+    /// Real seconds of a cell that `formula` predicts these of.
     pub fn seconds(&self, cell: &Cell, formula: f64) -> f64 {
         self.seen(cell).map_or(formula * self.correction, |seen| seen.seconds / seen.cells)
     }

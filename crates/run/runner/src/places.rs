@@ -7,7 +7,7 @@ use jiff::Zoned;
 
 use crate::RunnerError;
 
-/// Where disklab remembers what it has made and must take down.
+/// Where disklab remembers what it has made and must tear down.
 pub fn state_folder() -> PathBuf {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

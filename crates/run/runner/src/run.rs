@@ -73,7 +73,7 @@ impl OpenRun {
     /// Runs the cells that are left. Returns how many failed.
     ///
     /// # Errors
-    /// [`RunnerError::Interrupted`], [`RunnerError::Bench`] if the bench cannot go on, and
+    /// [`RunnerError::Interrupted`], [`RunnerError::Bench`] if the bench cannot continue, and
     /// [`RunnerError::Record`] if the run cannot be written. What was recorded is kept.
     pub fn carry_out(&mut self, observer: &mut dyn Observer) -> Result<usize, RunnerError> {
         let Self { plan, run, bench, cells } = self;

@@ -38,7 +38,7 @@ impl<'a> Selection<'a> {
         Self { only, without }
     }
 
-    /// Takes what is not selected out of a survey: it is not skipped either, as nobody
+    /// Takes what is not selected out of a preflight: it is not skipped either, as nobody
     /// asked for it.
     ///
     /// # Errors

@@ -100,7 +100,7 @@ pub fn find_study(name: &str) -> Result<FoundStudy, StudyError> {
     Ok(FoundStudy { study, folder })
 }
 
-/// A study's own files lie beside it. A shipped study has none, and its file's name is
+/// A study's own files lie next to it. A shipped study has none, and its file's name is
 /// no path of this machine.
 pub(crate) fn study_folder(file: &str) -> PathBuf {
     if is_shipped(file) && !Path::new(file).exists() {

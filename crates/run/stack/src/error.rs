@@ -1,4 +1,4 @@
-//! What can go wrong while a stack is made or taken down.
+//! What can go wrong while a stack is made or torn down.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use disklab_exec::ExecError;
 
 use crate::{Distrust, LedgerId, QueueSetting, ShapeError};
 
-/// Why a stack could not be made or taken down.
+/// Why a stack could not be made or torn down.
 #[derive(Debug, thiserror::Error)]
 pub enum StackError {
     /// A program failed.
@@ -37,10 +37,10 @@ pub enum StackError {
         /// Why.
         why: Distrust,
     },
-    /// A layer cannot stand on what lies below it.
+    /// A layer cannot be built on what lies below it.
     #[error(transparent)]
     Unfit(#[from] ShapeError),
-    /// What a layer is to stand on is no block device of this machine.
+    /// What a layer is to be built on is not a block device of this machine.
     #[error("{layer}: {} is not a block device", device.display())]
     NoBlockDevice {
         /// The layer.
@@ -122,7 +122,7 @@ pub enum StackError {
         "{} has partitions; sfdisk is needed to inspect them: apt-get install fdisk", .0.display()
     )]
     NoSfdisk(PathBuf),
-    /// A thing that bears a name of ours, and is not what disklab made.
+    /// A thing that bears a name that disklab gives, and is not what disklab made.
     #[error("{} was left alone: {why}", path.display())]
     LeftAlone {
         /// The thing.
@@ -130,7 +130,7 @@ pub enum StackError {
         /// Why.
         why: LeftAlone,
     },
-    /// Somebody uses what is to be taken down.
+    /// Something uses what is to be torn down.
     #[error("{} is in use{}", path.display(), users(by))]
     InUse {
         /// The thing.
@@ -168,10 +168,10 @@ pub enum StackError {
     /// The kernel keeps the partitions of a drive.
     #[error("{} keeps its partitions", .0.display())]
     KeepsPartitions(PathBuf),
-    /// An array that was told to stop.
+    /// An array that was asked to stop.
     #[error("{} does not stop", .0.display())]
     ArrayRuns(PathBuf),
-    /// A process that was told to end, and then killed.
+    /// A process that was asked to end, and then killed.
     #[error("process {0} does not end")]
     ProcessRuns(u32),
     /// Programs of a run that was killed.
@@ -232,7 +232,7 @@ pub enum LineProblem {
 /// Why a decision on what a run left cannot be carried out here.
 #[derive(Debug, thiserror::Error)]
 pub enum Undecidable {
-    /// It goes on.
+    /// It continues.
     #[error("the run that it belongs to has not ended; wait for its end")]
     Running,
     /// It was another machine's.
@@ -297,7 +297,7 @@ pub enum LeftAlone {
     MountedIn,
     /// It is in use.
     #[error("another disklab works in it")]
-    Held,
+    InUse,
 }
 
 fn users(by: &[String]) -> String {

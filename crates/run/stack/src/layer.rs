@@ -16,7 +16,7 @@ pub trait Layer: Debug + Send + Sync {
     /// capacity, redundancy, write cost.
     ///
     /// # Errors
-    /// What it cannot stand on: 'raid5 needs at least 3 devices, got 2'.
+    /// What it cannot be built on: 'raid5 needs at least 3 devices, got 2'.
     fn shape(&self, below: &Shape) -> Result<Shape, ShapeError>;
 
     /// The same, but with bytes written to the drives as the first so many bytes of data
@@ -31,15 +31,15 @@ pub trait Layer: Debug + Send + Sync {
     /// Programs and kernel features it cannot do without.
     fn needs(&self) -> Vec<Need>;
 
-    /// Makes it. Whatever must be taken down later is entered in the site's
+    /// Makes it. Whatever must be torn down later is entered in the context's
     /// ledger before it is made.
     ///
     /// # Errors
-    /// Where a program or a system call fails; the caller takes down.
+    /// Where a program or a system call fails; the caller tears down.
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError>;
 }
 
-/// What stands at some height of a stack.
+/// What is at some height of a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
     /// Block devices.
@@ -71,7 +71,7 @@ impl Form {
 pub struct LayerContext<'a> {
     /// Runs the programs.
     pub executor: &'a Executor,
-    /// Remembers what to take down.
+    /// Remembers what to tear down.
     pub ledger: &'a mut Ledger,
     /// An existing, empty folder of this cell's own: mount points go here.
     pub folder: &'a Path,
@@ -80,7 +80,7 @@ pub struct LayerContext<'a> {
     pub tag: &'a str,
     /// Seed for UUIDs and keys.
     pub seed: u64,
-    /// Remarks for the sample: (what it is about, a sentence).
+    /// Notes for the sample: (what it is about, a sentence).
     pub notes: Vec<(String, String)>,
     /// ZFS pools that were made, bottom-up.
     pub pools: Vec<MadePool>,
@@ -113,7 +113,7 @@ impl LayerContext<'_> {
             .map_err(|source: ExecError| StackError::Program { layer: layer.to_owned(), source })
     }
 
-    /// Adds a remark to the sample.
+    /// Adds a note to the sample.
     pub fn note(&mut self, about: &str, text: impl Into<String>) {
         self.notes.push((about.to_owned(), text.into()));
     }
@@ -135,6 +135,6 @@ pub struct LayerKind {
 }
 
 impl LayerKind {
-    /// Stands in [`LayerKind::options`] for every option not named there.
+    /// Means in [`LayerKind::options`] for every option not named there.
     pub const ANY_OPTION: &'static str = "*";
 }

@@ -1,4 +1,4 @@
-//! What was made, so that it can be taken down.
+//! What was made, so that it can be torn down.
 //!
 //! A ledger is a file of JSON lines. An entry is on the disk before the thing
 //! it names is made, so a thing without an entry cannot exist; an entry without
@@ -34,7 +34,7 @@ pub use leftover::{Decision, InvalidLedgerId, LedgerId, Leftover, Recovery};
 pub use recover::{decide, recover};
 pub use trust::Distrust;
 
-/// The list of things to take down, kept in a file that survives `kill -9`.
+/// The list of things to tear down, kept in a file that survives `kill -9`.
 #[derive(Debug)]
 pub struct Ledger {
     folder: PathBuf,
@@ -160,16 +160,16 @@ impl Ledger {
         self.entries.len()
     }
 
-    /// Takes down, newest first, until only the first `mark` entries are left.
-    /// Goes on after a failure, tries what failed once more at the end, and
+    /// Tears down, newest first, until only the first `mark` entries are left.
+    /// Continues after a failure, tries what failed once more at the end, and
     /// returns all that went wrong. Never interrupted.
     ///
-    /// What could not be taken down stays entered, above `mark`: a later call
+    /// What could not be torn down stays entered, above `mark`: a later call
     /// and, after the end of this process, [`recover()`] try it again.
     pub fn tear_down_to(&mut self, mark: usize, executor: &Executor) -> Vec<StackError> {
         let mut context = TeardownContext::by_force(executor);
         let above = self.entries.split_off(mark.min(self.entries.len()));
-        // A thing that was busy may be free once what stood on it is gone.
+        // A thing that was busy may be free once what was built on it is gone.
         let (busy, _) = self.undo_all(above, &mut context);
         let (left, failures) = self.undo_all(busy, &mut context);
         self.entries.extend(left);

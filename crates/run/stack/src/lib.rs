@@ -1,7 +1,7 @@
 //! Stacks: layers that turn drives into a directory, bottom-up.
 //!
 //! Each kind of layer is one file in `layers/` and one line in [`LAYERS`]. What
-//! a layer makes it first enters in the [`Ledger`], so that it is taken down
+//! a layer makes it first enters in the [`Ledger`], so that it is torn down
 //! whatever happens: on an error, on Ctrl-C, and at the next start after a
 //! `kill -9`.
 

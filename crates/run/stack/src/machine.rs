@@ -155,7 +155,7 @@ impl Machine {
         }
     }
 
-    /// Whether a need is met. A kernel module that is not loaded counts where
+    /// Whether a need is fulfilled. A kernel module that is not loaded counts where
     /// the running kernel has it, as mounting or assembling loads it.
     pub fn has(&self, need: &Need) -> bool {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use disklab_exec::{Executor, Invocation};
 
-/// Kernel names of the arrays that stand on at least one of these block
+/// Kernel names of the arrays that are built on at least one of these block
 /// devices, such as `md127` for `sda1`.
 pub(crate) fn arrays_over(devices: &[String]) -> Vec<String> {
     all_arrays().into_iter().filter(|array| stands_on(array, devices)).collect()

@@ -1,4 +1,4 @@
-//! What is mounted, for taking down: not being able to tell is an error here,
+//! What is mounted, for teardown: not being able to tell is an error here,
 //! because 'nothing is mounted' would let us remove what is in use.
 
 use std::path::Path;

@@ -10,10 +10,10 @@ use crate::{Form, Shape, ShapeError, StackError, Volume};
 /// More sets of drives than this are not tried; see [`tolerance`].
 const MOST_SETS: u64 = 200_000;
 
-/// The devices that `layer` stands on.
+/// The devices that `layer` is built on.
 ///
 /// # Errors
-/// Where it would stand on something else.
+/// Where it would be built on something else.
 pub(crate) fn members<'a>(
     layer: &'static str,
     below: &'a Shape,
@@ -52,7 +52,7 @@ pub(crate) fn combine(members: &[Volume], shares: &[f64], size: Bytes, survives:
 /// How many drives may fail, whichever they are, before more than `survives`
 /// members are lost.
 ///
-/// Of a member only two things are known: the drives it stands on, and how many
+/// Of a member only two things are known: the drives it is built on, and how many
 /// of them may fail. So any set of one more counts as fatal to it, which makes
 /// the result a guarantee: the truth is never less.
 pub(crate) fn tolerance(members: &[Volume], survives: u32) -> u32 {

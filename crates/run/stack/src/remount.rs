@@ -53,7 +53,7 @@ impl Remount {
             Self::FileSystem { directory, .. } => Invocation::new("umount").arg(directory),
             Self::Pool { name, .. } => Invocation::new("zpool").args(["export", name]),
         };
-        // Not to be broken off half-way: what is exported is found by nobody.
+        // Not to be interrupted half-way: nothing finds what is exported.
         let done = executor.run(&unmount.uninterruptible()).map_err(program)?;
         match done.success() {
             Ok(_) => Ok(None),
@@ -66,7 +66,7 @@ impl Remount {
     /// Mounts it again.
     ///
     /// # Errors
-    /// Where that fails: then it is not mounted, and nothing may go on.
+    /// Where that fails: then it is not mounted, and nothing may continue.
     pub fn mount(&self, executor: &Executor) -> Result<(), StackError> {
         let mount = match self {
             Self::FileSystem { mount, .. } => mount.clone(),

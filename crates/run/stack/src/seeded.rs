@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::LayerContext;
 
-/// A UUID, version 4 in form (RFC 9562), that depends on the site's seed and
+/// A UUID, version 4 in form (RFC 9562), that depends on the context's seed and
 /// tag and on `what` alone.
 pub(crate) fn uuid(context: &LayerContext<'_>, what: &str) -> String {
     let text = format!("{}/{}/{what}", context.seed, context.tag);
@@ -30,7 +30,7 @@ pub(crate) fn lvm_uuid(uuid: &str) -> String {
     text
 }
 
-/// A key of 64 hexadecimal digits. Not a secret: whoever has the run has it.
+/// A key of 64 hexadecimal digits. Not a secret: the run holds it.
 pub(crate) fn key(uuid: &str) -> String {
     hex(&Sha256::digest(uuid))
 }

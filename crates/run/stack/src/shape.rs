@@ -16,7 +16,7 @@ pub struct Volume {
     pub drive_writes: Vec<f64>,
 }
 
-/// What stands at some height of a stack.
+/// What is at some height of a stack.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     /// Block devices.

@@ -1,10 +1,10 @@
-//! Why a layer cannot stand on what lies below it.
+//! Why a layer cannot be built on what lies below it.
 
 use std::fmt;
 
 use disklab_units::Bytes;
 
-/// What a layer cannot stand on, known before anything is touched.
+/// What a layer cannot be built on, known before anything is touched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// Another kind of thing lies below.
@@ -12,7 +12,7 @@ pub enum ShapeError {
     Unfit {
         /// The layer.
         layer: &'static str,
-        /// What it stands on.
+        /// What it is built on.
         needs: &'static str,
         /// What there is.
         below: Below,
@@ -86,7 +86,7 @@ pub enum ShapeError {
 }
 
 impl ShapeError {
-    /// `layer` stands on `needs`, and there is something else below it.
+    /// `layer` is built on `needs`, and there is something else below it.
     pub(crate) fn unfit(layer: &'static str, needs: &'static str, below: Below) -> Self {
         Self::Unfit { layer, needs, below, remedy: None }
     }

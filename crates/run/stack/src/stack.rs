@@ -38,7 +38,7 @@ impl Stack {
     /// and on the number of its drives.
     ///
     /// # Errors
-    /// Where a layer or an option is unknown, or a layer cannot stand on what
+    /// Where a layer or an option is unknown, or a layer cannot be built on what
     /// is below it; the error shows the place.
     pub fn parse(spec: &StackSpec) -> Result<Self, SourceError> {
         let mut layers = Vec::with_capacity(spec.layers.len());
@@ -75,7 +75,7 @@ impl Stack {
     /// What it will be on drives of these sizes.
     ///
     /// # Errors
-    /// The layer that cannot stand on them, and why.
+    /// The layer that cannot be built on them, and why.
     pub fn shape(&self, drives: &[Bytes]) -> Result<Volume, ShapeError> {
         self.volume(drives, None).map_err(|(_, why)| why)
     }
@@ -147,7 +147,7 @@ impl Stack {
     /// Makes it on `devices`, which hold nothing that is still wanted.
     ///
     /// # Errors
-    /// Where a layer fails. What was made so far is in the site's ledger.
+    /// Where a layer fails. What was made so far is in the context's ledger.
     pub fn make(
         &self,
         devices: &[PathBuf],

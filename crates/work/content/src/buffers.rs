@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use crate::{Base, Content, Spec, SpecError};
 
-/// An endless stream of data like a [`Spec`]: each buffer goes on where the last
+/// An endless stream of data like a [`Spec`]: each buffer continues where the last
 /// one ended.
 #[derive(Debug, Clone)]
 pub struct Buffers {
@@ -33,7 +33,7 @@ impl Buffers {
         Self::of(Content::plain(base, seed), 0)
     }
 
-    /// Goes on at `offset` of `stream`.
+    /// Continues at `offset` of `stream`.
     pub fn go_to(&mut self, stream: u64, offset: u64) {
         (self.stream, self.offset) = (stream, offset);
     }

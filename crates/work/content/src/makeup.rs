@@ -204,7 +204,7 @@ mod tests {
     use crate::{Buffers, Spec};
 
     #[test]
-    fn nothing_random_zeros_and_patterns_are_told_apart() {
+    fn nothing_random_zeros_and_patterns_are_distinguished() {
         let of = |spec| {
             measure(Buffers::new(spec, 1).expect("valid"), 1 << 20, &[4096]).expect("endless")
         };

@@ -17,7 +17,7 @@ pub(crate) fn mix(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// A sequence of random words of which each can be had by its place. The 2^64
+/// A sequence of random words of which each is found by its position. The 2^64
 /// words of a sequence are all distinct, so no two blocks of it, at multiples of 8
 /// bytes, are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

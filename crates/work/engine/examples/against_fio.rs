@@ -1,12 +1,12 @@
 //! The engine against real fio, on the same files: pairs of runs, interleaved, in
-//! random order. Prints ratios (ours ÷ fio's) with their 95 % intervals.
+//! random order. Prints ratios (disklab's ÷ fio's) with their 95 % intervals.
 //!
 //! ```text
 //! cargo run --release -p disklab-engine --example against_fio -- \
 //!     [--directory /dev/shm] [--pairs 7] [--seconds 1] [--all | FILTER]
 //! ```
 //!
-//! On memory, I/Os per second and processor time per I/O tell what the programs
+//! On memory, I/Os per second and CPU time per I/O tell what the programs
 //! themselves cost. On a real or throttled drive, throughput and latencies have to
 //! be the same.
 

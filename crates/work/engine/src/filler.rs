@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn buffers_are_scrambled_unless_told_otherwise() {
+    fn buffers_are_scrambled_by_default() {
         let scrambled = written("rw=write\nsize=1m", 2);
         let changed = scrambled[0].iter().zip(&scrambled[1]).filter(|(a, b)| a != b).count();
         // The offset may lie in another cache line than before.

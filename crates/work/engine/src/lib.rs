@@ -2,7 +2,7 @@
 //!
 //! A [`Job`](disklab_jobfile::Job) says what to do; [`run()`] does it on the files
 //! of a [`JobContext`] and gives a [`Report`]: latencies as whole histograms, counts
-//! interval by interval, processor time, all as figures or as fio's JSON.
+//! interval by interval, CPU time, all as figures or as fio's JSON.
 //!
 //! The order of the layers, from below: `pattern` (pure: which I/O comes next),
 //! `backend` (system interfaces: plain calls, Linux AIO, io_uring), `measure`
@@ -11,8 +11,8 @@
 //!
 //! Where it differs from fio, on purpose:
 //! - One random generator and one permutation instead of three generators and a
-//!   bit map: random places differ from fio's, what they cover does not.
-//! - A job with a rate does not wait for what is under way before it pauses, and
+//!   bit map: random offsets differ from fio's, what they cover does not.
+//! - A job with a rate does not wait for what is in flight before it pauses, and
 //!   `rate_iops` counts I/Os, not bytes over the smallest block.
 //! - Reads for verification are not counted among the job's reads.
 //! - `number_ios` also ends a job that is `time_based`.

@@ -174,13 +174,13 @@ fn one(job: &Job, index: usize, clone: u32, group: u32, outcome: &Outcome) -> Jo
         series: Default::default(),
         windows: [Windows::new(FINEST_NS), Windows::new(FINEST_NS)],
         notes: warnings.chain(outcome.notes.iter().cloned()).collect(),
-        options: told_options(job),
+        options: options_as_given(job),
         reporting: job.reporting.clone(),
     }
 }
 
 /// The options as written, and two that readers such as fio-plot look for.
-fn told_options(job: &Job) -> Vec<(String, String)> {
+fn options_as_given(job: &Job) -> Vec<(String, String)> {
     let mut options = job.options.clone();
     let defaults = [("iodepth", job.depth.depth), ("numjobs", job.process.clones)];
     for (name, value) in defaults {

@@ -29,13 +29,13 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Clones that start together wait here until all are prepared.
 #[derive(Debug, Default)]
-struct Gate {
+struct StartBarrier {
     state: Mutex<(usize, bool)>,
     changed: Condvar,
 }
 
-impl Gate {
-    /// Called by a clone: it is prepared, and waits until the gate opens.
+impl StartBarrier {
+    /// Called by a clone: it is prepared, and waits until the barrier opens.
     fn arrive(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.0 += 1;
@@ -183,7 +183,7 @@ fn start<'scope, 'env: 'scope>(
     shared: &impl Fn(usize, u32) -> Shared<'env>,
     sender: &Sender<Ended>,
 ) -> (usize, Option<EngineError>) {
-    let gate = Arc::new(Gate::default());
+    let barrier = Arc::new(StartBarrier::default());
     let mut started = 0;
     let mut failure = None;
     let clones = |index: &usize| {
@@ -192,7 +192,7 @@ fn start<'scope, 'env: 'scope>(
     };
     for (index, clone) in indices.iter().flat_map(clones) {
         let job = &jobs[index];
-        let (gate, sender) = (gate.clone(), sender.clone());
+        let (barrier, sender) = (barrier.clone(), sender.clone());
         let shared = shared(index, clone);
         let thread = Builder::new()
             .name(format!("{}.{clone}", job.name).replace('\0', ""))
@@ -201,14 +201,14 @@ fn start<'scope, 'env: 'scope>(
             let arrived = std::cell::Cell::new(false);
             let ready = || {
                 arrived.set(true);
-                gate.arrive();
+                barrier.arrive();
                 !shared.is_stopped()
             };
             // The others wait for this one: it has to tell its end, even by a bug.
             let work = AssertUnwindSafe(|| worker::run(job, index, clone, &shared, ready));
             let outcome = catch_unwind(work).unwrap_or_else(|_| {
                 if !arrived.get() {
-                    gate.arrive();
+                    barrier.arrive();
                 }
                 worker::broken(job)
             });
@@ -221,6 +221,6 @@ fn start<'scope, 'env: 'scope>(
         }
         started += 1;
     }
-    gate.open(started);
+    barrier.open(started);
     (started, failure)
 }

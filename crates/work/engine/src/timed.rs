@@ -1,4 +1,4 @@
-//! Requests one by one, each with its times: for whoever decides what comes next from how
+//! Requests one by one, each with its times: for a caller that decides what comes next from how
 //! long the last took. The interfaces are those of jobs.
 
 use std::fmt;

@@ -27,7 +27,7 @@ use disklab_wml::{Overrides, Personality, find_personality};
 
 /// Memory, so that the programs count and not a disk.
 const PLACE: &str = "/dev/shm";
-/// Workload, threads, and how many times as fast ours shall be.
+/// Workload, threads, and how many times as fast disklab's shall be.
 const CASES: [(&str, u64, Option<f64>); 6] = [
     ("fileserver", 1, None),
     ("fileserver", 16, None),
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
 
 fn compare(plan: &Plan) -> Result<(), Box<dyn Error>> {
     let program = plan.filebench.as_deref();
-    // By case and block: ours, theirs.
+    // By case and block: disklab's, Filebench's.
     let mut rates = vec![Vec::with_capacity(plan.blocks); CASES.len()];
     let mut rng = Rng::stream(1, 0);
     for block in 0..plan.blocks {

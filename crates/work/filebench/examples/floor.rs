@@ -1,5 +1,5 @@
 //! What the system calls alone allow: the file server's and the mail server's calls,
-//! and nothing else, beside our own figures, in paired, interleaved runs.
+//! and nothing else, compared with our own figures, in paired, interleaved runs.
 //!
 //! ```sh
 //! cargo run --release -p disklab-filebench --example floor -- [BLOCKS [SECONDS [FILES]]]
@@ -39,7 +39,7 @@ struct Case {
     threads: usize,
     /// Mean size of its files, bytes.
     mean: f64,
-    /// Flowops of a turn, as Filebench counts them.
+    /// Flowops of an iteration, as Filebench counts them.
     flowops: u64,
     iteration: fn(&mut Actor<'_>) -> std::io::Result<()>,
 }

@@ -1,12 +1,12 @@
 //! What the mail server's calls cost the kernel, and what other patterns of calls would cost that
-//! do the same I/O: processor time of an iteration, in paired, interleaved rounds.
+//! do the same I/O: CPU time of an iteration, in paired, interleaved rounds.
 //!
 //! ```sh
 //! cargo run --release -p disklab-filebench --example patterns -- [ROUNDS [ITERATIONS]]
 //! ```
 //!
 //! Each iteration creates, appends, syncs and closes a file; opens, reads, appends, syncs and
-//! closes another; opens, reads and closes a third; deletes one. Processor time is measured, not
+//! closes another; opens, reads and closes a third; deletes one. CPU time is measured, not
 //! the clock, so that other programs on the machine hardly matter.
 
 use std::error::Error;

@@ -7,7 +7,7 @@
 //! each thread.
 //!
 //! With [`Options::strict`] those flaws of Filebench 1.5 stay that decide figures,
-//! for comparison with what it measured; without, they are mended. docs/reference/workloads.md
+//! for comparison with what it measured; without, they are fixed. docs/reference/workloads.md
 //! names each.
 
 mod aio;
@@ -15,12 +15,12 @@ mod clock;
 mod error;
 mod fileset;
 mod filler;
-mod gate;
 mod memory;
 mod options;
 mod pace;
 mod priority;
 mod report;
+mod run_control;
 mod series;
 mod session;
 mod sink;

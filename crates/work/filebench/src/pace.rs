@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// (`eventgen.c`): 5 s.
 const KEPT_NS: f64 = 5e9;
 
-/// Events at an even rate. Nobody makes them: who takes one is told from when on
+/// Events at an even rate. Nothing makes them: taking one returns from when on
 /// it is there.
 #[derive(Debug, Default)]
 pub(crate) struct Events {

@@ -40,9 +40,9 @@ pub struct Measured {
     /// Why it ended before its time, where it did: its figures are not those of the work
     /// that was asked for.
     pub stopped_early: Option<String>,
-    /// Processor time of the threads in user space, warm-up included, in nanoseconds.
+    /// CPU time of the threads in user space, warm-up included, in nanoseconds.
     pub user_ns: u64,
-    /// Their processor time in the kernel, in nanoseconds.
+    /// Their CPU time in the kernel, in nanoseconds.
     pub system_ns: u64,
 }
 

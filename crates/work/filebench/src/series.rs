@@ -59,7 +59,7 @@ impl Shared {
     }
 }
 
-/// What one thread did in the interval that goes on.
+/// What one thread did in the current interval.
 #[derive(Debug, Default)]
 pub(crate) struct Own {
     /// When the interval ends, in nanoseconds of the measurement.

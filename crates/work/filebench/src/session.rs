@@ -200,7 +200,7 @@ impl Session {
                     "`{text}` was not executed: whether caches are dropped is for the bench to \
                      decide"
                 )),
-                // Whoever read the script has noted it.
+                // The script's reader has noted it.
                 SystemStep::Nothing(_) | SystemStep::Unknown(_) => {}
             }
         }
@@ -257,8 +257,8 @@ impl Session {
         let interrupted = self.context.interrupt.is_raised();
         let stopped = match cause {
             _ if interrupted => Some("it was interrupted".to_owned()),
-            Some(crate::gate::Cause::Early(reason)) => Some(reason),
-            Some(crate::gate::Cause::Finished) | None => None,
+            Some(crate::run_control::Cause::Early(reason)) => Some(reason),
+            Some(crate::run_control::Cause::Finished) | None => None,
         };
         measured.stopped_early.clone_from(&stopped);
         self.report.runs.push(measured);

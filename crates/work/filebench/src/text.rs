@@ -9,7 +9,7 @@ impl Measured {
     /// Rows and summary as Filebench shows them, in the format of the script's
     /// dialect. With `strict`, also its flaws. `histograms` shows one for each row
     /// (`enable lathist`). Of a run that ended before its time the warning comes first
-    /// with which Filebench says so: whoever keeps the text keeps it, too.
+    /// with which Filebench says so: a copy of the text keeps it, too.
     pub fn text(&self, strict: bool, histograms: bool) -> String {
         let format = match self.dialect {
             Dialect::V15 => Format::V15,

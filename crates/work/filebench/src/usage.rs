@@ -1,6 +1,6 @@
 //! What a thread used of the processor.
 
-/// Processor time of the calling thread so far, in user space and in the kernel, in
+/// CPU time of the calling thread so far, in user space and in the kernel, in
 /// nanoseconds (getrusage(2), RUSAGE_THREAD).
 pub(crate) fn of_thread() -> (u64, u64) {
     // SAFETY: rusage is plain numbers, for which zero is a value.

@@ -8,8 +8,8 @@ use disklab_wml::random::Rng;
 use disklab_wml::{Action, Flowop, Personality, Thread};
 
 use crate::aio::Aio;
-use crate::gate::{Cause, Gate, Signal};
 use crate::report::{Measured, Row, per_second};
+use crate::run_control::{Cause, RunControl, Signal};
 use crate::series;
 use crate::session::Session;
 use crate::tally::Counted;
@@ -133,7 +133,7 @@ impl Session {
         let shared = Shared {
             options: &self.options,
             quit: personality.quit,
-            gate: Gate::new(self.clock),
+            control: RunControl::new(self.clock),
             events: &self.events,
             sets: &self.sets,
             filler,
@@ -178,9 +178,9 @@ impl Session {
                     }
                 }
             }
-            let gate = &shared.gate;
+            let control = &shared.control;
             let stop = || failed.is_some() || interrupt.is_raised();
-            if gate.start(
+            if control.start(
                 handles.len(),
                 warm_up_ns,
                 limit,
@@ -188,12 +188,12 @@ impl Session {
                 stop,
             ) {
                 let reporter = ProgressReporter::new(shared, period_ns);
-                gate.finish(threads, || {
+                control.finish(threads, || {
                     reporter.look();
                     interrupt.is_raised()
                 });
             }
-            let ended = gate.close();
+            let ended = control.close();
             for signal in shared.signals.iter().flatten() {
                 signal.shake();
             }
@@ -213,7 +213,7 @@ impl Session {
             shared.aio.close();
             failed.map_or(Ok((rows, used, ended)), Err)
         })?;
-        let elapsed_ns = ended.saturating_sub(shared.gate.begin());
+        let elapsed_ns = ended.saturating_sub(shared.control.begin());
         let of = |wanted: &dyn Fn(Kind) -> bool| {
             let mut sum = Counted::default();
             let fitting = rows.iter().zip(&kinds).filter(|(_, kind)| wanted(**kind));
@@ -245,7 +245,7 @@ impl Session {
             series,
             windows,
         };
-        Ok((measured, shared.gate.take_cause()))
+        Ok((measured, shared.control.take_cause()))
     }
 }
 
@@ -286,12 +286,12 @@ struct ProgressReporter<'a> {
 
 impl<'a> ProgressReporter<'a> {
     fn new(shared: &'a Shared<'a>, period_ns: u64) -> Self {
-        let next = shared.gate.begin().saturating_add(period_ns).into();
+        let next = shared.control.begin().saturating_add(period_ns).into();
         Self { shared, period_ns: period_ns.max(1), next, last: (0, 0).into() }
     }
 
     fn look(&self) {
-        let now = self.shared.gate.now();
+        let now = self.shared.control.now();
         if now < self.next.get() {
             return;
         }
@@ -300,7 +300,7 @@ impl<'a> ProgressReporter<'a> {
         self.next.set(self.next.get().saturating_add(span));
         let (operations, bytes) = self.shared.series.sum();
         let (operations_then, bytes_then) = self.last.replace((operations, bytes));
-        let seconds = now.saturating_sub(self.shared.gate.begin()) / 1_000_000_000;
+        let seconds = now.saturating_sub(self.shared.control.begin()) / 1_000_000_000;
         let rate = per_second(operations.saturating_sub(operations_then), span);
         let mebibytes = per_second(bytes.saturating_sub(bytes_then), span) / f64::from(1 << 20);
         self.shared

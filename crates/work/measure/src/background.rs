@@ -15,7 +15,7 @@ pub(crate) struct BackgroundIo {
     /// Devices whose own traffic is the study's, each with the whole drive that
     /// it is on.
     direct: BTreeMap<String, String>,
-    /// Watched loop devices (or what stands on them), each with the whole drives
+    /// Watched loop devices (or what is built on them), each with the whole drives
     /// under the backing file.
     through_files: BTreeMap<String, Vec<String>>,
 }
@@ -90,7 +90,7 @@ fn physical(root: &SystemRoot) -> BTreeSet<String> {
     all.iter().filter(|d| d.is_physical()).map(|d| d.name().to_owned()).collect()
 }
 
-/// Whether the device is a loop device or stands on one.
+/// Whether the device is a loop device or built on one.
 fn stands_on_loop(device: &BlockDevice) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = vec![device.whole()];

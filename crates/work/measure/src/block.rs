@@ -1,4 +1,4 @@
-//! Block devices as the kernel knows them: names, and who stands on whom.
+//! Block devices as the kernel knows them: names, and what is built on what.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -151,7 +151,7 @@ impl BlockDevice {
         self.related("holders")
     }
 
-    /// Devices that it directly stands on.
+    /// Devices that it is directly built on.
     pub fn slaves(&self) -> Vec<Self> {
         self.related("slaves")
     }
@@ -181,9 +181,9 @@ impl BlockDevice {
         !stacked && !self.is_partition() && self.attribute("hidden").as_deref() != Some("1")
     }
 
-    /// The devices at the bottom of what it stands on, through md,
+    /// The devices at the bottom of what it is built on, through md,
     /// device-mapper and loop devices: whole drives or partitions; itself where
-    /// it stands on nothing known. `None` where something below is out of
+    /// it is built on nothing known. `None` where something below is out of
     /// sight, such as a loop device over a file on ZFS.
     pub fn bottom(&self, mounts: &[Mount]) -> Option<Vec<Self>> {
         let mut found = Vec::new();
@@ -216,7 +216,7 @@ impl BlockDevice {
 
 /// The block devices that the file system of `path` lies on: one as a rule,
 /// several for Btrfs, none for one in memory such as tmpfs. `None` where they
-/// cannot be told, as for ZFS, overlays and network file systems.
+/// is unknown, as for ZFS, overlays and network file systems.
 pub fn devices_under(root: &SystemRoot, mounts: &[Mount], path: &Path) -> Option<Vec<BlockDevice>> {
     let mount = mount_of(mounts, path)?;
     if mount.device.0 != 0 {

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn nvme_usb_and_loop_are_told_apart() {
+    fn nvme_usb_and_loop_are_distinguished() {
         let (_folder, tree) = made();
         tree.device("nvme0n1", (259, 0)).set(
             "nvme0n1",

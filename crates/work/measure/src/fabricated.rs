@@ -58,7 +58,7 @@ impl Fabricated {
         fs::create_dir_all(self.path(absolute)).expect("a directory");
     }
 
-    /// Makes a link; `target` as it shall stand in it.
+    /// Makes a link; `target` as it shall be in it.
     pub fn link(&self, absolute: &str, target: &str) {
         let path = self.path(absolute);
         fs::create_dir_all(path.parent().expect("below the directory")).expect("directories");
@@ -96,7 +96,7 @@ impl Fabricated {
         self
     }
 
-    /// A device that stands on others, as md and device-mapper do.
+    /// A device that is built on others, as md and device-mapper do.
     pub fn stacked(&self, name: &str, number: (u32, u32), below: &[&str]) -> &Self {
         self.device(name, number);
         for lower in below {

@@ -1,4 +1,4 @@
-//! Asks the machine: device counters, processor time, the environment, SMART. What it
+//! Asks the machine: device counters, CPU time, the environment, SMART. What it
 //! finds goes into the sample of a cell (`disklab-sample`), which all later stages read.
 
 mod block;

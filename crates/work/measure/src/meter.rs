@@ -33,8 +33,8 @@ pub struct Watched {
 /// What was measured between [`Meter::start`] and [`Meter::stop`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Measured {
-    /// The machine's processor time. The program's own (`user_ns`, `system_ns`)
-    /// is 0 here: whoever ran the program knows it.
+    /// The machine's CPU time. The program's own (`user_ns`, `system_ns`)
+    /// is 0 here: the program's caller knows it.
     pub cpu: Cpu,
     /// What each watched drive did. A drive whose counters cannot be read is
     /// left out.
@@ -232,7 +232,7 @@ impl Sampler {
             return;
         }
         for lane in &mut self.lanes {
-            // A drive that went away stands still.
+            // The counters of a drive that went away are frozen.
             let now = lane.stat.as_ref().and_then(read_counters).unwrap_or(lane.last);
             let grown = now.since(&lane.last);
             lane.last = now;

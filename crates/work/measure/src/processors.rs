@@ -1,8 +1,8 @@
-//! The processors' time, from `/proc/stat` (man page proc_stat(5)).
+//! The CPUs' time, from `/proc/stat` (man page proc_stat(5)).
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
-/// All processors' time since boot, in ticks of USER_HZ.
+/// All CPUs' time since boot, in ticks of USER_HZ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProcessorTime {
     /// user + nice + system + irq + softirq + steal: everything but idling and
@@ -43,7 +43,7 @@ impl ProcessorTime {
     }
 
     /// Busy and stolen nanoseconds since `before`. A counter that went back
-    /// (iowait and steal can, by a tick) counts as standing still.
+    /// (iowait and steal can, by a tick) counts as no progress.
     pub fn since(&self, before: &Self) -> (u64, u64) {
         let ns = |after: u64, before: u64| {
             let ns = u128::from(after.saturating_sub(before)) * u128::from(NS_PER_SECOND)
@@ -54,7 +54,7 @@ impl ProcessorTime {
     }
 }
 
-/// USER_HZ, as `sysconf(_SC_CLK_TCK)` says: 100 on every Linux that is met today.
+/// USER_HZ, as `sysconf(_SC_CLK_TCK)` says: 100 on every Linux of today.
 pub(crate) fn ticks_per_second() -> u64 {
     rustix::param::clock_ticks_per_second().max(1)
 }

@@ -23,7 +23,7 @@ const STATUS_BITS: [(u8, &str); 8] = [
 ];
 const NOTHING_READ: u64 = 0b11;
 
-/// Names of what is kept, and where it stands in smartctl's JSON (json.8 of
+/// Names of what is kept, and where it is in smartctl's JSON (json.8 of
 /// smartmontools; the first that exists counts).
 const KEPT: &[(&str, &[&str])] = &[
     ("model", &["/model_name", "/scsi_model_name"]),
@@ -117,7 +117,7 @@ fn cut(all: &Value) -> Option<Value> {
     }
     let notes = notes(status);
     if !notes.is_empty() {
-        kept.insert("remarks".to_owned(), notes.into());
+        kept.insert("notes".to_owned(), notes.into());
     }
     Some(Value::Object(kept))
 }
@@ -183,7 +183,7 @@ mod tests {
             (&json!(8), &json!(2))
         );
         assert_eq!(kept["errors_logged"], 3);
-        let notes = kept["remarks"].as_array().expect("list");
+        let notes = kept["notes"].as_array().expect("list");
         assert_eq!(notes.len(), 2);
         assert!(notes[1].as_str().expect("text").contains("error log"));
     }
@@ -252,7 +252,7 @@ mod tests {
             if let Some(Value::Object(kept)) = cut(&all) {
                 prop_assert!(!kept.is_empty());
                 for (name, value) in &kept {
-                    prop_assert!(!value.is_object() && (name == "remarks" || !value.is_array()));
+                    prop_assert!(!value.is_object() && (name == "notes" || !value.is_array()));
                 }
             }
         }

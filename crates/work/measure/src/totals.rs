@@ -5,7 +5,7 @@ use crate::counters::Counters;
 use crate::{SystemRoot, Watched};
 use disklab_sample::DriveTraffic;
 
-/// The drives' counters at a beginning. Nothing runs beside it, unlike a [`crate::Meter`].
+/// The drives' counters at a beginning. Nothing runs alongside it, unlike a [`crate::Meter`].
 #[derive(Debug)]
 pub struct Totals {
     drives: Vec<(String, BlockDevice, Counters)>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Conditions;
 
-/// The surroundings of a run or a cell. Absent values were not to be had.
+/// The surroundings of a run or a cell. Absent values were not available.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Environment {
     /// `uname -srvm`, such as `Linux 6.12.1 #1 SMP x86_64`.

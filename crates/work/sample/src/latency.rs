@@ -121,7 +121,7 @@ impl LatencyHistogram {
 impl Serialize for LatencyHistogram {
     fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let failed = |e: &dyn std::fmt::Debug| ser::Error::custom(format!("{e:?}"));
-        // No wider than needed: who reads it makes an array of that width.
+        // No wider than needed: its reader makes an array of that width.
         let widest = self.bins.last_key_value().map_or(2, |(value, _)| (*value).max(2));
         let mut histogram =
             Histogram::<u64>::new_with_max(widest, DIGITS).map_err(|e| failed(&e))?;

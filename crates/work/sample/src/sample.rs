@@ -34,7 +34,7 @@ pub struct Overhead {
     pub settle_seconds: f64,
     /// Syncing and dropping caches.
     pub caches_seconds: f64,
-    /// Taking everything down.
+    /// Tearing everything down.
     pub tear_down_seconds: f64,
     /// Writing beforehand what the workload reads: part of the workload, not of
     /// the overhead, but not measured.
@@ -48,7 +48,7 @@ impl Overhead {
     }
 }
 
-/// A remark that belongs to a sample.
+/// A note that belongs to a sample.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Note {
     /// What it is about: a layer, a program, a drive.

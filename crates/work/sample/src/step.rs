@@ -16,7 +16,7 @@ pub struct Step {
     pub began_ns: Option<u64>,
     /// Wall-clock nanoseconds from before the program started until it ended.
     pub elapsed_ns: u64,
-    /// Processor time.
+    /// CPU time.
     pub cpu: Cpu,
     /// What each drive really did during the step.
     pub drives: Vec<DriveTraffic>,
@@ -73,7 +73,7 @@ pub struct Steadiness {
     pub interval_ns: u64,
     /// How many whole intervals there were.
     pub intervals: u32,
-    /// Its course, by change points.
+    /// Its trend, by change points.
     pub trend: Trend,
     /// From when on it was the same until the end, by change points: nanoseconds
     /// from where counting began. 0 where it does not become steady, too.
@@ -95,7 +95,7 @@ impl Steadiness {
     }
 }
 
-/// What the course of a step was.
+/// What the trend of a step was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trend {
@@ -109,7 +109,7 @@ pub enum Trend {
     NotSteady,
 }
 
-/// Processor time of a step.
+/// CPU time of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Cpu {
     /// The program's time in user space, in nanoseconds.

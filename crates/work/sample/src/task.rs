@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
-    /// Large files or blocks read in order.
+    /// Large files or blocks read sequentially.
     LargeRead,
     /// The same, written.
     LargeWrite,
-    /// Small reads at random places.
+    /// Small reads at random offsets.
     RandomRead,
-    /// Small writes at random places, not each made safe.
+    /// Small writes at random offsets, not each made durable.
     RandomWrite,
-    /// Small writes, each made safe.
+    /// Small writes, each made durable.
     DurableWrite,
     /// Trees of small files copied.
     SmallFiles,

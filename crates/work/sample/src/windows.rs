@@ -37,7 +37,7 @@ pub fn middle(bin: usize) -> u64 {
     lowest + (1 << shift >> 1)
 }
 
-/// What is done in the window that goes on: a few nanoseconds for each operation,
+/// What is done in the current window: a few nanoseconds for each operation,
 /// 16 KiB once something is recorded.
 #[derive(Debug, Clone, Default)]
 pub struct OpenWindow {

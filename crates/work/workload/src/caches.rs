@@ -29,7 +29,7 @@ pub trait Remount: std::fmt::Debug {
     fn mount(&self, executor: &Executor) -> Result<Vec<String>, WorkloadError>;
 }
 
-/// Leaves nothing of the file system of `directory` in memory, as far as that can be had:
+/// Leaves nothing of the file system of `directory` in memory, as far as that is possible:
 /// it is unmounted, caches are dropped, and it is mounted again; where it cannot be
 /// unmounted, caches are dropped twice, since XFS gives some of its buffers back only at
 /// the second time (seen in Linux 6.12). Returned is what was done, in sentences.

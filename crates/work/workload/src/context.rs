@@ -21,7 +21,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What a step gave: its figures, and the processor time of its programs.
+/// What a step gave: its figures, and the CPU time of its programs.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// The figures.
@@ -32,14 +32,14 @@ pub struct Outcome {
     pub steadiness: Option<Steadiness>,
     /// The figures of its steady part, where that is not the whole.
     pub steady: Vec<Figure>,
-    /// Processor time in user space, in nanoseconds.
+    /// CPU time in user space, in nanoseconds.
     pub user_ns: u64,
-    /// Processor time in the kernel, in nanoseconds.
+    /// CPU time in the kernel, in nanoseconds.
     pub system_ns: u64,
 }
 
 impl Outcome {
-    /// Figures together with the processor time of the program that gave them.
+    /// Figures together with the CPU time of the program that gave them.
     pub fn of(finished: &Finished, figures: Vec<Figure>) -> Self {
         Self {
             figures,
@@ -81,7 +81,7 @@ pub struct WorkContext<'a> {
     /// By the name of a step, the files that it reads, where the workload knows them; see
     /// [`describe_steps`](Self::describe_steps).
     pub files_read: Vec<(String, Vec<PathBuf>)>,
-    /// Remarks for the sample.
+    /// Notes for the sample.
     pub notes: Vec<Note>,
     /// Seconds spent on syncing and emptying caches so far.
     pub caches_seconds: f64,
@@ -159,7 +159,7 @@ impl<'a> WorkContext<'a> {
             files_read: None,
             profile: None,
         });
-        // Counters tell of the whole only.
+        // Counters count the whole only.
         self.steps.extend(outcome.parts.into_iter().map(|(name, figures)| Step {
             name,
             figures,
@@ -182,12 +182,12 @@ impl<'a> WorkContext<'a> {
         }
     }
 
-    /// Adds a remark to the sample.
+    /// Adds a note to the sample.
     pub fn note(&mut self, about: &str, text: impl Into<String>) {
         self.notes.push(Note { about: about.to_owned(), text: text.into() });
     }
 
-    /// Adds a remark, unless it is there already.
+    /// Adds a note, unless it is there already.
     pub(crate) fn note_once(&mut self, about: &str, text: impl Into<String>) {
         let note = Note { about: about.to_owned(), text: text.into() };
         if !self.notes.contains(&note) {

@@ -148,7 +148,7 @@ impl Corpus {
     pub fn write_tar(&mut self, to: &mut dyn Write) -> io::Result<()> {
         let mut archive = tar::Builder::new(to);
         let mut header = tar::Header::new_gnu();
-        // Whoever restores it can own it.
+        // The user that restores it can own it.
         header.set_uid(rustix::process::getuid().as_raw().into());
         header.set_gid(rustix::process::getgid().as_raw().into());
         header.set_entry_type(tar::EntryType::Directory);

@@ -68,7 +68,7 @@ impl Stream {
         Ok(Self { buffers: Buffers::new(spec, seed)?, piece: Vec::new() })
     }
 
-    /// Goes on at the start of stream `number`.
+    /// Continues at the start of stream `number`.
     pub fn go_to(&mut self, number: u64) {
         self.buffers.go_to(number, 0);
     }

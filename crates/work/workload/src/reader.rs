@@ -121,7 +121,7 @@ fn open(path: &Path, direct: bool) -> Result<File, WorkloadError> {
     })
 }
 
-/// This thread's processor time so far in user space and in the kernel, in nanoseconds. The
+/// This thread's CPU time so far in user space and in the kernel, in nanoseconds. The
 /// kernel tells it in ticks of USER_HZ, which is 100 per second on every architecture that
 /// Linux has today.
 pub(crate) fn thread_time() -> (u64, u64) {

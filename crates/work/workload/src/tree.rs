@@ -22,7 +22,7 @@ const OCTAVES: u32 = 7;
 pub(crate) struct Tree {
     /// How many files.
     pub files: u64,
-    /// How many folders they are dealt out to, all beside each other.
+    /// How many folders they are dealt out to, all next to each other.
     pub folders: u64,
     /// The size of all files together, exactly.
     pub size: Bytes,

@@ -1,4 +1,4 @@
-//! What is shipped, held against the studies that are shipped.
+//! What is shipped, compared with the studies that are shipped.
 
 use disklab_published::{Band, Catalogue, Kind, Measurement};
 use disklab_study::{Study, load, matches};

@@ -85,7 +85,7 @@ impl RunFixture {
         Ok(Self { study, info, stacks, workloads })
     }
 
-    /// What a campaign of so many blocks in a world gives: its cells in the order of time,
+    /// What a campaign of so many blocks under a noise model gives: its cells in the order of time,
     /// each with its rate. `truth` has one rate per stack.
     pub fn campaign(
         &self,

@@ -1,7 +1,7 @@
 //! Whether verdicts may be believed: a simulation of campaigns whose truth is known.
 //!
-//! `cargo run --release -p disklab-verdict --example calibration [CAMPAIGNS [SECTION…] [WORLD…]]`
-//! prints the tables of docs/validation/calibration.md; the sections are worlds, claims, coverage,
+//! `cargo run --release -p disklab-verdict --example calibration [CAMPAIGNS [SECTION…] [MODEL…]]`
+//! prints the tables of docs/validation/calibration.md; the sections are noise, claims, coverage,
 //! power, adaptive and precision. All of it is seeded: the same numbers come out
 //! everywhere.
 

@@ -105,7 +105,7 @@ pub struct Coverage {
     pub ratios: Share,
     /// Those of figures.
     pub figures: Share,
-    /// 'Level' said of stacks that differ by a little more than 5 %.
+    /// 'Equivalent' said of stacks that differ by a little more than 5 %.
     pub false_levels: Share,
 }
 

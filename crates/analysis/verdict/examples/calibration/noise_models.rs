@@ -1,4 +1,4 @@
-//! Kinds of noise, each a world in which nothing but chance tells stacks apart.
+//! Kinds of noise, each a model in which nothing but chance tells stacks apart.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -23,7 +23,7 @@ impl NoiseModel {
         (self.disturb)(random, cells, block)
     }
 
-    /// The median disturbance of a still world.
+    /// The median disturbance of the stationary model.
     pub fn median(&self, random: &mut ChaCha8Rng) -> f64 {
         let mut all = self.disturbances(random, 200_001, 4);
         all.sort_by(f64::total_cmp);
@@ -31,7 +31,7 @@ impl NoiseModel {
     }
 }
 
-/// All worlds. 'σ' is the standard deviation of the logarithm: 3 % is what real disks
+/// All noise models. 'σ' is the standard deviation of the logarithm: 3 % is what real disks
 /// often show between runs.
 pub const NOISE_MODELS: [NoiseModel; 12] = [
     NoiseModel {

@@ -1,4 +1,4 @@
-//! Mounts without barriers: the drives are never asked to make writes safe.
+//! Mounts without barriers: the drives are never asked to make writes durable.
 
 use crate::Severity;
 use crate::audits::support::differing;
@@ -43,7 +43,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             advice: "Mount all alike, with barriers (no nobarrier or barrier=0; sync=standard on \
                      ZFS), unless they are the question."
                 .to_owned(),
-            // Stacks that have them can be held against each other.
+            // Stacks that have them can be compared with each other.
             groups: differs.groups_on(evidence, "off"),
         }];
     }

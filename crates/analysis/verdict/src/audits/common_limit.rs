@@ -50,7 +50,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             format!("{}:{} with {}", group.key.workload, group.key.step, group.key.stack)
         })
         .collect();
-    // All of the same rate may be what one drive gives; with slower ones beside them, the
+    // All of the same rate may be what one drive gives; with slower ones next to them, the
     // highest few of a set differ.
     if capped.len() < FIGURES || others.is_empty() {
         return Vec::new();

@@ -15,13 +15,13 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-/// Share of all processors' time from which the machine counts as busy.
+/// Share of all CPUs' time from which the machine counts as busy.
 const MACHINE: f64 = 0.9;
 /// Processors that a program must keep busy to count as saturating one. More
 /// than [`ONE_AT_MOST`] are several threads, none of which need be saturated.
 const ONE: f64 = 0.95;
 const ONE_AT_MOST: f64 = 1.05;
-/// Shorter steps are not judged: the kernel counts processor time in ticks of
+/// Shorter steps are not judged: the kernel counts CPU time in ticks of
 /// 10 ms (USER_HZ, proc(5)).
 const SHORTEST_SECONDS: f64 = 0.5;
 
@@ -87,9 +87,9 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 /// Shares of a step's time, over all observations of a group.
 pub(super) struct Busy {
-    /// Of all processors' time.
+    /// Of all CPUs' time.
     pub machine: f64,
-    /// Of one processor's time.
+    /// Of one CPU's time.
     program: f64,
 }
 

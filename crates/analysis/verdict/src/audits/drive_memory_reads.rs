@@ -20,7 +20,7 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-/// A read at a random place waits for half a revolution on average; no disk turns faster
+/// A read at a random offset waits for half a revolution on average; no disk spins faster
 /// than 15,000 times a minute (data sheets of Ultrastar 15K and Savvio 15K), which is 4 ms.
 const HALF_TURN_NS: f64 = 2e6;
 /// Where the drives delivered less, the machine's memory answered, which another audit says.

@@ -32,7 +32,7 @@ const TWO_ARMS: [&str; 6] =
 /// What four lanes of PCI Express 5.0 carry.
 const ANY: f64 = 15.75e9;
 /// Commits per second on a disk: each waits for a turn at least, and 15,000 turns per minute
-/// are the most that were made. A log in one place gets one in a turn.
+/// are the most that were made. A log in one place gets one per revolution.
 const COMMITS: f64 = 2.0 * 15_000.0 / 60.0;
 
 fn is_disk(evidence: &Evidence<'_>, drive: &DriveState) -> bool {

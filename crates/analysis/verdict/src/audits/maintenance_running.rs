@@ -1,4 +1,4 @@
-//! Resync, scrub, balance or lazy initialisation beside the workload.
+//! Resync, scrub, balance or lazy initialisation during the workload.
 
 use std::collections::BTreeSet;
 

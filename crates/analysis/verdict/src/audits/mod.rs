@@ -1,4 +1,4 @@
-//! Audits: what makes samples or comparisons doubtful.
+//! Audits: what makes samples or comparisons suspect.
 //!
 //! One audit is one file and one line in [`AUDITS`]. An audit looks at what was
 //! measured, never at what ought to be; it names its evidence and what to do.
@@ -96,7 +96,7 @@ pub struct Audit {
 }
 
 /// How a test makes an audit find something. Each has unit tests besides, with a near
-/// miss that it does not tell of.
+/// miss that it does not report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reproducer {
     /// A run in the lab, in which this mistake is made on purpose.
@@ -107,7 +107,7 @@ pub enum Reproducer {
     Loop(&'static str),
     /// Figures of other programs, imported, in which this mistake was made.
     Import(&'static str),
-    /// Samples made up, and where sysfs or a program tells of it, such a tree or output
+    /// Samples made up, and where sysfs or a program reports it, such a tree or output
     /// made up: it takes a machine that a test does not have.
     MadeUp,
 }

@@ -18,7 +18,7 @@ pub(super) const AUDIT: Audit = Audit {
 };
 
 /// Options that change what is measured: times of access, discards, commits, the journal's
-/// mode, checksums. Others tell of the layout (stripe, subvolid).
+/// mode, checksums. Others describe the layout (stripe, subvolid).
 const OPTIONS: [&str; 15] = [
     "relatime",
     "noatime",

@@ -1,4 +1,4 @@
-//! Writes that were called safe though no drive was asked to make them so.
+//! Writes that were called durable though no drive was asked to flush.
 
 use disklab_sample::Direction;
 

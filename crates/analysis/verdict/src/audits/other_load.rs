@@ -177,7 +177,7 @@ mod tests {
             let found = found(bench, workload, of, asked, moved);
             assert!(found.is_empty(), "{found:?}");
         };
-        // Access times and a journal; little beside much; small writes that cost more.
+        // Access times and a journal; little next to much; small writes that cost more.
         none("dir:/x", "fio", Direction::Read, MIB, (MIB, 4 * MIB));
         none("dir:/x", "fio", Direction::Read, 900 * MIB, (900 * MIB, 20 * MIB));
         none("dir:/x", "dd-4k", Direction::Write, MIB, (0, 40 * MIB));

@@ -20,7 +20,7 @@ pub(super) const AUDIT: Audit = Audit {
 };
 
 /// Share of what a link carries from which it, not the drive, sets the pace: commands
-/// take the rest (SATA: some 550 of 600 MB/s are to be had).
+/// take the rest (SATA: some 550 of 600 MB/s are available).
 const FILLED: f64 = 0.88;
 /// More than this share a link does not carry, the error of clocks included. PCI Express
 /// carries as much in the other direction at the same time.

@@ -1,4 +1,4 @@
-//! Processor time that a hypervisor gave to others.
+//! CPU time that a hypervisor gave to others.
 
 use crate::Severity;
 use crate::audits::{Audit, Found, Reproducer};
@@ -15,7 +15,7 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-/// Share of one processor's time. A program waits for a processor so long, and its
+/// Share of one CPU's time. A program waits for a processor so long, and its
 /// drives wait for it.
 const SHARE: f64 = 0.02;
 /// Shorter steps are not judged: the kernel counts in ticks of 10 ms.

@@ -145,7 +145,7 @@ impl Differing<'_> {
         self.groups.iter().copied().filter(|group| on_it(*group)).collect()
     }
 
-    /// Whether no stack stands on two sides: then whatever differs between stacks may
+    /// Whether no stack is on two sides: then whatever differs between stacks may
     /// come from it.
     pub fn parts_stacks(&self) -> bool {
         let placed: usize = self.sides.values().map(BTreeSet::len).sum();

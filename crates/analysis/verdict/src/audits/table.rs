@@ -15,7 +15,7 @@ pub fn audits_markdown() -> String {
         let severity = match audit.severity {
             Severity::Severe => "severe",
             Severity::Warning => "warning",
-            Severity::Note => "remark",
+            Severity::Note => "note",
         };
         // Writing to a string cannot fail.
         let _ = writeln!(

@@ -23,7 +23,7 @@ pub(super) const AUDIT: Audit = Audit {
 const SECONDS: f64 = 0.1;
 /// Fewer operations are mostly the first ones.
 const OPERATIONS: u64 = 8;
-/// Seconds of an operation from which on its own start is nothing beside it: blocks of a
+/// Seconds of an operation from which on its own start is negligible: blocks of a
 /// gigabyte, as dd takes them.
 const LONG: f64 = 1.0;
 

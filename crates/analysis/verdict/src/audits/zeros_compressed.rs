@@ -112,7 +112,7 @@ fn buffers_direct(stack: &StackSpec) -> bool {
     stack.layers.iter().any(|layer| layer.name.starts_with("zfs"))
 }
 
-/// Whether a group's writes surely were on the drives when the clock stopped.
+/// Whether a group's writes certainly were on the drives when the clock stopped.
 pub(super) fn certainly_written(evidence: &Evidence<'_>, group: &Group) -> bool {
     let profile = group.profile();
     profile.is_durable()
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn zfs_compresses_unless_told_not_to() {
+    fn zfs_compresses_unless_switched_off() {
         for (layers, expected) in [
             ("zfs", true),
             ("zfs-mirror[lz4]", true),

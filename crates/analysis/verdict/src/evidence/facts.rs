@@ -13,13 +13,13 @@ use disklab_store::CellRecord;
 /// What an observation does not carry, of its step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Detail {
-    /// Seconds of processor time of the step's programs, kernel included.
+    /// Seconds of CPU time of the step's programs, kernel included.
     pub program_seconds: f64,
     /// Wall-clock seconds of the step.
     pub step_seconds: f64,
     /// Processors of the machine; 0 where unknown.
     pub processors: u32,
-    /// Seconds of processor time that a hypervisor gave to others.
+    /// Seconds of CPU time that a hypervisor gave to others.
     pub stolen_seconds: f64,
     /// Flushes that all drives completed.
     pub flushes: u64,

@@ -12,7 +12,7 @@ use disklab_study::Measure;
 
 use super::table::Aspect;
 
-/// Two stacks whose weighted ratio surely lies within this are level (as in answers).
+/// Two stacks whose weighted ratio's interval lies within this are equivalent (as in answers).
 const LEVEL: f64 = 1.05;
 
 /// One figure that shows an aspect.
@@ -90,7 +90,7 @@ pub(super) fn ratio(
         x.iter().filter_map(|(block, v)| Some(((v - y.get(block)?).exp(), 1.0))).collect();
     let level = (1.0 - CONFIDENCE) / number.max(1) as f64;
     let mut ratio = block_ratio(&pairs, level)?;
-    // What is level is so by itself; else the interval is that of the corrected p.
+    // What is equivalent is so on its own; else the interval is that of the corrected p.
     if !is_level(&ratio) {
         ratio = block_ratio_judged(&pairs, level, level)?;
     }
@@ -98,7 +98,7 @@ pub(super) fn ratio(
     Some(ratio)
 }
 
-/// Whether the first is surely better.
+/// Whether the first is significantly better.
 pub(super) fn is_better(ratio: &Ratio) -> bool {
     let sure = ratio.p.is_some_and(|p| p <= 1.0 - CONFIDENCE);
     sure && ratio.interval.is_some_and(|i| i.low > 1.0)
@@ -124,7 +124,7 @@ pub(super) fn mean(blocks: &BTreeMap<u32, f64>) -> f64 {
     blocks.values().sum::<f64>() / blocks.len() as f64
 }
 
-/// Who leads of these stacks; none where fewer than two have all that counts.
+/// The leader of these stacks; `None` where fewer than two have all that counts.
 pub(super) fn outcome(criteria: &[&Criterion], stacks: &[usize], number: usize) -> Option<Outcome> {
     let ranked = ranked(criteria, stacks);
     let [(leader, _), others @ ..] = ranked.as_slice() else { return None };

@@ -1,6 +1,6 @@
 //! What one would take if one had to choose now, however little the samples decide.
 //!
-//! A recommendation names a stack only where it is surely ahead. A person must choose
+//! A recommendation names a stack only where it is significantly ahead. A person must choose
 //! anyway: the guess is the stack that leads, with how sure that is.
 
 use disklab_stats::estimate;

@@ -37,7 +37,7 @@ pub struct Recommendation {
     pub why_not: Option<String>,
     /// Aspects that no workload of the run shows.
     pub lacking: Vec<&'static str>,
-    /// Aspects of which a severe finding makes a figure doubtful, with the audits.
+    /// Aspects of which a severe finding makes a figure suspect, with the audits.
     pub suspect: Vec<String>,
     /// What to take if one must choose now: one per number of lost drives, where anything
     /// that counts was measured.
@@ -70,7 +70,7 @@ pub struct Class {
 pub enum Advice {
     /// One stack, ahead of all others.
     One(String),
-    /// Any of these: they are level, and ahead of all others.
+    /// Any of these: they are equivalent, and ahead of all others.
     Any(Vec<String>),
     /// None: why not.
     None(String),
@@ -92,13 +92,13 @@ pub struct PurposeRank {
 pub enum RankWord {
     /// Recommended.
     Best,
-    /// One of several that are recommended alike: level within 5 %.
+    /// One of several that are recommended alike: equivalent within 5 %.
     Equivalent,
-    /// Whether it is behind the one that leads is open.
+    /// Whether it is behind the one that leads is inconclusive.
     Inconclusive,
-    /// It leads, without being surely ahead.
+    /// It leads, without being significantly ahead.
     Leads,
-    /// Surely behind.
+    /// Significantly behind.
     Behind,
     /// No other stack survives as many lost drives.
     Alone,
@@ -132,7 +132,7 @@ pub fn recommend(study: &Study, info: &RunInfo, analysis: &Analysis) -> Vec<Reco
     for (index, stack) in stacks.iter().enumerate() {
         classes.entry(survives(stack)).or_default().push(index);
     }
-    // Who leads is seen first and asked afterwards: every pair counts, of every purpose
+    // The leader is seen first and tested afterwards: every pair counts, of every purpose
     // that is judged, at every look. None of these depends on the figures.
     let pairs: usize = classes.values().map(|of| of.len() * (of.len() - 1) / 2).sum();
     let judged = all.iter().filter(|(r, _)| r.why_not.is_none()).count();
@@ -222,7 +222,7 @@ fn stacks(groups: &[Group]) -> Vec<&str> {
 }
 
 /// The figures that show what a purpose asks for, and the aspects that lost one because a
-/// severe finding makes it doubtful.
+/// severe finding makes it suspect.
 fn criteria(
     study: &Study,
     analysis: &Analysis,

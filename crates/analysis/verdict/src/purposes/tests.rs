@@ -5,7 +5,7 @@ use disklab_study::{Percentile, PlannedStack};
 use super::*;
 use crate::testing::{RunFixture, figure, on_drives, step};
 
-/// Three stacks; random reads, safe small writes and large reads.
+/// Three stacks; random reads, synchronous small writes and large reads.
 const WORK: &str = r#"
 [[workloads]]
 id = "stream"
@@ -207,7 +207,7 @@ fn committed(fixture: &mut RunFixture, stack: &str, write_ns: u64, commit_ns: Op
     }
 }
 
-/// What a purpose for virtual machines reads of small safe writes.
+/// What a purpose for virtual machines reads of small synchronous writes.
 fn durable_writes(fixture: &RunFixture) -> Criterion {
     let analysis = fixture.analyse();
     let stacks = stacks(&analysis.groups);

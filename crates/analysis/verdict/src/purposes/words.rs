@@ -7,7 +7,7 @@ use super::contest::{Criterion, LeaderRelation, Outcome, is_better, outcome, rat
 use super::{Advice, Class, PurposeRank, RankWord, Recommendation};
 use crate::words::{Distance, list, value};
 
-/// Reasons and objections that are told.
+/// Reasons and objections that are reported.
 const LISTED: usize = 4;
 /// Names in a list.
 const NAMES: usize = 4;
@@ -47,7 +47,7 @@ impl Recommendation {
         }
     }
 
-    /// How what is open could be decided; none where nothing is, where it was tried, or
+    /// How what is inconclusive could be decided; none where nothing is, where it was tried, or
     /// where another program measured the figures.
     pub fn what_would_decide(all: &[Self], info: &RunInfo) -> Option<String> {
         let is_open = |class: &Class| {
@@ -97,7 +97,7 @@ fn same(one: &Advice, other: &Advice) -> bool {
     }
 }
 
-/// Tells of one purpose.
+/// Reports one purpose.
 pub(super) struct PurposeWriter<'a> {
     pub stacks: &'a [&'a str],
     pub criteria: &'a [Criterion],
@@ -158,7 +158,7 @@ impl PurposeWriter<'_> {
         places
     }
 
-    /// Why the leader is: by all that counts, then what it is surely better in than the next.
+    /// Why the leader is: by all that counts, then in what it is significantly ahead of the next.
     pub fn reasons(&self, result: &Outcome) -> Vec<String> {
         let leader = self.stacks[result.leader];
         let Some((next, overall, _)) =
@@ -194,7 +194,7 @@ impl PurposeWriter<'_> {
         all
     }
 
-    /// In what another of the class is surely better, worst first, with what could be done.
+    /// In what another of the class is significantly better, worst first, with what could be done.
     pub fn against(&self, result: &Outcome, members: &[usize]) -> Vec<String> {
         let leader = self.stacks[result.leader];
         let mut found: Vec<(f64, String)> = Vec::new();

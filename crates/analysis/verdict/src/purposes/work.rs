@@ -27,7 +27,7 @@ pub(super) fn is_synced_apart(group: &Group) -> bool {
 fn by_requests(group: &Group) -> Option<Task> {
     let profile = group.profile();
     let into_data = [TimeIn::Reads, TimeIn::Writes, TimeIn::Both].map(Some);
-    // Zeros may be compressed away; only who writes them in one stream is known for it.
+    // Zeros may be compressed away; only writing them in one stream is known for it.
     if !into_data.contains(&profile.time_in) || profile.writes_zeros() && !profile.stream {
         return None;
     }

@@ -11,7 +11,7 @@ const LEADS: usize = 4;
 impl AnswerWriter<'_> {
     /// Who is fastest, per figure with at least three stacks: with two, the
     /// comparison says it. The surest leads are told.
-    pub(super) fn told_leads(&self) -> Vec<String> {
+    pub(super) fn reported_leads(&self) -> Vec<String> {
         let mut leads = leads(self.groups, self.answer);
         leads.retain(|lead| lead.stacks > 2);
         leads.sort_by(|a, b| strength(b.ratio.interval).total_cmp(&strength(a.ratio.interval)));
@@ -19,7 +19,7 @@ impl AnswerWriter<'_> {
         leads.iter().map(sentence).take(LEADS).collect()
     }
 
-    /// Who leads without being surely the fastest.
+    /// The leader that is not significantly the fastest.
     fn close_lead(&self, lead: &Lead<'_>) -> String {
         let names = |points: &[&Point]| list(points.iter().map(|p| self.stack(p.group)), NAMES);
         let first = lead.first.group;
@@ -52,7 +52,7 @@ impl AnswerWriter<'_> {
         })
     }
 
-    /// Who is fastest, if it surely is.
+    /// The fastest, if it significantly is.
     pub fn lead(&self, lead: &Lead<'_>) -> Option<String> {
         let (first, second) = (lead.first.group, lead.second.group);
         let interval = lead.ratio.interval?;

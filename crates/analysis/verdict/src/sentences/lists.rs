@@ -1,4 +1,4 @@
-//! What makes no difference, what is open, what was measured once.
+//! What makes no difference, what is inconclusive, what was measured once.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ impl<'a> AnswerWriter<'a> {
         all
     }
 
-    /// What is level with the baseline.
+    /// What is equivalent to the baseline.
     pub(super) fn level(&self) -> Vec<String> {
         let sentence = |(baseline, comparisons): (&str, Vec<&Comparison>)| {
             let names: Vec<_> = comparisons.iter().map(|c| self.name(c)).collect();

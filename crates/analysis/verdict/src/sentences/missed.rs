@@ -6,7 +6,7 @@ use crate::{Outcome, Point};
 
 impl AnswerWriter<'_> {
     /// Per figure, who missed none and how many the others missed; then the
-    /// differences of which a ratio can be told.
+    /// differences of which a ratio can be given.
     pub(super) fn missed(&self) -> Vec<String> {
         let figures = self.answer.points.chunk_by(|a, b| a.figure == b.figure && a.x == b.x);
         let mut all: Vec<String> = figures.map(|points| self.counts(points)).collect();

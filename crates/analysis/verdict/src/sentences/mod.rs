@@ -39,7 +39,7 @@ pub(crate) fn sentences(
     if answer.measure == Measure::Missed {
         return writer.missed();
     }
-    let mut all = writer.told_leads();
+    let mut all = writer.reported_leads();
     if answer.comparisons.is_empty() {
         all.extend(writer.alone());
         return all;
@@ -56,7 +56,7 @@ fn with_article(noun: &str) -> String {
     if noun.ends_with("per second") { noun.to_owned() } else { format!("{article} {noun}") }
 }
 
-/// How surely a comparison is away from 1: the distance in logarithms of the
+/// How significantly a comparison is away from 1: the distance in logarithms of the
 /// interval's nearer end.
 pub(crate) fn strength(interval: Option<Interval>) -> f64 {
     match interval {
@@ -65,7 +65,7 @@ pub(crate) fn strength(interval: Option<Interval>) -> f64 {
     }
 }
 
-/// Tells of one answer.
+/// Reports one answer.
 pub(crate) struct AnswerWriter<'a> {
     pub study: &'a Study,
     pub groups: &'a [Group],

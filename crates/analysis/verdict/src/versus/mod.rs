@@ -43,10 +43,10 @@ pub struct Terms {
     pub level: f64,
     /// Stacks and workloads that have another name in B: (A's, B's).
     pub renamed: Vec<(String, String)>,
-    /// Audits whose severe findings are known, and make nothing doubtful here.
+    /// Audits whose severe findings are known, and make nothing suspect here.
     pub accepted: Vec<String>,
     /// Do not work out how many repeats an open figure needs, which takes a fraction of a
-    /// second each: what is open counts as measured too rarely then.
+    /// second each: what is inconclusive counts as measured too rarely then.
     pub unplanned: bool,
 }
 
@@ -135,7 +135,7 @@ pub enum Why {
     },
     /// The ratio lies so near to the edge of the level that more repeats hardly help.
     OnTheEdge,
-    /// A severe finding makes it doubtful what a figure means: the audits, each with its
+    /// A severe finding makes a figure suspect: the audits, each with its
     /// run, as `read-from-cache in A`.
     Suspect(Vec<String>),
     /// A value is 0 or less.
@@ -180,7 +180,7 @@ pub enum RunVerdict {
     /// Something is slower.
     Regression,
     /// Nothing is known to be slower, and something is open that more repeats hardly
-    /// decide: too noisy, on the edge, doubtful.
+    /// decide: too noisy, on the edge, suspect.
     TooNoisy,
     /// Nothing is known to be slower, and something is open that more repeats decide.
     TooFew,

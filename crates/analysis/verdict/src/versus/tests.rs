@@ -86,7 +86,7 @@ fn what_one_run_did_not_finish_is_too_few() {
 }
 
 #[test]
-fn noise_and_small_numbers_are_told_apart() {
+fn noise_and_small_numbers_are_distinguished() {
     let with = |a: &[f64], b: &[f64]| {
         let (mut one, mut two) = (real(ASK), real(ASK));
         one.repeats("single/ext4", "dd-4k", a);

@@ -21,7 +21,7 @@ pub(super) struct TwoSample {
     /// Its 95 % interval; none where a side has one value.
     pub interval: Option<Interval>,
     /// Two-sided probability of such values if the ratio lay at the nearer edge of the
-    /// band of what is level, or inside; 1 where the centre itself lies inside. None where
+    /// band of equivalence, or inside; 1 where the centre itself lies inside. None where
     /// a side has one value.
     pub p_beyond: Option<f64>,
 }

@@ -7,7 +7,7 @@ use super::judge::MOST;
 use super::{Change, Missing, Pair, Unmatched, Versus, Why};
 use crate::words::{Distance, list, per_cent, ratio, value};
 
-/// So many names stand in a list.
+/// At most so many names in a list.
 const NAMES: usize = 8;
 
 impl Change {

@@ -57,7 +57,7 @@ fn two_modes_ask_for_as_many_blocks_as_find_the_effect() {
     assert!(at_most(got.wrong, 5.0), "{got:?}");
 }
 
-/// The tables say what each world is like.
+/// The tables say what each noise model is like.
 #[test]
 fn every_noise_model_says_what_it_is_like() {
     assert!(NOISE_MODELS.iter().all(

@@ -1,4 +1,4 @@
-//! `disklab compare`: two runs against each other, or runs beside what was published.
+//! `disklab compare`: two runs with each other, or runs with what was published.
 
 mod published;
 
@@ -13,7 +13,7 @@ use super::report::write_or_print;
 use crate::cli::CompareArgs;
 use crate::exit::{DONE, Failure, REGRESSION, TOO_FEW, TOO_NOISY};
 
-/// Compares two runs, or holds runs against what was published.
+/// Compares two runs, or runs with what was published.
 pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
     if args.published {
         return published::published(args, as_json);

@@ -175,7 +175,7 @@ fn as_value(findings: &Findings, sibling: &DriveFile, path: &Path) -> serde_json
         "file": path.display().to_string(),
         "sibling": sibling.id,
         "measured": values,
-        "remarks": findings.notes,
+        "notes": findings.notes,
         "curves": curves,
     })
 }

@@ -51,7 +51,7 @@ pub fn find(root: &SystemRoot, path: &Path) -> Result<Subject, String> {
         ));
     }
     let device = BlockDevice::at(root, path)
-        .ok_or_else(|| refuse("it is no block device; name a drive in /dev/disk/by-id".into()))?;
+        .ok_or_else(|| refuse("not a block device; name a drive in /dev/disk/by-id".into()))?;
     if let Some(why) = not_a_drive(root, &device) {
         return Err(refuse(why));
     }

@@ -24,7 +24,7 @@ activation { udev_sync = 0 udev_rules = 0 monitoring = 0 }
 ";
 
 /// Instead of cryptsetup: it would measure for ever how long the processor takes for
-/// a key, because a processor's work takes no virtual time.
+/// a key, because CPU time takes no virtual time.
 const CRYPTSETUP: &str = r#"#!/bin/sh
 # In virtual time, cryptsetup cannot measure how long this processor takes.
 PATH=${PATH#/run/disklab/bin:}
@@ -37,7 +37,7 @@ exec cryptsetup "$@"
 "#;
 
 /// Instead of fio: it would read the processor's own counter, in which virtual time
-/// stands still.
+/// is frozen.
 const FIO: &str = r#"#!/bin/sh
 # In virtual time, fio must ask the kernel for the time.
 PATH=${PATH#/run/disklab/bin:}

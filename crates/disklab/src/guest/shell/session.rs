@@ -17,7 +17,7 @@ pub struct Session {
     pub writable: Vec<PathBuf>,
     /// A folder with programs that belong to the kernel.
     pub programs: Option<PathBuf>,
-    /// What of the kernel's command line says what the processor's work costs.
+    /// What of the kernel's command line says what CPU time costs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub charges: Vec<String>,
     /// What is run; nothing for a prompt.

@@ -36,7 +36,7 @@ impl Watch {
     /// their user.
     pub fn programs_wait(&mut self, terminal: &OwnedFd) -> bool {
         let Ok(settings) = tcgetattr(terminal) else { return false };
-        // Who takes key by key has a user at it: a prompt with line editing, an
+        // A program that takes key by key has a user at it: a prompt with line editing, an
         // editor, top. Shells give the terminal back before they run a command.
         if !settings.local_modes.contains(LocalModes::ICANON) {
             return true;

@@ -23,7 +23,7 @@ const WORDS: &str = include_str!("guest.sh");
 /// The model of the drives. What they are told to be in the guest is up to the
 /// scripts.
 const MODEL: &str = "hdn721010ale604";
-/// Programs that the scripts use, beside those that every machine has.
+/// Programs that the scripts use, apart from those that every machine has.
 const PROGRAMS: &[&str] = &[
     "blkid",
     "blockdev",
@@ -182,7 +182,7 @@ impl Transcript {
 }
 
 impl Case {
-    /// What stands at its end.
+    /// What is at its end.
     pub fn leftovers_after(&self) -> &str {
         &self.leftovers[1]
     }

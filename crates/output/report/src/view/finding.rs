@@ -39,6 +39,6 @@ pub(crate) fn severity_word(severity: Severity) -> &'static str {
     match severity {
         Severity::Severe => "severe",
         Severity::Warning => "warning",
-        Severity::Note => "remark",
+        Severity::Note => "note",
     }
 }

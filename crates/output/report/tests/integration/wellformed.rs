@@ -97,7 +97,7 @@ fn element(text: &str) -> Result<(Element, &str), String> {
     }
 }
 
-/// Whether a link leads within the page, or to raw outputs beside it.
+/// Whether a link leads within the page, or to raw outputs next to it.
 fn is_own(link: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let raw = link.strip_prefix("raw/").and_then(|rest| rest.strip_suffix('/'));

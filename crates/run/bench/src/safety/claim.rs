@@ -13,7 +13,7 @@ use super::{Cause, Fingerprint, Hold, OpenError, Probe, Refusal, Target, Warning
 pub struct Claim {
     /// The drive.
     pub target: Target,
-    /// Remarks for the sample.
+    /// Notes for the sample.
     pub warnings: Vec<Warning>,
     hold: Hold,
 }

@@ -83,7 +83,7 @@ fn zero(file: &File, position: u64, length: u64) -> std::io::Result<()> {
 }
 
 /// Has the kernel read the partition table anew (ioctl BLKRRPART, linux/fs.h).
-/// `blockdev --rereadpt` could not: only who holds the device may.
+/// `blockdev --rereadpt` could not: only the device's holder may.
 #[allow(unsafe_code)]
 fn reread_partitions(file: &File) -> rustix::io::Result<()> {
     const BLKRRPART: rustix::ioctl::Opcode = rustix::ioctl::opcode::none(0x12, 95);

@@ -1,20 +1,20 @@
-//! A drive and everything that stands on it.
+//! A drive and everything built on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_measure::{BlockDevice, Mount, SystemRoot, devices_under};
 
-/// A device that stands on another one of the family.
+/// A device that is built on another one of the family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
     /// The device.
     pub device: BlockDevice,
-    /// What it stands on; none for the drive itself and its partitions, which
+    /// What it is built on; none for the drive itself and its partitions, which
     /// occupy nothing by being there.
     pub on: Option<String>,
 }
 
-/// A drive, its partitions, and whatever stands on them, upwards through md,
+/// A drive, its partitions, and whatever is built on them, upwards through md,
 /// device-mapper, bcache, and loop devices over the device itself or over a file
 /// on it.
 pub(crate) fn family(root: &SystemRoot, mounts: &[Mount], drive: &BlockDevice) -> Vec<Member> {
@@ -27,7 +27,7 @@ pub(crate) fn family(root: &SystemRoot, mounts: &[Mount], drive: &BlockDevice) -
             continue;
         }
         let name = device.name().to_owned();
-        // A partition of a md array stands on what the array stands on.
+        // A partition of an md array is built on what the array is built on.
         let on = member.on.clone();
         members.insert(name.clone(), member);
         open.extend(device.partitions().into_iter().map(|d| Member { device: d, on: on.clone() }));

@@ -12,7 +12,7 @@ use super::{Cause, Hold, OpenError, Probe, ProbeError, Refusal, Target, Warning}
 pub struct Inspection {
     /// Why it must not be written to; empty where it is free.
     pub refusals: Vec<Refusal>,
-    /// Remarks for the plan.
+    /// Notes for the plan.
     pub warnings: Vec<Warning>,
 }
 
@@ -23,7 +23,7 @@ impl Inspection {
     }
 }
 
-/// Finds out whether a drive is free: not mounted, no swap, nothing standing on
+/// Finds out whether a drive is free: not mounted, no swap, nothing built on
 /// it, no part of a mounted Btrfs, nobody has it open, no signature on it, and blank
 /// all over as far as a sample shows, unless `erase` names it by its very serial number.
 /// Nothing is written.

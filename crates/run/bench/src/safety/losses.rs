@@ -7,7 +7,7 @@ use super::claim::changes;
 use super::family::{family, spoken};
 
 /// What happened to a drive since it was claimed, in words: that it vanished, was
-/// attached anew, or that an array on it goes on without one of its members.
+/// attached anew, or that an array on it continues without one of its members.
 /// Empty where all is well.
 pub fn losses(root: &SystemRoot, target: &Target) -> Vec<String> {
     let name = target.name.display();

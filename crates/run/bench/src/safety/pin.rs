@@ -21,7 +21,7 @@ use super::{Cause, Claim, Hold, Refusal, Target};
 pub struct Pin {
     root: SystemRoot,
     target: Target,
-    /// None of a probe that stands in for the kernel.
+    /// None of a probe that replaces the kernel.
     file: Option<File>,
 }
 

@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct Hold(Option<File>);
 
 impl Hold {
-    /// One that holds nothing: of a probe that stands in for the kernel.
+    /// One that holds nothing: of a probe that replaces the kernel.
     pub fn nothing() -> Self {
         Self(None)
     }

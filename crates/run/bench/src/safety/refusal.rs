@@ -72,7 +72,7 @@ pub enum Cause {
         /// The part of it that is mounted at `/`.
         part: String,
     },
-    /// It, or what stands on it, is mounted.
+    /// It, or what is built on it, is mounted.
     Mounted {
         /// The device that is mounted.
         part: String,
@@ -91,11 +91,11 @@ pub enum Cause {
         /// The device or file.
         part: String,
     },
-    /// Something stands on it.
-    Held {
+    /// Something is built on it.
+    BuiltOn {
         /// The part of it.
         part: String,
-        /// What stands on that.
+        /// What is built on that.
         by: String,
     },
     /// A process has it open.
@@ -196,7 +196,7 @@ impl fmt::Display for Cause {
             Self::Swap { part } => {
                 write!(f, "{part} is swap space in use; `swapoff` it first")
             }
-            Self::Held { part, by } => {
+            Self::BuiltOn { part, by } => {
                 write!(f, "{part} is in use by {by}; stop that first")
             }
             Self::Open { part, by } => {
@@ -269,7 +269,7 @@ fn consent(f: &mut fmt::Formatter<'_>, serial: Option<&str>) -> fmt::Result {
     }
 }
 
-/// Remarks on a device that may be used all the same.
+/// Notes on a device that may be used all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {
     /// The kernel takes it for a removable medium.

@@ -22,7 +22,7 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// Whether it looks like one that disklab left behind. It is no less foreign
+    /// Whether it looks like one that disklab left behind. It is no less another's
     /// for that.
     pub fn is_leftover(&self) -> bool {
         // mdadm writes HOST:NAME.

@@ -43,7 +43,7 @@ pub struct Surface {
     pub size: u64,
     /// Bytes that were read.
     pub read: u64,
-    /// Random places that were read.
+    /// Random offsets that were read.
     pub places: u64,
     /// Where something was found, in bytes from the beginning; `None` if it is blank.
     pub data_at: Option<u64>,

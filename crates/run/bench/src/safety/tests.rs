@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Stands in for the drive and the kernel: finds these signatures, and finds
+/// Replaces the drive and the kernel: finds these signatures, and finds
 /// these devices in use.
 #[derive(Default)]
 struct Fake {
@@ -395,7 +395,7 @@ proptest! {
     /// refused, with `--erase` too, and another drive is as free as it was.
     #[test]
     fn whatever_is_used_at_any_height_is_refused(
-        // Of each device in the tower: what it stands on, and how.
+        // Of each device in the tower: what it is built on, and how.
         tower in prop::collection::vec((any::<prop::sample::Index>(), 0u8..3), 0..7),
         at in any::<prop::sample::Index>(),
         used in prop::sample::select(vec![

@@ -8,7 +8,7 @@ use super::Cause;
 use super::family::{Member, family, spoken};
 use super::openers::openers;
 
-/// All uses of a drive, of its partitions, and of what stands on them; without
+/// All uses of a drive, of its partitions, and of what is built on them; without
 /// touching any of them.
 pub(crate) fn uses(root: &SystemRoot, mounts: &[Mount], drive: &BlockDevice) -> Vec<Cause> {
     let family = family(root, mounts, drive);
@@ -99,13 +99,13 @@ fn held_by(family: &[Member]) -> Vec<Cause> {
                 Some(file) => format!("{} ({})", member.device.name(), file.display()),
                 None => spoken(&member.device),
             };
-            causes.push(Cause::Held { part: part.clone(), by });
+            causes.push(Cause::BuiltOn { part: part.clone(), by });
         }
         // A registered bcache device has this folder, also where its cache set
         // is not complete and nothing holds it (drivers/md/bcache/sysfs.c).
         if member.device.attribute_path("bcache").exists() {
             let part = member.device.name().to_owned();
-            causes.push(Cause::Held { part, by: "bcache".to_owned() });
+            causes.push(Cause::BuiltOn { part, by: "bcache".to_owned() });
         }
     }
     causes

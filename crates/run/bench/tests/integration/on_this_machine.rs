@@ -234,7 +234,7 @@ fn a_cell_that_fails_is_torn_down_and_reported() {
     let Some(bench) = loop_bench(temp.path(), &temp.path().join("state"), &Interrupt::new()) else {
         return;
     };
-    // 400 MiB of drive, and the largest workload does not fit: never surveyed,
+    // 400 MiB of drive, and the largest workload does not fit: never checked,
     // but carried out all the same.
     let cells = order(&[("single/ext4".into(), "too-large".into())], 1, 1);
     let mut sink = Collector::new(temp.path());

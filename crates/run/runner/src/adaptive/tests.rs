@@ -199,7 +199,7 @@ fn the_best_is_found_and_what_is_decided_is_not_run_again() {
     assert_eq!(best, ["single/ext4", "single/xfs"]);
     // Nothing asks for it after the first look.
     assert_eq!(cells_of(&records, "single/xfs", "unasked"), [0, 1, 2]);
-    // The worst was dropped early, and those that are alike went on.
+    // The worst was dropped early, and those that are alike continued.
     assert!(cells_of(&records, "raid1/xfs", "b").len() < 8);
     assert!(records.len() < 30 * 12 / 3, "{}", records.len());
     // Numbers are those of the order in which cells ran.

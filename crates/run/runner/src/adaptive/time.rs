@@ -77,7 +77,7 @@ mod tests {
     fn cells_take_as_long_as_their_like_took() {
         let records = [record("a", 0, 4.0, 0), record("a", 1, 6.0, 0)];
         let next = [cell("a", 2), cell("b", 2)];
-        // 'b' was foretold with 2.5 s, as 'a' was, which took twice as long on average.
+        // 'b' was predicted with 2.5 s, as 'a' was, which took twice as long on average.
         let got = block_seconds(&next, &records, |_| 2.5, 1);
         assert!((got - 11.0).abs() < 1e-9, "{got}");
         let two = block_seconds(&next, &records, |_| 2.5, 2);

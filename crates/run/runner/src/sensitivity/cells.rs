@@ -20,7 +20,7 @@ struct Claim {
     /// The published row's id.
     row: String,
     pairs: Pairs,
-    /// The study's drives that its stacks stand on, by index.
+    /// The study's drives that its stacks are built on, by index.
     drives: BTreeSet<usize>,
 }
 
@@ -107,7 +107,7 @@ impl Claims {
         all.filter(|pair| is_asked(pair)).cloned().collect()
     }
 
-    /// The cells of those that hang on drives of this model; `models` are those of
+    /// The cells of those that depend on drives of this model; `models` are those of
     /// the study's drives.
     pub fn pairs(&self, models: &[disklab_drive::DriveFile], drive: &str) -> Pairs {
         let hangs = |claim: &&Claim| {

@@ -4,7 +4,7 @@ use disklab_published::{MeasuredValue, OwnRatio};
 use disklab_study::{Measure, Part};
 use disklab_verdict::Analysis;
 
-/// What stands behind a workload's step, and in no id.
+/// What follows a workload's step, and in no id.
 const BEHIND: &str = ", ";
 
 /// Whether a figure that is called `figure` here is one of this workload.

@@ -52,7 +52,7 @@ impl Case {
         options
     }
 
-    /// The cells that hang on what is moved.
+    /// The cells that depend on what is moved.
     pub(super) fn pairs(&self, claims: &Claims, models: &[DriveFile]) -> Pairs {
         let drives: BTreeSet<&str> = self.moves.iter().map(|v| v.drive.as_str()).collect();
         drives.into_iter().flat_map(|drive| claims.pairs(models, drive)).collect()
@@ -60,7 +60,7 @@ impl Case {
 }
 
 impl SensitivityPlan {
-    /// The parameters of the drives that claims hang on, those that `drives` and
+    /// The parameters of the drives that claims depend on, those that `drives` and
     /// `fields` choose, where they choose any.
     pub(super) fn new(
         study: &str,

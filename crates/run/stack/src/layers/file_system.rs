@@ -71,7 +71,7 @@ impl Options {
     }
 }
 
-/// The one device that `name` stands on.
+/// The one device that `name` is built on.
 ///
 /// # Errors
 /// Where there are several, or none, or it is too small.
@@ -125,7 +125,7 @@ pub(super) struct MountPoint {
 }
 
 impl MountPoint {
-    /// Makes a fresh directory in the site's folder.
+    /// Makes a fresh directory in the context's folder.
     ///
     /// # Errors
     /// Where it cannot be made.
@@ -177,8 +177,8 @@ impl MountPoint {
     }
 }
 
-/// Enters the file system that mkfs is about to make, where it stands on a drive
-/// itself: that would be left behind as if it were somebody's data. What stands on
+/// Enters the file system that mkfs is about to make, where it is made on a drive
+/// itself: that would be left behind as if it were somebody's data. What is built on
 /// an array or a volume goes with that; so do drives that read as zeros, which are
 /// files or models made for this cell. `mark` is what it is recognised by; see
 /// [`Undo::WipeDrive`].
@@ -199,7 +199,7 @@ pub(super) fn enter(
     })
 }
 
-/// The site's tag as a label of at most `length` bytes.
+/// The context's tag as a label of at most `length` bytes.
 pub(super) fn label(context: &LayerContext<'_>, length: usize) -> String {
     context.tag.chars().filter(char::is_ascii_alphanumeric).take(length).collect()
 }

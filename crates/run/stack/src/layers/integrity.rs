@@ -4,7 +4,7 @@
 //! A sector that was never written has no checksum and fails when read, which
 //! mkfs, md and a half-written page would stumble over. integritysetup can leave
 //! devices like that (`--no-wipe`) or let the kernel fill in checksums behind
-//! the user's back (`--integrity-recalculate`), beside the work being measured.
+//! the user's back (`--integrity-recalculate`), alongside the work being measured.
 //! Neither is honest, so the whole device is written once when it is made, and
 //! the sample says so.
 

@@ -136,7 +136,7 @@ fn attach(path: &Path, context: &LayerContext<'_>) -> Result<PathBuf, StackError
     let losetup = Invocation::new("losetup").args(["--find", "--show"]);
     let done = context.run("loop-file", &losetup.arg(path))?;
     let device = PathBuf::from(done.text().trim());
-    // Whoever had this loop device before may have left it write-protected:
+    // The former user of this loop device may have left it write-protected:
     // `blockdev --setro` outlasts a detach.
     context.run("loop-file", &Invocation::new("blockdev").arg("--setrw").arg(&device))?;
     // It is refused where the file system has no direct I/O. That is noted.

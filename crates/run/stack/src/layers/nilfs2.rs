@@ -64,7 +64,7 @@ impl Layer for Nilfs2 {
         needs
     }
 
-    /// mkfs.nilfs2 takes no UUID, so ours is in the label.
+    /// mkfs.nilfs2 takes no UUID, so disklab's is in the label.
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let device = one_device("nilfs2", below)?;
         let point = MountPoint::new(context)?;
@@ -93,7 +93,7 @@ impl Layer for Nilfs2 {
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Starts the cleaner as mount.nilfs2 does (`lib/cleaner_exec.c` in nilfs-utils): with
-/// `-n` it tells the number under which it goes on.
+/// `-n` it tells the number under which it continues.
 fn start_cleaner(
     device: &Path,
     form: &Form,

@@ -122,7 +122,7 @@ fn set(
     if before == value {
         return Ok(());
     }
-    // What stands on drives vanishes with the stack, and its settings with it.
+    // What is built on drives vanishes with the stack, and its settings with it.
     if device.is_physical() || name.starts_with("loop") {
         let instance = instance(device).ok_or_else(|| cannot(QueueProblem::NoNumber))?;
         let device = device.node();

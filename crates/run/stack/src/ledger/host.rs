@@ -32,7 +32,7 @@ pub(super) enum Relation {
     Rebooted,
     /// The same boot, in another container or mount namespace.
     OtherNamespace,
-    /// Another machine, or one that cannot be told.
+    /// Another machine, or one that is unknown.
     OtherMachine,
 }
 

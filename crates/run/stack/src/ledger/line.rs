@@ -25,7 +25,7 @@ pub(super) enum Line {
     Enter {
         /// Counted from 0 within the file.
         number: u64,
-        /// How to take it down.
+        /// How to tear it down.
         undo: Undo,
         /// What else is recognised as made with it, such as the UUID of a file
         /// system.
@@ -62,7 +62,7 @@ pub(super) struct Entry {
     pub identity: Option<FileIdentity>,
 }
 
-/// What stands in a ledger.
+/// What is in a ledger.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     /// The mark of the owner's programs, and where it ran.

@@ -1,4 +1,4 @@
-//! Taking down what dead owners left.
+//! Tearing down what dead owners left.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -24,7 +24,7 @@ const LONGEST: u64 = 64 << 20;
 /// until it becomes the program it was forked for.
 const LOCK_PATIENCE: Duration = Duration::from_millis(300);
 
-/// Takes down what ledgers in `folder` list whose owners are gone, unless something
+/// Tears down what ledgers in `folder` list whose owners are gone, unless something
 /// is on or in it that they did not make.
 pub fn recover(folder: &Path, executor: &Executor) -> Recovery {
     let mut recovery = Recovery::default();
@@ -155,7 +155,7 @@ fn elsewhere(content: &Content, id: &LedgerId, folder: &Path) -> Option<LedgerEl
     Some(LedgerElsewhere { id: id.clone(), path: folder.join(id.file_name()), on_this_machine })
 }
 
-/// Takes down what is listed, newest first; what cannot be stays listed.
+/// Tears down what is listed, newest first; what cannot be stays listed.
 fn tear_down(
     mut ledger: LockedFile,
     content: Content,
@@ -201,7 +201,7 @@ struct Pass {
 }
 
 impl Pass {
-    /// Takes one thing down; whether it is gone.
+    /// Tears one thing down; whether it is gone.
     fn is_gone(
         &mut self,
         undo: &Undo,

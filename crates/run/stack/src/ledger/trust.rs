@@ -1,5 +1,5 @@
 //! Whether a state directory and its ledgers are ours: what they list is removed,
-//! with the rights of whoever reads them.
+//! with the rights of their reader.
 
 use std::fmt;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -23,7 +23,7 @@ pub enum Distrust {
     Owner {
         /// The user's number.
         owner: u32,
-        /// Ours.
+        /// This run's own.
         own: u32,
     },
     /// Others may write to it.

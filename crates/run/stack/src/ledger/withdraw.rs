@@ -4,7 +4,7 @@ use super::{Ledger, Line};
 use crate::StackError;
 
 impl Ledger {
-    /// Withdraws the entry that was made last, without taking anything down: the thing of
+    /// Withdraws the entry that was made last, without tearing anything down: the thing of
     /// that name was not made, because another one has the name. Nothing is left to do
     /// for it, here or in a recovery.
     ///

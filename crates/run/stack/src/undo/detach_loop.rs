@@ -10,7 +10,7 @@ use super::{FileIdentity, Marks, Obstacle, TeardownContext, as_kernel_shows, ins
 use crate::StackError;
 use crate::loops::loops_on;
 
-/// How long a detached device may go on being attached: the kernel waits for
+/// How long a detached device may stay attached: the kernel waits for
 /// its last user, such as udev having a look at it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -65,7 +65,7 @@ pub(super) fn obstacles(
 }
 
 /// Whether the device is attached to another file of that name, which may have got
-/// the inode of ours.
+/// the inode of disklab's file.
 fn is_replaced(file: &Path, device: &Path, marks: &Marks, context: &TeardownContext<'_>) -> bool {
     let Some(own) = marks.identity(file) else { return false };
     let Some(inode) = backing_inode(device, context) else { return false };

@@ -11,7 +11,7 @@ use super::{Marks, Obstacle, TeardownContext, inspect, probe};
 use crate::StackError;
 use crate::udev::{dm, is_block_device, kernel_name};
 
-/// How long a mapping may go on being busy.
+/// How long a mapping may stay busy.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A mapping onto one device.
@@ -160,12 +160,12 @@ fn all_mappings() -> Vec<(String, String)> {
     entries.flatten().filter_map(|entry| mapping_at(&entry.path())).collect()
 }
 
-/// Those that stand on `device`.
+/// Those that are built on `device`.
 fn mappings_on(device: &Path) -> Vec<(String, String)> {
     holders(device).iter().filter_map(|holder| mapping_at(holder)).collect()
 }
 
-/// Whether anything stands on `device`.
+/// Whether anything is built on `device`.
 fn is_held(device: &Path) -> bool {
     !holders(device).is_empty()
 }

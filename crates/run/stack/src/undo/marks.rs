@@ -45,7 +45,7 @@ impl Marks {
         self.names.extend(names.iter().map(|name| directory.join(name)));
     }
 
-    /// Whether one of ours has this UUID or name.
+    /// Whether one of disklab's has this UUID or name.
     pub(crate) fn has(&self, mark: &str) -> bool {
         self.marks.contains(&normal(mark))
     }

@@ -1,4 +1,4 @@
-//! Taking things down: one file for each kind of thing.
+//! Teardown: one file for each kind of thing.
 //!
 //! Each is safe to do twice, and makes sure that the thing is the one that was
 //! entered: names such as `/dev/loop3` or `/dev/sdb` may mean something else by
@@ -42,7 +42,7 @@ pub use mapping::Mapping;
 pub use obstacle::Obstacle;
 pub use queue::QueueSetting;
 
-/// One thing to take down. Each is safe to do twice, and does nothing to a
+/// One thing to tear down. Each is safe to do twice, and does nothing to a
 /// thing of the same name that is not ours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -63,7 +63,7 @@ pub enum Undo {
         /// On, as it was, or off.
         on: bool,
     },
-    /// End a program that goes on beside the workload.
+    /// End a program that runs alongside the workload.
     EndProgram {
         /// Its number.
         pid: u32,
@@ -124,7 +124,7 @@ pub enum Undo {
     RemoveVolumeGroup {
         /// Its name.
         name: String,
-        /// The tag that makes it ours.
+        /// The tag that marks it as disklab's.
         mark: String,
         /// The devices it was made of, and their UUIDs as physical volumes.
         volumes: Vec<(PathBuf, String)>,
@@ -137,14 +137,14 @@ pub enum Undo {
     DestroyPool {
         /// Its name.
         name: String,
-        /// The user property that makes it ours.
+        /// The user property that marks it as disklab's.
         mark: String,
         /// The devices it was made of.
         devices: Vec<PathBuf>,
     },
 }
 
-/// What takes things down: the executor, and the list of what was not as it
+/// What tears things down: the executor, and the list of what was not as it
 /// should be although the thing is gone.
 pub(crate) struct TeardownContext<'a> {
     /// Runs the programs; each invocation is to be uninterruptible.
@@ -171,7 +171,7 @@ impl<'a> TeardownContext<'a> {
 }
 
 impl Undo {
-    /// Takes it down. Tells whether there was anything to do.
+    /// Tears it down. Returns whether there was anything to do.
     ///
     /// # Errors
     /// Where it still stands.
@@ -242,7 +242,7 @@ impl Undo {
                 mapping::obstacles(mapping, marks, context)
             }
             Self::DestroyPool { name, mark, .. } => pool::obstacles(name, mark, marks, context),
-            // Settings, and a process that is told from another by its start.
+            // Settings, and a process that is recognised by its start.
             Self::WriteCache { .. } | Self::EndProgram { .. } | Self::Queue { .. } => {
                 Ok(Vec::new())
             }

@@ -10,7 +10,7 @@ use super::{Marks, Obstacle, TeardownContext, inspect};
 use crate::StackError;
 use crate::udev::kernel_name;
 
-/// How long a partition may go on being busy: udev looks at each whenever
+/// How long a partition may stay busy: udev looks at each whenever
 /// something has changed, such as an array on it that was stopped.
 const PATIENCE: Duration = Duration::from_secs(10);
 

@@ -10,7 +10,7 @@ use crate::StackError;
 use crate::layers::MARK;
 use crate::mounts::mounts;
 
-/// How long a pool may go on being busy.
+/// How long a pool may stay busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Destroys the pool of this name, if it has this mark.
@@ -70,7 +70,7 @@ pub(super) fn destroy(
 }
 
 /// What is not ours in the pool, if it is imported and has this mark: datasets,
-/// snapshots, the content of volumes; and mounts, as ours has been unmounted.
+/// snapshots, the content of volumes; and mounts, as disklab's has been unmounted.
 pub(super) fn obstacles(
     name: &str,
     mark: &str,

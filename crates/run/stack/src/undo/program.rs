@@ -1,4 +1,4 @@
-//! Ending a program that goes on beside a workload.
+//! Ending a program that runs alongside a workload.
 
 use std::time::{Duration, Instant};
 

@@ -12,7 +12,7 @@ use crate::StackError;
 use crate::md_arrays::{all_arrays, array_uuid, exported_uuid, same_uuid};
 use crate::udev;
 
-/// How long an array may go on being busy: udev may be having a look at it.
+/// How long an array may stay busy: udev may be having a look at it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Block devices of md have this major number (kernel:

@@ -36,7 +36,7 @@ pub(super) fn tree(path: &Path, context: &TeardownContext<'_>) -> Result<bool, S
         return refuse(LeftAlone::MountedIn);
     }
     if is_held(path) {
-        return refuse(LeftAlone::Held);
+        return refuse(LeftAlone::InUse);
     }
     if context.by_force {
         kill_users(&shown);

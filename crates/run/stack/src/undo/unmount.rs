@@ -11,7 +11,7 @@ use super::{Marks, Obstacle, TeardownContext, as_kernel_shows, inspect};
 use crate::StackError;
 use crate::mounts::mounts;
 
-/// How long to go on trying before the last resort. Killed processes end within
+/// How long to keep trying before the last resort. Killed processes end within
 /// milliseconds, except where they wait for a slow disk.
 const PATIENCE: Duration = Duration::from_secs(5);
 

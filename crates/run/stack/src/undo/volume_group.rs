@@ -9,7 +9,7 @@ use crate::layers::LOGICAL_VOLUME;
 use crate::lvm_tools::{filter, lvm};
 use crate::udev;
 
-/// How long a logical volume may go on being busy.
+/// How long a logical volume may stay busy.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Removes the volume group of this name that has this mark as a tag, and the

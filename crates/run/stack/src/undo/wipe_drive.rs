@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{Marks, Obstacle, TeardownContext, inspect};
 use crate::StackError;
 
-/// How long a drive may go on being busy: udev may be having a look at it.
+/// How long a drive may stay busy: udev may be having a look at it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Wipes the file system with this mark from the drive with this serial number,

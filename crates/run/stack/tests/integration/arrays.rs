@@ -99,7 +99,7 @@ fn assert_file_is_whole(directory: &Path, stack: &str) {
     assert!(fs::read(directory.join("file")).expect("read") == pattern(), "{stack}: changed");
 }
 
-/// Makes a stack that ends in ext4, checks it, and takes it down. The device
+/// Makes a stack that ends in ext4, checks it, and tears it down. The device
 /// below ext4 may be smaller than its shape by 1 %, where metadata is estimated.
 fn up_and_down(text: &str, mib: &[u64]) -> Option<Vec<(String, String)>> {
     let whole = stack(&format!("{text}/ext4"), mib.len());

@@ -1,5 +1,5 @@
 //! A disklab that is killed with SIGKILL leaves a stack, and a program that
-//! still uses it; the next start takes both down.
+//! still uses it; the next start tears both down.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -105,11 +105,11 @@ fn what_a_killed_owner_left_is_torn_down() {
 
     let Recovery { done, errors, .. } = recover(&state, &executor);
     assert!(done.is_empty() && errors.is_empty(), "its owner lives: {done:?} {errors:?}");
-    let standing_before = leftovers(&folder);
-    assert_eq!(standing_before.len(), 4, "two mounts, two loop devices: {standing_before:?}");
+    let left_before = leftovers(&folder);
+    assert_eq!(left_before.len(), 4, "two mounts, two loop devices: {left_before:?}");
 
     victim.kill();
-    assert_eq!(leftovers(&folder), standing_before, "nobody has taken it down yet");
+    assert_eq!(leftovers(&folder), left_before, "nobody has taken it down yet");
     assert!(is_alive(&worker));
 
     let Recovery { done, errors, .. } = recover(&state, &executor);
@@ -153,7 +153,7 @@ fn an_owner_may_be_killed_at_any_moment() {
         let mut victim = Victim::start("an_owner_may_be_killed_at_any_moment");
         let folder = PathBuf::from(victim.ready());
         victim.folder = Some(folder.clone());
-        // Steps of making and taking down take about this long.
+        // Steps of creation and teardown take about this long.
         std::thread::sleep(Duration::from_millis(37 * round));
         victim.kill();
         let Recovery { left, errors, .. } = recover(&folder.join("state"), &Executor::default());

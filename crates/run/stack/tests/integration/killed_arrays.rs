@@ -14,7 +14,7 @@ use disklab_units::Bytes;
 /// Set in the process that is to be killed.
 const ROLE: &str = "DISKLAB_TEST_IS_VICTIM";
 
-/// Makes and takes down a stack again and again until killed.
+/// Makes and tears down a stack again and again until killed.
 fn victim(text: &str) -> ! {
     let mut fixture = LoopFixture::new(2, Bytes::mib(64));
     println!("\nvictim {}", fixture.path().display());
@@ -82,7 +82,7 @@ fn killed_at_any_moment(test: &str, text: &str) {
         let Recovery { left, errors, .. } = recover(&folder.join("state"), &Executor::default());
         assert!(left.is_empty(), "{text}, round {round}: {left:?}");
         assert!(errors.is_empty(), "{text}, round {round}: {errors:?}");
-        // A loop device is detached only when nothing stands on it any more.
+        // A loop device is detached only when nothing is built on it any more.
         assert!(leftovers(folder).is_empty(), "{text}, round {round}: {:?}", leftovers(folder));
         assert_eq!(links(victim.child.id()), Vec::<String>::new(), "{text}, round {round}");
         let left = |folder: &Path| std::fs::read_dir(folder).expect("folder").flatten().count();

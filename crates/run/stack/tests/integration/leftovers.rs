@@ -357,7 +357,7 @@ fn another_image_of_the_users_on_a_loop_device() {
 
 const MAPPER: [Need; 1] = [Need::DeviceMapper("linear")];
 
-// Nothing on the device tells of it.
+// Nothing on the device shows it.
 #[test]
 fn a_mapping_of_the_users_over_a_leftover_partition() {
     if !can(&MAPPER) {

@@ -11,7 +11,7 @@ use disklab_units::Bytes;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
-/// Makes a stack, writes a file in it, looks at it with `look`, takes it down.
+/// Makes a stack, writes a file in it, looks at it with `look`, tears it down.
 fn made_and_torn_down(
     text: &str,
     drives: usize,

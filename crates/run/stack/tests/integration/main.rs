@@ -1,7 +1,7 @@
 //! Layers on real loop devices, and what is left of them when their owner is killed.
 
 mod arrays;
-mod foreign_arrays;
+mod arrays_of_others;
 mod killed;
 mod killed_arrays;
 mod leftovers;

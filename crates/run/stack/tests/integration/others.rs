@@ -22,7 +22,7 @@ impl LoopFixture {
         self.executor.check(&mount).expect("mount");
     }
 
-    /// Takes down one thing, as if it had been entered last.
+    /// Tears down one thing, as if it had been entered last.
     fn undo(&mut self, undo: Undo) -> Vec<String> {
         let mark = self.ledger.mark();
         self.ledger.enter(undo).expect("enter");

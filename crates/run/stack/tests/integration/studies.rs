@@ -1,4 +1,4 @@
-//! The stacks of all shipped studies are understood and stand on their drives.
+//! The stacks of all shipped studies are valid and fit their drives.
 
 use disklab_stack::Stack;
 use disklab_units::Bytes;

@@ -125,7 +125,7 @@ impl Backend for Aio {
         while from < self.queued.len() {
             let list = &mut self.queued[from..];
             let (count, at) = (list.len() as libc::c_long, list.as_mut_ptr());
-            // SAFETY: the list points to `count` blocks of ours; buffers and files stay
+            // SAFETY: the list points to `count` blocks of this back-end; buffers and files stay
             // until the ends are told; see `queue` of the trait.
             let taken =
                 check(unsafe { libc::syscall(libc::SYS_io_submit, self.context, count, at) });
@@ -145,7 +145,7 @@ impl Backend for Aio {
                 }
                 _ => {
                     // The first of the list is the one that was not taken: io_submit(2).
-                    // SAFETY: it points to a block of ours, which nobody else uses now.
+                    // SAFETY: it points to a block of this back-end, which nothing else uses now.
                     let slot = unsafe { (*list[0]).data } as u32;
                     self.ended.push(Completion { slot, result: -i64::from(errno) });
                     from += 1;
@@ -204,7 +204,7 @@ impl Backend for Aio {
 
 impl Drop for Aio {
     fn drop(&mut self) {
-        // SAFETY: the context is ours. The call waits for what is under way.
+        // SAFETY: the context is this back-end's. The call waits for what is in flight.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
     }
 }

@@ -20,7 +20,7 @@ pub(crate) enum Chosen {
     Asynchronous(Box<dyn Backend>),
 }
 
-/// The interface for `engine`, and a remark where it is not the one asked for.
+/// The interface for `engine`, and a note where it is not the one asked for.
 ///
 /// io_uring gives way to Linux AIO where the kernel has none or forbids it, and
 /// both to `pread` and `pwrite`. fio's `posixaio`, threads of the C library, is

@@ -159,7 +159,7 @@ fn reserve(file: &File, how: Fallocate, size: u64) -> io::Result<()> {
             0 => Ok(()),
             error => Err(io::Error::from_raw_os_error(error)),
         },
-        // Without room, writing would fail as well: that is told now.
+        // Without room, writing would fail as well: that is reported now.
         Fallocate::Native => match allocate(0) {
             Err(e)
                 if matches!(e.raw_os_error(), Some(libc::ENOSPC | libc::EFBIG | libc::EDQUOT)) =>

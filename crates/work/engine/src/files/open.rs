@@ -147,7 +147,7 @@ impl OpenFiles {
     }
 
     /// Opens a file, and closes the one that was opened first where there are too
-    /// many. No I/O may be under way.
+    /// many. No I/O may be in flight.
     pub(crate) fn open(&mut self, file: u32) -> Result<RawFd, EngineError> {
         if self.order.len() >= self.most
             && let Some(oldest) = self.order.pop_front()

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::*;
 use crate::testing::job;
 
-/// A folder beside this program: on a disk, as a rule, where /tmp may be memory.
+/// A directory next to this program: on a disk, as a rule, where /tmp may be memory.
 fn on_disk() -> tempfile::TempDir {
     let program = std::env::current_exe().expect("program");
     tempfile::tempdir_in(program.parent().expect("folder")).expect("temp")

@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-/// Processor time and faults of one thread (getrusage(2), RUSAGE_THREAD).
+/// CPU time and faults of one thread (getrusage(2), RUSAGE_THREAD).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     /// In user space, in nanoseconds.

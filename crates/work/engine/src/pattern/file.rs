@@ -12,7 +12,7 @@ use crate::random::{Random, mix};
 /// kept; beyond, blocks of one length are permuted, which needs no memory.
 ///
 /// Each visits every block once, but where fio meets a visited block it takes the next
-/// free one, so that now and then an I/O lies beside one that was done. Small as that
+/// free one, so that now and then an I/O lies next to one that was done. Small as that
 /// share is, a drive that sorts what it has in its cache notices: with the permutation,
 /// 2,048 random writes to a 64 MiB file were 2.2 percent slower than fio's.
 const MAPPED_BLOCKS: u64 = 1 << 28;

@@ -6,7 +6,7 @@ use crate::random::{Random, mix};
 ///
 /// fio keeps a bit for each block ('random map'); this keeps nothing. It mixes
 /// the bits of the number (odd multipliers and right shifts are bijections on
-/// the numbers of k bits) and goes on until the result lies below n, which
+/// the numbers of k bits) and continues until the result lies below n, which
 /// takes fewer than two rounds on average since 2^k < 2n.
 #[derive(Debug, Clone)]
 pub(crate) struct Permutation {
@@ -87,7 +87,7 @@ mod tests {
                 assert!((mean - 1.0 / 3.0).abs() < 0.04, "{n} {seed}: {mean}");
                 let near = distances.filter(|d| *d == 1).count();
                 assert!((near as u64) < 30, "{n} {seed}: {near}");
-                // Halves and their halves are met evenly in any tenth of the way.
+                // Halves and their halves are visited evenly in any tenth of the way.
                 let tenth = &order[..(n / 10) as usize];
                 let low = tenth.iter().filter(|x| **x < n / 2).count() as f64;
                 let share = low / tenth.len() as f64;

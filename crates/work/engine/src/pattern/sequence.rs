@@ -15,7 +15,7 @@ pub(crate) enum Next {
     /// An I/O.
     Request(Request),
     /// All files are done, but `io_size` asks for more: they begin again.
-    Again,
+    NextPass,
     /// A loop is done. The next call begins another one.
     Done,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Sequence {
     in_pass: u64,
     largest: u64,
     number_ios: u64,
-    /// What lies behind a file's end is done once: passes go on where the last one ended.
+    /// What lies behind a file's end is done once: passes continue where the last one ended.
     appends: bool,
     issued: u64,
     wrapped: Option<u32>,
@@ -190,7 +190,7 @@ impl Sequence {
         }
         let left = self.limit.saturating_sub(self.done);
         if self.more_than_size && left >= self.largest && !idle {
-            return Next::Again;
+            return Next::NextPass;
         }
         self.done = 0;
         Next::Done

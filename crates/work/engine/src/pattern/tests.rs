@@ -24,7 +24,7 @@ fn one_loop(job: &Job, seed: u64) -> Vec<Request> {
     for _ in 0..100_000 {
         match sequence.next(|direction| direction) {
             Next::Request(request) => requests.push(request),
-            Next::Again => {}
+            Next::NextPass => {}
             Next::Done => return requests,
         }
     }
@@ -182,7 +182,7 @@ fn each_direction_has_places_of_its_own_length() {
     assert!((0.45..0.9).contains(&shares), "{shares}");
 }
 
-/// fio takes the next free block where it meets a visited one, so that more lie beside
+/// fio takes the next free block where it meets a visited one, so that more lie next to
 /// others than by chance; a drive's cache makes something of it.
 #[test]
 fn a_visited_block_gives_way_to_the_next_free_one() {

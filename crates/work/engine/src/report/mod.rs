@@ -40,7 +40,7 @@ pub struct JobReport {
     pub group: u32,
     /// The interface that was used, by fio's name: `psync`, `libaio`, `io_uring`.
     pub engine: &'static str,
-    /// I/Os under way at once, as asked.
+    /// I/Os in flight at once, as asked.
     pub depth: u32,
     /// How steady it was, if it has `steadystate_duration`.
     pub steadiness: Option<Steadiness>,
@@ -61,9 +61,9 @@ pub struct JobReport {
     pub commit: Option<Latency>,
     /// Blocks that were read back and compared, and how many were wrong.
     pub verified: (u64, u64),
-    /// Processor time in user space, in nanoseconds.
+    /// CPU time in user space, in nanoseconds.
     pub user_ns: u64,
-    /// Processor time in the kernel, in nanoseconds.
+    /// CPU time in the kernel, in nanoseconds.
     pub system_ns: u64,
     /// Context switches.
     pub context_switches: u64,
@@ -71,7 +71,7 @@ pub struct JobReport {
     pub faults: (u64, u64),
     /// Nanoseconds that it was measured: without `ramp_time`.
     pub elapsed_ns: u64,
-    /// How many I/Os were under way when one was begun: up to 1, 2, 4, 8, 16, 32,
+    /// How many I/Os were in flight when one was begun: up to 1, 2, 4, 8, 16, 32,
     /// 64 and more.
     pub depths: [u64; 7],
     /// Calls by the I/Os that they submitted: 0, up to 4, 8, 16, 32, 64, and more.

@@ -18,7 +18,7 @@ const SLICE: Duration = Duration::from_millis(50);
 /// in io_uring/io_uring.c), so that a drive would get other requests than from fio.
 const LEAN_BATCH: usize = 2;
 
-/// One I/O under way.
+/// One I/O in flight.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     request: Request,
@@ -28,7 +28,7 @@ struct Pending {
     taken_ns: u64,
 }
 
-/// What is under way.
+/// What is in flight.
 struct PendingQueue {
     pending: Vec<Pending>,
     free: Vec<u32>,
@@ -130,7 +130,7 @@ impl Clone<'_> {
         now: &mut u64,
     ) -> Result<Blocked, Failure> {
         // fio hands over one by one unless told otherwise, and so do we: a batch would
-        // make each I/O wait for those beside it.
+        // make each I/O wait for its neighbours.
         let batch = match self.job.depth.batch as usize {
             0 | 1 if pending.lean => LEAN_BATCH,
             batch => batch.max(1),
@@ -350,7 +350,7 @@ impl Clone<'_> {
         Ok(())
     }
 
-    /// Waits for all that is under way, whatever becomes of it.
+    /// Waits for all that is in flight, whatever becomes of it.
     fn land(&mut self, backend: &mut dyn Backend, pending: &mut PendingQueue) {
         loop {
             for end in pending.ends.drain(..).skip(pending.noted) {
@@ -360,7 +360,7 @@ impl Clone<'_> {
             if pending.in_flight() == 0 {
                 return;
             }
-            // A back-end that fails here for good has nothing under way any more, as
+            // A back-end that fails here for good has nothing in flight any more, as
             // far as anybody can tell.
             if backend.reap(1, pending.depth, None, &mut pending.ends).is_err() {
                 return;

@@ -62,7 +62,7 @@ pub(super) enum Step {
     Go(Request),
     /// Nothing before this time of the clock.
     Wait(u64),
-    /// A pass over the files is done, and what is under way has to end first.
+    /// A pass over the files is done, and what is in flight has to end first.
     Pass,
     /// Nothing any more.
     Stop,
@@ -322,7 +322,7 @@ impl<'a> Clone<'a> {
         Ok(Step::Go(request))
     }
 
-    /// A pass is done and nothing is under way: whether there is another one.
+    /// A pass is done and nothing is in flight: whether there is another one.
     ///
     /// # Errors
     /// Where a flush fails, or nothing at all was done.
@@ -363,7 +363,7 @@ impl<'a> Clone<'a> {
     }
 
     /// The descriptor of a file; it is opened where it is not. No other I/O may be
-    /// under way then.
+    /// in flight then.
     #[inline]
     pub(super) fn descriptor(&mut self, file: u32) -> Result<i32, EngineError> {
         match self.files.descriptor(file) {

@@ -59,7 +59,7 @@ impl Clone<'_> {
         }
     }
 
-    /// A pause, where it is time for one. No I/O may be under way. Returns the
+    /// A pause, where it is time for one. No I/O may be in flight. Returns the
     /// time after it.
     pub(super) fn think(&mut self, now: u64) -> u64 {
         let Some(thinker) = &mut self.thinker else { return now };

@@ -27,7 +27,7 @@ pub(super) fn settle(job: &Job, clone: u32, notes: &mut Vec<String>) {
         }
     }
     if let Some(priority) = process.io_priority {
-        // ioprio_set(2): the class stands above bit 13.
+        // ioprio_set(2): the class is above bit 13.
         let class: libc::c_int = match priority.class {
             IoClass::None => 0,
             IoClass::Realtime => 1,
@@ -79,7 +79,7 @@ mod tests {
         let thread = std::thread::spawn(move || {
             let mut notes = Vec::new();
             settle(&job, clone, &mut notes);
-            // SAFETY: a set of processors is plain bits, and ours.
+            // SAFETY: a set of processors is plain bits on this stack.
             let processors = unsafe {
                 let mut set: libc::cpu_set_t = std::mem::zeroed();
                 libc::sched_getaffinity(0, std::mem::size_of_val(&set), &raw mut set);

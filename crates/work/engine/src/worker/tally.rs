@@ -75,7 +75,7 @@ fn by_power(count: usize) -> usize {
 #[derive(Debug)]
 struct Windowed {
     began_ns: u64,
-    /// When the window ends that goes on.
+    /// When the current window ends.
     ends_ns: u64,
     open: [OpenWindow; 2],
     windows: [Windows; 2],
@@ -99,7 +99,7 @@ impl Windowed {
         self.open[usize::from(write)].record(bytes, ns);
     }
 
-    /// Keeps the window that went on; the next one holds a time of the clock.
+    /// Keeps the current window; the next one holds a time of the clock.
     #[cold]
     fn close(&mut self, now_ns: u64) {
         let within = self.ends_ns - 1 - self.began_ns;

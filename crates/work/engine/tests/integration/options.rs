@@ -70,7 +70,7 @@ fn asynchronous_engines_tell_submission_and_fill_their_depth() {
 }
 
 #[test]
-fn a_lean_site_saves_the_call_that_tells_submission() {
+fn a_lean_context_saves_the_call_that_tells_submission() {
     let folder = tempfile::tempdir().expect("temp");
     let context = JobContext { lean: true, ..JobContext::new(folder.path(), 1) };
     let text = "[r]\nioengine=io_uring\niodepth=4\nrw=randread\nbs=4k\nsize=1m\n";
@@ -301,7 +301,7 @@ fn a_rate_that_is_missed_ends_the_job() {
 
 #[test]
 fn thinking_takes_its_time() {
-    // Asynchronously, what is under way ends before the pause and counts, too.
+    // Asynchronously, what is in flight ends before the pause and counts, too.
     for (engine, pauses) in [("psync", 3), ("io_uring\niodepth=4", 2)] {
         let (_folder, report) = run_text(&format!(
             "[r]\nioengine={engine}\nrw=read\nbs=4k\nsize=64k\nthinktime=5000\nthinktime_blocks=4\n\

@@ -81,7 +81,7 @@ impl<'env> Worker<'_, 'env> {
         }
     }
 
-    /// A random place for `size` bytes.
+    /// A random offset for `size` bytes.
     fn random_place(
         &mut self,
         flowop: &Flowop,
@@ -102,7 +102,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(random_offset(rng, extent, size))
     }
 
-    /// Filebench draws a place in the thread's memory for each of these; ours has no
+    /// Filebench draws a place in the thread's memory for each of these; disklab's has no
     /// such memory, but the numbers that follow must be the same.
     fn draw_memory_place(&mut self, size: u64) {
         if self.shared.options.compat_rng {
@@ -212,7 +212,7 @@ impl<'env> Worker<'_, 'env> {
             _ => target.set.size(target.entry),
         };
         let piece = if size == 0 { length } else { size };
-        // Filebench goes on where the file stands, and writes whole pieces only.
+        // Filebench continues where the file stands, and writes whole pieces only.
         let (begin, length) = if strict {
             let whole = length.div_ceil(piece.max(1)).saturating_mul(piece);
             (target.position, if length > piece { whole } else { length })
@@ -239,7 +239,7 @@ impl<'env> Worker<'_, 'env> {
             (true, true) => upstream_offset(&mut self.place.rng, size, 1),
             (true, false) => (random_offset(&mut self.place.rng, size, 1) + 1).min(size),
         };
-        // Whoever takes the end moves it: appends never overlap.
+        // Taking the end moves it: appends never overlap.
         let end = target.set.length(target.entry).fetch_add(size, Ordering::AcqRel);
         if size > 0 {
             let part = Part { stream: target.entry as u64, offset: end, length: size };

@@ -56,7 +56,7 @@ impl<'env> Worker<'_, 'env> {
         if due <= self.edge {
             return self.count_here(flowop);
         }
-        self.shared.gate.sleep_until(due);
+        self.shared.control.sleep_until(due);
         self.count(flowop, 0);
     }
 
@@ -127,7 +127,7 @@ impl<'env> Worker<'_, 'env> {
             let now = left.min(STORES);
             store(&mut byte, now);
             left -= now;
-            if left > 0 && self.shared.gate.now() >= self.shared.gate.end() {
+            if left > 0 && self.shared.control.now() >= self.shared.control.end() {
                 break;
             }
         }
@@ -138,7 +138,7 @@ impl<'env> Worker<'_, 'env> {
     pub(super) fn delay(&mut self, flowop: &Flowop, value: &Value) -> Done {
         let seconds = value.draw(&mut self.place.rng);
         let until = self.edge.saturating_add(seconds.saturating_mul(SECOND_NS));
-        self.shared.gate.sleep_until(until);
+        self.shared.control.sleep_until(until);
         self.count(flowop, 0);
         Ok(())
     }
@@ -153,7 +153,7 @@ impl<'env> Worker<'_, 'env> {
     pub(super) fn block(&mut self, flowop: &Flowop) -> Done {
         let own = self.place.signals.get(flowop.row).copied().flatten();
         if let Some(signal) = own.and_then(|own| self.shared.signals[flowop.row].get(own)) {
-            signal.block(self.shared.options.strict, &self.shared.gate);
+            signal.block(self.shared.options.strict, &self.shared.control);
         }
         self.count(flowop, 0);
         Ok(())
@@ -171,7 +171,7 @@ impl<'env> Worker<'_, 'env> {
         let count = value.draw(&mut self.place.rng);
         let own = self.place.signals.get(flowop.row).copied().flatten();
         if let Some(signal) = own.and_then(|own| self.shared.signals[flowop.row].get(own)) {
-            signal.take(count, &self.shared.gate);
+            signal.take(count, &self.shared.control);
         }
         self.count(flowop, 0);
         Ok(())
@@ -186,7 +186,7 @@ impl<'env> Worker<'_, 'env> {
     ) -> Done {
         for signal in self.shared.signals.get(target).into_iter().flatten() {
             let count = value.draw(&mut self.place.rng);
-            signal.post(count, blocking, &self.shared.gate);
+            signal.post(count, blocking, &self.shared.control);
         }
         self.count(flowop, 0);
         Ok(())

@@ -16,8 +16,8 @@ use disklab_wml::{Action, Flowop, Quit, SLOTS, Thread};
 use crate::aio::{Aio, Owner};
 use crate::fileset::Set;
 use crate::filler::{Filler, Scratch};
-use crate::gate::{Cause, Gate, Signal};
 use crate::pace::Events;
+use crate::run_control::{Cause, RunControl, Signal};
 use crate::series;
 use crate::sink::Sink;
 use crate::tally::{Counted, Tally};
@@ -49,7 +49,7 @@ pub(crate) type Done = Result<(), End>;
 pub(crate) struct Shared<'a> {
     pub options: &'a Options,
     pub quit: Quit,
-    pub gate: Gate,
+    pub control: RunControl,
     pub events: &'a Events,
     pub sets: &'a [Set],
     pub filler: &'a Filler,
@@ -97,7 +97,7 @@ pub(crate) struct Worker<'scope, 'env> {
     tallies: Vec<Tally>,
     own: series::Own,
     slots: Vec<Slot>,
-    /// `opennext`: which slot was last, and where its picks go on.
+    /// `opennext`: which slot was last, and where its picks continue.
     last_slot: usize,
     next_entries: Vec<usize>,
     /// By flowop: what it remembers from turn to turn.
@@ -141,23 +141,23 @@ impl<'scope, 'env> Worker<'scope, 'env> {
 
     /// Runs to the end; returns what was counted, row by row.
     pub fn run(mut self) -> Vec<Counted> {
-        self.edge = self.shared.gate.ready();
-        self.begin = self.shared.gate.begin();
-        let gate = &self.shared.gate;
+        self.edge = self.shared.control.ready();
+        self.begin = self.shared.control.begin();
+        let control = &self.shared.control;
         match (self.rounds(), self.shared.quit) {
             (End::Over, _) => {}
             (End::Failed(why), _) | (End::NoFile(why), Quit::Timeout) => {
-                gate.stop(Cause::Early(why));
+                control.stop(Cause::Early(why));
             }
             (End::Finished, Quit::Timeout | Quit::FirstDone) | (_, Quit::FirstDone) => {
-                gate.stop(Cause::Finished);
+                control.stop(Cause::Finished);
             }
             (End::Finished | End::NoFile(_), Quit::AllDone) => {}
         }
-        gate.done();
+        control.done();
         self.own.end(&self.shared.series);
         if let Err(error) = self.owner.wait() {
-            gate.stop(Cause::Early(format!("an asynchronous write failed: {error}")));
+            control.stop(Cause::Early(format!("an asynchronous write failed: {error}")));
         }
         self.close_all();
         self.tallies.iter_mut().map(Tally::take).collect()
@@ -187,14 +187,14 @@ impl<'scope, 'env> Worker<'scope, 'env> {
         Ok(())
     }
 
-    /// Whether the run goes on.
+    /// Whether the run continues.
     fn proceed(&mut self) -> Done {
         self.blind += 1;
         if self.blind >= BLIND {
             self.blind = 0;
-            self.edge = self.edge.max(self.shared.gate.now());
+            self.edge = self.edge.max(self.shared.control.now());
         }
-        if self.edge >= self.shared.gate.end() { Err(End::Over) } else { Ok(()) }
+        if self.edge >= self.shared.control.end() { Err(End::Over) } else { Ok(()) }
     }
 
     fn once(&mut self, flowop: &'env Flowop) -> Done {
@@ -250,7 +250,7 @@ impl<'scope, 'env> Worker<'scope, 'env> {
 
     /// Looks at the clock: what comes next begins now.
     fn look(&mut self) {
-        self.edge = self.shared.gate.now();
+        self.edge = self.shared.control.now();
         self.blind = 0;
     }
 
@@ -278,7 +278,7 @@ impl<'scope, 'env> Worker<'scope, 'env> {
             }
             process.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
-        if now >= self.begin && now <= self.shared.gate.end() {
+        if now >= self.begin && now <= self.shared.control.end() {
             tally.measure(bytes, ns);
             if io {
                 self.own.count(now - self.begin, bytes, ns, &self.shared.series);

@@ -23,7 +23,7 @@ pub(super) struct Open {
     pub fd: Arc<OwnedFd>,
     pub set: FilesetId,
     pub entry: usize,
-    /// Where sequential reads and writes go on.
+    /// Where sequential reads and writes continue.
     pub position: u64,
     /// Whether this thread has removed it meanwhile.
     pub removed: bool,

@@ -166,7 +166,7 @@ fn files_are_created_and_deleted_in_turn() {
 
 #[test]
 fn an_open_file_is_not_deleted_and_filebench_does_not_count_that() {
-    // Filebench goes on; here a thread that finds no file is done.
+    // Filebench continues; here a thread that finds no file is done.
     for (options, ends) in both().into_iter().zip([0, 1]) {
         let folder = folder();
         let text = script(

@@ -50,7 +50,7 @@ fn a_warm_up_is_not_counted() {
 
 #[test]
 fn counts_and_bytes_end_a_run() {
-    for (flowop, at_least, per_turn) in [
+    for (flowop, at_least, per_iteration) in [
         ("flowop finishoncount name=end,value=30", 30, 1),
         ("flowop finishoncount name=end,value=30,target=stat", 30, 1),
     ] {
@@ -58,7 +58,7 @@ fn counts_and_bytes_end_a_run() {
             let folder = folder();
             let text = script(SET, &format!("{STAT} {flowop}"));
             let measured = measure(folder.path(), &text, &options);
-            assert_eq!(row(&measured, "stat").0, at_least * per_turn, "{flowop}");
+            assert_eq!(row(&measured, "stat").0, at_least * per_iteration, "{flowop}");
         }
     }
     let folder = folder();

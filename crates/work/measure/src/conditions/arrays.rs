@@ -8,7 +8,7 @@ use crate::block::BlockDevice;
 use crate::mounts::{Mount, mounts};
 use crate::{SystemRoot, Watched, btrfs_families};
 
-/// The arrays that stand on the same drives as the watched ones, md and Btrfs.
+/// The arrays that are built on the same drives as the watched ones, md and Btrfs.
 /// (Kernel: Documentation/admin-guide/md.rst, `degraded`;
 /// Documentation/ABI/testing/sysfs-fs-btrfs, `devinfo/DEVID/missing`.)
 pub(super) fn arrays(root: &SystemRoot, watched: &[Watched]) -> Vec<ArrayState> {
@@ -52,7 +52,7 @@ fn bottoms(device: &BlockDevice, mounts: &[Mount]) -> BTreeSet<String> {
     below.iter().chain([device]).chain(&slaves).map(|d| d.whole().name().to_owned()).collect()
 }
 
-/// All devices that a device stands on, loop devices among them, which
+/// All devices that a device is built on, loop devices among them, which
 /// [`BlockDevice::bottom`] looks through.
 fn all_below(device: &BlockDevice) -> Vec<BlockDevice> {
     let mut found: Vec<BlockDevice> = Vec::new();

@@ -1,4 +1,4 @@
-//! Upkeep that the kernel or an administrator runs on arrays and file systems.
+//! Background maintenance that the kernel or an administrator runs on arrays and file systems.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The clock: what it is made of, and whether it was set or stood still meanwhile.
+//! The clock: what it is made of, and whether it was set or stopped meanwhile.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ impl ClockMark {
     fn until(&self, later: &Self) -> Clock {
         let steady = later.steady - self.steady;
         let slept = later.with_sleep - self.with_sleep - steady;
-        // The time of day goes on while the machine sleeps.
+        // The time of day advances while the machine sleeps.
         let stepped = later.day - self.day - steady - slept;
         let milliseconds = |ns: i128| {
             let whole = if ns.unsigned_abs() < GRAIN.as_nanos() { 0 } else { ns / 1_000_000 };
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_and_sleep_are_told_apart() {
+    fn steps_and_sleep_are_distinguished() {
         let start = mark(1000 * SECOND, 10 * SECOND, 10 * SECOND);
         let even = start.until(&mark(1060 * SECOND + 900, 70 * SECOND, 70 * SECOND + 50));
         assert_eq!(even, Clock { elapsed_ms: 60_000, ..Clock::default() });

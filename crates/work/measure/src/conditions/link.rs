@@ -7,7 +7,7 @@ use disklab_sample::Link;
 use crate::SystemRoot;
 use crate::block::BlockDevice;
 
-/// The link that a drive hangs on; none where sysfs does not tell.
+/// The link that a drive is attached to; none where sysfs does not tell.
 pub(super) fn link(root: &SystemRoot, device: &BlockDevice) -> Option<Link> {
     let place = device.whole().attribute_path("device").canonicalize().ok()?;
     pcie(&place).or_else(|| sata(root, &place)).or_else(|| usb(&place))

@@ -38,7 +38,7 @@ pub struct ConditionsWatch {
 }
 
 impl ConditionsWatch {
-    /// Reads what is to be had before the workload prepares its files. `traits` are
+    /// Reads what is available before the workload prepares its files. `traits` are
     /// what a bench knows of its drives, by their names; of others, drives are asked
     /// through `executor`, where one is given.
     pub fn start(
@@ -68,7 +68,7 @@ impl ConditionsWatch {
         }
     }
 
-    /// Reads what is to be had when the workload has ended and its files are still
+    /// Reads what is available when the workload has ended and its files are still
     /// there. ZFS is asked through `executor`.
     pub fn finish(
         mut self,

@@ -1,4 +1,4 @@
-//! The clock: what it is made of, and whether it was set or stood still meanwhile.
+//! The clock: what it is made of, and whether it was set or stopped meanwhile.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Upkeep by ext4's thread that writes inode tables, as it is named in
+//! Background maintenance by ext4's thread that writes inode tables, as it is named in
 //! [`Conditions::background`](super::Conditions).
 
 /// ext4's thread writes inode tables of the file system that is measured.

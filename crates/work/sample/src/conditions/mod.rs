@@ -24,7 +24,7 @@ pub use power::Power;
 pub use space::{FileData, Space};
 
 /// What held around a cell's workload, its preparation included. What is absent was
-/// not to be had: it says nothing.
+/// not available: it says nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Conditions {
@@ -46,7 +46,7 @@ pub struct Conditions {
     /// Limits of disklab's own control group, such as `io.max 8:0 rbps=1048576`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<String>,
-    /// Upkeep that ran as the workload started or when it had ended, such as
+    /// Background maintenance that ran as the workload started or when it had ended, such as
     /// `resync of md0`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<String>,

@@ -21,7 +21,7 @@ pub struct Pool {
     /// the stack made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<String>,
-    /// A scrub or resilver that goes on.
+    /// A scrub or resilver in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_work: Option<String>,
 }

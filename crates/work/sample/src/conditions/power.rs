@@ -15,7 +15,7 @@ pub struct Power {
 }
 
 impl Power {
-    /// Whether nothing was to be had.
+    /// Whether nothing was available.
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
     }

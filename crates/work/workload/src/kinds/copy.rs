@@ -31,7 +31,7 @@ pub(super) const COPY_KIND: WorkloadKind = WorkloadKind {
     fields: &[
         ("size", "size of the file, or of all files of the tree together; scaled"),
         ("files", "number of files; more than 1 make a tree; scaled, their mean size stays"),
-        ("folders", "number of directories they are in [default: one per 100 files]"),
+        ("directories", "number of directories they are in [default: one per 100 files]"),
         ("content", "'random' (default) or 'zeros'"),
         ("sync", "whether the time includes `sync -f` after each step (default false)"),
         ("reflink", "'never' (default) or 'auto': whether cp may share the data"),
@@ -60,7 +60,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
         return Err(size_node.error("`size`: there is nothing to copy"));
     }
     let files = fields.integer("files", 1..=10_000_000)?;
-    let folders = fields.integer("folders", 1..=1_000_000)?;
+    let folders = fields.integer("directories", 1..=1_000_000)?;
     let content = fields.choice("content", &Content::WORDS)?.unwrap_or_default();
     let sync = fields.boolean("sync")?.unwrap_or(false);
     let reflink = fields.choice("reflink", &[("never", "never"), ("auto", "auto")])?;
@@ -72,7 +72,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
         (None, Some(_)) => {
             return Err(spec
                 .body
-                .error("`folders` goes with more than one of `files`, which make a tree"));
+                .error("`directories` goes with more than one of `files`, which make a tree"));
         }
         (Some(files), folders) => {
             let tree = Tree::scaled(files, folders, size, scale);
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn a_tree_is_copied_and_removed() {
         let folder = tempfile::tempdir().expect("temp");
-        let body = "size = '1 MB'\nfiles = 200\nfolders = 5";
+        let body = "size = '1 MB'\nfiles = 200\ndirectories = 5";
         let workload = read("copy", body, 0.5).expect("valid");
         let ran = run_in(&*workload, folder.path(), None).expect("ran");
         let figure = &ran.steps[0].figures[0];
@@ -301,7 +301,7 @@ mod tests {
     fn wrong_fields_are_errors() {
         for (body, part) in [
             ("", "needs a field 'size'"),
-            ("size = '1 MB'\nfolders = 3", "goes with more than one"),
+            ("size = '1 MB'\ndirectories = 3", "goes with more than one"),
             ("size = 0", "nothing to copy"),
             ("size = '1 MB'\nfiles = 0", "from 1"),
             ("size = '1 MB'\nreflink = 'always'", "'never' or 'auto'"),

@@ -30,7 +30,7 @@ const HEADER: Bytes = Bytes(128 << 10);
 /// The calendar of the library: months of 28 days, from this year on.
 const FIRST_YEAR: u64 = 2024;
 
-/// What is made safe, and when.
+/// What is made durable, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sync {
     /// Each file, before the next one is written.

@@ -27,7 +27,7 @@ pub(super) const RSYNC: WorkloadKind = WorkloadKind {
     fields: &[
         ("size", "size of all files together; scaled"),
         ("files", "number of files; scaled, their mean size stays"),
-        ("folders", "number of directories they are in [default: one per 100 files]"),
+        ("directories", "number of directories they are in [default: one per 100 files]"),
         ("compressible", "what compression would save of the data, in percent (default 0)"),
         ("changed", "share of the files that change before the last copy, in percent (default 10)"),
         ("whole-file", "false: parts of changed files are copied, --no-whole-file (default true)"),
@@ -61,7 +61,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
         .ok()
         .filter(|files| (1..=10_000_000).contains(files))
         .ok_or_else(|| files_node.error("`files`: expected an integer from 1 to 10000000"))?;
-    let folders = fields.integer("folders", 1..=1_000_000)?;
+    let directories = fields.integer("directories", 1..=1_000_000)?;
     let compressible = fields.integer("compressible", 0..=99)?.unwrap_or(0);
     let changed = fields.integer("changed", 0..=100)?.unwrap_or(10);
     let whole_file = fields.boolean("whole-file")?.unwrap_or(true);
@@ -69,7 +69,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
     fields.finish()?;
     let share = |percent| Share::percent(u32::try_from(percent).unwrap_or(100));
     Ok(Box::new(Rsync {
-        tree: Tree::scaled(files, folders, size, context.scale),
+        tree: Tree::scaled(files, directories, size, context.scale),
         compressible: share(compressible),
         changed: share(changed),
         whole_file,
@@ -135,7 +135,7 @@ impl Workload for Rsync {
         let on_disk = self.tree.size + Bytes::kib(8).saturating_mul(files);
         let changed = Bytes((self.tree.size.0 as f64 * self.changed.part()) as u64);
         let changed_files = self.changed.of(usize::try_from(files).unwrap_or(usize::MAX)) as u64;
-        // A changed file is written beside the old one, which goes when it is done;
+        // A changed file is written next to the old one, which goes when it is done;
         // but file systems that copy on write may keep both for a while.
         let space = on_disk.saturating_mul(2) + changed.saturating_mul(2);
         Cost {
@@ -173,12 +173,12 @@ impl Workload for Rsync {
     fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
         let mut corpus = self.corpus(context)?;
         corpus.write(&context.directory.join(SOURCE), &context.executor.interrupt)?;
-        let Tree { files, folders, size } = self.tree;
+        let Tree { files, folders: directories, size } = self.tree;
         let scaled = if self.scaled { "scaled to " } else { "" };
         context.note(
             "rsync",
             format!(
-                "{scaled}{files} files, {size} together, in {folders} directories; their sizes spread \
+                "{scaled}{files} files, {size} together, in {directories} directories; their sizes spread \
                  evenly in their logarithm, up to 128 times the smallest"
             ),
         );
@@ -232,7 +232,7 @@ mod tests {
         for whole_file in [true, false] {
             let folder = tempfile::tempdir().expect("temp");
             let body = format!(
-                "size = '4 MB'\nfiles = 400\nfolders = 4\ncompressible = 50\nchanged = 5\n\
+                "size = '4 MB'\nfiles = 400\ndirectories = 4\ncompressible = 50\nchanged = 5\n\
                  whole-file = {whole_file}"
             );
             let workload = read("rsync", &body, 0.5).expect("valid");

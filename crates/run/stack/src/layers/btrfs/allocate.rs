@@ -18,7 +18,7 @@ pub(super) const RESERVED: Bytes = Bytes::mib(1);
 /// apart that are equal.
 const CLOSE: f64 = 1.0;
 
-/// How much data fits on devices of these sizes beside the first metadata
+/// How much data fits on devices of these sizes next to the first metadata
 /// chunk, and how many bytes go to each device per byte of data, on average
 /// until all is full.
 pub(super) fn allocate(sizes: &[Bytes], data: Profile, metadata: Profile) -> (Bytes, Vec<f64>) {

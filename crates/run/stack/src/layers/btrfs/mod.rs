@@ -239,7 +239,7 @@ impl Layer for Btrfs {
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let devices = devices(self.name, below)?;
         let point = MountPoint::new(context)?;
-        // mkfs refuses a UUID that stands in blkid's cache, which may be
+        // mkfs refuses a UUID that is in blkid's cache, which may be
         // seconds behind; without a cache it looks at the devices.
         let mut mkfs = Invocation::new("mkfs.btrfs")
             .env("BLKID_FILE", "/dev/null")

@@ -16,9 +16,9 @@ pub(crate) enum Level {
     Raid1,
     /// Striped, parity on the last member.
     Raid4,
-    /// Striped, parity on all members in turn.
+    /// Striped, parity distributed over all members.
     Raid5,
-    /// Striped, two parities on all members in turn.
+    /// Striped, two parities distributed over all members.
     Raid6,
     /// Striped, with this many copies of each chunk.
     Raid10(u32),
@@ -113,7 +113,7 @@ impl Level {
         let count = members.len() as u64;
         let n = members.len() as f64;
         let (size, shares) = match self {
-            // md's raid0 goes on with fewer members where small ones are full,
+            // md's raid0 continues with fewer members where small ones are full,
             // so it holds as much as linear (md(4), 'RAID0').
             Self::Linear | Self::Raid0 => {
                 let total: Bytes = room.iter().copied().sum();

@@ -14,7 +14,7 @@ use super::{Md, Resync};
 use crate::udev::nap;
 use crate::{LayerContext, StackError};
 
-/// In KiB/s, beyond any drive: the kernel's own limits of 1 MB/s beside other
+/// In KiB/s, beyond any drive: the kernel's own limits of 1 MB/s alongside other
 /// I/O and 200 MB/s without would make the wait longer for nothing.
 const UNLIMITED: &str = "10000000";
 
@@ -81,7 +81,7 @@ fn set(files: &[PathBuf], value: &str) -> Result<(), StackError> {
 enum Progress {
     Done,
     AtWork,
-    /// Nothing is going on, but members are missing or not in step.
+    /// Nothing is running, but members are missing or not in step.
     Idle,
 }
 

@@ -206,7 +206,7 @@ mod tests {
     const POOL: &[Owner] = &[Owner::Pool, Owner::FileSystem, Owner::Both];
 
     #[test]
-    fn pool_and_data_set_are_told_apart() {
+    fn pool_and_data_set_are_distinguished() {
         let properties =
             Properties::parse(&spec("zfs[ashift=12,lz4,recordsize=1M,atime=off]"), &[], POOL);
         assert_eq!(

@@ -91,7 +91,7 @@ fn mounts_of(node: &Path, folder: &Path) -> Result<Vec<Obstacle>, StackError> {
         .collect())
 }
 
-/// Whether an array or mapping is one of ours.
+/// Whether an array or mapping is one of disklab's.
 fn is_own(name: &str, marks: &Marks, context: &TeardownContext<'_>) -> bool {
     let folder = Path::new("/sys/class/block").join(name);
     if folder.join("md").is_dir() {

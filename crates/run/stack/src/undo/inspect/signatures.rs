@@ -46,7 +46,7 @@ impl Signature {
         Self { kind, uuid, label, ..Self::default() }
     }
 
-    /// Whether it is one of ours, apart from partition tables.
+    /// Whether it is one of disklab's, apart from partition tables.
     pub(super) fn is_own(&self, on: &Path, marks: &Marks) -> bool {
         match self.kind.as_str() {
             "DM_integrity" => marks.has_integrity_on(on),

@@ -61,7 +61,7 @@ pub struct LoopFixture {
     number: u32,
 }
 
-static RIGS: AtomicU32 = AtomicU32::new(0);
+static FIXTURES: AtomicU32 = AtomicU32::new(0);
 
 impl LoopFixture {
     /// `count` sparse drives.
@@ -71,7 +71,7 @@ impl LoopFixture {
         let state = folder.path().join("state");
         let ledger = Ledger::open(&state).expect("ledger");
         let (drives, notes) = (Vec::new(), Vec::new());
-        let number = RIGS.fetch_add(1, Ordering::Relaxed);
+        let number = FIXTURES.fetch_add(1, Ordering::Relaxed);
         let mut fixture = Self { folder, state, executor, ledger, drives, notes, number };
         for number in 1..=count {
             let drive = fixture.attach(&format!("drive{number}"), size);
@@ -123,7 +123,7 @@ impl LoopFixture {
         made
     }
 
-    /// Takes down all above `mark`, which must succeed.
+    /// Tears down all above `mark`, which must succeed.
     pub fn tear_down_to(&mut self, mark: usize) {
         let errors = self.ledger.tear_down_to(mark, &self.executor);
         assert!(errors.is_empty(), "{errors:?}");

@@ -48,7 +48,7 @@ pub(super) fn borg(context: &WorkContext<'_>, command: &str) -> Invocation {
         borg = borg.env(variable, &folder.display().to_string());
     }
     if context.simulated {
-        // A processor's time costs nothing there, and this is all it takes.
+        // CPU time is free there, and this is all it takes.
         borg = borg.env("BORG_SELFTEST", "disabled");
         for (variable, value) in MALLOC {
             borg = borg.env(variable, value);

@@ -24,14 +24,14 @@ enum Origin {
     /// there is room for any size.
     #[default]
     Stream,
-    /// In a folder beside the repository, on the same stack.
-    Beside,
+    /// In a directory next to the repository, on the same stack.
+    SameStack,
 }
 
 /// What is done with the last copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Restore {
-    /// It is written to a folder beside the repository.
+    /// It is written to a directory next to the repository.
     #[default]
     Folder,
     /// It is read and unpacked, and not written.
@@ -61,10 +61,13 @@ pub(super) const BACKUP: WorkloadKind = WorkloadKind {
         ("compressed", "what compression leaves of it (default: all); scaled"),
         ("deduplicated", "what deduplication leaves of that (default: all); scaled"),
         ("files", "number of files (default: one for each MiB, at least 100); scaled"),
-        ("folders", "number of directories they are in [default: one per 100 files]"),
+        ("directories", "number of directories they are in [default: one per 100 files]"),
         ("copies", "how often it is backed up (default 1)"),
         ("changed", "share of the files that change between copies, in percent (default 0)"),
-        ("source", "'stream' (default: made while Borg reads it) or 'beside' (on the same stack)"),
+        (
+            "source",
+            "'stream' (default: made while Borg reads it) or 'same-stack' (a directory next to the repository)",
+        ),
         ("compression", "as `borg create --compression` has it (default 'lz4')"),
         ("encryption", "'none' (default), 'repokey' or 'repokey-blake2'"),
         ("restore", "'folder' (default: next to the repository), 'discard' or 'not'"),
@@ -104,11 +107,11 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
     let compressed = less(size, "compressed", fields.take("compressed"))?;
     let deduplicated = less(compressed, "deduplicated", fields.take("deduplicated"))?;
     let files = fields.integer("files", 1..=100_000_000)?;
-    let folders = fields.integer("folders", 1..=1_000_000)?;
+    let folders = fields.integer("directories", 1..=1_000_000)?;
     let copies = fields.integer("copies", 1..=1000)?.unwrap_or(1);
     let changed = fields.integer("changed", 0..=100)?.unwrap_or(0);
-    let origin =
-        fields.choice("source", &[("stream", Origin::Stream), ("beside", Origin::Beside)])?;
+    let origin = fields
+        .choice("source", &[("stream", Origin::Stream), ("same-stack", Origin::SameStack)])?;
     let compression = match fields.take("compression") {
         None => "lz4".to_owned(),
         Some(node) => {
@@ -229,27 +232,27 @@ impl Workload for Backup {
         let repository = kept + Bytes(kept.0 / 50) + lists + EMPTY;
         // Small files take at least a block of 4 KiB and an inode each.
         let on_disk = size + Bytes::kib(8).saturating_mul(files);
-        let beside = self.origin == Origin::Beside;
+        let same_stack = self.origin == Origin::SameStack;
         let times = |yes: bool| u64::from(yes);
         let folder = self.restore == Restore::Folder;
-        let trees = on_disk.saturating_mul(times(beside) + times(folder));
+        let trees = on_disk.saturating_mul(times(same_stack) + times(folder));
         let restores = times(self.restore != Restore::Not);
         let checks = times(self.check != Check::Not);
         let changed = Bytes((size.0 as f64 * self.changed.part()) as u64);
-        let rewritten = changed.saturating_mul(times(beside) * self.copies.saturating_sub(1));
-        // Beside the repository, Borg knows unchanged files by their times.
-        let copied = if beside { size + rewritten } else { size.saturating_mul(self.copies) };
+        let rewritten = changed.saturating_mul(times(same_stack) * self.copies.saturating_sub(1));
+        // Next to the repository, Borg knows unchanged files by their times.
+        let copied = if same_stack { size + rewritten } else { size.saturating_mul(self.copies) };
         let computed = copied.0 + size.0 * restores;
         Cost {
             space: repository + trees,
             // Every page has some random bytes, and what repeats lies far apart.
             content: repository + trees,
-            prewrite: if beside { size + rewritten } else { Bytes::ZERO },
+            prewrite: if same_stack { size + rewritten } else { Bytes::ZERO },
             sequential_read: kept.saturating_mul(restores + checks)
-                + if beside { copied } else { Bytes::ZERO },
+                + if same_stack { copied } else { Bytes::ZERO },
             sequential_write: repository + size.saturating_mul(times(folder)),
             // Files are found, read and created one by one.
-            seeks: files.saturating_mul(times(beside) * self.copies + times(folder)),
+            seeks: files.saturating_mul(times(same_stack) * self.copies + times(folder)),
             fixed_seconds: computed as f64 / BYTES_PER_SECOND
                 + START_SECONDS * (self.copies + restores + checks) as f64,
             ..Cost::default()

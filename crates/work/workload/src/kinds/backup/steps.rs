@@ -20,7 +20,7 @@ const RESTORED: &str = "restored";
 pub(super) const NAMES: [&str; 4] = [SOURCE, REPOSITORY, BASE, RESTORED];
 
 impl Backup {
-    /// Makes the repository, and the tree where it lies beside it.
+    /// Makes the repository, and the tree where it lies next to it.
     pub(super) fn make_repository(
         &self,
         context: &mut WorkContext<'_>,
@@ -30,7 +30,7 @@ impl Backup {
             .arg(REPOSITORY)
             .save_as("borg-init");
         context.executor.check(&init)?;
-        if self.origin == Origin::Beside {
+        if self.origin == Origin::SameStack {
             // Made again by `run`, with the same content.
             let mut corpus = self.corpus(context)?;
             corpus.write(&context.directory.join(SOURCE), &context.executor.interrupt)?;
@@ -61,7 +61,7 @@ impl Backup {
                      and `borg import-tar`; so Borg reads all of it for every copy, as where it \
                      does not know the files by their times"
                 }
-                Origin::Beside => {
+                Origin::SameStack => {
                     "the tree lies next to the repository, so that the drives read it while they \
                      write the copy; Borg knows files that did not change by their times, and \
                      does not read them again"
@@ -104,7 +104,7 @@ impl Backup {
                 let (files, size) = corpus.change(self.changed);
                 let name = copy_name(number);
                 context.note("backup", format!("{files} files, {size}, changed before {name}"));
-                if self.origin == Origin::Beside {
+                if self.origin == Origin::SameStack {
                     corpus.write(&context.directory.join(SOURCE), &context.executor.interrupt)?;
                 }
             }
@@ -127,7 +127,7 @@ impl Backup {
         let name = copy_name(number);
         let command = match self.origin {
             Origin::Stream => "import-tar",
-            Origin::Beside => "create",
+            Origin::SameStack => "create",
         };
         let program = borg(context, command)
             .arg(format!("--compression={}", self.compression))
@@ -138,13 +138,13 @@ impl Backup {
                 Origin::Stream => {
                     executor.check_fed(&program.arg("-"), |to| corpus.write_tar(to))?
                 }
-                Origin::Beside => executor.check(&program.arg(SOURCE))?,
+                Origin::SameStack => executor.check(&program.arg(SOURCE))?,
             };
             Ok(outcome(&finished, Direction::Write, size, Some(files)))
         })
     }
 
-    /// Notes what Borg stored, beside what was asked for.
+    /// Notes what Borg stored, and what was asked for.
     fn tell_stored(
         &self,
         context: &mut WorkContext<'_>,

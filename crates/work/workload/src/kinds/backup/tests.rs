@@ -26,7 +26,7 @@ fn the_studys_ratios_come_out() {
     }
     let folder = tempfile::tempdir().expect("temp");
     let body = "size = '901.92 GB'\ncompressed = '639.69 GB'\ndeduplicated = '515.84 GB'\n\
-                copies = 2\nfiles = 10000000\nfolders = 3";
+                copies = 2\nfiles = 10000000\ndirectories = 3";
     let workload = read("backup", body, 0.00004).expect("valid");
     let ran = run_in(&*workload, folder.path(), None).expect("ran");
     let names: Vec<_> = ran.steps.iter().map(|s| s.name.as_str()).collect();
@@ -76,7 +76,7 @@ fn a_changed_tree_is_copied_from_next_to() {
     }
     let folder = tempfile::tempdir().expect("temp");
     let body = "size = '10 MB'\ncompressed = '5 MB'\ndeduplicated = '4 MB'\ncopies = 3\n\
-                changed = 20\nsource = 'beside'\nfiles = 100\nrestore = 'discard'\n\
+                changed = 20\nsource = 'same-stack'\nfiles = 100\nrestore = 'discard'\n\
                 check = 'data'\ncompression = 'zstd,3'\nencryption = 'repokey-blake2'";
     let workload = read("backup", body, 1.0).expect("valid");
     let ran = run_in(&*workload, folder.path(), None).expect("ran");
@@ -99,8 +99,8 @@ fn programs_are_named_and_cost_is_reported() {
     assert_eq!(cost.prewrite, Bytes::ZERO);
     // The repository and what is restored.
     assert!((1_500_000_000..1_600_000_000).contains(&cost.space.0), "{cost:?}");
-    let beside = read("backup", "size = '1 GB'\nsource = 'beside'\nrestore = 'not'", 1.0);
-    let cost = beside.expect("valid").cost();
+    let same_stack = read("backup", "size = '1 GB'\nsource = 'same-stack'\nrestore = 'not'", 1.0);
+    let cost = same_stack.expect("valid").cost();
     assert_eq!(cost.prewrite, Bytes(1_000_000_000));
     assert!((2_000_000_000..2_100_000_000).contains(&cost.space.0), "{cost:?}");
 }
@@ -118,7 +118,7 @@ fn wrong_fields_are_errors() {
         ("size = '1 TB'\ncompressed = '1 GB'\ndeduplicated = '2 GB'", "is more than"),
         ("size = '1 TB'\ndeduplicated = 0", "nothing would be left"),
         ("size = '1 TB'\ncompression = 'zstd,99'", "none of Borg's"),
-        ("size = '1 TB'\nsource = 'besides'", "did you mean 'beside'"),
+        ("size = '1 TB'\nsource = 'same-stak'", "did you mean 'same-stack'"),
         ("size = '1 TB'\ndata = 3", "unknown field 'data'"),
     ] {
         let error = read("backup", body, 1.0).expect_err(body).to_string();
@@ -130,10 +130,10 @@ proptest! {
     #[test]
     fn space_holds_what_is_kept_at_any_scale(
         scale in 1e-9_f64..2.0, size in 1_u64..1 << 45, compressed in 0.01_f64..1.0,
-        copies in 1_u64..1000, changed in 0_u64..=100, beside in any::<bool>(),
+        copies in 1_u64..1000, changed in 0_u64..=100, same_stack in any::<bool>(),
     ) {
         let compressed = ((size as f64 * compressed) as u64).max(1);
-        let source = if beside { "beside" } else { "stream" };
+        let source = if same_stack { "same-stack" } else { "stream" };
         let body = format!(
             "size = {size}\ncompressed = {compressed}\ncopies = {copies}\nchanged = {changed}\n\
              source = '{source}'"

@@ -5,7 +5,7 @@ use std::ops::Range;
 use disklab_config::Node;
 use disklab_source::Location;
 
-/// Where parts of `text`, the value of `node`, stand in the study: exactly,
+/// Where parts of `text`, the value of `node`, are in the study: exactly,
 /// where the study has the text as it is; by the line, where parameters were
 /// filled in; else the whole value.
 pub(super) fn locator(node: &Node, text: &str) -> impl Fn(Range<usize>) -> Location {

@@ -27,7 +27,7 @@ const CLOCK: &str = "--clocksource=clock_gettime";
 fn arguments(fio: &Fio, step: &Step, seed: u64, lat_percentiles: bool) -> Vec<String> {
     let mut arguments: Vec<String> =
         ["--output-format=json+", "--eta=never", CLOCK].map(str::to_owned).to_vec();
-    // Without the second, random places are the same in each run, whatever the seed.
+    // Without the second, random offsets are the same in each run, whatever the seed.
     arguments.push(format!("--randseed={seed}"));
     arguments.push("--randrepeat=0".to_owned());
     arguments.extend(lat_percentiles.then(|| "--lat_percentiles=1".to_owned()));
@@ -43,7 +43,7 @@ pub(super) fn seed_of(seed: u64, step: usize) -> u64 {
     ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33).max(1)
 }
 
-/// fio's version, as far as it can be told.
+/// fio's version, as far as it is known.
 fn version(text: &str) -> Option<(u32, u32)> {
     let mut numbers = text.trim().strip_prefix("fio-")?.split(['.', '-', '~', '+']);
     let major = numbers.next()?.parse().ok()?;
@@ -203,7 +203,7 @@ fn failed(fio: &Fio, step: &Step, finished: Finished) -> WorkloadError {
         let (engine, line) = (engine.to_owned(), line.to_owned());
         return WorkloadError::IoEngineRefused { engine, line };
     }
-    // Its report can be pages long, and its reason stands in single lines.
+    // Its report can be pages long, and its reason is in single lines.
     let reasons: Vec<&str> =
         said.lines().filter(|l| l.starts_with("fio:") || l.contains("error=")).take(5).collect();
     match finished.success() {

@@ -12,7 +12,7 @@ pub(super) const MOST_FILES: u64 = 1_000_000;
 pub(super) struct Work {
     /// Whether it writes.
     pub writes: bool,
-    /// Whether it goes to random places.
+    /// Whether its offsets are random.
     pub random: bool,
     /// Share of reads, 0 to 1.
     pub read_share: f64,
@@ -26,10 +26,10 @@ pub(super) struct Work {
     pub needs_files: bool,
     /// Time limit in seconds, warming up included.
     pub limit: Option<f64>,
-    /// Whether it goes on until the limit, however often it has done all.
+    /// Whether it repeats until the limit, however often it has done all.
     pub time_based: bool,
     /// What all clones write at most in that time, where they are held to a rate
-    /// (`rate`, `rate_iops`) and go on until the limit.
+    /// (`rate`, `rate_iops`) and continue until the limit.
     pub paced: Option<Bytes>,
     /// After how many writes it waits for the disk.
     pub sync_every: Option<u64>,
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_of_work_are_told_apart() {
+    fn kinds_of_work_are_distinguished() {
         let randrw = work("size=1m\nrw=randrw:8\nrwmixwrite=30\nfsync=16").expect("valid");
         assert!(randrw.writes && randrw.random && randrw.needs_files);
         assert!((randrw.read_share - 0.7).abs() < 1e-9 && randrw.same_buffer);

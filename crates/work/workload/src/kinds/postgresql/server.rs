@@ -32,7 +32,7 @@ pub(super) const DATABASE: &str = "postgres";
 /// How long a server may take to be ready or to end; the latter writes what a
 /// checkpoint writes.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How long one that is told to end at once may take. Its processes are killed after
+/// How long one that is asked to end at once may take. Its processes are killed after
 /// 5 s (SIGKILL_CHILDREN_AFTER_SECS in PostgreSQL's postmaster.c).
 const AT_ONCE: Duration = Duration::from_secs(20);
 /// How long between two looks.

@@ -311,7 +311,7 @@ impl Workload for Sqlite {
             (_, Synchronous::Normal) => self.commits.saturating_mul(3),
         };
         // Each page that is filled is written and read again, for the log and for the
-        // check. Rows go to random places of the index, of which the cache holds a part.
+        // check. Rows go to random pages of the index, of which the cache holds a part.
         let rows = self.rows_before();
         let index = Bytes(rows.saturating_mul(INDEX_ROW));
         let missed = index.saturating_sub(CACHE).0 / INDEX_ROW;
@@ -341,7 +341,7 @@ impl Workload for Sqlite {
     fn profile(&self, step: &str) -> Option<StepProfile> {
         let commits = step == "commit";
         let durability = match (self.journal, self.synchronous) {
-            // Only checkpoints are made safe.
+            // Only checkpoints are made durable.
             (Journal::Wal, Synchronous::Normal) => Durability::Nothing,
             _ => Durability::EachWrite(SyncCall::Fdatasync),
         };

@@ -177,7 +177,7 @@ impl Streams {
                     .spawn_scoped(scope, move || {
                         let played = play(&mut stream, clock, one);
                         if played.is_err() {
-                            // The others need not go on.
+                            // The others need not continue.
                             clock.stop();
                         }
                         played

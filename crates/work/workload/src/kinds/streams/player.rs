@@ -101,7 +101,7 @@ impl Clock {
             let wake = self.start.saturating_add(time.min(now + POLL));
             let request =
                 Timespec { tv_sec: (wake / SECOND) as i64, tv_nsec: (wake % SECOND) as _ };
-            // A signal ends it early: then the loop goes on.
+            // A signal ends it early: then the loop continues.
             let _ = clock_nanosleep_absolute(ClockId::Monotonic, &request);
         }
     }
@@ -117,7 +117,7 @@ pub(super) struct Stream {
     pub offset: u64,
     /// What a camera records; nothing for a player.
     pub data: Option<Data>,
-    /// Whether each segment is made safe.
+    /// Whether each segment is made durable.
     pub sync: bool,
 }
 
@@ -134,7 +134,7 @@ pub(super) struct Playback {
     pub done: u64,
     /// The longest that one took from its place in time.
     pub worst: u64,
-    /// Processor time of its thread in user space and in the kernel.
+    /// CPU time of its thread in user space and in the kernel.
     pub used: (u64, u64),
 }
 

@@ -1,4 +1,4 @@
-//! Arrays, volume groups and mappings that only look like ours are left alone.
+//! Arrays, volume groups and mappings that only look like disklab's are left alone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use disklab_exec::{Executor, Invocation};
 use disklab_stack::{Ledger, Need, Undo};
 use disklab_units::Bytes;
 
-/// Takes down one thing, as a ledger would that was found.
+/// Tears down one thing, as a ledger would that was found.
 fn undo(fixture: &LoopFixture, undo: Undo) -> Vec<String> {
     let folder = tempfile::tempdir().expect("folder");
     let mut ledger = Ledger::open(folder.path()).expect("ledger");

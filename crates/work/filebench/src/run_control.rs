@@ -17,11 +17,11 @@ pub(crate) enum Cause {
 
 /// What all threads of a run look at.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct RunControl {
     clock: Clock,
     /// When the measurement begins; `u64::MAX` until the threads may start.
     begin: AtomicU64,
-    /// When the run ends. Whoever ends it early sets it to the present.
+    /// When the run ends. Ending it early sets it to the present.
     end: AtomicU64,
     state: Mutex<State>,
     /// Threads that wait for the start or for a time, and the master.
@@ -43,7 +43,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Gate {
+impl RunControl {
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
@@ -222,7 +222,7 @@ impl Signal {
         Self { state: Mutex::new(posts), changed: Condvar::new() }
     }
 
-    /// Wakes who waits in [`block`](Self::block).
+    /// Wakes the threads that wait in [`block`](Self::block).
     pub fn wake(&self) {
         let mut state = lock(&self.state);
         state.wakes = state.wakes.wrapping_add(1);
@@ -231,12 +231,12 @@ impl Signal {
 
     /// Waits until it is woken, or the run ends. With `forgets`, only a wake from now
     /// on counts, as in Filebench: one that comes a moment too early is lost.
-    pub fn block(&self, forgets: bool, gate: &Gate) {
+    pub fn block(&self, forgets: bool, control: &RunControl) {
         if forgets {
             let mut state = lock(&self.state);
             state.seen = state.wakes;
         }
-        self.wait_for(gate, |posts| {
+        self.wait_for(control, |posts| {
             let woken = posts.wakes != posts.seen;
             posts.seen = posts.wakes;
             woken
@@ -245,13 +245,13 @@ impl Signal {
 
     /// Gives the credit for `count` posts, and waits for them
     /// (`flowoplib_semblock`).
-    pub fn take(&self, count: u64, gate: &Gate) {
+    pub fn take(&self, count: u64, control: &RunControl) {
         {
             let mut state = lock(&self.state);
             state.credit = state.credit.saturating_add(count);
         }
         self.changed.notify_all();
-        self.wait_for(gate, |posts| {
+        self.wait_for(control, |posts| {
             let there = posts.posts >= count;
             if there {
                 posts.posts -= count;
@@ -261,9 +261,9 @@ impl Signal {
     }
 
     /// Posts `count`; with `blocking`, as soon as there is credit for them.
-    pub fn post(&self, count: u64, blocking: bool, gate: &Gate) {
+    pub fn post(&self, count: u64, blocking: bool, control: &RunControl) {
         if blocking {
-            self.wait_for(gate, |posts| {
+            self.wait_for(control, |posts| {
                 let there = posts.credit >= count;
                 if there {
                     posts.credit -= count;
@@ -284,14 +284,14 @@ impl Signal {
         self.changed.notify_all();
     }
 
-    fn wait_for(&self, gate: &Gate, mut there: impl FnMut(&mut Posts) -> bool) {
+    fn wait_for(&self, control: &RunControl, mut there: impl FnMut(&mut Posts) -> bool) {
         let mut state = lock(&self.state);
         if there(&mut state) {
             return;
         }
-        gate.hold(true);
+        control.hold(true);
         loop {
-            let left = gate.end().saturating_sub(gate.now());
+            let left = control.end().saturating_sub(control.now());
             if left == 0 || there(&mut state) {
                 break;
             }
@@ -299,7 +299,7 @@ impl Signal {
             let waited = self.changed.wait_timeout(state, time);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        gate.hold(false);
+        control.hold(false);
     }
 }
 
@@ -309,62 +309,62 @@ mod tests {
 
     use super::*;
 
-    fn open(limit: Option<u64>) -> Gate {
-        let gate = Gate::new(Clock::start());
-        assert!(gate.start(0, 0, limit, |_| {}, || false));
-        gate
+    fn open(limit: Option<u64>) -> RunControl {
+        let control = RunControl::new(Clock::start());
+        assert!(control.start(0, 0, limit, |_| {}, || false));
+        control
     }
 
     #[test]
     fn a_thread_that_waits_is_woken_by_the_end() {
-        let gate = open(None);
+        let control = open(None);
         thread::scope(|scope| {
-            let sleeper = scope.spawn(|| gate.sleep_until(u64::MAX));
-            gate.stop(Cause::Finished);
+            let sleeper = scope.spawn(|| control.sleep_until(u64::MAX));
+            control.stop(Cause::Finished);
             sleeper.join().expect("ends");
         });
-        assert!(matches!(gate.take_cause(), Some(Cause::Finished)));
+        assert!(matches!(control.take_cause(), Some(Cause::Finished)));
     }
 
     #[test]
     fn posts_are_taken_and_credit_is_given_back() {
-        let gate = open(None);
+        let control = open(None);
         let signal = Signal::new(2);
-        signal.post(2, true, &gate);
+        signal.post(2, true, &control);
         thread::scope(|scope| {
-            let poster = scope.spawn(|| signal.post(1, true, &gate));
-            signal.take(2, &gate);
+            let poster = scope.spawn(|| signal.post(1, true, &control));
+            signal.take(2, &control);
             poster.join().expect("ends");
         });
-        signal.take(1, &gate);
-        signal.post(5, false, &gate);
-        signal.take(5, &gate);
+        signal.take(1, &control);
+        signal.post(5, false, &control);
+        signal.take(5, &control);
         assert_eq!(lock(&signal.state).posts, 0);
     }
 
     #[test]
     fn threads_that_wait_for_one_another_are_reported() {
-        let gate = open(None);
+        let control = open(None);
         let signal = Signal::default();
         thread::scope(|scope| {
             scope.spawn(|| {
-                signal.block(false, &gate);
-                gate.done();
+                signal.block(false, &control);
+                control.done();
             });
-            gate.finish(1, || false);
+            control.finish(1, || false);
             signal.shake();
         });
-        assert!(matches!(gate.take_cause(), Some(Cause::Early(_))));
+        assert!(matches!(control.take_cause(), Some(Cause::Early(_))));
     }
 
     #[test]
     fn the_first_cause_counts_and_none_after_the_end() {
-        let gate = open(Some(0));
-        gate.stop(Cause::Early("late".to_owned()));
-        assert!(gate.take_cause().is_none());
-        let gate = open(None);
-        gate.stop(Cause::Finished);
-        gate.stop(Cause::Early("second".to_owned()));
-        assert!(matches!(gate.take_cause(), Some(Cause::Finished)));
+        let control = open(Some(0));
+        control.stop(Cause::Early("late".to_owned()));
+        assert!(control.take_cause().is_none());
+        let control = open(None);
+        control.stop(Cause::Finished);
+        control.stop(Cause::Early("second".to_owned()));
+        assert!(matches!(control.take_cause(), Some(Cause::Finished)));
     }
 }
