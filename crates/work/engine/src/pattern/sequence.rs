@@ -15,7 +15,7 @@ pub(crate) enum Next {
     /// An I/O.
     Request(Request),
     /// All files are done, but `io_size` asks for more: they begin again.
-    NextPass,
+    PassDone,
     /// A loop is done. The next call begins another one.
     Done,
 }
@@ -190,7 +190,7 @@ impl Sequence {
         }
         let left = self.limit.saturating_sub(self.done);
         if self.more_than_size && left >= self.largest && !idle {
-            return Next::NextPass;
+            return Next::PassDone;
         }
         self.done = 0;
         Next::Done

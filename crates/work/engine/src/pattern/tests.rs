@@ -24,7 +24,7 @@ fn one_loop(job: &Job, seed: u64) -> Vec<Request> {
     for _ in 0..100_000 {
         match sequence.next(|direction| direction) {
             Next::Request(request) => requests.push(request),
-            Next::NextPass => {}
+            Next::PassDone => {}
             Next::Done => return requests,
         }
     }
