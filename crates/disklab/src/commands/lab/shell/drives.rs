@@ -96,7 +96,7 @@ mod tests {
     fn what_is_wrong_is_reported() {
         for (text, expected) in [
             ("hgst-10tv", "did you mean 'hgst-10tb'"),
-            ("floppy", "known: "),
+            ("floppy", "`disklab list drives` names all"),
             ("", "unknown drive model"),
             ("hgst-10tb:0", "invalid count '0': expected 1 to 26"),
             ("hgst-10tb:x", "invalid count 'x'"),
