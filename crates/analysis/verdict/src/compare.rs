@@ -364,7 +364,7 @@ mod tests {
         );
         assert!(answer.points.iter().all(|p| p.estimate.interval.is_none()), "{:?}", answer.points);
         let text = [answer.sentences.join(" "), analysis.summary.join(" ")].join(" ");
-        assert!(text.contains("single/ext4 173 kB/s (2 repeats, no interval)"), "{text}");
+        assert!(text.contains("single/ext4 reaches 173 kB/s (2 repeats, no interval)"), "{text}");
     }
 
     #[test]

@@ -306,7 +306,7 @@ mod tests {
             analysis.summary,
             [
                 "Every figure was measured once, so no comparison has a verdict.",
-                "For 4 KiB synchronous writes (dd-4k), single/ext4 180 kB/s (once) and \
+                "For 4 KiB synchronous writes (dd-4k), single/ext4 reaches 180 kB/s (once) and \
                  single/btrfs 20.0 kB/s (once).",
             ]
         );
@@ -324,7 +324,9 @@ mod tests {
         let summary = fixture.analyse().summary;
         assert_eq!(summary.len(), 1, "{summary:?}");
         assert!(
-            summary[0].starts_with("For 4 KiB synchronous writes (dd-4k), single/ext4 180 kB/s ["),
+            summary[0].starts_with(
+                "For 4 KiB synchronous writes (dd-4k), single/ext4 reaches 180 kB/s ["
+            ),
             "{summary:?}"
         );
     }

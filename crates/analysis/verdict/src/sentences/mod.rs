@@ -101,14 +101,18 @@ impl<'a> AnswerWriter<'a> {
 
     /// `raid5/ext4 reaches 180 kB/s [171, 190]`.
     fn reaches(&self, group: usize) -> String {
-        let verb = match self.answer.measure {
+        let verb = self.verb();
+        let figure = self.point(group).map_or_else(String::new, |p| self.figure(p));
+        format!("{} {verb} {figure}", self.stack(group))
+    }
+
+    fn verb(&self) -> &'static str {
+        match self.answer.measure {
             Measure::Throughput | Measure::Iops => "reaches",
             Measure::Elapsed => "takes",
             Measure::Missed => "misses",
             Measure::Latency(_) => "has",
-        };
-        let figure = self.point(group).map_or_else(String::new, |p| self.figure(p));
-        format!("{} {verb} {figure}", self.stack(group))
+        }
     }
 
     /// `8.7 times [8.1, 9.4] as fast as raid5/btrfs`. Told as a factor, the better
@@ -211,14 +215,20 @@ impl<'a> AnswerWriter<'a> {
     pub fn bare_figures(&self) -> Vec<String> {
         let same = |a: &Point, b: &Point| a.figure == b.figure && a.x == b.x;
         let Answer { measure: of, operation, committed, .. } = *self.answer;
-        let name = match of {
-            Measure::Latency(_) => format!("{}: ", measure(of, operation, committed)),
-            _ => String::new(),
+        let (name, verb) = match of {
+            Measure::Latency(_) => (format!("{}: ", measure(of, operation, committed)), ""),
+            _ => (String::new(), self.verb()),
         };
         let sentence = |points: &[Point]| {
             let figures: Vec<String> = points
                 .iter()
-                .map(|p| format!("{} {}", self.stack(p.group), value(of, operation, &p.estimate)))
+                .enumerate()
+                .map(|(n, p)| {
+                    // Once says it for all.
+                    let verb =
+                        if n == 0 && !verb.is_empty() { format!("{verb} ") } else { String::new() };
+                    format!("{} {verb}{}", self.stack(p.group), value(of, operation, &p.estimate))
+                })
                 .collect();
             let groups: Vec<usize> = points.iter().map(|p| p.group).collect();
             let figures = list(figures.iter().map(String::as_str), NAMES);
