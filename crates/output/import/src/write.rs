@@ -47,24 +47,19 @@ impl Import {
         let cells: Vec<_> = self.cells.iter().map(|c| c.cell.clone()).collect();
         let mut run = Run::create(folder, &info, &cells)?;
         run.begin_session(session)?;
-        if self.cells.len() > MOST_RAW {
-            let results = self
-                .cells
-                .iter()
-                .map(|one| (&one.cell, one.result.as_ref().map_err(String::as_str)))
-                .map(|(cell, result)| (cell, result.map(ImportedSample::sample)));
-            run.record_all(results)?;
-            return Ok(run);
-        }
-        let mut lines = LineNumbers::default();
-        for imported in &self.cells {
-            let raw = run.begin_cell(&imported.cell)?;
-            keep(imported, &raw, &mut lines)?;
-            match &imported.result {
-                Ok(sample) => run.record(&imported.cell, &sample.sample(), 0.0)?,
-                Err(why) => run.fail(&imported.cell, why, &[], 0.0)?,
+        if self.cells.len() <= MOST_RAW {
+            let mut lines = LineNumbers::default();
+            for imported in &self.cells {
+                let raw = run.begin_cell(&imported.cell)?;
+                keep(imported, &raw, &mut lines)?;
             }
         }
+        let results = self
+            .cells
+            .iter()
+            .map(|one| (&one.cell, one.result.as_ref().map_err(String::as_str)))
+            .map(|(cell, result)| (cell, result.map(ImportedSample::sample)));
+        run.record_all(results)?;
         Ok(run)
     }
 }

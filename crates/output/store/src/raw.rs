@@ -47,6 +47,11 @@ pub(crate) fn begin(folder: &Path, cell: &Cell) -> Result<PathBuf, StoreError> {
     Ok(path)
 }
 
+/// Whether a cell has a folder that waits for its end.
+pub(crate) fn is_begun(folder: &Path, cell: &Cell) -> Result<bool, StoreError> {
+    is_directory(&part(folder, cell)?)
+}
+
 /// Writes the command trace next to the outputs and gives the directory its final name.
 pub(crate) fn finish(folder: &Path, cell: &Cell, trace: &[TraceEntry]) -> Result<(), StoreError> {
     let path = part(folder, cell)?;

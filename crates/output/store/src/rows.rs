@@ -56,19 +56,19 @@ pub(crate) fn end_cell(
     seconds: f64,
 ) -> Result<()> {
     let state = if error.is_some() { "failed" } else { "done" };
-    let changed = connection.execute(
+    let mut update = connection.prepare_cached(
         "UPDATE cell SET state = ?1, error = ?2, ended = ?3, seconds = ?4
          WHERE number = ?5 AND stack = ?6 AND workload = ?7 AND state = 'waiting'",
-        params![
-            state,
-            error,
-            Timestamp::now().to_string(),
-            seconds,
-            cell.number,
-            cell.stack,
-            cell.workload
-        ],
     )?;
+    let changed = update.execute(params![
+        state,
+        error,
+        Timestamp::now().to_string(),
+        seconds,
+        cell.number,
+        cell.stack,
+        cell.workload
+    ])?;
     if changed == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(changed)) }
 }
 
@@ -79,7 +79,8 @@ pub(crate) fn insert_sample(
     json: &str,
 ) -> Result<()> {
     connection
-        .execute("INSERT INTO sample (cell, json) VALUES (?1, ?2)", params![cell.number, json])?;
+        .prepare_cached("INSERT INTO sample (cell, json) VALUES (?1, ?2)")?
+        .execute(params![cell.number, json])?;
     let mut insert = connection.prepare_cached(
         "INSERT INTO figure VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?;

@@ -274,8 +274,9 @@ impl Run {
         result.map_err(StoreError::sqlite(&path))
     }
 
-    /// Records many cells that have ended, without raw outputs: all of them, or none. Each
-    /// has a sample, or the reason why it failed.
+    /// Records many cells that have ended: all of them, or none. Each has a sample, or the
+    /// reason why it failed; raw outputs have those that were begun. One transaction, because
+    /// a disk is waited for at the end of each.
     ///
     /// # Errors
     /// Where they cannot be written, or one of them has ended already.
@@ -290,6 +291,10 @@ impl Run {
         for (cell, result) in cells {
             self.steps.restart();
             let why = result.as_ref().err().copied();
+            if raw::is_begun(&self.folder, cell)? {
+                let trace = result.as_ref().map_or(&[][..], |sample| &sample.borrow().trace);
+                raw::finish(&self.folder, cell, trace)?;
+            }
             rows::end_cell(&transaction, cell, why, 0.0).map_err(&sqlite)?;
             let Ok(sample) = result else { continue };
             let json = to_json(cell, sample.borrow())?;

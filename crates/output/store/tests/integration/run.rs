@@ -66,6 +66,30 @@ fn a_cell_ends_only_once() {
 }
 
 #[test]
+fn many_recorded_at_once_keep_the_outputs_of_those_that_were_begun() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    let begun = [&cells[0], &cells[1]];
+    for cell in begun {
+        let raw = run.begin_cell(cell).expect("begin");
+        std::fs::write(raw.join("imported.txt"), "a line").expect("write");
+    }
+    let samples: Vec<_> = (1..4).map(sample).collect();
+    let mut results: Vec<_> = cells.iter().zip(samples.iter().map(Ok)).take(3).collect();
+    results[1].1 = Err("no figure");
+    run.record_all(results).expect("record");
+    assert_eq!(raw_folders(temp.path()).len(), 2);
+    for cell in begun {
+        let outputs = temp.path().join(run.outputs(cell).expect("its folder has its final name"));
+        assert!(outputs.join("imported.txt").is_file());
+    }
+    assert_eq!(run.outputs(&cells[2]), None);
+    let states: Vec<_> = run.cells().expect("cells").iter().take(3).map(|r| r.state).collect();
+    assert_eq!(states, [CellState::Done, CellState::Failed, CellState::Done]);
+}
+
+#[test]
 fn resuming_clears_what_was_cut_off_and_keeps_what_was_done() {
     let temp = tempfile::tempdir().expect("temp");
     let cells = cells();
