@@ -140,7 +140,7 @@ pub struct CampaignArgs {
     )]
     pub repeats: Option<u32>,
     /// Seed of everything random, including the cell order. [default: random]
-    #[arg(long, value_name = "SEED", help_heading = "How often")]
+    #[arg(long, value_name = "SEED", value_parser = parse_seed, help_heading = "How often")]
     pub seed: Option<u64>,
     #[command(flatten)]
     pub lab: LabArgs,
@@ -221,9 +221,12 @@ pub struct ReportArgs {
     /// File to write; '-' is standard output. [default: in the run's directory]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// With `--format text`: the sentences with their intervals, too.
+    #[arg(long, short)]
+    pub verbose: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// One self-contained page.
     Html,
@@ -265,6 +268,10 @@ pub fn command() -> clap::Command {
             .mut_subcommands(negative_numbers)
     }
     negative_numbers(<Cli as clap::CommandFactory>::command())
+}
+
+fn parse_seed(text: &str) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 fn parse_scale(text: &str) -> Result<f64, String> {

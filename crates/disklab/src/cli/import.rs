@@ -29,7 +29,8 @@ pub struct ImportArgs {
     #[arg(required_unless_present = "published", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The run's directory.
-    #[arg(long, required = true, value_name = "DIR")]
+    // `run` and `report` call theirs `--out`.
+    #[arg(long, alias = "out", required = true, value_name = "DIR")]
     pub to: PathBuf,
     /// The stack that the files belong to, such as raid5/ext4. [default: from the output, or
     /// from the names of the files or their directories]

@@ -24,6 +24,7 @@ pub struct MergeArgs {
     #[arg(required = true, num_args = 2.., value_name = "RUN")]
     pub parts: Vec<PathBuf>,
     /// Directory of the new run.
-    #[arg(long, required = true, value_name = "DIR")]
+    // `run` and `report` call theirs `--out`.
+    #[arg(long, alias = "out", required = true, value_name = "DIR")]
     pub to: PathBuf,
 }

@@ -13,6 +13,11 @@ use crate::exit::{DONE, Failure};
 
 /// Writes the report.
 pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
+    if args.verbose && args.format != Format::Text {
+        return Err(Failure::usage_error(
+            "--verbose is for --format text; the others have all intervals",
+        ));
+    }
     let run = Run::open(&args.run).map_err(RunnerError::Open)?;
     let report = Report::gather(&run).map_err(Failure::failed)?;
     let (format, name) = match args.format {
@@ -37,11 +42,12 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-/// The answers, with their sentences and intervals.
+/// The answers; with `--verbose`, their sentences and intervals.
 fn text(args: &ReportArgs, report: &Report) -> Result<u8, Failure> {
     let page = args.run.join("report.html");
     let colour = args.out.is_none() && super::has_colour();
-    let text = first_screen(report, &page.to_string_lossy(), TextStyle { colour, verbose: true });
+    let style = TextStyle { colour, verbose: args.verbose };
+    let text = first_screen(report, &page.to_string_lossy(), style);
     match &args.out {
         Some(path) => write_or_print(Some(path), &text)?,
         None => super::print_styled(&text)?,

@@ -56,6 +56,8 @@ fn usage_error_ends_with_2_and_touches_nothing() {
         (&["plan", "tiny.toml", "--scale", "-1"], "expected a factor from above 0"),
         (&["plan", "tiny.toml", "--scale", "-1/16"], "expected a factor from above 0"),
         (&["plan", "tiny.toml", "--repeats", "-3"], "-3 is not in 1..=1000"),
+        (&["plan", "tiny.toml", "--seed", "-1"], "expected a whole number from 0 to"),
+        (&["merge", "nowhere", "nor-here", "--out", "new"], "nowhere"),
         (
             &["plan", "misspelt.toml", "--on", "loop"],
             "no mount option 'noatim' (did you mean 'noatime'?)",
@@ -69,6 +71,7 @@ fn usage_error_ends_with_2_and_touches_nothing() {
         (&["run", "--resume"], "--out"),
         (&["run", "--resume", "--out", "nowhere"], "not a run directory"),
         (&["report", "nowhere"], "not a run directory"),
+        (&["report", "nowhere", "--verbose"], "--verbose is for --format text"),
         (&["plan", "tiny.toml", "--drive-size", "big"], "is not a size"),
         (&["plan", "nas", "--processor", "atom-d2701"], "did you mean 'atom-d2700'"),
         (&["plan", "nas", "--processor", "./no.toml"], "cannot read the processor file"),

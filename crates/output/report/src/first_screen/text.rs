@@ -16,6 +16,10 @@ const LINES: usize = 40;
 const BARS: usize = 14;
 /// Severe findings that are listed.
 const SEVERE: usize = 3;
+/// Columns of a purpose at most: 'Films and photos (likely)'.
+const PURPOSE: usize = 25;
+/// Columns of the usable space: '29.4 TB' and a gap.
+const SPACE: usize = 8;
 
 /// How the text may look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -157,7 +161,7 @@ fn answers(screen: &FirstScreen, room: usize) -> Vec<Line> {
         let all = picks.iter().flat_map(|(_, picks)| picks);
         all.map(|pick| of(screen, pick).chars().count()).max().unwrap_or(0).min(most)
     };
-    let widths = (widest(|_, pick| purpose(pick), 24), widest(take, 18));
+    let widths = (widest(|_, pick| purpose(pick), PURPOSE), widest(take, 18));
     let mut lines = Vec::new();
     for (class, picks) in &picks {
         if !lines.is_empty() && lines.len() + picks.len() + 2 > room {
@@ -170,7 +174,7 @@ fn answers(screen: &FirstScreen, room: usize) -> Vec<Line> {
         }
         lines.push(Line::of(vec![
             (Face::Bold, column(&may_fail(*class), widths.0 + 4)),
-            (Face::Soft, format!("{}{}  speed", column("take", widths.1), right("usable", 9))),
+            (Face::Soft, format!("{}{}  speed", column("take", widths.1), right("usable", SPACE))),
         ]));
         lines.extend(picks.iter().map(|pick| answer(screen, pick, widths)));
     }
@@ -193,13 +197,17 @@ fn take(screen: &FirstScreen, pick: &Pick<'_>) -> String {
 fn answer(screen: &FirstScreen, pick: &Pick<'_>, (purposes, takes): (usize, usize)) -> Line {
     let stack = pick.guess.stacks.first().and_then(|id| screen.stack(id));
     let others = &pick.guess.stacks[1..];
-    let room = WIDTH.saturating_sub(purposes + takes + 4 + 9 + 2);
+    let room = WIDTH.saturating_sub(purposes + takes + 4 + SPACE + 2);
     let mut speed = pick.guess.figure.value.clone();
     match (others, &pick.guess.next) {
         ([], Some(next)) if next.times < 1.05 => speed.push_str(", like the next"),
         ([], Some(next)) => speed.push_str(&format!(", {:.1}x the next", next.times)),
         ([], None) => speed.push_str(", the only one"),
-        ([one], _) => speed.push_str(&format!(", or {}", screen.label(one))),
+        ([one], _) => {
+            let room = room.saturating_sub(speed.chars().count() + ", or ".len());
+            let one = other(&take(screen, pick), screen.label(one), room);
+            speed.push_str(&format!(", or {one}"));
+        }
         (more, _) => speed.push_str(&format!(", or {} others", more.len())),
     }
     Line::of(vec![
@@ -207,9 +215,26 @@ fn answer(screen: &FirstScreen, pick: &Pick<'_>, (purposes, takes): (usize, usiz
         (Face::Bold, column(&take(screen, pick), takes)),
         (
             Face::Plain,
-            format!("{}  {}", right(&space(stack.and_then(|s| s.usable)), 9), column(&speed, room)),
+            format!(
+                "{}  {}",
+                right(&space(stack.and_then(|s| s.usable)), SPACE),
+                column(&speed, room)
+            ),
         ),
     ])
+}
+
+/// Another stack that may be taken, in so many columns: whole, or else by what it does not share
+/// with the one that is named already, and never cut to what says nothing.
+fn other(taken: &str, other: &str, room: usize) -> String {
+    const BETWEEN: &str = " · ";
+    let fits = |text: &str| text.chars().count() <= room;
+    let own = match (taken.split_once(BETWEEN), other.split_once(BETWEEN)) {
+        (Some((layout, _)), Some((same, rest))) if layout == same => rest,
+        (Some((_, system)), Some((rest, same))) if system == same => rest,
+        _ => other,
+    };
+    [other, own].into_iter().find(|text| fits(text)).unwrap_or("1 other").to_owned()
 }
 
 /// The bars: all stacks by speed, with their space.
@@ -263,8 +288,11 @@ fn notes(report: &Report) -> Vec<Line> {
         lines.push(Line::plain(&format!("  {} more severe findings.", severe - SEVERE)));
     }
     if others > 0 {
-        let besides = if severe > 0 { "besides" } else { "none severe" };
-        let text = format!("{}, {besides}: see the page.", disklab_units::count(others, "finding"));
+        let text = if severe > 0 {
+            format!("{} besides: see the page.", disklab_units::count(others, "finding"))
+        } else {
+            format!("{}, none severe: see the page.", disklab_units::count(others, "finding"))
+        };
         lines.push(Line::plain(&text));
     }
     lines
@@ -310,6 +338,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn another_stack_is_named_in_what_room_there_is() {
+        let taken = "RAID 5 · Btrfs";
+        assert_eq!(other(taken, "RAID 5 · ext4", 13), "RAID 5 · ext4");
+        assert_eq!(other(taken, "RAID 5 · ext4", 12), "ext4");
+        assert_eq!(other(taken, "RAID 10 · Btrfs", 10), "RAID 10");
+        assert_eq!(other(taken, "RAID 10 · ext4", 10), "1 other");
+        assert_eq!(other(taken, "Btrfs RAID 10", 10), "1 other");
+    }
 
     #[test]
     fn bars_have_eighths() {

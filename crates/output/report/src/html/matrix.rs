@@ -38,7 +38,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen) -> Markup {
                             th.n scope="col" { "usable" }
                             @for r in &shown {
                                 th.n scope="col" title=(r.purpose.title) {
-                                    (r.purpose.word)
+                                    (r.purpose.short)
                                     @if r.why_not.is_some() { abbr title=(partial(r)) { "*" } }
                                 }
                             }

@@ -16,15 +16,25 @@ pub(crate) fn header(report: &Report) -> Markup {
             h1 { (info.title) }
             p.under {
                 span.badge.simulated[simulated] { (manner(info)) }
-                " " strong { (bench_label(&info.bench)) } " · " (measured(report)) ". "
+                " "
+                // The lab's own words say all that its label does, and which drives.
+                @if simulated && !info.bench_about.is_empty() {
+                    strong { (own_words(&info.bench_about)) }
+                } @else {
+                    strong { (bench_label(&info.bench)) }
+                    @if !info.bench_about.is_empty() { " · " (info.bench_about) }
+                }
+                " · " (measured(report)) ". "
                 (progress(report)) " " a href="#method" { "How it was measured" } "."
-            }
-            p.under {
-                @if !info.bench_about.is_empty() { (info.bench_about) ". " }
-                @if !has_own_sizes(info) { (sizes(info)) }
+                @if !has_own_sizes(info) { " " (sizes(info)) }
             }
         }
     }
+}
+
+/// What the lab says of itself, without what the badge before it says.
+fn own_words(about: &str) -> &str {
+    about.strip_prefix("simulated drives: ").unwrap_or(about)
 }
 
 /// The summary, with what is severe next to it.
