@@ -43,6 +43,7 @@ const EXIT_CODES: &str = "Exit codes:
 Environment:
   NO_COLOR        no colours
   DISKLAB_LOG     what to log: a level, such as 'debug', or 'disklab_lab=trace,…'
+                  [default: warnings]
   XDG_STATE_HOME  where disklab remembers what it has created and must tear down";
 
 /// Which file system, which RAID type, which options, on these disks, for this

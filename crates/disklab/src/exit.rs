@@ -89,7 +89,6 @@ fn runner_code(error: &RunnerError) -> u8 {
     match error {
         RunnerError::Interrupted => INTERRUPTED,
         RunnerError::Record(_)
-        | RunnerError::Analyse(_)
         | RunnerError::Outcome(_)
         | RunnerError::Bench(_)
         | RunnerError::OwnProgram(_)

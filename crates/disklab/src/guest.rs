@@ -11,7 +11,7 @@ type Job = fn(&[String]) -> Result<(), String>;
 const JOBS: &[(&str, Job)] = &[
     (disklab_bench::CELL_JOB, |_| disklab_bench::carry_out_in_guest()),
     (disklab_speed::SPEED_JOB, disklab_speed::carry_out_in_guest),
-    (shell::JOB, shell::shell),
+    (shell::JOB, |words| shell::shell(words).map_err(|error| error.to_string())),
 ];
 
 /// Does the guest's job and powers it off, where this process is a guest's first;

@@ -1,13 +1,22 @@
-//! What is logged, by the level or the targets that `DISKLAB_LOG` names.
+//! What is logged, by the level or the targets that `DISKLAB_LOG` names. Without it, warnings
+//! are shown as messages of disklab, above the bars of progress if there are any.
 
+mod message;
+mod stderr;
+
+use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::{ParseError, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use message::Messages;
+use stderr::StandardError;
+pub use stderr::print_above;
+
 /// The environment variable with the filter.
 const VARIABLE: &str = "DISKLAB_LOG";
 /// What is logged if the variable is not set.
-const DEFAULT: &str = "error";
+const DEFAULT: &str = "warn";
 
 /// The variable cannot be read as a filter.
 #[derive(Debug, thiserror::Error)]
@@ -23,15 +32,18 @@ pub struct InvalidLogFilter {
 ///
 /// [`InvalidLogFilter`] if the variable is neither a level nor a list of `TARGET=LEVEL`.
 pub fn start() -> Result<(), InvalidLogFilter> {
-    let text = match std::env::var_os(VARIABLE) {
-        Some(text) => text.into_string().map_err(|text| InvalidLogFilter {
-            text: text.to_string_lossy().into_owned(),
-            source: None,
-        })?,
-        None => DEFAULT.to_owned(),
-    };
+    let text = std::env::var_os(VARIABLE).unwrap_or_default();
+    let text = text.into_string().map_err(|text| InvalidLogFilter {
+        text: text.to_string_lossy().into_owned(),
+        source: None,
+    })?;
     let filter = filter(&text)?;
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    // A log that was asked for has times and targets; without one, sentences are read.
+    let lines = if text.trim().is_empty() {
+        Messages.boxed()
+    } else {
+        tracing_subscriber::fmt::layer().with_writer(|| StandardError).boxed()
+    };
     tracing_subscriber::registry().with(lines).with(filter).init();
     Ok(())
 }
@@ -61,8 +73,8 @@ mod tests {
         assert!(one.would_enable("disklab_stack", &Level::WARN));
         assert!(!one.would_enable("disklab_stack", &Level::INFO));
         let unset = filter(" ").expect("the default");
-        assert!(unset.would_enable("disklab", &Level::ERROR));
-        assert!(!unset.would_enable("disklab", &Level::WARN));
+        assert!(unset.would_enable("disklab_stack", &Level::WARN));
+        assert!(!unset.would_enable("disklab", &Level::INFO));
     }
 
     #[test]

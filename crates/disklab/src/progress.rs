@@ -302,6 +302,7 @@ impl Progress {
 impl Bars {
     fn new(total: u64) -> Self {
         let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        crate::log::print_above(&multi);
         let style = |template: &str| {
             ProgressStyle::with_template(template)
                 .unwrap_or_else(|_| ProgressStyle::default_bar())

@@ -80,6 +80,11 @@ impl Catalogue {
 
     /// What is known about a row, should it be missed.
     pub fn finding(&self, row: &Row) -> Option<&Finding> {
-        self.findings.iter().find(|finding| finding.is_about(&row.study, &row.id))
+        self.findings.get(self.finding_index(row)?)
+    }
+
+    /// Which of the findings [`Self::finding`] gives: the first that is about the row.
+    pub fn finding_index(&self, row: &Row) -> Option<usize> {
+        self.findings.iter().position(|finding| finding.is_about(&row.study, &row.id))
     }
 }

@@ -19,7 +19,7 @@ use crate::{Analysis, DriveBytes, Group, GroupKey, LatencySummary, MemoryReadSha
 
 /// The pure core of [`analyse`](crate::analyse()): takes samples one by one, keeps
 /// what figures and findings need of them, and gives the analysis.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Analyser {
     study: Study,
     info: RunInfo,
@@ -174,6 +174,19 @@ impl Analyser {
             }
         }
         unreachable!("a cell has fewer figures than there are numbers")
+    }
+
+    /// What [`Self::finish`] would give now, while cells still come. `records` are all cells of
+    /// the run: those that are not done yet, and when the others ended.
+    pub fn so_far(&self, records: &[CellRecord]) -> Analysis {
+        let mut now = self.clone();
+        let ended: HashMap<u32, _> = records.iter().map(|r| (r.cell.number, r.ended)).collect();
+        for cell in &mut now.cells {
+            let ended = ended.get(&cell.number).copied().flatten();
+            cell.ended_ms = ended.map(|ended| ended.as_millisecond()).or(cell.ended_ms);
+        }
+        records.iter().for_each(|record| now.add_unfinished(record));
+        now.finish()
     }
 
     /// Works everything out.

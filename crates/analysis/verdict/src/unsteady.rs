@@ -12,7 +12,7 @@ use crate::{Group, GroupKey};
 const NAMES: usize = 12;
 
 /// How many cells have no steady part, by group and reason.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Unsteady(HashMap<GroupKey, Counts>);
 
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use disklab_runner::{GoalChoice, StopOptions, parse_precision};
+use disklab_runner::{StopOptions, StudyGoal, parse_precision};
 use disklab_units::parse_duration;
 
 /// What a campaign is for.
@@ -15,7 +15,7 @@ pub enum GoalWord {
     Rank,
 }
 
-impl From<GoalWord> for GoalChoice {
+impl From<GoalWord> for StudyGoal {
     fn from(word: GoalWord) -> Self {
         match word {
             GoalWord::Best => Self::Best,
@@ -47,6 +47,6 @@ impl HowLongArgs {
     /// The same without the command line.
     pub fn options(&self) -> StopOptions {
         let Self { goal, precision, budget } = *self;
-        StopOptions { goal: goal.map(GoalChoice::from), precision, budget }
+        StopOptions { goal: goal.map(StudyGoal::from), precision, budget }
     }
 }

@@ -2,7 +2,7 @@
 
 use disklab_import::{Import, ImportError, Request, Target};
 use disklab_published::Catalogue;
-use disklab_runner::{StudyError, check_outputs, find_study, is_study, session};
+use disklab_runner::{check_outputs, find_study, is_study, session};
 
 use super::run::finish;
 use crate::cli::ImportArgs;
@@ -19,7 +19,7 @@ pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
     let folder = args.to.clone();
     check_outputs(&folder)?;
     // All is read, and whatever is wrong found, before anything is written.
-    let import = read(args).map_err(Failure::usage_error)?;
+    let import = read(args)?;
     if !as_json {
         for (stack, workload, n) in import.counts() {
             let times = if n == 1 { "once".to_owned() } else { format!("{n} times") };
@@ -34,25 +34,26 @@ pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
     finish(&run, failed, as_json)
 }
 
-fn read(args: ImportArgs) -> Result<Import, ImportError> {
-    let other = |error: StudyError| ImportError::Other(error.to_string());
+fn read(args: ImportArgs) -> Result<Import, Failure> {
     if let Some(name) = &args.published {
-        let catalogue = Catalogue::shipped()?;
-        return Import::published(&catalogue, find_study(name).map_err(other)?.study);
+        let catalogue = Catalogue::shipped().map_err(Failure::usage_error)?;
+        let study = find_study(name).map_err(Failure::usage_error)?.study;
+        return Import::published(&catalogue, study).map_err(Failure::usage_error);
     }
     let target = match args.study {
         None => Target::default(),
         Some(name) if is_study(&name) => {
-            Target::Existing(Box::new(find_study(&name).map_err(other)?.study))
+            Target::Existing(Box::new(find_study(&name).map_err(Failure::usage_error)?.study))
         }
         Some(id) => Target::Made(id),
     };
-    Import::read(&Request {
+    let request = Request {
         files: args.files,
         format: args.format,
         stack: args.stack,
         mappings: args.map,
         drives: args.drives,
         target,
-    })
+    };
+    Import::read(&request).map_err(Failure::usage_error)
 }

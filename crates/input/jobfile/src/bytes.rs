@@ -1,5 +1,6 @@
 //! Byte patterns: `0xdeadbeef"text"-12%o` (lib/pattern.c).
 
+use crate::error::PatternError;
 use crate::job::PatternPart;
 use crate::value::shown;
 
@@ -7,25 +8,22 @@ use crate::value::shown;
 const LONGEST: usize = 512;
 
 /// Reads a pattern; `%o` only where `offsets` says so.
-pub(crate) fn pattern(text: &str, offsets: bool) -> Result<Vec<PatternPart>, String> {
+pub(crate) fn pattern(text: &str, offsets: bool) -> Result<Vec<PatternPart>, PatternError> {
     let mut parts: Vec<PatternPart> = Vec::new();
     let mut rest = text.trim();
     let mut length = 0;
     if rest.is_empty() {
-        return Err("expected a pattern such as 0xdeadbeef, \"abcd\" or 12".to_owned());
+        return Err(PatternError::Missing);
     }
     while !rest.is_empty() {
         let (bytes, after) = if let Some(quoted) = rest.strip_prefix('"') {
-            let (text, after) =
-                quoted.split_once('"').ok_or("the text in the pattern has no closing '\"'")?;
+            let (text, after) = quoted.split_once('"').ok_or(PatternError::Unclosed)?;
             (text.as_bytes().to_vec(), after)
         } else if rest.starts_with('\'') {
-            return Err(
-                "a file in '' as a pattern is not supported: write its bytes as 0x…".to_owned()
-            );
+            return Err(PatternError::File);
         } else if let Some(after) = rest.strip_prefix("%o") {
             if !offsets {
-                return Err("%o (the block's offset) is only for `verify_pattern`".to_owned());
+                return Err(PatternError::Offset);
             }
             parts.push(PatternPart::Offset);
             length += 8;
@@ -36,7 +34,7 @@ pub(crate) fn pattern(text: &str, offsets: bool) -> Result<Vec<PatternPart>, Str
         };
         length += bytes.len();
         if length > LONGEST {
-            return Err(format!("the pattern is longer than the {LONGEST} bytes that fio keeps"));
+            return Err(PatternError::TooLong { most: LONGEST });
         }
         if let Some(PatternPart::Bytes(before)) = parts.last_mut() {
             before.extend(bytes);
@@ -45,16 +43,15 @@ pub(crate) fn pattern(text: &str, offsets: bool) -> Result<Vec<PatternPart>, Str
         }
         rest = after;
     }
-    if parts.is_empty() { Err("the pattern is empty".to_owned()) } else { Ok(parts) }
+    if parts.is_empty() { Err(PatternError::Empty) } else { Ok(parts) }
 }
 
 /// The bytes of a number at the start of `text`, and what follows it.
 ///
 /// Hexadecimal ones stand as they are written. Of decimal ones, the fewest
 /// bytes that hold them, the least first; negative ones have four.
-fn number(text: &str) -> Result<(Vec<u8>, &str), String> {
-    let wrong =
-        || format!("invalid pattern '{}': expected numbers, 0x…, or text in \"\"", shown(text));
+fn number(text: &str) -> Result<(Vec<u8>, &str), PatternError> {
+    let wrong = || PatternError::Invalid { found: shown(text) };
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
         let (digits, after) = digits.split_at(end);
@@ -119,21 +116,23 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_is_refused() {
-        for (text, part) in [
-            ("", "expected a pattern"),
-            ("abc", "invalid pattern"),
-            ("\"a", "no closing"),
-            ("'file'", "not supported"),
-            ("%o", "only for `verify_pattern`"),
-            ("0x", "invalid pattern"),
-            ("123456789012", "invalid pattern"),
-            ("\"ab\" \"cd\"", "invalid pattern"),
-            ("\"\"", "is empty"),
+        use PatternError::{Empty, File, Invalid, Missing, Offset, TooLong, Unclosed};
+        let invalid = |found: &str| Invalid { found: found.to_owned() };
+        for (text, error) in [
+            ("", Missing),
+            ("abc", invalid("abc")),
+            ("\"a", Unclosed),
+            ("'file'", File),
+            ("%o", Offset),
+            ("0x", invalid("0x")),
+            ("123456789012", invalid("123456789012")),
+            ("\"ab\" \"cd\"", invalid(" \"cd\"")),
+            ("\"\"", Empty),
         ] {
-            let error = pattern(text, false).expect_err(text);
-            assert!(error.contains(part), "{error}");
+            assert_eq!(pattern(text, false), Err(error), "{text}");
         }
-        assert!(pattern(&format!("0x{}", "00".repeat(513)), false).is_err());
+        let long = pattern(&format!("0x{}", "00".repeat(513)), false);
+        assert_eq!(long, Err(TooLong { most: LONGEST }));
     }
 
     proptest! {

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use disklab_source::{did_you_mean, one_of};
-
+use crate::error::{ChoiceError, NumberError, ValueError};
 use crate::job::PerDirection;
 use crate::policy::Policy;
 use crate::value::{self, KbBase, LARGEST, TimeUnit, shown};
@@ -23,114 +22,107 @@ pub(crate) type Directions<T> = PerDirection<Option<T>>;
 
 impl OptionValue<'_> {
     /// 0 or 1.
-    pub fn flag(&self) -> Result<bool, String> {
+    pub fn flag(&self) -> Result<bool, NumberError> {
         value::flag(self.text)
     }
 
     /// A size in bytes.
-    pub fn size(&self) -> Result<u64, String> {
+    pub fn size(&self) -> Result<u64, NumberError> {
         value::size(self.text, self.base)
     }
 
     /// A whole number.
-    pub fn count(&self, least: u64, most: u64) -> Result<u64, String> {
+    pub fn count(&self, least: u64, most: u64) -> Result<u64, NumberError> {
         value::count(self.text, least, most, self.base)
     }
 
     /// A whole number from `least`.
-    pub fn from(&self, least: u64) -> Result<u64, String> {
+    pub fn from(&self, least: u64) -> Result<u64, NumberError> {
         self.count(least, LARGEST)
     }
 
     /// A whole number that a `u32` holds.
-    pub fn small(&self, least: u32, most: u32) -> Result<u32, String> {
+    pub fn small(&self, least: u32, most: u32) -> Result<u32, NumberError> {
         let n = self.count(u64::from(least), u64::from(most))?;
         Ok(u32::try_from(n).unwrap_or(most))
     }
 
     /// A percentage.
-    pub fn percent(&self) -> Result<u8, String> {
+    pub fn percent(&self) -> Result<u8, NumberError> {
         percent(self.text)
     }
 
     /// A time.
-    pub fn time(&self, unit: TimeUnit) -> Result<Duration, String> {
+    pub fn time(&self, unit: TimeUnit) -> Result<Duration, NumberError> {
         value::time(self.text, unit)
     }
 
     /// A plain number of milliseconds, at most a day: fio ignores units here.
-    pub fn milliseconds(&self, least: u64) -> Result<Duration, String> {
+    pub fn milliseconds(&self, least: u64) -> Result<Duration, NumberError> {
         match self.text.parse::<u64>() {
             Ok(n) if (least..=86_400_000).contains(&n) => Ok(Duration::from_millis(n)),
-            _ => Err(format!(
-                "expected an integer of milliseconds from {least}, found '{}'",
-                shown(self.text)
-            )),
+            _ => Err(NumberError::Milliseconds { least, found: shown(self.text) }),
         }
     }
 
     /// One of some words, each with what it means.
-    pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, String> {
+    pub fn word<T: Copy>(&self, words: &[(&'static str, T)]) -> Result<T, ChoiceError> {
         word(self.text, words)
     }
 
     /// `READ`, `READ,WRITE` or `READ,WRITE,TRIM`; a single value holds for all,
     /// an empty one leaves what was. What stands for trims is read, too, and
     /// not kept.
-    pub fn directions<T: Clone>(
+    pub fn directions<T: Clone, E: Into<ValueError>>(
         &self,
-        read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Directions<T>, String> {
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<Directions<T>, ValueError> {
         directions(self.text, read)
     }
 
     /// Sizes by direction, from `least`.
-    pub fn sizes(&self, least: u64) -> Result<Directions<u64>, String> {
+    pub fn sizes(&self, least: u64) -> Result<Directions<u64>, ValueError> {
         self.directions(|text| match value::size(text, self.base)? {
             bytes if bytes >= least => Ok(bytes),
-            _ => Err(format!("expected a size from {least}, found '{}'", shown(text))),
+            _ => Err(NumberError::TooSmall { least, found: shown(text) }),
         })
     }
 }
 
 /// A whole number from 0 to 100.
-pub(crate) fn percent(text: &str) -> Result<u8, String> {
+pub(crate) fn percent(text: &str) -> Result<u8, NumberError> {
     match text.trim().parse::<u8>() {
         Ok(n) if n <= 100 => Ok(n),
-        _ => Err(format!("expected an integer from 0 to 100, found '{}'", shown(text))),
+        _ => Err(NumberError::Integer { least: 0, most: 100, found: shown(text) }),
     }
 }
 
 /// One of some words, each with what it means.
-pub(crate) fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
-    if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text) {
-        return Ok(*meaning);
-    }
-    let known = || words.iter().map(|(word, _)| *word);
-    let text = shown(text);
-    let hint = did_you_mean(&text.to_ascii_lowercase(), known());
-    Err(format!("expected {}, found '{text}'{hint}", one_of(known())))
+pub(crate) fn word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, ChoiceError> {
+    let meaning = words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| *meaning);
+    meaning.ok_or_else(|| ChoiceError::Word {
+        known: words.iter().map(|(word, _)| *word).collect(),
+        found: shown(text),
+    })
 }
 
 /// See [`OptionValue::directions`].
-pub(crate) fn directions<T: Clone>(
+pub(crate) fn directions<T: Clone, E: Into<ValueError>>(
     text: &str,
-    read: impl Fn(&str) -> Result<T, String>,
-) -> Result<Directions<T>, String> {
+    read: impl Fn(&str) -> Result<T, E>,
+) -> Result<Directions<T>, ValueError> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     if parts.len() > 3 {
-        return Err(format!(
-            "'{}' has more values than there are directions (reads, writes, trims)",
-            shown(text)
-        ));
+        return Err(ChoiceError::TooManyDirections { found: shown(text) }.into());
     }
     if parts.iter().all(|part| part.is_empty()) {
-        return Err("expected a value".to_owned());
+        return Err(ChoiceError::NoValue.into());
     }
     let values: Vec<Option<T>> = parts
         .iter()
         .map(|part| if part.is_empty() { Ok(None) } else { read(part).map(Some) })
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<_, E>>()
+        .map_err(Into::into)?;
     Ok(match values.as_slice() {
         [both] => PerDirection::both(both.clone()),
         [first, second, ..] => PerDirection { read: first.clone(), write: second.clone() },

@@ -11,6 +11,7 @@ mod bytes;
 mod check;
 mod docs;
 mod draft;
+mod error;
 mod given;
 mod job;
 mod lists;

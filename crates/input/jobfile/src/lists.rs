@@ -1,5 +1,6 @@
 //! Values that are lists: sizes and zones with their shares.
 
+use crate::error::{ChoiceError, ListError, NumberError, NumberSet, ValueError};
 use crate::given::{percent, word};
 use crate::job::{Distribution, FileOrder, MemoryPolicy, Share, SteadyFigure, Zone, ZoneSize};
 use crate::value::{KbBase, real, shown, size};
@@ -14,16 +15,16 @@ const DEFAULT_THETA: f64 = 1.1;
 const DEFAULT_POWER: f64 = 0.2;
 
 /// `4k/10:64k/50:32k/40`; sizes without a share have what is left in equal parts.
-pub(crate) fn block_split(text: &str, base: KbBase) -> Result<Vec<Share>, String> {
+pub(crate) fn block_split(text: &str, base: KbBase) -> Result<Vec<Share>, ValueError> {
     let entries: Vec<&str> = text.split(':').map(str::trim).collect();
     if entries.len() > MOST_SHARES {
-        return Err(format!("more than the {MOST_SHARES} sizes that fio takes"));
+        return Err(ListError::TooManySizes { most: MOST_SHARES }.into());
     }
     let mut shares = Vec::with_capacity(entries.len());
     for entry in entries {
         let (bytes, share) = entry.split_once('/').unwrap_or((entry, ""));
         let bytes = match size(bytes, base)? {
-            0 => return Err("a block of 0 bytes".to_owned()),
+            0 => return Err(ChoiceError::EmptyBlock.into()),
             bytes => bytes,
         };
         let share = if share.trim().is_empty() { None } else { Some(percent(share)?) };
@@ -32,7 +33,7 @@ pub(crate) fn block_split(text: &str, base: KbBase) -> Result<Vec<Share>, String
     let given: u32 = shares.iter().filter_map(|(_, share)| share.map(u32::from)).sum();
     let missing = shares.iter().filter(|(_, share)| share.is_none()).count() as u32;
     if given > 100 || (missing == 0 && given < 100) {
-        return Err(format!("the shares add up to {given} percent, not to 100"));
+        return Err(ListError::ShareSum { percent: given }.into());
     }
     // What does not divide goes to the last ones, so that all add up to 100.
     let mut left = 100 - given;
@@ -54,33 +55,32 @@ pub(crate) fn block_split(text: &str, base: KbBase) -> Result<Vec<Share>, String
 
 /// What each zone gets whose size is empty: equal parts of what the others leave, as in fio
 /// (zone_split_ddir in options.c).
-fn left_for_empty_sizes(entries: &[&str]) -> Result<u8, String> {
+fn left_for_empty_sizes(entries: &[&str]) -> Result<u8, NumberError> {
     let sizes = || entries.iter().filter_map(|entry| entry.split_once('/')).map(|(_, s)| s.trim());
     let empty = sizes().filter(|size| size.is_empty()).count() as u32;
     let given = sizes().filter(|size| !size.is_empty()).map(|size| percent(size).map(u32::from));
-    let given = given.sum::<Result<u32, String>>()?;
+    let given = given.sum::<Result<u32, NumberError>>()?;
     let left = 100_u32.saturating_sub(given).checked_div(empty).unwrap_or(0);
     // At most 100.
     Ok(left as u8)
 }
 
 /// `60/10:30/20:10/70`, or sizes in bytes behind the '/'.
-fn zones(text: &str, absolute: bool, base: KbBase) -> Result<Vec<Zone>, String> {
+fn zones(text: &str, absolute: bool, base: KbBase) -> Result<Vec<Zone>, ValueError> {
     let entries: Vec<&str> = text.split(':').map(str::trim).collect();
     if entries.len() > MOST_ZONES {
-        return Err(format!("more than the {MOST_ZONES} zones that fio takes"));
+        return Err(ListError::TooManyZones { most: MOST_ZONES }.into());
     }
     let mut zones = Vec::with_capacity(entries.len());
     let left = if absolute { 0 } else { left_for_empty_sizes(&entries)? };
     let mut last_empty = None;
     for entry in entries {
-        let (access, length) = entry.split_once('/').ok_or_else(|| {
-            format!("expected zones such as '60/10:40/90', found '{}'", shown(entry))
-        })?;
+        let form = || ListError::ZoneForm { found: shown(entry) };
+        let (access, length) = entry.split_once('/').ok_or_else(form)?;
         let length = length.trim();
         let length = if absolute {
             ZoneSize::Bytes(match size(length, base)? {
-                0 => return Err("a zone of 0 bytes".to_owned()),
+                0 => return Err(ListError::EmptyZone.into()),
                 bytes => bytes,
             })
         } else if length.is_empty() {
@@ -93,7 +93,7 @@ fn zones(text: &str, absolute: bool, base: KbBase) -> Result<Vec<Zone>, String> 
     }
     let accesses: u32 = zones.iter().map(|z| u32::from(z.access_percent)).sum();
     if accesses != 100 {
-        return Err(format!("the shares of accesses add up to {accesses} percent, not to 100"));
+        return Err(ListError::AccessSum { percent: accesses }.into());
     }
     let lengths: u32 = zones
         .iter()
@@ -106,11 +106,11 @@ fn zones(text: &str, absolute: bool, base: KbBase) -> Result<Vec<Zone>, String> 
     if let (Some(at), 1..100) = (last_empty, lengths) {
         zones[at].size = ZoneSize::Percent(left.saturating_add(100 - lengths as u8));
     } else if !absolute && lengths != 100 {
-        return Err(format!("the lengths of the zones add up to {lengths} percent, not to 100"));
+        return Err(ListError::ZoneSum { percent: lengths }.into());
     }
     let empty = |z: &Zone| z.size == ZoneSize::Percent(0) && z.access_percent > 0;
     if zones.iter().any(empty) {
-        return Err("a zone of 0 percent cannot be accessed".to_owned());
+        return Err(ListError::NoRoomInZone.into());
     }
     Ok(zones)
 }
@@ -130,7 +130,7 @@ enum Shape {
 pub(crate) fn distribution(
     text: &str,
     base: KbBase,
-) -> Result<(Distribution, Distribution), String> {
+) -> Result<(Distribution, Distribution), ValueError> {
     let (name, rest) = text.split_once(':').map_or((text, None), |(n, r)| (n, Some(r)));
     let shape = word(
         name.trim(),
@@ -145,7 +145,7 @@ pub(crate) fn distribution(
     )?;
     if let Shape::Zoned | Shape::ZonedAbsolute = shape {
         let absolute = matches!(shape, Shape::ZonedAbsolute);
-        let list = rest.ok_or("expected zones behind it, such as 'zoned:60/10:40/90'")?;
+        let list = rest.ok_or(ListError::NoZones)?;
         let sets: Vec<Vec<Zone>> =
             list.split(',').map(|part| zones(part, absolute, base)).collect::<Result<_, _>>()?;
         return match sets.as_slice() {
@@ -153,46 +153,46 @@ pub(crate) fn distribution(
             [reads, writes] | [reads, writes, _] => {
                 Ok((Distribution::Zoned(reads.clone()), Distribution::Zoned(writes.clone())))
             }
-            _ => Err("more lists of zones than there are directions".to_owned()),
+            _ => Err(ListError::TooManyZoneLists.into()),
         };
     }
     let mut numbers = rest.map(|r| r.split(':')).into_iter().flatten();
     let first = numbers.next().map(real).transpose()?;
     let center = numbers.next().map(real).transpose()?;
     if numbers.next().is_some() {
-        return Err("expected at most two numbers behind it".to_owned());
+        return Err(ListError::TooManyNumbers.into());
     }
     if center.is_some_and(|c| !(0.0..=1.0).contains(&c)) {
-        return Err("the center is a share of the file, from 0 to 1".to_owned());
+        return Err(ListError::Center.into());
     }
     let both = match shape {
         Shape::Zipf => Distribution::Zipf { theta: theta(first)?, center },
         Shape::Pareto => Distribution::Pareto { power: power(first)?, center },
         Shape::Normal => Distribution::Normal { deviation: deviation(first)?, center },
-        _ if first.is_some() => return Err("`random` takes no number".to_owned()),
+        _ if first.is_some() => return Err(ListError::NumberOfUniform.into()),
         _ => Distribution::Uniform,
     };
     Ok((both.clone(), both))
 }
 
-fn theta(given: Option<f64>) -> Result<f64, String> {
+fn theta(given: Option<f64>) -> Result<f64, ListError> {
     match given.unwrap_or(DEFAULT_THETA) {
         theta if theta > 0.0 && theta != 1.0 && theta <= 100.0 => Ok(theta),
-        _ => Err("Zipf's theta is over 0, at most 100, and not 1".to_owned()),
+        _ => Err(ListError::Theta),
     }
 }
 
-fn power(given: Option<f64>) -> Result<f64, String> {
+fn power(given: Option<f64>) -> Result<f64, ListError> {
     match given.unwrap_or(DEFAULT_POWER) {
         power if power > 0.0 && power < 1.0 => Ok(power),
-        _ => Err("Pareto's power is over 0 and under 1".to_owned()),
+        _ => Err(ListError::Power),
     }
 }
 
-fn deviation(given: Option<f64>) -> Result<f64, String> {
-    match given.ok_or("expected the deviation in percent behind it, such as 'normal:20'")? {
+fn deviation(given: Option<f64>) -> Result<f64, ListError> {
+    match given.ok_or(ListError::NoDeviation)? {
         deviation if (0.0..100.0).contains(&deviation) => Ok(deviation),
-        _ => Err("the deviation is a percentage from 0 to under 100".to_owned()),
+        _ => Err(ListError::Deviation),
     }
 }
 
@@ -207,35 +207,35 @@ const ERRORS: &str = "EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECH
 const LARGEST_ERROR: i32 = 4095;
 
 /// `ignore_error`: of reads, of writes, of verification.
-pub(crate) fn errors(text: &str) -> Result<[Option<Vec<i32>>; 3], String> {
+pub(crate) fn errors(text: &str) -> Result<[Option<Vec<i32>>; 3], ListError> {
     let one = |name: &str| {
         let by_name = ERRORS.split_whitespace().zip(1..).find(|(known, _)| *known == name);
         let number = by_name.map(|(_, number)| number).or_else(|| name.parse().ok());
-        number.filter(|number| (1..=LARGEST_ERROR).contains(number)).ok_or_else(|| {
-            format!("unknown error '{}': expected a name such as ENOSPC, or a number", shown(name))
-        })
+        let number = number.filter(|number| (1..=LARGEST_ERROR).contains(number));
+        number.ok_or_else(|| ListError::UnknownErrno { found: shown(name) })
     };
     let mut lists = [None, None, None];
     let mut parts = text.split(',');
     for (list, part) in lists.iter_mut().zip(&mut parts) {
         let names = part.split(':').map(str::trim).filter(|name| !name.is_empty());
-        let numbers = names.map(one).collect::<Result<Vec<i32>, String>>()?;
+        let numbers = names.map(one).collect::<Result<Vec<i32>, ListError>>()?;
         *list = Some(numbers).filter(|numbers| !numbers.is_empty());
     }
     if parts.next().is_some() {
-        return Err("more lists than there are kinds: reads, writes, verification".to_owned());
+        return Err(ListError::TooManyErrorLists);
     }
     if lists.iter().all(Option::is_none) {
-        return Err("expected an error such as ENOSPC".to_owned());
+        return Err(ListError::NoErrno);
     }
     Ok(lists)
 }
 
 /// `steadystate`: the figure, whether its slope counts, the limit, whether in percent.
-pub(crate) fn steady(text: &str, base: KbBase) -> Result<(SteadyFigure, bool, f64, bool), String> {
-    let (name, limit) = text
-        .split_once(':')
-        .ok_or("expected a limit behind it, such as 'iops:10%' or 'bw_slope:1%'")?;
+pub(crate) fn steady(
+    text: &str,
+    base: KbBase,
+) -> Result<(SteadyFigure, bool, f64, bool), ValueError> {
+    let (name, limit) = text.split_once(':').ok_or(ListError::NoSteadyLimit)?;
     let (figure, slope) = word(
         name.trim(),
         &[
@@ -252,18 +252,18 @@ pub(crate) fn steady(text: &str, base: KbBase) -> Result<(SteadyFigure, bool, f6
         (None, SteadyFigure::Bandwidth) => (size(limit, base)? as f64, false),
     };
     if number <= 0.0 {
-        return Err("the limit has to be over 0".to_owned());
+        return Err(ListError::SteadyLimit.into());
     }
     Ok((figure, slope, number, percent))
 }
 
 /// Numbers of NUMA nodes: `0-1,3`.
-pub(crate) fn nodes(text: &str) -> Result<Vec<u32>, String> {
-    processors(text).map_err(|why| why.replace("processors", "nodes"))
+pub(crate) fn nodes(text: &str) -> Result<Vec<u32>, ListError> {
+    numbers(text, NumberSet::Nodes)
 }
 
 /// `numa_mem_policy`.
-pub(crate) fn memory_policy(text: &str) -> Result<MemoryPolicy, String> {
+pub(crate) fn memory_policy(text: &str) -> Result<MemoryPolicy, ListError> {
     let (mode, list) = text.split_once(':').map_or((text, None), |(mode, list)| (mode, Some(list)));
     let listed = list.map(nodes).transpose()?;
     match (mode.trim(), listed) {
@@ -272,15 +272,12 @@ pub(crate) fn memory_policy(text: &str) -> Result<MemoryPolicy, String> {
         ("prefer", Some(nodes)) if nodes.len() == 1 => Ok(MemoryPolicy::Prefer(nodes[0])),
         ("bind", Some(nodes)) => Ok(MemoryPolicy::Bind(nodes)),
         ("interleave", nodes) => Ok(MemoryPolicy::Interleave(nodes.unwrap_or_default())),
-        _ => Err(format!(
-            "expected default, local, prefer:NODE, bind:NODES or interleave[:NODES], found '{}'",
-            shown(text)
-        )),
+        _ => Err(ListError::MemoryPolicy { found: shown(text) }),
     }
 }
 
 /// `file_service_type`.
-pub(crate) fn file_order(text: &str) -> Result<FileOrder, String> {
+pub(crate) fn file_order(text: &str) -> Result<FileOrder, ValueError> {
     #[derive(Clone, Copy)]
     enum Word {
         RoundRobin,
@@ -306,7 +303,7 @@ pub(crate) fn file_order(text: &str) -> Result<FileOrder, String> {
     let every = || match number.map(|n| n.trim().parse::<u32>()) {
         None => Ok(1),
         Some(Ok(n)) if n > 0 => Ok(n),
-        Some(_) => Err("expected how many I/Os go to one file behind it, from 1".to_owned()),
+        Some(_) => Err(ListError::IosPerFile),
     };
     let real = || number.map(real).transpose();
     Ok(match order {
@@ -322,12 +319,16 @@ pub(crate) fn file_order(text: &str) -> Result<FileOrder, String> {
 }
 
 /// `0-1,3`: numbers of processors, sorted, none twice.
-pub(crate) fn processors(text: &str) -> Result<Vec<u32>, String> {
+pub(crate) fn processors(text: &str) -> Result<Vec<u32>, ListError> {
+    numbers(text, NumberSet::Processors)
+}
+
+fn numbers(text: &str, set: NumberSet) -> Result<Vec<u32>, ListError> {
     /// More than Linux supports on any machine today (CONFIG_NR_CPUS of x86-64).
     const MOST: u32 = 8192;
     let number = |text: &str| match text.trim().parse::<u32>() {
         Ok(n) if n < MOST => Ok(n),
-        _ => Err(format!("expected processors such as '0-1,3', found '{}'", shown(text))),
+        _ => Err(ListError::NumberSet { set, found: shown(text) }),
     };
     let mut all = Vec::new();
     for part in text.split(',') {
@@ -336,11 +337,11 @@ pub(crate) fn processors(text: &str) -> Result<Vec<u32>, String> {
             None => (number(part)?, number(part)?),
         };
         if from > to {
-            return Err(format!("'{}' counts backwards", shown(part)));
+            return Err(ListError::Backwards { found: shown(part) });
         }
         all.extend(from..=to);
         if all.len() > 4 * MOST as usize {
-            return Err("too many processors".to_owned());
+            return Err(ListError::TooMany { set });
         }
     }
     all.sort_unstable();
@@ -363,17 +364,25 @@ mod tests {
         assert_eq!(split("4k/10:64k/50:32k/40"), Ok(vec![(4096, 10), (65536, 50), (32768, 40)]));
         assert_eq!(split("4k:8k:1k"), Ok(vec![(4096, 33), (8192, 33), (1024, 34)]));
         assert_eq!(split("4k/60:8k/"), Ok(vec![(4096, 60), (8192, 40)]));
-        for text in ["4k/60:8k/60", "4k/10", "0/50:4k/50", "4k/101", "", "4k/5:"] {
-            assert!(split(text).is_err(), "{text}");
+        for (text, percent) in [("4k/60:8k/60", 120), ("4k/10", 10)] {
+            assert_eq!(split(text), Err(ListError::ShareSum { percent }.into()), "{text}");
+        }
+        assert_eq!(split("0/50:4k/50"), Err(ChoiceError::EmptyBlock.into()));
+        for text in ["4k/101", "", "4k/5:"] {
+            assert!(matches!(split(text), Err(ValueError::Number(_))), "{text}");
         }
     }
 
     #[test]
     fn processors_are_sorted() {
         assert_eq!(processors("3,0-1,1"), Ok(vec![0, 1, 3]));
-        for text in ["", "1-0", "x", "0-", "99999", "-1"] {
-            assert!(processors(text).is_err(), "{text}");
+        for text in ["", "x", "0-", "99999", "-1"] {
+            let error = processors(text).expect_err(text);
+            assert!(matches!(error, ListError::NumberSet { .. }), "{text}: {error:?}");
         }
+        assert_eq!(nodes("1-0"), Err(ListError::Backwards { found: "1-0".to_owned() }));
+        let error = nodes("x").expect_err("a letter").to_string();
+        assert_eq!(error, "expected nodes such as '0-1,3', found 'x'");
     }
 
     proptest! {

@@ -2,27 +2,28 @@
 
 use disklab_source::FileName;
 
+use crate::error::{NameError, NameFault};
 use crate::value::shown;
 
 /// More names than this are refused.
 const MOST_NAMES: usize = 10_000;
 
 /// A name that stays in the directory, and means one file to fio.
-fn file_name(name: &str, folders: bool) -> Result<(), String> {
-    let why = if name.contains('/') && !folders {
-        "it names a directory, and disklab runs the job in the directory that is measured"
+fn file_name(name: &str, folders: bool) -> Result<(), NameError> {
+    let fault = if name.contains('/') && !folders {
+        NameFault::Directory
     } else if name.contains('\\') {
-        "fio takes '\\' for an escape; give plain names"
+        NameFault::Escape
     } else if name == "-" {
-        "not a file name"
+        NameFault::Dash
     } else if let Err(why) = FileName::new(name.rsplit('/').next().unwrap_or_default()) {
-        return Err(format!("'{}' is not allowed here: {why}", shown(name)));
+        NameFault::Invalid(why)
     } else if name.len() > 4095 {
-        "it is longer than any path can be"
+        NameFault::TooLong
     } else {
         return Ok(());
     };
-    Err(format!("'{}' is not allowed here: {why}", shown(name)))
+    Err(NameError::File { name: shown(name), fault })
 }
 
 /// `directory` of a job in a study: the measured directory takes the place of `/`, so that a
@@ -30,71 +31,58 @@ fn file_name(name: &str, folders: bool) -> Result<(), String> {
 ///
 /// # Errors
 /// If it could lead out of it, or is no path of one directory.
-pub(crate) fn directory_below(text: &str) -> Result<String, String> {
+pub(crate) fn directory_below(text: &str) -> Result<String, NameError> {
     if text.contains([':', '\\', '$']) {
-        return Err(format!(
-            "'{}' is not allowed here: give one directory, without ':', '\\' and '$'",
-            shown(text)
-        ));
+        return Err(NameError::Directory { found: shown(text) });
     }
     let mut parts = Vec::new();
     for part in text.split('/').filter(|part| !part.is_empty() && *part != ".") {
-        FileName::new(part).map_err(|why| {
-            format!(
-                "'{}' is not allowed here: {why}; a study's jobs stay below the directory that is \
-                 measured",
-                shown(text)
-            )
-        })?;
+        FileName::new(part).map_err(|source| NameError::Outside { found: shown(text), source })?;
         parts.push(part);
     }
     if parts.is_empty() {
         return Ok(".".to_owned());
     }
     let below = parts.join("/");
-    if below.len() > 1024 { Err("it is longer than 1024 bytes".to_owned()) } else { Ok(below) }
+    if below.len() > 1024 { Err(NameError::LongDirectory) } else { Ok(below) }
 }
 
 /// `filename`: names with ':' between them.
-pub(crate) fn file_names(text: &str, folders: bool) -> Result<Vec<String>, String> {
+pub(crate) fn file_names(text: &str, folders: bool) -> Result<Vec<String>, NameError> {
     let names: Vec<&str> = text.split(':').map(str::trim).filter(|n| !n.is_empty()).collect();
     if names.is_empty() {
-        return Err("expected a file's name".to_owned());
+        return Err(NameError::NoName);
     }
     if names.len() > MOST_NAMES {
-        return Err(format!("more than {MOST_NAMES} names"));
+        return Err(NameError::TooMany { most: MOST_NAMES });
     }
     let mut sorted = names.clone();
     sorted.sort_unstable();
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("'{}' stands twice", shown(pair[0])));
+        return Err(NameError::Repeated { name: shown(pair[0]) });
     }
     names.iter().map(|name| file_name(name, folders).map(|()| (*name).to_owned())).collect()
 }
 
 /// `filename_format`.
-pub(crate) fn name_format(text: &str, folders: bool) -> Result<String, String> {
+pub(crate) fn name_format(text: &str, folders: bool) -> Result<String, NameError> {
     let fixed = ["$jobname", "$jobnum", "$filenum"]
         .iter()
         .fold(text.to_owned(), |text, keyword| text.replace(keyword, "0"));
     if fixed.contains('$') {
-        return Err("only $jobname, $jobnum and $filenum are known".to_owned());
+        return Err(NameError::Keyword);
     }
     if fixed.contains(':') {
-        return Err("fio takes ':' for the end of a name".to_owned());
+        return Err(NameError::Colon);
     }
     file_name(&fixed, folders)?;
     Ok(text.to_owned())
 }
 
 /// A job's name becomes part of file names.
-pub(crate) fn job_name(name: &str) -> Result<(), String> {
+pub(crate) fn job_name(name: &str) -> Result<(), NameError> {
     if FileName::new(name).is_err() || name.contains(['\\', '$', ':']) {
-        return Err(
-            "fio makes file names from a job's name: it cannot be empty, '.', '..' or longer \
-             than 200 bytes, nor have '/', '\\', '$', ':' or control characters"
-                .to_owned(),
-        );
+        return Err(NameError::Job);
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use disklab_source::{Location, SourceError};
 use disklab_units::Bytes;
 
 use crate::draft::Draft;
+use crate::error::{NumberError, OptionError};
 use crate::given::OptionValue;
 use crate::job::{DEFAULT_FORMAT, Distribution, ZoneSize};
 use crate::names::directory_below;
@@ -39,7 +40,7 @@ impl Setting {
         global: bool,
         policy: Policy,
     ) -> Result<Self, SourceError> {
-        let known = look_up(written, policy).map_err(|why| place.error(why))?;
+        let known = look_up(written, policy).map_err(|why| place.error(why.to_string()))?;
         if value.is_none()
             && let Known::Native(spec) = known
             && !spec.bare
@@ -47,11 +48,11 @@ impl Setting {
             return Err(place.error(format!("`{written}` needs a value: {written}={}", spec.value)));
         }
         if let Some(value) = &value {
-            check_value(known.name(), value).map_err(|why| value_place.error(why))?;
+            check_value(known.name(), value).map_err(|why| value_place.error(why.to_string()))?;
         }
         let value = match value {
             Some(text) if known.name() == "directory" && !policy.is_plain() => {
-                Some(directory_below(&text).map_err(|why| value_place.error(why))?)
+                Some(directory_below(&text).map_err(|why| value_place.error(why.to_string()))?)
             }
             value => value,
         };
@@ -105,15 +106,12 @@ impl Setting {
 }
 
 /// Values that depend on the machine.
-fn check_value(name: &str, value: &str) -> Result<(), String> {
+fn check_value(name: &str, value: &str) -> Result<(), OptionError> {
     if value.chars().any(char::is_control) {
-        return Err(format!("the value of `{name}` has control characters"));
+        return Err(OptionError::ControlCharacters { name: name.to_owned() });
     }
     if value.contains('$') && !matches!(name, "description" | "filename_format") {
-        return Err(format!(
-            "`{name}` has a '$': fio would fill in a variable or a property of the machine, and \
-             nobody could tell later what was run; write the value"
-        ));
+        return Err(OptionError::Variable { name: name.to_owned() });
     }
     Ok(())
 }
@@ -241,14 +239,15 @@ impl Section {
         for setting in &mut self.settings {
             let kind = setting.scaled();
             let least = if setting.name() == "size" { block.saturating_mul(files) } else { block };
-            let wrong =
-                |why: String| setting.value_place.error(format!("`{}`: {why}", setting.written));
+            let wrong = |why: NumberError| {
+                setting.value_place.error(format!("`{}`: {why}", setting.written))
+            };
             let short = |bytes: Bytes| match base {
                 KbBase::Compatible => bytes.short(),
                 // A plain number means the same with every kb_base.
                 KbBase::Standard => bytes.0.to_string(),
             };
-            let one = |text: &str| -> Result<String, String> {
+            let one = |text: &str| -> Result<String, NumberError> {
                 let bytes = Bytes(size(text, base)?);
                 Ok(match (kind, bytes) {
                     // Zero means 'from the start', or 'as large as the file'.

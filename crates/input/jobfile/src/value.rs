@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::error::NumberError;
+
 /// How fio reads the units of sizes: its option `kb_base`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum KbBase {
@@ -22,21 +24,12 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// Reads a size in bytes, at most [`LARGEST`]; the error says what is wrong.
-pub(crate) fn size(text: &str, base: KbBase) -> Result<u64, String> {
+pub(crate) fn size(text: &str, base: KbBase) -> Result<u64, NumberError> {
     let text = text.trim();
     if text.ends_with('%') {
-        return Err(format!(
-            "'{}' is a share of a device, and disklab's jobs work on files, which have no size \
-             before they are made: give a size",
-            shown(text)
-        ));
+        return Err(NumberError::ShareOfDevice { found: shown(text) });
     }
-    let number = || {
-        format!(
-            "invalid size '{}': expected an integer with an optional unit, such as '4k' or '1G'",
-            shown(text)
-        )
-    };
+    let number = || NumberError::Size { found: shown(text) };
     let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hexadecimal) => (hexadecimal, 16),
         None => (text, 10),
@@ -59,18 +52,15 @@ pub(crate) fn size(text: &str, base: KbBase) -> Result<u64, String> {
         "t" => 4,
         "p" => 5,
         _ if digits.is_empty() => return Err(number()),
-        _ => return Err(format!("{} (fio would ignore what follows the number)", number())),
+        _ => return Err(NumberError::SizeUnit { found: shown(text) }),
     };
     if binary && base == KbBase::Compatible {
         let letter = letter.to_ascii_uppercase();
-        return Err(format!(
-            "fio takes '{letter}i' for a power of 1000, unless kb_base=1000 is set; write \
-             '{value}{letter}', which is a power of 1024 to it"
-        ));
+        return Err(NumberError::BinaryUnit { value, letter });
     }
     let step: u64 = if binary || base == KbBase::Compatible { 1024 } else { 1000 };
     let bytes = value.checked_mul(step.pow(power)).filter(|bytes| *bytes <= LARGEST);
-    bytes.ok_or_else(|| format!("'{}' is larger than any file can be", shown(text)))
+    bytes.ok_or_else(|| NumberError::TooLarge { found: shown(text) })
 }
 
 /// The unit of a time that has none.
@@ -83,14 +73,9 @@ pub(crate) enum TimeUnit {
 }
 
 /// Reads a time of at most 1000 days.
-pub(crate) fn time(text: &str, unit: TimeUnit) -> Result<Duration, String> {
+pub(crate) fn time(text: &str, unit: TimeUnit) -> Result<Duration, NumberError> {
     let text = text.trim();
-    let error = || {
-        format!(
-            "invalid time '{}': expected an integer with an optional unit: us, ms, s, m, h or d",
-            shown(text)
-        )
-    };
+    let error = || NumberError::Time { found: shown(text) };
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, given) = text.split_at(end);
     let value: u64 = digits.parse().map_err(|_| error())?;
@@ -103,45 +88,42 @@ pub(crate) fn time(text: &str, unit: TimeUnit) -> Result<Duration, String> {
         ("d", _) => 86_400_000_000,
         // Seen with fio 3.33: `runtime=1sec` ends at once.
         ("sec" | "min", _) => {
-            return Err(format!(
-                "fio 3.33 takes '{}' for microseconds; write '{value}{}'",
-                shown(text),
-                if given.trim().eq_ignore_ascii_case("sec") { "s" } else { "m" }
-            ));
+            let unit = if given.trim().eq_ignore_ascii_case("sec") { 's' } else { 'm' };
+            return Err(NumberError::TimeUnit { found: shown(text), value, unit });
         }
         _ => return Err(error()),
     };
     match value.checked_mul(microseconds) {
         Some(time) if time <= 86_400_000_000_000 => Ok(Duration::from_micros(time)),
-        _ => Err(format!("'{}' is longer than 1000 days", shown(text))),
+        _ => Err(NumberError::TooLong { found: shown(text) }),
     }
 }
 
 /// Reads an integer from `least` to `most`, with units as sizes have them.
-pub(crate) fn count(text: &str, least: u64, most: u64, base: KbBase) -> Result<u64, String> {
+pub(crate) fn count(text: &str, least: u64, most: u64, base: KbBase) -> Result<u64, NumberError> {
+    let found = || shown(text);
     match size(text, base) {
         Ok(n) if (least..=most).contains(&n) => Ok(n),
-        Ok(_) | Err(_) if most >= LARGEST => {
-            Err(format!("expected an integer from {least}, found '{}'", shown(text)))
-        }
-        _ => Err(format!("expected an integer from {least} to {most}, found '{}'", shown(text))),
+        _ if most >= LARGEST => Err(NumberError::IntegerFrom { least, found: found() }),
+        // At most `LARGEST`, which an `i64` holds.
+        _ => Err(NumberError::Integer { least: least as i64, most, found: found() }),
     }
 }
 
 /// Reads a finite number.
-pub(crate) fn real(text: &str) -> Result<f64, String> {
+pub(crate) fn real(text: &str) -> Result<f64, NumberError> {
     match text.trim().parse::<f64>() {
         Ok(n) if n.is_finite() => Ok(n),
-        _ => Err(format!("expected a number such as '1.2', found '{}'", shown(text))),
+        _ => Err(NumberError::Real { found: shown(text) }),
     }
 }
 
 /// `1` or `0`.
-pub(crate) fn flag(text: &str) -> Result<bool, String> {
+pub(crate) fn flag(text: &str) -> Result<bool, NumberError> {
     match text.trim() {
         "1" => Ok(true),
         "0" => Ok(false),
-        _ => Err(format!("expected 0 or 1, found '{}'", shown(text))),
+        _ => Err(NumberError::Flag { found: shown(text) }),
     }
 }
 
@@ -167,20 +149,21 @@ mod tests {
             assert_eq!(size(text, KbBase::Standard), Ok(standard), "{text}");
         }
         assert_eq!(size("4KiB", KbBase::Standard), Ok(4096));
-        for (text, part) in [
-            ("64MiB", "write '64M'"),
-            ("50%", "share of a device"),
-            ("", "invalid size"),
-            ("1.5g", "would ignore"),
-            ("4i", "invalid size"),
-            ("4kk", "invalid size"),
-            ("99999999999999999999", "invalid size"),
-            ("99999999999p", "larger than any file"),
-            ("(2*1024)", "invalid size"),
-            ("-1", "invalid size"),
+        use NumberError::{BinaryUnit, ShareOfDevice, Size, SizeUnit, TooLarge};
+        let found = str::to_owned;
+        for (text, error) in [
+            ("64MiB", BinaryUnit { value: 64, letter: found("M") }),
+            ("50%", ShareOfDevice { found: found("50%") }),
+            ("", Size { found: found("") }),
+            ("1.5g", SizeUnit { found: found("1.5g") }),
+            ("4i", SizeUnit { found: found("4i") }),
+            ("4kk", SizeUnit { found: found("4kk") }),
+            ("99999999999999999999", Size { found: found("99999999999999999999") }),
+            ("99999999999p", TooLarge { found: found("99999999999p") }),
+            ("(2*1024)", Size { found: found("(2*1024)") }),
+            ("-1", Size { found: found("-1") }),
         ] {
-            let error = size(text, KbBase::Compatible).expect_err(text);
-            assert!(error.contains(part), "{error}");
+            assert_eq!(size(text, KbBase::Compatible), Err(error), "{text}");
         }
     }
 
@@ -196,6 +179,19 @@ mod tests {
         for text in ["", "1.5", "3 weeks", "99999999d", "5min", "99999999999999999999"] {
             assert!(time(text, TimeUnit::Seconds).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn errors_say_what_to_write() {
+        let error = |text| size(text, KbBase::Compatible).expect_err(text).to_string();
+        assert_eq!(
+            error("4kk"),
+            "invalid size '4kk': expected an integer with an optional unit, such as '4k' or '1G' \
+             (fio would ignore what follows the number)"
+        );
+        assert!(error("64MiB").contains("write '64M'"));
+        let error = time("5min", TimeUnit::Seconds).expect_err("a unit of old");
+        assert_eq!(error.to_string(), "fio 3.33 takes '5min' for microseconds; write '5m'");
     }
 
     proptest! {

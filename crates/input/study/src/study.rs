@@ -127,7 +127,8 @@ pub enum Draws {
     Apart,
 }
 
-/// What a study's run is to find out, where the samples decide how long it runs.
+/// What a run is to find out, if the samples decide how long it runs: the study says, or the
+/// user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StudyGoal {
     /// The best stack of each question, and those that are equivalent.
@@ -137,8 +138,16 @@ pub enum StudyGoal {
 }
 
 impl StudyGoal {
-    /// Its words in a study file.
+    /// Its words in a study file, on the command line and in a run.
     pub const WORDS: [(&'static str, Self); 2] = [("best", Self::Best), ("rank", Self::Rank)];
+
+    /// As on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Best => "best",
+            Self::Rank => "rank",
+        }
+    }
 }
 
 /// When what the machine holds of the drives in memory is emptied.

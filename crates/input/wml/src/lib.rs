@@ -86,7 +86,7 @@ pub use personality::{
 };
 pub use picks::{Picks, Pool};
 pub use system::SystemStep;
-pub use tree::{MAX_ENTRIES, Tree, preallocated};
+pub use tree::{MAX_ENTRIES, Tree, TreeError, preallocated};
 pub use value::{PerInstance, Value, Variable};
 
 /// What is given from outside, in place of what the script says.

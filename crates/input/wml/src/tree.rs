@@ -68,20 +68,41 @@ struct Frame {
     serial: u32,
 }
 
+/// Why a fileset's tree cannot be drawn.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TreeError {
+    /// More files or empty directories than fit.
+    #[error("the fileset '{fileset}' has {drawn} {what}; at most {MAX_ENTRIES} are possible")]
+    Entries {
+        /// Its name.
+        fileset: String,
+        /// As many were drawn.
+        drawn: u64,
+        /// Of which attribute.
+        what: &'static str,
+    },
+    /// More directories than fit.
+    #[error(
+        "the fileset '{fileset}' would have more than {MAX_DIRECTORIES} directories; a larger \
+         'dirwidth' makes fewer"
+    )]
+    Directories {
+        /// Its name.
+        fileset: String,
+    },
+}
+
 impl Tree {
     /// Draws a tree. The same generator in the same state gives the same tree.
     ///
     /// # Errors
-    /// A sentence, where the draws ask for more than fits.
-    pub fn build(fileset: &Fileset, rng: &mut impl Uniform) -> Result<Self, String> {
+    /// [`TreeError`] if the draws ask for more than fits.
+    pub fn build(fileset: &Fileset, rng: &mut impl Uniform) -> Result<Self, TreeError> {
         let entries = fileset.entries.draw(rng);
         let leafdirs = fileset.leafdirs.draw(rng);
         for (n, what) in [(entries, "entries"), (leafdirs, "leafdirs")] {
             if n > MAX_ENTRIES {
-                return Err(format!(
-                    "the fileset '{}' has {n} {what}; at most {MAX_ENTRIES} are possible",
-                    fileset.name
-                ));
+                return Err(TreeError::Entries { fileset: fileset.name.clone(), drawn: n, what });
             }
         }
         // Both fit: MAX_ENTRIES is below 2^32.
@@ -283,7 +304,7 @@ struct Growth<'a> {
 
 impl Growth<'_> {
     /// `fileset_populate_subdir`, without its recursion.
-    fn grow(&mut self, rng: &mut impl Uniform) -> Result<(), String> {
+    fn grow(&mut self, rng: &mut impl Uniform) -> Result<(), TreeError> {
         let root = self.directory(0, 0, 1, rng)?;
         let mut stack = vec![root];
         while let Some(frame) = stack.last_mut() {
@@ -332,13 +353,10 @@ impl Growth<'_> {
         serial: u32,
         depth: u32,
         rng: &mut impl Uniform,
-    ) -> Result<Frame, String> {
+    ) -> Result<Frame, TreeError> {
         let number = self.tree.directories.len();
         if number >= MAX_DIRECTORIES {
-            return Err(format!(
-                "the fileset '{}' would have more than {MAX_DIRECTORIES} directories; a larger 'dirwidth' makes fewer",
-                self.fileset.name
-            ));
+            return Err(TreeError::Directories { fileset: self.fileset.name.clone() });
         }
         let shape = self.fileset.dir_shape;
         let drawn = match &self.fileset.dir_depth {

@@ -2,7 +2,6 @@
 
 use disklab_drive::{DriveFile, Kind, by_name};
 use disklab_sample::DriveState;
-use disklab_source::{did_you_mean, one_of};
 use disklab_study::Study;
 
 use crate::ImportError;
@@ -35,18 +34,12 @@ impl Drives {
         for part in text.split(',').map(str::trim) {
             let (name, count) = part.split_once(':').unwrap_or((part, "1"));
             let count = count.trim().parse().ok().filter(|n| (1..=MOST).contains(n));
-            let count = count.ok_or_else(|| {
-                ImportError::Other(format!("'{part}': expected 1 to {MOST} drives after the colon"))
-            })?;
-            let one = kind(name.trim()).ok_or_else(|| {
-                let known = KINDS.iter().map(|(name, ..)| *name);
-                let models = disklab_drive::SHIPPED.iter().map(|(id, _)| *id);
-                let hint = did_you_mean(name, known.clone().chain(models));
-                ImportError::Other(format!(
-                    "unknown kind of drive '{name}'{hint}; expected {} or a model (see `disklab list \
-                     drives`), with their number, such as 'hdd:4'",
-                    one_of(known)
-                ))
+            let count = count
+                .ok_or_else(|| ImportError::DriveCount { part: part.to_owned(), most: MOST })?;
+            let one = kind(name.trim()).ok_or_else(|| ImportError::DriveKind {
+                name: name.to_owned(),
+                kinds: KINDS.iter().map(|(name, ..)| *name).collect(),
+                models: disklab_drive::SHIPPED.iter().map(|(id, _)| *id).collect(),
             })?;
             states.extend(std::iter::repeat_n(one, count));
         }

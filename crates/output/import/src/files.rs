@@ -63,14 +63,11 @@ impl Seen {
     pub(crate) fn add(&mut self, source: &Source) -> Result<(), ImportError> {
         let (name, text) = (&source.name, &source.text);
         if !self.names.insert(name.clone()) {
-            return Err(ImportError::Other(format!("{name} is named twice; name each file once")));
+            return Err(ImportError::NamedTwice { name: name.clone() });
         }
         self.bytes = self.bytes.saturating_add(text.len() as u64);
         if self.bytes > LARGEST_TOGETHER {
-            return Err(ImportError::Other(format!(
-                "with {name}, the files have more than {LARGEST_TOGETHER} bytes together; import \
-                 them in several runs"
-            )));
+            return Err(ImportError::TooLarge { name: name.clone(), most: LARGEST_TOGETHER });
         }
         if text.len() < ALIKE {
             return Ok(());
@@ -79,10 +76,7 @@ impl Seen {
         let mut digest = DefaultHasher::new();
         text.hash(&mut digest);
         match self.texts.insert((text.len(), digest.finish()), name.clone()) {
-            Some(known) => Err(ImportError::Other(format!(
-                "{known} and {name} hold the same output: a copy is not a repeat; leave one of them \
-                 out"
-            ))),
+            Some(known) => Err(ImportError::Copy { known, name: name.clone() }),
             None => Ok(()),
         }
     }

@@ -96,7 +96,7 @@ impl Import {
     /// belongs, or where repeats did not do the same work.
     pub fn read(request: &Request) -> Result<Self, ImportError> {
         if request.files.is_empty() {
-            return Err(ImportError::Other("which files? name at least one".to_owned()));
+            return Err(ImportError::NoFiles);
         }
         let tables = tables(&request.files)?;
         let mut placed = Vec::new();
@@ -190,12 +190,7 @@ fn read_file(
         let by_output = || reading.stack.as_deref().map(stack_id_of);
         let by_name = || stack_of(path, &reading.work.id, tables.len() > 1);
         let stack = stack.clone().or_else(by_output).or_else(by_name).ok_or_else(|| {
-            ImportError::Other(format!(
-                "{}: which stack do these figures belong to? Neither the output nor the file's name \
-                 says; give it with --as STACK, with --map '{name}=STACK', or in a table {TABLE} \
-                 next to the file",
-                path.display()
-            ))
+            ImportError::NoStack { path: path.to_owned(), name: name.clone(), table: TABLE }
         })?;
         if reading.direction_is_open {
             open_direction(&mut reading, &workload, &name);
@@ -237,14 +232,12 @@ fn open_direction(reading: &mut Reading, workload: &str, file: &str) {
 /// Whether a study has the stack and the workload.
 fn belongs(study: &Study, placed: &Assigned) -> Result<(), ImportError> {
     let Assigned { stack, workload, file, .. } = placed;
-    let lacks = |what: &str, id: &str, known: Vec<&str>| {
-        let hint = disklab_source::did_you_mean(id, known.iter().copied());
-        ImportError::Other(format!(
-            "{file}: the study '{}' has no {what} '{id}'{hint}; it has {}. Say which with --map \
-             'PATTERN=STACK:WORKLOAD'",
-            study.id,
-            one_of(known.iter().take(12))
-        ))
+    let lacks = |what, id: &str, known: Vec<&str>| ImportError::NotInStudy {
+        file: file.clone(),
+        study: study.id.to_string(),
+        what,
+        id: id.to_owned(),
+        known: known.into_iter().map(str::to_owned).collect(),
     };
     if study.stack_index(stack).is_none() {
         let known = study.stacks.iter().map(|s| s.id.as_str()).collect();
@@ -314,15 +307,13 @@ fn same_work(a: &Assigned, b: &Assigned) -> Result<(), ImportError> {
         }
         one_line(&left.join(", "))
     };
-    Err(ImportError::Other(format!(
-        "{} and {} both have a workload '{}', but did not do the same work: {} against {}. Give \
-         one of them another name with --map 'PATTERN=STACK:WORKLOAD', or leave it out",
-        a.file,
-        b.file,
-        a.workload,
-        only(&own, &others),
-        only(&others, &own)
-    )))
+    Err(ImportError::DifferentWork {
+        first: a.file.clone(),
+        second: b.file.clone(),
+        workload: a.workload.clone(),
+        own: only(&own, &others),
+        other: only(&others, &own),
+    })
 }
 
 /// The cells: of each stack and workload, the first reading is of block 0, the second of

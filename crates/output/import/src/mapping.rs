@@ -26,12 +26,7 @@ impl Mapping {
     /// # Errors
     /// Where it is none of these.
     pub fn parse(text: &str) -> Result<Self, ImportError> {
-        let wrong = || {
-            ImportError::Other(format!(
-                "invalid mapping '{text}': expected PATTERN=STACK, PATTERN=STACK:WORKLOAD or \
-                 PATTERN=:WORKLOAD, such as 'ext4-*=single/ext4'"
-            ))
-        };
+        let wrong = || ImportError::Mapping { text: text.to_owned() };
         // A stack's options may hold '=' and ',': the first '=' outside of brackets.
         let (pattern, value) = text.split_once('=').ok_or_else(wrong)?;
         let (stack, workload) = match value.split_once(':') {

@@ -29,13 +29,12 @@ impl Import {
     /// Where nothing was published about the study, or no figure was.
     pub fn published(catalogue: &Catalogue, study: Study) -> Result<Self, ImportError> {
         if !catalogue.knows(&study.id) {
-            let known: indexmap::IndexSet<&str> =
-                catalogue.rows.iter().map(|row| row.study.as_str()).collect();
-            return Err(ImportError::Other(format!(
-                "nothing was published about '{}'; something was about {}",
-                study.id,
-                disklab_source::one_of(known)
-            )));
+            let known: indexmap::IndexSet<&String> =
+                catalogue.rows.iter().map(|row| &row.study).collect();
+            return Err(ImportError::NothingPublished {
+                study: study.id.to_string(),
+                known: known.into_iter().cloned().collect(),
+            });
         }
         let mut figures: IndexMap<Key, Figure> = IndexMap::new();
         let mut notes: BTreeMap<(String, String), Vec<Note>> = BTreeMap::new();
@@ -57,11 +56,7 @@ impl Import {
         }
         let cells = cells(&study, figures, notes);
         if cells.is_empty() {
-            return Err(ImportError::Other(format!(
-                "of '{}', only comparisons were published, and no figure: `disklab compare RUN \
-                 --published` compares a run with them",
-                study.id
-            )));
+            return Err(ImportError::OnlyComparisons { study: study.id.to_string() });
         }
         let about = format!("what was published about '{}', each figure once", study.id);
         let settings =

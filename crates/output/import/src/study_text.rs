@@ -33,8 +33,7 @@ pub(crate) fn study(outline: &Outline<'_>) -> Result<Study, ImportError> {
             Err(error) => last = Some(error),
         }
     }
-    Err(last
-        .map_or_else(|| ImportError::Other("there are no stacks".to_owned()), ImportError::Text))
+    Err(last.map_or_else(|| ImportError::NoStacks, ImportError::Text))
 }
 
 fn text(outline: &Outline<'_>, is_matrix: bool, has_layers: bool) -> Option<String> {

@@ -89,5 +89,5 @@ fn keep(
     let path = folder.join("imported.txt");
     let line = lines.of(place);
     std::fs::write(&path, format!("{}:{line}\n{text}\n", place.source.name))
-        .map_err(|e| ImportError::Other(format!("cannot write {}: {e}", path.display())))
+        .map_err(|source| ImportError::Write { path, source })
 }

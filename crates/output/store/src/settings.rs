@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use disklab_study::StudyGoal;
 use disklab_units::{Bytes, parse_duration, parse_share, show_share};
 use serde::{Deserialize, Serialize};
 
-use crate::{Bus, GoalChoice};
+use crate::Bus;
 
 /// What a run was asked for. What is `None` or empty was not given.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -39,7 +40,7 @@ pub struct RunSettings {
     /// Whether the study ran in its quick form.
     pub quick: bool,
     /// What a campaign is for.
-    pub goal: Option<GoalChoice>,
+    pub goal: Option<StudyGoal>,
     /// How exactly a campaign is to know what it measures, as a share.
     pub precision: Option<f64>,
     /// How long a campaign may take.
@@ -107,6 +108,11 @@ fn time(text: &str) -> Result<Option<Duration>, String> {
     parse_duration(text).map(Some).map_err(|why| why.to_string())
 }
 
+fn goal(text: &str) -> Result<StudyGoal, String> {
+    let goal = StudyGoal::WORDS.iter().find(|(word, _)| *word == text);
+    goal.map(|(_, goal)| *goal).ok_or_else(|| "expected best or rank".to_owned())
+}
+
 fn yes(text: &str) -> Result<bool, String> {
     if text == "yes" { Ok(true) } else { Err("expected yes".to_owned()) }
 }
@@ -141,7 +147,7 @@ const FIELDS: [Field; 18] = [
     field!("files", |s| s.import.files.map(|n| n.to_string()), |s, text| s.import.files =
         parsed(text)?),
     field!("goal", |s| s.goal.map(|goal| goal.as_str().to_owned()), |s, text| s.goal =
-        Some(GoalChoice::parse(text)?)),
+        Some(goal(text)?)),
     field!("kernel", |s| path(&s.kernel), |s, text| s.kernel = Some(text.into())),
     field!("looks", |s| s.looks.map(|n| n.to_string()), |s, text| s.looks = parsed(text)?),
     field!("memory", |s| s.memory.map(Bytes::short), |s, text| s.memory = parsed(text)?),
@@ -282,7 +288,7 @@ mod tests {
                 bus: Some(Bus(is_shared.then_some(disklab_units::BytesPerSecond(415e6)))),
                 set_drive: fields,
                 only: patterns,
-                goal: Some(GoalChoice::Rank),
+                goal: Some(StudyGoal::Rank),
                 precision: parse_share(&format!("{}%", f64::from(thousandths) / 10.0)).ok(),
                 budget: Some(Duration::from_secs(seconds)),
                 looks: Some(12),

@@ -9,7 +9,6 @@ use disklab_source::SourceError;
 use disklab_stack::StackError;
 use disklab_store::{Difference, RunAspect, StoreError};
 use disklab_units::{Bytes, show_duration};
-use disklab_verdict::AnalyseError;
 
 use crate::leftovers::LeftoversError;
 use crate::options::OptionsError;
@@ -173,9 +172,6 @@ pub enum RunnerError {
     /// The run cannot be read or written.
     #[error(transparent)]
     Record(StoreError),
-    /// The run's samples cannot be analysed.
-    #[error(transparent)]
-    Analyse(#[from] AnalyseError),
     /// What came of a campaign cannot be written.
     #[error("cannot write what came of the campaign: {0}")]
     Outcome(serde_json::Error),

@@ -28,7 +28,8 @@ mod studies;
 mod version;
 
 pub use adaptive::StopRule;
-pub use disklab_store::{BenchKind, Bus, GoalChoice, UnknownBench};
+pub use disklab_store::{BenchKind, Bus, UnknownBench};
+pub use disklab_study::StudyGoal;
 pub use error::{DirectoryProblem, RunnerError};
 pub use estimate::Estimate;
 pub use leftovers::{LeftoversError, decide_leftover, leftover_lines, tear_down_leftovers};

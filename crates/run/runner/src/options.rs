@@ -319,11 +319,13 @@ mod tests {
         assert_eq!(error, expected);
         let in_lab = RunOptions { bench: None, ..on_loop };
         assert_eq!(in_lab.check(), Ok(()));
-        let sized = RunOptions { drive_size: Some(Bytes::gib(1)), ..RunOptions::default() };
-        assert!(matches!(
-            sized.check(),
-            Err(OptionsError::WrongBench { flag: "--drive-size", .. })
-        ));
+        for bench in [BenchKind::Lab, BenchKind::Dir("/srv".into())] {
+            let drive_size = Some(Bytes::gib(1));
+            let sized = RunOptions { drive_size, bench: Some(bench), ..RunOptions::default() };
+            let error = sized.check().expect_err("refused");
+            let is_named = matches!(error, OptionsError::WrongBench { flag: "--drive-size", .. });
+            assert!(is_named, "{error}");
+        }
     }
 
     #[test]

@@ -11,17 +11,18 @@ use disklab_verdict::Analyser;
 use crate::observer::{Observer, UpcomingCells};
 use crate::{Plan, RunnerError};
 
-/// Runs cells and records them. Returns how many failed.
+/// Runs cells and records them. Returns how many failed. `analyser` knows the run's samples
+/// so far, and then also those of these cells.
 pub(crate) fn run_recorded(
     plan: &Plan,
     cells: &[Cell],
     bench: &mut ReadyBench,
     run: &mut Run,
+    analyser: &mut Analyser,
     upcoming: &UpcomingCells<'_>,
     observer: &mut dyn Observer,
 ) -> Result<usize, RunnerError> {
     observer.cells_begin(upcoming);
-    let analyser = analyser_so_far(plan, run)?;
     let mut recorder = Recorder { run, observer, failed: 0, analyser };
     let cells: Vec<&Cell> = cells.iter().collect();
     let result = bench.run_cells(&plan.campaign, &cells, &mut recorder);
@@ -30,8 +31,8 @@ pub(crate) fn run_recorded(
     result.map(|()| failed).map_err(RunnerError::bench)
 }
 
-/// Knows what the run has already.
-fn analyser_so_far(plan: &Plan, run: &Run) -> Result<Analyser, RunnerError> {
+/// Knows what the run has already: reads all its samples.
+pub(crate) fn analyser_so_far(plan: &Plan, run: &Run) -> Result<Analyser, RunnerError> {
     let mut analyser =
         Analyser::new(plan.campaign.study.clone(), run.info().map_err(RunnerError::Record)?);
     run.for_each_sample(|record, sample| analyser.add(record, sample))
@@ -45,12 +46,12 @@ struct Recorder<'a> {
     observer: &'a mut dyn Observer,
     /// Cells that failed in this session.
     failed: usize,
-    /// To tell how the stacks stand.
-    analyser: Analyser,
+    /// To tell how the stacks rank.
+    analyser: &'a mut Analyser,
 }
 
 impl Recorder<'_> {
-    /// Tells how the stacks stand with this sample.
+    /// Tells how the stacks rank with this sample.
     fn tell_ahead(&mut self, cell: &Cell, sample: Sample, seconds: f64) {
         let record = CellRecord {
             cell: cell.clone(),

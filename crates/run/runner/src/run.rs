@@ -11,7 +11,7 @@ use crate::adaptive;
 use crate::observer::{CellForecast, Observer, UpcomingCells};
 use crate::places::{check_vacant, claim_outputs, holds_run};
 use crate::plan::{Pairs, Plan};
-use crate::recorder::run_recorded;
+use crate::recorder::{analyser_so_far, run_recorded};
 use crate::setup::{Caller, CheckedRun, PlannedRun};
 use crate::studies::study_folder;
 use crate::{
@@ -91,7 +91,8 @@ impl OpenRun {
             at_once: plan.bench.at_once,
             campaign: None,
         };
-        run_recorded(plan, cells, bench, run, &upcoming, observer)
+        let mut analyser = analyser_so_far(plan, run)?;
+        run_recorded(plan, cells, bench, run, &mut analyser, &upcoming, observer)
     }
 
     /// How many cells are left; `None` if the samples or the clock decide that.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use disklab_campaign::{Goal, Rules};
-use disklab_store::{GoalChoice, RunSettings};
+use disklab_store::RunSettings;
 use disklab_study::StudyGoal;
 use disklab_units::{ParseShareError, parse_share_within, show_duration, show_share};
 
@@ -14,7 +14,7 @@ use crate::options::OptionsError;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StopOptions {
     /// What is to be known.
-    pub goal: Option<GoalChoice>,
+    pub goal: Option<StudyGoal>,
     /// How exactly, as a share.
     pub precision: Option<f64>,
     /// Real time in which every block must end.
@@ -26,7 +26,7 @@ impl StopOptions {
     /// to be known. A budget bounds the study's goal as it does the user's.
     pub fn with_goal_of_study(&self, goal: StudyGoal, repeats: Option<u32>) -> Option<Self> {
         let is_given = repeats.is_some() || self.goal.is_some() || self.precision.is_some();
-        (!is_given).then(|| Self { goal: Some(goal.into()), ..self.clone() })
+        (!is_given).then(|| Self { goal: Some(goal), ..self.clone() })
     }
 
     /// The rule; `None` for the fixed number of repeats. `repeats` are those that were asked
@@ -59,8 +59,8 @@ impl StopOptions {
             (None, Some(share)) => Some(Rules::new(Goal::Precision(share))),
             (Some(choice), tie) => {
                 let goal = match choice {
-                    GoalChoice::Best => Goal::Best,
-                    GoalChoice::Rank => Goal::Rank,
+                    StudyGoal::Best => Goal::Best,
+                    StudyGoal::Rank => Goal::Rank,
                 };
                 let rules = Rules::new(goal);
                 Some(Rules { tie: tie.unwrap_or(rules.tie), ..rules })
@@ -134,12 +134,12 @@ mod tests {
         let goal = |stop: &StopOptions, repeats| {
             stop.with_goal_of_study(StudyGoal::Best, repeats).map(|s| (s.goal, s.budget))
         };
-        assert_eq!(goal(&none, None), Some((Some(GoalChoice::Best), None)));
+        assert_eq!(goal(&none, None), Some((Some(StudyGoal::Best), None)));
         assert_eq!(goal(&none, Some(6)), None);
         let hour = Some(Duration::from_secs(3600));
         let budget = StopOptions { budget: hour, ..none.clone() };
-        assert_eq!(goal(&budget, None), Some((Some(GoalChoice::Best), hour)));
-        let rank = StopOptions { goal: Some(GoalChoice::Rank), ..none.clone() };
+        assert_eq!(goal(&budget, None), Some((Some(StudyGoal::Best), hour)));
+        let rank = StopOptions { goal: Some(StudyGoal::Rank), ..none.clone() };
         assert_eq!(goal(&rank, None), None);
         let precision = StopOptions { precision: Some(0.05), ..none };
         assert_eq!(goal(&precision, None), None);

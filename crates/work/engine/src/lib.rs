@@ -38,6 +38,7 @@ mod steady;
 mod testing;
 mod timed;
 mod verify;
+mod verify_error;
 mod worker;
 
 pub use context::{Issued, JobContext, Progress, ProgressHook};

@@ -88,8 +88,8 @@ fn check(jobs: &[Job]) -> Result<(), EngineError> {
     let mut clones = 0_u32;
     for job in jobs {
         let wrong = |text: String| EngineError::Job(job.place.error(text));
-        Filler::new(job, 0, 0).map_err(wrong)?;
-        Checker::new(job, 0, 0).map_err(wrong)?;
+        Filler::new(job, 0, 0).map_err(|e| wrong(e.to_string()))?;
+        Checker::new(job, 0, 0).map_err(|e| wrong(e.to_string()))?;
         clones = clones.saturating_add(job.process.clones);
         if clones > MOST_CLONES {
             return Err(wrong(format!("the jobs have more than {MOST_CLONES} clones (numjobs)")));

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use disklab_jobfile::{Checksum, Job, PatternPart};
 
 use crate::filler::repeat;
+use crate::verify_error::{CheckerError, HeaderFault, Mismatch};
 
 /// FIO_HDR_MAGIC.
 const MAGIC: u16 = 0xacca;
@@ -31,18 +32,12 @@ impl Checker {
     /// That of a job; none where it verifies nothing.
     ///
     /// # Errors
-    /// In words, where the checksum is not one that this engine has.
-    pub(crate) fn new(job: &Job, clone: u32, seed: u64) -> Result<Option<Self>, String> {
+    /// If this engine does not have the checksum, or a header has no room.
+    pub(crate) fn new(job: &Job, clone: u32, seed: u64) -> Result<Option<Self>, CheckerError> {
         let Some(verify) = &job.verify else { return Ok(None) };
         match verify.checksum {
             Checksum::Crc32c | Checksum::Meta | Checksum::Pattern | Checksum::Null => {}
-            other => {
-                return Err(format!(
-                    "verify={}: this engine checks by crc32c, meta, pattern or null; \
-                     engine = \"fio\" has the others",
-                    format!("{other:?}").to_lowercase()
-                ));
-            }
+            checksum => return Err(CheckerError::Checksum { checksum }),
         }
         let smallest = verify.interval.unwrap_or(job.blocks.min());
         let offset = usize::try_from(verify.offset).unwrap_or(usize::MAX);
@@ -60,10 +55,7 @@ impl Checker {
         // The header swaps places with what lies at the offset.
         let needed = if offset == 0 { head } else { offset.max(head).saturating_add(head) };
         if (smallest as usize) < needed {
-            return Err(format!(
-                "verify: blocks of {smallest} bytes have no room for a header of {head} bytes \
-                 (verify_offset={offset}); make the blocks or verify_interval larger"
-            ));
+            return Err(CheckerError::NoRoom { block: smallest, head, offset });
         }
         Ok(Some(checker))
     }
@@ -137,9 +129,8 @@ impl Checker {
     }
 
     /// # Errors
-    /// Where a block that was read at `offset` is not as it was written: where and
-    /// what, in words.
-    pub(crate) fn check(&mut self, block: &mut [u8], offset: u64) -> Result<(), String> {
+    /// If a block that was read at `offset` is not as it was written.
+    pub(crate) fn check(&mut self, block: &mut [u8], offset: u64) -> Result<(), Mismatch> {
         match self.checksum {
             Checksum::Null => Ok(()),
             Checksum::Pattern => self.check_pattern(block, offset, 0),
@@ -155,55 +146,53 @@ impl Checker {
         }
     }
 
-    fn check_piece(&self, piece: &mut [u8], offset: u64) -> Result<(), String> {
+    fn check_piece(&self, piece: &mut [u8], offset: u64) -> Result<(), Mismatch> {
         let head = self.header();
         if piece.len() < head {
             return Ok(());
         }
         swap(piece, self.offset, head);
-        let wrong = |what: String| Err(format!("the block at offset {offset} {what}"));
+        let wrong = |fault| Err(Mismatch::Header { offset, fault });
         let two = |at: usize| u16::from_le_bytes([piece[at], piece[at + 1]]);
         let four = |at: usize| u32::from(two(at)) | u32::from(two(at + 2)) << 16;
         let eight = |at: usize| u64::from(four(at)) | u64::from(four(at + 4)) << 32;
         if two(0) != MAGIC {
-            return wrong(format!("has no header (found {:#06x} in its place)", two(0)));
+            return wrong(HeaderFault::Missing(two(0)));
         }
         if four(COVERED) != fio_crc32c(&piece[..COVERED]) {
-            return wrong("has a damaged header".to_owned());
+            return wrong(HeaderFault::Damaged);
         }
         if eight(16) != offset {
-            return wrong(format!("was written for offset {}", eight(16)));
+            return wrong(HeaderFault::Elsewhere(eight(16)));
         }
         if four(4) as usize != piece.len() || two(2) != self.kind() {
-            return wrong(format!(
-                "was written with a length of {} and a checksum of kind {}, not {} and {}",
-                four(4),
-                two(2),
-                piece.len(),
-                self.kind()
-            ));
+            return wrong(HeaderFault::Otherwise {
+                length: four(4),
+                kind: two(2),
+                own_length: piece.len(),
+                own_kind: self.kind(),
+            });
         }
         if self.checksum == Checksum::Crc32c {
             let (stored, found) = (four(HEADER), fio_crc32c(&piece[head..]));
             if stored != found {
-                return wrong(format!("has the CRC-32C {found:08x}, not {stored:08x}"));
+                return wrong(HeaderFault::Checksum { found, stored });
             }
         }
         Ok(())
     }
 
-    fn check_pattern(&mut self, block: &[u8], offset: u64, from: usize) -> Result<(), String> {
+    fn check_pattern(&mut self, block: &[u8], offset: u64, from: usize) -> Result<(), Mismatch> {
         self.expected.resize(block.len(), 0);
         repeat(&self.pattern, offset, &mut self.expected);
         let differs = (from..block.len()).find(|at| block[*at] != self.expected[*at]);
         match differs {
             None => Ok(()),
-            Some(at) => Err(format!(
-                "the byte at offset {} is {:#04x}, not {:#04x} of the pattern",
-                offset + at as u64,
-                block[at],
-                self.expected[at]
-            )),
+            Some(at) => Err(Mismatch::Pattern {
+                offset: offset + at as u64,
+                found: block[at],
+                expected: self.expected[at],
+            }),
         }
     }
 }
@@ -262,7 +251,7 @@ mod tests {
     use super::*;
     use crate::testing::job;
 
-    fn checker(options: &str) -> Result<Option<Checker>, String> {
+    fn checker(options: &str) -> Result<Option<Checker>, CheckerError> {
         Checker::new(&job(&format!("rw=write\nsize=1m\nbs=8k\n{options}")), 0, 1)
     }
 
@@ -281,8 +270,9 @@ mod tests {
             let mut copy = block.clone();
             assert_eq!(checker.check(&mut copy, 1 << 33), Ok(()), "{options}");
             if options != "verify=pattern\nverify_pattern=0xdeadbeef" {
-                let error = checker.check(&mut block.clone(), 4096).expect_err(options);
-                assert!(error.contains("written for offset 8589934592"), "{error}");
+                let fault = HeaderFault::Elsewhere(8_589_934_592);
+                let error = Mismatch::Header { offset: 4096, fault };
+                assert_eq!(checker.check(&mut block.clone(), 4096), Err(error), "{options}");
             }
             let places: &[usize] = if options == "verify=meta" { &[0, 20] } else { &[0, 20, 8191] };
             for place in places {
@@ -303,6 +293,8 @@ mod tests {
         let mut other = job("rw=write\nsize=1m\nverify=crc32c");
         other.verify.as_mut().expect("given").checksum = Checksum::Md5;
         let error = Checker::new(&other, 0, 1).map(drop).expect_err("not here");
+        assert_eq!(error, CheckerError::Checksum { checksum: Checksum::Md5 });
+        let error = error.to_string();
         assert!(error.contains("md5") && error.contains("engine = \"fio\""), "{error}");
     }
 

@@ -284,7 +284,7 @@ fn draw_sets(
         let mut own =
             if options.compat_rng { rng.clone() } else { Rng::stream(context.seed, stream) };
         Set::draw(fileset, &context.directory, options.strict, &mut own)
-            .map_err(|why| FilebenchError::Other(fileset.place.error(why).to_string()))
+            .map_err(|why| FilebenchError::Fileset(fileset.place.error(why.to_string())))
     };
     personality.filesets.iter().enumerate().map(draw).collect()
 }

@@ -91,10 +91,10 @@ impl Session {
                     for _ in 0..thread.instances.draw(&mut self.rng) {
                         // Where their number is drawn, only now it is known.
                         if workers.members.len() as u64 >= MAX_THREADS {
-                            return Err(FilebenchError::Other(format!(
-                                "{} has more than {MAX_THREADS} threads",
-                                personality.name
-                            )));
+                            return Err(FilebenchError::TooManyThreads {
+                                personality: personality.name.clone(),
+                                most: MAX_THREADS,
+                            });
                         }
                         self.streams += 1;
                         let own = || Rng::stream(self.context.seed, self.streams);
@@ -125,7 +125,7 @@ impl Session {
         let personality = std::sync::Arc::clone(&self.personality);
         let workers = self.workers(&personality)?;
         let Some(filler) = &self.filler else {
-            return Err(FilebenchError::Other("the filesets have not been made".to_owned()));
+            return Err(FilebenchError::NoFilesets);
         };
         let kinds = io_rows(&personality);
         let warm_up = self.options.warm_up.saturating_add(std::mem::take(&mut self.warm_up));
@@ -169,11 +169,9 @@ impl Session {
                 });
                 match spawned {
                     Ok(handle) => handles.push(handle),
-                    Err(error) => {
+                    Err(source) => {
                         let number = number + 1;
-                        failed = Some(FilebenchError::Other(format!(
-                            "cannot start thread {number} of {threads}: {error}"
-                        )));
+                        failed = Some(FilebenchError::Thread { number, threads, source });
                         break;
                     }
                 }
@@ -205,9 +203,7 @@ impl Session {
                         rows.iter_mut().zip(&own).for_each(|(row, own)| row.merge(own));
                         used = (used.0 + user, used.1 + system);
                     }
-                    Err(_) => {
-                        failed = Some(FilebenchError::Other("a thread panicked".to_owned()));
-                    }
+                    Err(_) => failed = Some(FilebenchError::Panicked),
                 }
             }
             shared.aio.close();

@@ -122,7 +122,7 @@ fn what_is_level_is_a_tie_and_what_is_open_is_none() {
     let text = decides(&fixture, std::slice::from_ref(&got)).expect("a way");
     assert!(text.contains("4 repeats do not decide") && text.contains("--goal best"), "{text}");
     assert_eq!(decides(&fixture, &[]), None);
-    fixture.info.options.goal = Some(disklab_store::GoalChoice::Best);
+    fixture.info.options.goal = Some(disklab_study::StudyGoal::Best);
     assert_eq!(decides(&fixture, &[got]), None);
 }
 

@@ -1,5 +1,6 @@
 //! The guest's job for `disklab lab shell`: a shell, and the line to its user.
 
+mod error;
 mod place;
 mod programs;
 mod relay;
@@ -12,6 +13,7 @@ use disklab_bench::check_charges;
 use disklab_lab::console::Frame;
 use disklab_lab::guest::LAB_FOLDER;
 
+use error::SessionError;
 use programs::Programs;
 use relay::Line;
 use session::Session;
@@ -20,7 +22,7 @@ use session::Session;
 pub const JOB: &str = "shell";
 
 /// Runs the session until its shell ends.
-pub fn shell(_arguments: &[String]) -> Result<(), String> {
+pub fn shell(_arguments: &[String]) -> Result<(), SessionError> {
     let session = Session::read(Path::new(LAB_FOLDER))?;
     let mut line = Line::open()?;
     let code = run(&session, &mut line).unwrap_or_else(|error| {
@@ -32,8 +34,8 @@ pub fn shell(_arguments: &[String]) -> Result<(), String> {
     line.flush()
 }
 
-fn run(session: &Session, line: &mut Line) -> Result<u8, String> {
-    check_charges(&session.charges).map_err(|error| error.to_string())?;
+fn run(session: &Session, line: &mut Line) -> Result<u8, SessionError> {
+    check_charges(&session.charges)?;
     place::prepare(session, |complaint| {
         line.say(&Frame::Error(format!("disklab: {complaint}\r\n").into_bytes()));
     });

@@ -12,6 +12,7 @@ use disklab_lab::guest::LAB_FOLDER;
 use rustix::process::{Pid, PidfdFlags, ioctl_tiocsctty, pidfd_open, setsid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
+use super::error::SessionError;
 use super::place::BASHRC_PATH;
 use super::session::Script;
 
@@ -41,15 +42,15 @@ fn shell() -> (String, bool) {
 
 impl Programs {
     /// A shell with a prompt, at a terminal of its own.
-    pub fn at_terminal() -> Result<Self, String> {
-        let (master, slave) = terminal().map_err(|e| format!("cannot make a terminal: {e}"))?;
+    pub fn at_terminal() -> Result<Self, SessionError> {
+        let (master, slave) = terminal().map_err(|e| SessionError::Terminal(e.into()))?;
         let (shell, is_bash) = shell();
         let mut command = Command::new(shell);
         if is_bash {
             command.args(["--rcfile", BASHRC_PATH]);
         }
         command.arg("-i");
-        let clone = |fd: &OwnedFd| fd.try_clone().map_err(|e| e.to_string());
+        let clone = |fd: &OwnedFd| fd.try_clone().map_err(SessionError::Descriptor);
         command.stdin(clone(&slave)?).stdout(clone(&slave)?).stderr(slave);
         take_terminal(&mut command);
         let output = clone(&master)?;
@@ -57,14 +58,14 @@ impl Programs {
     }
 
     /// A script, without a prompt and without input.
-    pub fn script(script: &Script) -> Result<Self, String> {
+    pub fn script(script: &Script) -> Result<Self, SessionError> {
         let (shell, _) = shell();
         let mut command = Command::new(&shell);
         match script {
             Script::Command(text) => command.arg("-c").arg(text).arg(&shell),
             Script::File(name) => command.arg(Path::new(LAB_FOLDER).join(name)),
         };
-        let pipe = || std::io::pipe().map_err(|e| format!("cannot make a pipe: {e}"));
+        let pipe = || std::io::pipe().map_err(SessionError::Pipe);
         let ((output, write_output), (error, write_error)) = (pipe()?, pipe()?);
         command.stdin(Stdio::null()).stdout(write_output).stderr(write_error);
         let outputs: Vec<(OwnedFd, Wrap)> =
@@ -77,11 +78,11 @@ fn start(
     mut command: Command,
     terminal: Option<OwnedFd>,
     outputs: Vec<(OwnedFd, Wrap)>,
-) -> Result<Programs, String> {
-    let failed = |e: std::io::Error| format!("cannot start a shell: {e}");
-    let child = command.spawn().map_err(failed)?;
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("a shell without id")?;
-    let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|e| failed(e.into()))?;
+) -> Result<Programs, SessionError> {
+    let child = command.spawn().map_err(SessionError::Start)?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or(SessionError::NoProcessId)?;
+    let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|e| SessionError::Start(e.into()))?;
     Ok(Programs { pid, pidfd, terminal, outputs })
 }
 

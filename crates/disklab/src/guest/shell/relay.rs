@@ -15,6 +15,7 @@ use rustix::termios::{
     OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
 };
 
+use super::error::SessionError;
 use super::programs::{Programs, Wrap};
 use super::waiting::Watch;
 
@@ -37,8 +38,8 @@ pub struct Line {
 
 impl Line {
     /// Opens it.
-    pub fn open() -> Result<Self, String> {
-        let failed = |e: io::Error| format!("cannot open the line to the host: {e}");
+    pub fn open() -> Result<Self, SessionError> {
+        let failed = SessionError::Line;
         let file = File::options().read(true).write(true).open(OPERATOR_LINE).map_err(failed)?;
         let mut settings = tcgetattr(&file).map_err(|e| failed(e.into()))?;
         settings.make_raw();
@@ -57,10 +58,10 @@ impl Line {
     }
 
     /// Sends all that was said. It waits where the host is not listening.
-    pub fn flush(&mut self) -> Result<(), String> {
+    pub fn flush(&mut self) -> Result<(), SessionError> {
         let sent = self.file.write_all(&self.unsent);
         self.unsent.clear();
-        sent.map_err(|e| format!("cannot write to the host: {e}"))
+        sent.map_err(SessionError::Say)
     }
 
     fn has_room(&self) -> bool {
@@ -68,7 +69,7 @@ impl Line {
     }
 
     /// Carries to and fro until the shell ends; returns its exit code.
-    pub fn relay(&mut self, programs: Programs) -> Result<u8, String> {
+    pub fn relay(&mut self, programs: Programs) -> Result<u8, SessionError> {
         let mut relay = Relay {
             programs,
             input: Vec::new(),
@@ -102,15 +103,17 @@ impl Line {
     }
 
     /// Takes what the host says.
-    fn hear(&mut self, relay: &mut Relay) -> Result<(), String> {
+    fn hear(&mut self, relay: &mut Relay) -> Result<(), SessionError> {
         let mut buffer = [0; 4096];
         let got = match self.file.read(&mut buffer) {
             Ok(got) => got,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => return Ok(()),
-            Err(e) => return Err(format!("cannot read from the host: {e}")),
+            Err(e) => return Err(SessionError::Hear(e)),
         };
         self.frames.take(&buffer[..got]);
-        while let Some(frame) = self.frames.next_frame()? {
+        while let Some(frame) =
+            self.frames.next_frame().map_err(|why| SessionError::Frame(why.to_string()))?
+        {
             match frame {
                 Frame::Input(bytes) => {
                     // Said in any case: that they wait may be on its way, and would
@@ -166,7 +169,7 @@ impl Relay {
         }
     }
 
-    fn wait_for(&self, line: &Line, patience: Option<Duration>) -> Result<Ready, String> {
+    fn wait_for(&self, line: &Line, patience: Option<Duration>) -> Result<Ready, SessionError> {
         let mut fds = vec![
             PollFd::new(&line.file, PollFlags::IN),
             PollFd::new(&self.programs.pidfd, PollFlags::IN),
@@ -182,7 +185,7 @@ impl Relay {
         match poll(&mut fds, patience.as_ref()) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(Ready::default()),
-            Err(e) => return Err(format!("cannot wait for programs: {e}")),
+            Err(e) => return Err(SessionError::Wait(e.into())),
         }
         let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
         Ok(Ready {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::error::SessionError;
+
 /// The file's name in the lab's folder.
 const FILE: &str = "session.json";
 
@@ -38,18 +40,25 @@ pub enum Script {
 
 impl Session {
     /// Leaves it in the lab's folder.
-    pub fn write(&self, folder: &Path) -> Result<(), String> {
+    pub fn write(&self, folder: &Path) -> Result<(), SessionError> {
         let path = folder.join(FILE);
-        let text = serde_json::to_string(self).map_err(|e| e.to_string())?;
-        std::fs::write(&path, text).map_err(|e| format!("cannot write '{}': {e}", path.display()))
+        match serde_json::to_string(self) {
+            Ok(text) => {
+                std::fs::write(&path, text).map_err(|source| SessionError::Write { path, source })
+            }
+            Err(source) => Err(SessionError::Json { path, source }),
+        }
     }
 
     /// Finds it in the lab's folder.
-    pub fn read(folder: &Path) -> Result<Self, String> {
+    pub fn read(folder: &Path) -> Result<Self, SessionError> {
         let path = folder.join(FILE);
-        let text = std::fs::read_to_string(&path)
-            .map_err(|e| format!("cannot read '{}': {e}", path.display()))?;
-        serde_json::from_str(&text).map_err(|e| format!("'{}': {e}", path.display()))
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                serde_json::from_str(&text).map_err(|source| SessionError::Json { path, source })
+            }
+            Err(source) => Err(SessionError::Read { path, source }),
+        }
     }
 }
 
@@ -69,8 +78,10 @@ mod tests {
             terminal: "xterm".into(),
         };
         session.write(folder.path()).expect("written");
-        assert_eq!(Session::read(folder.path()), Ok(session));
+        assert_eq!(Session::read(folder.path()).expect("read"), session);
         std::fs::write(folder.path().join(FILE), "{").expect("written");
-        assert!(Session::read(folder.path()).expect_err("no JSON").contains("session.json"));
+        let error = Session::read(folder.path()).expect_err("no JSON");
+        assert!(matches!(error, SessionError::Json { .. }), "{error:?}");
+        assert!(error.to_string().contains("session.json"), "{error}");
     }
 }

@@ -37,8 +37,8 @@ pub fn jobs(sections: &[Section]) -> Result<Vec<Job>, SourceError> {
 }
 
 fn job(section: &Section, before: &[Job]) -> Result<Job, SourceError> {
-    job_name(section.header()).map_err(|why| section.place().error(why))?;
-    job_name(section.name()).map_err(|why| section.at(&["name"]).error(why))?;
+    job_name(section.header()).map_err(|why| section.place().error(why.to_string()))?;
+    job_name(section.name()).map_err(|why| section.at(&["name"]).error(why.to_string()))?;
     let draft = section.draft()?;
     let blocks = draft.blocks();
     if blocks.max() > LARGEST_BLOCK {

@@ -1,6 +1,7 @@
 //! How large I/Os are.
 
 use super::{Chapter, flag, option, switch};
+use crate::error::{ChoiceError, ValueError};
 use crate::given::{set, set_some};
 use crate::lists::block_split;
 use crate::value::{KbBase, shown, size};
@@ -72,13 +73,12 @@ pub(super) const CHAPTER: Chapter = Chapter {
 };
 
 /// `4k-64k` or `4k:64k`, in either order.
-pub(super) fn range(text: &str, base: KbBase) -> Result<(u64, u64), String> {
-    let (from, to) = text
-        .split_once(['-', ':'])
-        .ok_or_else(|| format!("expected a range such as '4k-64k', found '{}'", shown(text)))?;
+pub(super) fn range(text: &str, base: KbBase) -> Result<(u64, u64), ValueError> {
+    let (from, to) =
+        text.split_once(['-', ':']).ok_or_else(|| ChoiceError::Range { found: shown(text) })?;
     let (from, to) = (size(from, base)?, size(to, base)?);
     if from.min(to) == 0 {
-        return Err("a block of 0 bytes".to_owned());
+        return Err(ChoiceError::EmptyBlock.into());
     }
     Ok((from.min(to), from.max(to)))
 }

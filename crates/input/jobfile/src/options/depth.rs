@@ -1,6 +1,7 @@
 //! Through which system interface, and how many at once.
 
 use super::{Chapter, flag, option};
+use crate::error::ChoiceError;
 use crate::job::Engine;
 use crate::policy::{Policy, Runner};
 use crate::value::{TimeUnit, real};
@@ -99,7 +100,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
             |d, g| {
                 d.target.percentile = match real(g.text)? {
                     percent if (0.0..=100.0).contains(&percent) => percent,
-                    _ => return Err("percentiles are from 0 to 100".to_owned()),
+                    _ => return Err(ChoiceError::Percentile.into()),
                 };
                 Ok(())
             },
@@ -161,7 +162,7 @@ const NETWORK: &str = "it works over a network";
 const STORE: &str = "it works on a distributed store";
 const DEVICE: &str = "it needs a device of its own kind";
 
-fn engine(text: &str, policy: Policy) -> Result<Engine, String> {
+fn engine(text: &str, policy: Policy) -> Result<Engine, ChoiceError> {
     const WORDS: [(&str, Engine); 9] = [
         ("sync", Engine::Sync),
         ("psync", Engine::Psync),
@@ -176,22 +177,16 @@ fn engine(text: &str, policy: Policy) -> Result<Engine, String> {
     match (FIOS.contains(&text), policy.runner) {
         (true, Runner::Fio) => return Ok(Engine::Any),
         (true, Runner::Native) => {
-            return Err(format!(
-                "the native engine has no '{text}'; run the job through fio itself with \
-                 `engine = \"fio\"`"
-            ));
+            return Err(ChoiceError::NativeEngine { found: text.to_owned() });
         }
         (false, _) => {}
     }
     if text == "null" && !policy.is_plain() {
-        return Err("'null' touches no file, so a study would measure nothing".to_owned());
+        return Err(ChoiceError::NullEngine);
     }
     let name = text.split_once(':').map_or(text, |(name, _)| name);
     if let Some((_, why)) = OTHERS.iter().find(|(other, _)| *other == name) {
-        return Err(format!(
-            "fio's I/O engine '{name}' is not supported: {why}, and disklab's jobs read and \
-             write files"
-        ));
+        return Err(ChoiceError::UnsupportedEngine { found: name.to_owned(), why });
     }
     crate::given::word(text, &WORDS)
 }

@@ -147,7 +147,7 @@ pub(super) const EXAMPLES: &[Example] = &[
             ("..", "are directories, not names"),
             ("-", "not a file name"),
             ("a\\:b", "an escape"),
-            ("a:a", "stands twice"),
+            ("a:a", "given twice"),
             (":", "a file's name"),
             ("$x", "has a '$'"),
         ],

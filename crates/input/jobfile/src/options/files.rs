@@ -1,6 +1,7 @@
 //! Which files.
 
 use super::{Chapter, Scaled, flag, option};
+use crate::error::{ChoiceError, NameError};
 use crate::lists::file_order;
 use crate::names::{file_names, name_format};
 use crate::value::{shown, size};
@@ -40,10 +41,10 @@ pub(super) const CHAPTER: Chapter = Chapter {
             },
         )
         .differs("no $clientuid"),
-        flag("unique_filename", "No effect: there are no clients", |_, g| g.flag().map(|_| ())),
+        flag("unique_filename", "No effect: there are no clients", |_, g| { g.flag()?; Ok(()) }),
         option("directory", "a directory", "Where the files lie", |d, g| {
             if g.text.contains(':') {
-                return Err("more than one directory is not supported".to_owned());
+                return Err(NameError::SeveralDirectories.into());
             }
             d.directory = Some(g.text.to_owned());
             Ok(())
@@ -79,13 +80,10 @@ pub(super) const CHAPTER: Chapter = Chapter {
                     None => (g.size()?, g.size()?),
                 };
                 if from.min(to) == 0 {
-                    return Err("files of 0 bytes".to_owned());
+                    return Err(ChoiceError::EmptyFiles.into());
                 }
                 if from > to {
-                    return Err(format!(
-                        "'{}' counts backwards, and fio would take it for a file without end",
-                        shown(g.text)
-                    ));
+                    return Err(ChoiceError::SizesBackwards { found: shown(g.text) }.into());
                 }
                 d.file_size = Some((from, to));
                 Ok(())
@@ -116,7 +114,8 @@ pub(super) const CHAPTER: Chapter = Chapter {
         .scaled(Scaled::Size)
         .differs("no percentages"),
         option("offset_align", "a size", "Rounds an `offset` in percent", |_, g| {
-            g.size().map(|_| ())
+            g.size()?;
+            Ok(())
         })
         .differs("no effect, as in fio where `offset` is a size: percentages are an error"),
     ],

@@ -121,10 +121,12 @@ pub(super) const CHAPTER: Chapter = Chapter {
             |_, _| Ok(()),
         ),
         flag("create_serialize", "No effect: files are laid out one after the other", |_, g| {
-            g.flag().map(|_| ())
+            g.flag()?;
+            Ok(())
         }),
         flag("error_dump", "No effect: an error that ends a job is always reported", |_, g| {
-            g.flag().map(|_| ())
+            g.flag()?;
+            Ok(())
         }),
     ],
 };

@@ -1,6 +1,7 @@
 //! How much, and how long.
 
 use super::{Chapter, Scaled, option, switch};
+use crate::error::ChoiceError;
 use crate::lists::steady;
 use crate::value::{TimeUnit, time};
 
@@ -91,9 +92,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
             "It ends when it has been steady for so long (0: that ends nothing)",
             |d, g| {
                 let seconds = g.time(TimeUnit::Seconds)?.as_secs();
-                d.steady.seconds = u32::try_from(seconds).ok().filter(|n| *n <= 86_400).ok_or(
-                    "expected at most a day",
-                )?;
+                d.steady.seconds = u32::try_from(seconds).ok().filter(|n| *n <= 86_400).ok_or(ChoiceError::MoreThanADay)?;
                 Ok(())
             },
         )

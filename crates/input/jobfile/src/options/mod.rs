@@ -20,12 +20,13 @@ mod verify;
 use disklab_source::did_you_mean;
 
 use crate::draft::Draft;
+use crate::error::{OptionError, ValueError};
 use crate::given::OptionValue;
 use crate::policy::{Policy, Runner};
 use unsupported::{REFUSED, UNSUPPORTED, Unsupported};
 
 /// Reads the value of an option into the draft; the error says what is wrong.
-pub(crate) type Read = fn(&mut Draft, &OptionValue<'_>) -> Result<(), String>;
+pub(crate) type Read = fn(&mut Draft, &OptionValue<'_>) -> Result<(), ValueError>;
 
 /// What a smaller study makes smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,10 +174,10 @@ const LOGS: [&str; 4] = ["write_bw_log", "write_iops_log", "write_lat_log", "per
 /// The option called `name`.
 ///
 /// # Errors
-/// Where `policy` does not allow it or nobody knows it; the text says why.
-pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, String> {
+/// Where `policy` does not allow it or fio does not have it.
+pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, OptionError> {
     if LOGS.contains(&name) && !policy.is_plain() {
-        return Err(format!("fio's option '{name}' is not allowed here: {}", unsupported::LOGS));
+        return Err(OptionError::NotAllowed { name: name.to_owned(), why: unsupported::LOGS });
     }
     let named = |o: &&OptionSpec| o.name == name || o.aliases.contains(&name);
     if let Some(spec) = native_options().find(named) {
@@ -186,25 +187,20 @@ pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, String> {
         list.iter().find(|f| f.name == name || f.aliases.contains(&name))
     };
     if let Some(refused) = find(REFUSED) {
-        return Err(format!("fio's option '{name}' is not allowed here: {}", refused.what));
+        return Err(OptionError::NotAllowed { name: name.to_owned(), why: refused.what });
     }
     if let Some(unsupported) = find(UNSUPPORTED) {
         return match policy.runner {
             Runner::Fio => Ok(Known::Unsupported(unsupported)),
-            Runner::Native => Err(format!(
-                "the native engine has no '{name}' ({}); take it away, or run the job through fio \
-                 itself with `engine = \"fio\"`",
-                unsupported.what
-            )),
+            Runner::Native => {
+                Err(OptionError::OnlyFio { name: name.to_owned(), what: unsupported.what })
+            }
         };
     }
     let engines = unsupported::engines_of(name);
     if !engines.is_empty() {
-        return Err(format!(
-            "'{name}' is an option of an I/O engine of fio that is not supported ({}): disklab's \
-             jobs read and write files",
-            engines.join(", ")
-        ));
+        let engines = engines.join(", ");
+        return Err(OptionError::OtherEngine { name: name.to_owned(), engines });
     }
     let shown: String = name.chars().take(60).collect();
     let hint = match near(&shown, policy) {
@@ -215,7 +211,7 @@ pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, String> {
             known(policy).filter(|known| known.len().abs_diff(shown.len()) <= 1 + known.len() / 4),
         ),
     };
-    Err(format!("fio has no option '{shown}', as far as disklab knows{hint}"))
+    Err(OptionError::Unknown { name: shown, hint })
 }
 
 /// Every name that would be understood.

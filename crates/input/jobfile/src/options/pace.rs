@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Chapter, flag, option};
+use crate::error::{NumberError, ValueError};
 use crate::given::{Directions, OptionValue, set};
 use crate::job::{RateProcess, ThinkBlocks};
 use crate::value::{TimeUnit, count};
@@ -136,9 +137,9 @@ pub(super) const CHAPTER: Chapter = Chapter {
 };
 
 /// Rates by direction; 0 means none.
-fn rates(g: &OptionValue<'_>) -> Result<Directions<Option<u64>>, String> {
+fn rates(g: &OptionValue<'_>) -> Result<Directions<Option<u64>>, ValueError> {
     g.directions(|text| {
         let rate = count(text, 0, crate::value::LARGEST, g.base)?;
-        Ok(Some(rate).filter(|rate| *rate > 0))
+        Ok::<_, NumberError>(Some(rate).filter(|rate| *rate > 0))
     })
 }

@@ -1,6 +1,7 @@
 //! Which I/O comes next.
 
 use super::{Chapter, flag, option, switch};
+use crate::error::{ChoiceError, ValueError};
 use crate::given::{percent, set, word};
 use crate::job::{Access, Generator, PerDirection, Sequence, Sequencer};
 use crate::lists::distribution;
@@ -135,7 +136,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
 };
 
 /// `rw`, with an optional `:N` behind it.
-fn access(text: &str, base: crate::value::KbBase) -> Result<(Access, Sequence), String> {
+fn access(text: &str, base: crate::value::KbBase) -> Result<(Access, Sequence), ValueError> {
     const WORDS: [(&str, (bool, bool, bool)); 7] = [
         ("read", (true, false, false)),
         ("write", (false, true, false)),
@@ -148,7 +149,7 @@ fn access(text: &str, base: crate::value::KbBase) -> Result<(Access, Sequence), 
     let (name, number) = text.split_once(':').map_or((text, None), |(n, r)| (n, Some(r.trim())));
     let name = name.trim();
     if matches!(name, "trim" | "randtrim" | "trimwrite" | "randtrimwrite") {
-        return Err("discarding needs a block device, and disklab's jobs work on files".to_owned());
+        return Err(ChoiceError::Discard.into());
     }
     let (reads, writes, random) = word(name, &WORDS)?;
     let access = Access { reads, writes, random };
@@ -158,10 +159,7 @@ fn access(text: &str, base: crate::value::KbBase) -> Result<(Access, Sequence), 
             Ok(0 | 1) => Sequence::None,
             Ok(run) => Sequence::Run(run),
             Err(_) => {
-                return Err(format!(
-                    "expected how many I/Os follow one place behind the ':', found '{}'",
-                    shown(number)
-                ));
+                return Err(ChoiceError::Run { found: shown(number) }.into());
             }
         },
         Some(number) => {

@@ -1,6 +1,7 @@
 //! As what clones run.
 
 use super::{Chapter, option};
+use crate::error::NumberError;
 use crate::job::{CpuPolicy, IoClass};
 use crate::lists::{memory_policy, nodes, processors};
 use crate::value::shown;
@@ -12,10 +13,8 @@ pub(super) const CHAPTER: Chapter = Chapter {
             d.process.nice = match g.text.parse::<i8>() {
                 Ok(nice) if (-20..=19).contains(&nice) => nice,
                 _ => {
-                    return Err(format!(
-                        "expected an integer from -20 to 19, found '{}'",
-                        shown(g.text)
-                    ));
+                    let found = shown(g.text);
+                    return Err(NumberError::Integer { least: -20, most: 19, found }.into());
                 }
             };
             Ok(())

@@ -1,6 +1,7 @@
 //! What is reported.
 
 use super::{Chapter, flag, option};
+use crate::error::{ChoiceError, NameError};
 use crate::value::real;
 
 /// fio takes no more (FIO_IO_U_LIST_MAX_LEN in stat.h).
@@ -16,13 +17,11 @@ const WRITES_IOPS: &str = "I/Os per second over time go to NAME_iops.N.log (the 
 const WRITES_LATENCY: &str = "Mean total latencies over time go to NAME_lat.N.log (the job's name)";
 
 /// The beginning of a log's name; empty for the job's name.
-fn log_name(text: &str) -> Result<String, String> {
+fn log_name(text: &str) -> Result<String, NameError> {
     match text {
         // The option stands alone.
         "1" => Ok(String::new()),
-        text if text.ends_with('/') || text.contains('\\') => {
-            Err("expected the beginning of a file's name".to_owned())
-        }
+        text if text.ends_with('/') || text.contains('\\') => Err(NameError::Log),
         text => Ok(text.to_owned()),
     }
 }
@@ -42,13 +41,12 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 for part in g.text.split(':') {
                     match real(part)? {
                         n if (0.0..=100.0).contains(&n) => list.push(n),
-                        _ => return Err("percentiles are from 0 to 100".to_owned()),
+                        _ => return Err(ChoiceError::Percentile.into()),
                     }
                 }
                 if list.len() > MOST_PERCENTILES {
-                    return Err(format!(
-                        "more than the {MOST_PERCENTILES} percentiles that fio takes"
-                    ));
+                    let most = MOST_PERCENTILES;
+                    return Err(ChoiceError::TooManyPercentiles { most }.into());
                 }
                 list.sort_unstable_by(f64::total_cmp);
                 d.reporting.percentiles = list;
@@ -101,7 +99,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
             "clocksource",
             "gettimeofday, clock_gettime or cpu",
             "Which clock measures",
-            |_, g| g.word(&[("gettimeofday", ()), ("clock_gettime", ()), ("cpu", ())]),
+            |_, g| Ok(g.word(&[("gettimeofday", ()), ("clock_gettime", ()), ("cpu", ())])?),
         )
         .differs("no effect: always `clock_gettime` with `CLOCK_MONOTONIC`"),
         option(
@@ -151,7 +149,8 @@ pub(super) const CHAPTER: Chapter = Chapter {
         })
         .differs("only in `disklab fio`: a study keeps the figures over time itself"),
         flag("disk_util", "No effect: how busy the drive was is not in this output", |_, g| {
-            g.flag().map(|_| ())
+            g.flag()?;
+            Ok(())
         }),
         option("significant_figures", "1 to 10", "How exact fio's own table is (4)", |d, g| {
             // At most 10.

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use super::examples::{EXAMPLES, Example};
 use super::unsupported::{REFUSED, UNSUPPORTED};
 use super::*;
+use crate::error::OptionError;
 use crate::testing::{fio, job, lacks_fio, read};
 
 #[test]
@@ -97,13 +98,17 @@ fn names_are_looked_up_by_policy() {
         ("cpuload", "(cpuio)"),
         ("hipri", "engine = \"fio\""),
     ] {
-        let message = error(name, native);
+        let message = error(name, native).to_string();
         assert!(message.contains(part), "{message}");
     }
     assert!(look_up("lockfile", study).is_ok() && look_up("write_lat_log", study).is_err());
     assert!(look_up("write_lat_log", plain).is_ok());
     assert!(look_up("directory", plain).is_ok());
-    assert!(look_up("exec_prerun", study).is_err());
+    let refused = error("exec_prerun", study);
+    assert!(matches!(refused, OptionError::NotAllowed { .. }), "{refused:?}");
+    assert!(matches!(error("hipri", native), OptionError::OnlyFio { .. }));
+    assert!(matches!(error("cpuload", native), OptionError::OtherEngine { .. }));
+    assert!(matches!(error("client", native), OptionError::Unknown { .. }));
     assert_eq!(look_up("io_limit", native).map(Known::name), Ok("io_size"));
     assert_eq!(look_up("ba", native).map(Known::name), Ok("blockalign"));
     // The engines that only fio has.

@@ -2,6 +2,7 @@
 
 use super::{Chapter, flag, option};
 use crate::bytes::pattern;
+use crate::error::ChoiceError;
 use crate::job::Checksum;
 use crate::policy::Runner;
 use crate::value::shown;
@@ -15,7 +16,8 @@ pub(super) const CHAPTER: Chapter = Chapter {
     title: "Checking what was written",
     options: &[
         option("verify_async", "from 0", "No effect: each clone checks its own blocks", |_, g| {
-            g.from(0).map(|_| ())
+            g.from(0)?;
+            Ok(())
         }),
         option(
             "verify",
@@ -121,14 +123,10 @@ const FIOS: [(&str, Option<Checksum>); 13] = [
     ("xxhash", Some(Checksum::Xxhash)),
 ];
 
-fn checksum(text: &str, runner: Runner) -> Result<Option<Checksum>, String> {
+fn checksum(text: &str, runner: Runner) -> Result<Option<Checksum>, ChoiceError> {
     match FIOS.iter().find(|(word, _)| *word == text) {
         Some((_, checksum)) if runner == Runner::Fio => Ok(*checksum),
         None => crate::given::word(text, &NATIVE),
-        Some(_) => Err(format!(
-            "the native engine has no '{}'; take crc32c, or run the job through fio itself with \
-             `engine = \"fio\"`",
-            shown(text)
-        )),
+        Some(_) => Err(ChoiceError::Checksum { found: shown(text) }),
     }
 }

@@ -150,7 +150,7 @@ impl Binder {
             true => self.text_of(&fields, "parameters", &none)?,
             false => (String::new(), fields.place()),
         };
-        let custom = Custom::new(kind, &text).map_err(|wrong| place.error(wrong))?;
+        let custom = Custom::new(kind, &text).map_err(|wrong| place.error(wrong.to_string()))?;
         let min = self.constant_of(&fields, "min", &none, 0)? as f64;
         let max = match fields.has("max") {
             true => self.constant_of(&fields, "max", &none, 0)? as f64,

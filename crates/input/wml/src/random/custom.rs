@@ -147,36 +147,74 @@ pub struct Custom {
     values: Vec<f64>,
 }
 
+/// Why the parameters of a distribution are refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CustomError {
+    /// A part without ':'.
+    #[error("invalid parameter '{found}': expected key:value")]
+    Form {
+        /// The part.
+        found: String,
+    },
+    /// A parameter that the distribution does not have.
+    #[error(
+        "{kind} has no parameter '{key}'{}; expected {}",
+        disklab_source::did_you_mean(key, known.iter().copied()),
+        disklab_source::one_of(known)
+    )]
+    Parameter {
+        /// The distribution.
+        kind: &'static str,
+        /// The parameter.
+        key: String,
+        /// Those that it has.
+        known: Vec<&'static str>,
+    },
+    /// A value that is not a finite number.
+    #[error("invalid number '{found}' for '{key}'")]
+    Number {
+        /// The parameter.
+        key: String,
+        /// Its value.
+        found: String,
+    },
+    /// Values that make no distribution.
+    #[error("{kind}: {wrong}")]
+    Values {
+        /// The distribution.
+        kind: &'static str,
+        /// What is wrong with them.
+        wrong: &'static str,
+    },
+}
+
 impl Custom {
     /// From `key:value;key:value…`, as after `parameters=`; what is not given has
     /// its default.
     ///
     /// # Errors
     /// What is wrong with the text.
-    pub fn new(kind: &'static CustomKind, text: &str) -> Result<Self, String> {
+    pub fn new(kind: &'static CustomKind, text: &str) -> Result<Self, CustomError> {
         let mut values: Vec<f64> = kind.parameters.iter().map(|(_, default)| *default).collect();
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {
-            let (key, value) = part.split_once(':').ok_or_else(|| {
-                format!("invalid parameter '{}': expected key:value", part.trim())
-            })?;
+            let (key, value) = part
+                .split_once(':')
+                .ok_or_else(|| CustomError::Form { found: part.trim().to_owned() })?;
             let (key, value) = (key.trim(), value.trim());
             let Some(index) = kind.parameters.iter().position(|(name, _)| *name == key) else {
-                let names = || kind.parameters.iter().map(|(name, _)| *name);
-                return Err(format!(
-                    "{} has no parameter '{key}'{}; expected {}",
-                    kind.name,
-                    disklab_source::did_you_mean(key, names()),
-                    disklab_source::one_of(names())
-                ));
+                return Err(CustomError::Parameter {
+                    kind: kind.name,
+                    key: key.to_owned(),
+                    known: kind.parameters.iter().map(|(name, _)| *name).collect(),
+                });
             };
-            values[index] = value
-                .parse()
-                .ok()
-                .filter(|v: &f64| v.is_finite())
-                .ok_or_else(|| format!("invalid number '{value}' for '{key}'"))?;
+            values[index] =
+                value.parse().ok().filter(|v: &f64| v.is_finite()).ok_or_else(|| {
+                    CustomError::Number { key: key.to_owned(), found: value.to_owned() }
+                })?;
         }
         match (kind.check)(&values) {
-            Some(wrong) => Err(format!("{}: {wrong}", kind.name)),
+            Some(wrong) => Err(CustomError::Values { kind: kind.name, wrong }),
             None => Ok(Self { kind, values }),
         }
     }
@@ -201,7 +239,7 @@ mod tests {
     use super::*;
     use crate::random::Rng;
 
-    fn custom(name: &str, text: &str) -> Result<Custom, String> {
+    fn custom(name: &str, text: &str) -> Result<Custom, CustomError> {
         let kind = CUSTOM_KINDS.iter().find(|k| k.name == name).expect("known");
         Custom::new(kind, text)
     }
@@ -232,19 +270,25 @@ mod tests {
 
     #[test]
     fn wrong_parameters_are_reported() {
+        let error = custom("cvar-gamma", "mean:4;gama:2").expect_err("a slip");
+        assert!(matches!(&error, CustomError::Parameter { key, .. } if key == "gama"), "{error:?}");
+        assert!(error.to_string().contains("did you mean 'gamma'"), "{error}");
+        let form = CustomError::Form { found: "mean".to_owned() };
+        assert_eq!(custom("cvar-gamma", "mean").map(drop), Err(form));
+        for (text, key) in [("mean:x", "mean"), ("sigma:inf", "sigma")] {
+            let error = custom("cvar-normal", text).expect_err(text);
+            assert!(matches!(&error, CustomError::Number { key: k, .. } if k == key), "{error:?}");
+        }
         for (name, text, part) in [
-            ("cvar-gamma", "mean:4;gama:2", "did you mean 'gamma'"),
-            ("cvar-gamma", "mean", "expected key:value"),
-            ("cvar-gamma", "mean:x", "invalid number"),
             ("cvar-gamma", "gamma:0", "above 0"),
             ("cvar-uniform", "lower:2;upper:1", "lower <= upper"),
             ("cvar-triangular", "mode:7", "mode"),
             ("cvar-erlang", "shape:1000000", "10000"),
             ("cvar-normal", "sigma:-1", "negative"),
-            ("cvar-normal", "sigma:inf", "invalid number"),
         ] {
             let error = custom(name, text).expect_err(text);
-            assert!(error.contains(part), "{error}");
+            let CustomError::Values { wrong, .. } = error else { panic!("{error:?}") };
+            assert!(wrong.contains(part), "{wrong}");
         }
     }
 }

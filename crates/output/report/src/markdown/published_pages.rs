@@ -62,10 +62,8 @@ fn study(catalogue: &Catalogue, comparison: &Comparison) -> String {
 
 /// Which finding says why a row is not reproduced, or was not run.
 fn known(catalogue: &Catalogue, judged: &JudgedRow) -> Option<usize> {
-    let row = &judged.row;
-    let wants_one = matches!(judged.status, RowStatus::NotReproduced | RowStatus::NotRun);
-    let at = || catalogue.findings.iter().position(|f| f.is_about(&row.study, &row.id));
-    wants_one.then(at).flatten()
+    let needs_one = matches!(judged.status, RowStatus::NotReproduced | RowStatus::NotRun);
+    needs_one.then(|| catalogue.finding_index(&judged.row)).flatten()
 }
 
 /// Why a row has no figure or is not reproduced, if no finding says so.
@@ -107,7 +105,7 @@ fn one(
     let own: Vec<&JudgedRow> = comparison
         .rows
         .iter()
-        .filter(|judged| catalogue.finding(&judged.row) == catalogue.findings.get(at))
+        .filter(|judged| catalogue.finding_index(&judged.row) == Some(at))
         .collect();
     let mut statuses = Vec::new();
     for status in [RowStatus::NotReproduced, RowStatus::NotRun, RowStatus::Reproduced] {

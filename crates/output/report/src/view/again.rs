@@ -1,6 +1,7 @@
 //! How to make a run's samples again.
 
-use disklab_store::{GoalChoice, RunInfo, Session};
+use disklab_store::{RunInfo, Session};
+use disklab_study::StudyGoal;
 
 use crate::Report;
 
@@ -23,7 +24,7 @@ fn settle(info: &RunInfo, sessions: &[Session], only: Vec<String>) -> Option<Str
         return None;
     }
     let mut info = info.clone();
-    info.options.goal.get_or_insert(GoalChoice::Best);
+    info.options.goal.get_or_insert(StudyGoal::Best);
     (info.options.budget, info.options.precision) = (None, None);
     if info.options.only.is_empty() {
         info.options.only = only;

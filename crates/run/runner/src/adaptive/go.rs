@@ -6,12 +6,12 @@ use disklab_bench::ReadyBench;
 use disklab_campaign::{Outcome, Stop};
 use disklab_store::{CellRecord, CellState, Run};
 use disklab_study::Cell;
-use disklab_verdict::analyse;
+use disklab_verdict::Analyser;
 
 use super::blocks::Targets;
 use super::{Known, StopRule, block_seconds, look, next_cells, upper_bound, used_seconds};
 use crate::observer::{CampaignProgress, CellForecast, Observer, UpcomingCells};
-use crate::recorder::run_recorded;
+use crate::recorder::{analyser_so_far, run_recorded};
 use crate::{Estimate, Plan, RunnerError};
 
 /// Runs until nothing more is needed or permitted, and keeps what came of it. Returns how
@@ -37,9 +37,11 @@ pub(crate) fn go(
     let at_once = plan.bench.at_once;
     let all = plan.order(rule.most_blocks());
     let mut failed = 0;
+    // Reads the samples once: each block adds its own.
+    let mut analyser = analyser_so_far(plan, run)?;
     let (known, stopped_by) = loop {
         let records = run.cells().map_err(RunnerError::Record)?;
-        let (known, targets) = needed(plan, run, rule, &records)?;
+        let (known, targets) = needed(plan, &analyser, rule, &records);
         let (cells, is_new) = next(&targets, &all, &records, rule);
         if cells.is_empty() {
             break (known, Stop::MostBlocks);
@@ -64,7 +66,7 @@ pub(crate) fn go(
                 limit: rule.budget.map(|budget| budget.as_secs_f64() - used),
             }),
         };
-        failed += run_recorded(plan, &cells, bench, run, &upcoming, observer)?;
+        failed += run_recorded(plan, &cells, bench, run, &mut analyser, &upcoming, observer)?;
     };
     keep(plan, run, rule, &known, stopped_by)?;
     Ok(failed)
@@ -90,17 +92,16 @@ fn next(
 /// What each figure's samples say, and what is needed next.
 fn needed(
     plan: &Plan,
-    run: &Run,
+    analyser: &Analyser,
     rule: &StopRule,
     records: &[CellRecord],
-) -> Result<(Vec<Known>, Targets), RunnerError> {
+) -> (Vec<Known>, Targets) {
     let pairs = &plan.preflight.pairs;
     let Some(rules) = &rule.rules else {
         let most = rule.most_blocks();
-        return Ok((Vec::new(), pairs.iter().map(|pair| (pair.clone(), most)).collect()));
+        return (Vec::new(), pairs.iter().map(|pair| (pair.clone(), most)).collect());
     };
-    let analysis = analyse(run)?;
-    Ok(look(&plan.campaign.study, pairs, rules, records, &analysis))
+    look(&plan.campaign.study, pairs, rules, records, &analyser.so_far(records))
 }
 
 /// Keeps what came of the campaign with the run.

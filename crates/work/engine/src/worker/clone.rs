@@ -195,7 +195,7 @@ impl<'a> Clone<'a> {
         let depth = job.reachable_depth();
         let mut memory = Memory::new(depth as usize, largest)
             .ok_or_else(|| wrong("iodepth and block size ask for too much memory".to_owned()))?;
-        let mut filler = Filler::new(job, number, seed).map_err(wrong)?;
+        let mut filler = Filler::new(job, number, seed).map_err(|e| wrong(e.to_string()))?;
         if job.pattern.access.writes {
             (0..depth as usize).for_each(|slot| filler.begin(memory.slot(slot)));
         }
@@ -205,7 +205,7 @@ impl<'a> Clone<'a> {
         }
         let now = now_ns();
         Ok(Self {
-            checker: Checker::new(job, number, seed).map_err(wrong)?,
+            checker: Checker::new(job, number, seed).map_err(|e| wrong(e.to_string()))?,
             job,
             index,
             number,

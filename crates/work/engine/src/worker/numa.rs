@@ -35,18 +35,47 @@ pub(super) fn settle(process: &Process, notes: &mut Vec<String>) {
     }
 }
 
-fn run_on_nodes(nodes: &[u32]) -> Result<(), String> {
+/// Why the kernel did not grant what a job asks of NUMA.
+#[derive(Debug, thiserror::Error)]
+enum NumaError {
+    /// A node by its number.
+    #[error("this machine has no NUMA node {0}")]
+    NoNode(usize),
+    /// One of the nodes of the policy.
+    #[error("this machine has no such NUMA node")]
+    NoSuchNode,
+    /// A kernel built without it.
+    #[error("this kernel has no NUMA support")]
+    NoSupport,
+    /// Anything else.
+    #[error("{}", crate::error::words(.0))]
+    System(#[source] std::io::Error),
+}
+
+impl NumaError {
+    /// The last system call's.
+    fn last() -> Self {
+        let error = std::io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINVAL) => Self::NoSuchNode,
+            Some(libc::ENOSYS) => Self::NoSupport,
+            _ => Self::System(error),
+        }
+    }
+}
+
+fn run_on_nodes(nodes: &[u32]) -> Result<(), NumaError> {
     // SAFETY: a set of processors is plain bits, for which zero is a value.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     for node in nodes {
         let list = std::fs::read_to_string(Path::new(NODES).join(format!("node{node}/cpulist")));
-        let list = list.map_err(|_| format!("this machine has no NUMA node {node}"))?;
+        let list = list.map_err(|_| NumaError::NoNode(*node as usize))?;
         for processor in numbers(&list).filter(|n| *n < libc::CPU_SETSIZE as usize) {
             // SAFETY: the number lies inside of the set.
             unsafe { libc::CPU_SET(processor, &mut set) };
         }
     }
-    if run_on(&set) { Ok(()) } else { Err(last_error()) }
+    if run_on(&set) { Ok(()) } else { Err(NumaError::last()) }
 }
 
 /// The numbers of a list such as `0-3,8`.
@@ -58,7 +87,7 @@ fn numbers(list: &str) -> impl Iterator<Item = usize> {
     list.split(',').filter_map(range).flat_map(|(from, to): (usize, usize)| from..=to)
 }
 
-fn place_memory(policy: &MemoryPolicy) -> Result<(), String> {
+fn place_memory(policy: &MemoryPolicy) -> Result<(), NumaError> {
     let online = || std::fs::read_to_string(Path::new(NODES).join("online")).unwrap_or_default();
     let (mode, nodes): (_, Vec<usize>) = match policy {
         MemoryPolicy::Default => (DEFAULT, Vec::new()),
@@ -77,7 +106,7 @@ fn place_memory(policy: &MemoryPolicy) -> Result<(), String> {
     for node in &nodes {
         match mask.get_mut(node / bits) {
             Some(word) => *word |= 1 << (node % bits),
-            None => return Err(format!("this machine has no NUMA node {node}")),
+            None => return Err(NumaError::NoNode(*node)),
         }
     }
     let (at, length) = match nodes.is_empty() {
@@ -88,19 +117,7 @@ fn place_memory(policy: &MemoryPolicy) -> Result<(), String> {
     // SAFETY: the mask is of this function and has `MOST_NODES` bits; the last one that is
     // announced is not read.
     let result = unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, at, length) };
-    if result == 0 { Ok(()) } else { Err(last_error()) }
-}
-
-fn last_error() -> String {
-    match std::io::Error::last_os_error() {
-        error if error.raw_os_error() == Some(libc::EINVAL) => {
-            "this machine has no such NUMA node".to_owned()
-        }
-        error if error.raw_os_error() == Some(libc::ENOSYS) => {
-            "this kernel has no NUMA support".to_owned()
-        }
-        error => crate::error::words(&error),
-    }
+    if result == 0 { Ok(()) } else { Err(NumaError::last()) }
 }
 
 #[cfg(test)]

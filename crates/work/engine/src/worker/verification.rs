@@ -5,6 +5,7 @@ use super::clone::Clone;
 use crate::backend::{Call, Operation};
 use crate::memory::Memory;
 use crate::pattern::{Kind, Request};
+use crate::verify_error::Mismatch;
 
 impl Clone<'_> {
     /// After a transfer of a job that verifies: a write is remembered, a read of a
@@ -76,7 +77,7 @@ impl Clone<'_> {
         Ok(())
     }
 
-    fn judge(&mut self, found: Result<(), String>, file: u32) -> Result<(), Failure> {
+    fn judge(&mut self, found: Result<(), Mismatch>, file: u32) -> Result<(), Failure> {
         self.verified.0 += 1;
         let Err(wrong) = found else { return Ok(()) };
         self.verified.1 += 1;

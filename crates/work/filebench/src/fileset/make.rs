@@ -60,10 +60,7 @@ impl Set {
         match retry(|| rustix::fs::mkdirat(CWD, &root, Mode::from_raw_mode(0o755))) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if !self.reuse {
-                    return Err(FilebenchError::Other(format!(
-                        "{} exists already; remove it, or add 'reuse' to the fileset to keep it",
-                        root.display()
-                    )));
+                    return Err(FilebenchError::Exists { path: root });
                 }
             }
             made => made.map_err(FilebenchError::io("cannot make", &root))?,

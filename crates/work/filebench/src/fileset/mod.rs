@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use disklab_wml::random::Rng;
-use disklab_wml::{Fileset, Picks, Tree, preallocated};
+use disklab_wml::{Fileset, Picks, Tree, TreeError, preallocated};
 use rustix::fs::OFlags;
 
 pub(crate) use make::{Made, Maker};
@@ -77,13 +77,13 @@ impl Set {
     /// Filebench; without, directories are kept open.
     ///
     /// # Errors
-    /// A sentence, where the draws ask for more than fits.
+    /// [`TreeError`] if the draws ask for more than fits.
     pub fn draw(
         fileset: &Fileset,
         directory: &Path,
         strict: bool,
         rng: &mut Rng,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, TreeError> {
         let tree = Tree::build(fileset, rng)?;
         let percent = fileset.prealloc.draw(rng);
         let order = preallocated(tree.files(), percent, rng);

@@ -31,25 +31,15 @@ pub(crate) fn check(
     content: ContentKind,
 ) -> Result<(), FilebenchError> {
     let Some(room) = room(directory) else { return Ok(()) };
-    verdict(room, bytes, content, directory).map_or(Ok(()), |why| Err(FilebenchError::Other(why)))
-}
-
-fn verdict(room: Room, bytes: u64, content: ContentKind, directory: &Path) -> Option<String> {
-    if bytes <= room.bytes || (content == ContentKind::Zeros && !room.memory) {
-        return None;
+    if fits(room, bytes, content) {
+        return Ok(());
     }
-    let where_to = if room.memory { "there are {} of memory for" } else { "there are {} free in" };
-    let left = where_to.replace("{}", &mebibytes(room.bytes));
-    Some(format!(
-        "the files to make beforehand need {}, but {left} {}; make fewer or smaller ones, as by \
-         --set nfiles=…",
-        mebibytes(bytes),
-        directory.display()
-    ))
+    let (free, in_memory, directory) = (room.bytes, room.memory, directory.to_owned());
+    Err(FilebenchError::NoRoom { needed: bytes, free, in_memory, directory })
 }
 
-fn mebibytes(bytes: u64) -> String {
-    format!("{} MiB", bytes.div_ceil(1 << 20))
+fn fits(room: Room, bytes: u64, content: ContentKind) -> bool {
+    bytes <= room.bytes || (content == ContentKind::Zeros && !room.memory)
 }
 
 fn room(directory: &Path) -> Option<Room> {
@@ -83,24 +73,29 @@ mod tests {
 
     #[test]
     fn what_cannot_fit_is_refused() {
-        let at = Path::new("/pool");
         let disk = Room { bytes: 10 << 20, memory: false };
         let memory = Room { memory: true, ..disk };
-        for (room, bytes, content, refused) in [
-            (disk, 10 << 20, ContentKind::Pool, None),
-            (disk, (10 << 20) + 1, ContentKind::Pool, Some("need 11 MiB")),
-            (disk, 1 << 40, ContentKind::Random, Some("10 MiB free in /pool")),
+        for (room, bytes, content, expected) in [
+            (disk, 10 << 20, ContentKind::Pool, true),
+            (disk, (10 << 20) + 1, ContentKind::Pool, false),
+            (disk, 1 << 40, ContentKind::Random, false),
             // A compressing file system may take any number of zeros.
-            (disk, 1 << 40, ContentKind::Zeros, None),
-            (memory, 1 << 40, ContentKind::Zeros, Some("10 MiB of memory for /pool")),
-            (memory, 1, ContentKind::Zeros, None),
+            (disk, 1 << 40, ContentKind::Zeros, true),
+            (memory, 1 << 40, ContentKind::Zeros, false),
+            (memory, 1, ContentKind::Zeros, true),
         ] {
-            let why = verdict(room, bytes, content, at);
-            assert_eq!(why.is_some(), refused.is_some(), "{room:?} {bytes} {content:?}");
-            if let (Some(why), Some(part)) = (why, refused) {
-                assert!(why.contains(part), "{why}");
-            }
+            assert_eq!(fits(room, bytes, content), expected, "{room:?} {bytes} {content:?}");
         }
+    }
+
+    #[test]
+    fn refusal_says_what_is_needed_and_what_there_is() {
+        let refusal = |in_memory| {
+            let (needed, free, directory) = ((10 << 20) + 1, 10 << 20, "/pool".into());
+            FilebenchError::NoRoom { needed, free, in_memory, directory }.to_string()
+        };
+        assert!(refusal(false).contains("need 11 MiB, but there are 10 MiB free in /pool; make"));
+        assert!(refusal(true).contains("there are 10 MiB of memory for /pool; make"));
     }
 
     #[test]
