@@ -53,6 +53,6 @@ mod width;
 
 pub use contest::Contest;
 pub use decide::{Conclusion, Decision, Next, Rank, Relation, decide};
-pub use outcome::{Exactness, FigureOutcome, Nearest, Outcome, Stop};
-pub use plan::{Ask, PlanError, Planned, Tails, blocks_needed};
+pub use outcome::{CampaignOutcome, Exactness, FigureOutcome, Nearest, Stop};
+pub use plan::{Ask, BlocksError, Planned, Tails, blocks_needed};
 pub use rules::{Goal, Rules};

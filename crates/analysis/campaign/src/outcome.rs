@@ -11,7 +11,7 @@ const NAMES: usize = 6;
 
 /// What came of a campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct CampaignOutcome {
     /// What was asked for, such as `the best stack of each question, ties within 2 %`.
     pub goal: String,
     /// Why it ended.
@@ -243,7 +243,7 @@ impl FigureOutcome {
     }
 }
 
-impl Outcome {
+impl CampaignOutcome {
     /// The whole and what each figure came to, for a summary: what is decided first, and
     /// no more than so many figures.
     pub fn sentences(&self, most: usize) -> Vec<String> {
@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn it_is_kept_and_read_back() {
-        let outcome = Outcome {
+        let outcome = CampaignOutcome {
             goal: "the best".to_owned(),
             stopped: Stop::MostBlocks,
             cells: 7,
@@ -388,7 +388,7 @@ mod tests {
             figures: vec![outcome_of(Goal::Best, &[100.0, 50.0, 20.0], 30)],
         };
         let json = serde_json::to_string(&outcome).expect("written");
-        assert_eq!(serde_json::from_str::<Outcome>(&json).expect("read"), outcome);
+        assert_eq!(serde_json::from_str::<CampaignOutcome>(&json).expect("read"), outcome);
         let sentence = outcome.sentence();
         assert!(
             sentence.contains("1 of 1 figures decided with 7 of 90 cells in 3 blocks"),

@@ -79,7 +79,7 @@ pub struct Planned {
 
 /// Why no size can be given.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-pub enum PlanError {
+pub enum BlocksError {
     /// The pilot has too few blocks.
     #[error(
         "a pilot needs at least two stacks with values in the same two blocks; three blocks or more are better"
@@ -104,13 +104,13 @@ pub enum PlanError {
 /// # Errors
 /// Where the pilot is too small, the question makes no sense, or no permitted number of
 /// blocks is enough.
-pub fn blocks_needed(pilot: &[Vec<Option<f64>>], ask: &Ask) -> Result<Planned, PlanError> {
+pub fn blocks_needed(pilot: &[Vec<Option<f64>>], ask: &Ask) -> Result<Planned, BlocksError> {
     let share = |x: f64| x > 0.0 && x < 1.0;
     let sensible = ask.effect > 0.0 && ask.effect.is_finite();
     if !sensible || !share(ask.power) || !share(ask.error) {
-        return Err(PlanError::Senseless);
+        return Err(BlocksError::Senseless);
     }
-    let residuals = residuals(pilot).ok_or(PlanError::PilotTooSmall)?;
+    let residuals = residuals(pilot).ok_or(BlocksError::PilotTooSmall)?;
     let squares: f64 = residuals.iter().map(|r| r * r).sum();
     let noise = (2.0 * squares / residuals.len() as f64).sqrt();
     let level = ask.error / ask.comparisons.max(1) as f64;
@@ -124,7 +124,7 @@ pub fn blocks_needed(pilot: &[Vec<Option<f64>>], ask: &Ask) -> Result<Planned, P
     // Where that takes too many, what was asked for has to do.
     let (blocks, power) = search(&power, fewest, ask.most_blocks, wanted)
         .or_else(|| search(&power, fewest, ask.most_blocks, ask.power))
-        .ok_or(PlanError::TooNoisy { noise, most_blocks: ask.most_blocks })?;
+        .ok_or(BlocksError::TooNoisy { noise, most_blocks: ask.most_blocks })?;
     Ok(Planned { blocks, noise, power })
 }
 
@@ -266,15 +266,15 @@ mod tests {
     #[test]
     fn what_cannot_be_planned_says_why() {
         let ask = Ask::new(2);
-        assert_eq!(blocks_needed(&[], &ask), Err(PlanError::PilotTooSmall));
+        assert_eq!(blocks_needed(&[], &ask), Err(BlocksError::PilotTooSmall));
         assert_eq!(
             blocks_needed(&[vec![Some(1.0)], vec![Some(1.0)]], &ask),
-            Err(PlanError::PilotTooSmall)
+            Err(BlocksError::PilotTooSmall)
         );
         let holes = vec![vec![Some(1.0), None, Some(f64::NAN)], vec![Some(1.0); 3]];
-        assert_eq!(blocks_needed(&holes, &ask), Err(PlanError::PilotTooSmall));
+        assert_eq!(blocks_needed(&holes, &ask), Err(BlocksError::PilotTooSmall));
         let bad = Ask { effect: f64::NAN, ..ask };
-        assert_eq!(blocks_needed(&pilot(0.01), &bad), Err(PlanError::Senseless));
+        assert_eq!(blocks_needed(&pilot(0.01), &bad), Err(BlocksError::Senseless));
         let little = Ask { most_blocks: 12, ..ask };
         let error = blocks_needed(&pilot(0.2), &little).expect_err("too noisy");
         assert!(error.to_string().contains("12 blocks do not find it"), "{error}");

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Kind, Row};
+use crate::{Row, RowKind};
 
 /// By how much a figure may differ from the published one.
 pub const VALUE_TOLERANCE: f64 = 0.15;
@@ -38,11 +38,11 @@ impl Band {
             Self { low, high: (!is_endless).then_some(high), is_open: false }
         };
         Some(match row.kind {
-            Kind::Value => around(VALUE_TOLERANCE),
-            Kind::Ratio => around(RATIO_TOLERANCE),
-            Kind::Order if value > 0.0 => Self { low: 1.0, high: None, is_open: true },
-            Kind::Order if value < 0.0 => Self { low: 0.0, high: Some(1.0), is_open: true },
-            Kind::Order => {
+            RowKind::Value => around(VALUE_TOLERANCE),
+            RowKind::Ratio => around(RATIO_TOLERANCE),
+            RowKind::Order if value > 0.0 => Self { low: 1.0, high: None, is_open: true },
+            RowKind::Order if value < 0.0 => Self { low: 0.0, high: Some(1.0), is_open: true },
+            RowKind::Order => {
                 Self { low: 1.0 - SAME_TOLERANCE, high: Some(1.0 + SAME_TOLERANCE), is_open: false }
             }
         })
@@ -82,20 +82,20 @@ mod tests {
             (row.low, row.high) = (low, high);
             Band::of(&row).expect("a value")
         };
-        let value = band(Kind::Value, 100.0, None, None);
+        let value = band(RowKind::Value, 100.0, None, None);
         assert!(value.holds(85.0) && value.holds(115.0));
         assert!(!value.holds(84.9) && !value.holds(115.1));
-        let repeats = band(Kind::Value, 5.6, Some(5.0), Some(6.6));
+        let repeats = band(RowKind::Value, 5.6, Some(5.0), Some(6.6));
         assert!(repeats.holds(6.6) && repeats.holds(4.8) && !repeats.holds(6.7));
-        let ratio = band(Kind::Ratio, 2.0, None, None);
+        let ratio = band(RowKind::Ratio, 2.0, None, None);
         assert!(ratio.holds(1.5) && ratio.holds(2.5) && !ratio.holds(2.6));
-        let more_than = band(Kind::Ratio, 2.0, Some(2.0), None);
+        let more_than = band(RowKind::Ratio, 2.0, Some(2.0), None);
         assert!(more_than.holds(1.5) && more_than.holds(80.0) && !more_than.holds(1.4));
     }
 
     #[test]
     fn orders_go_by_sign() {
-        let band = |sign| Band::of(&row(Kind::Order, sign)).expect("a value");
+        let band = |sign| Band::of(&row(RowKind::Order, sign)).expect("a value");
         assert!(band(1.0).holds(1.001) && !band(1.0).holds(1.0) && !band(1.0).holds(0.5));
         assert!(band(-1.0).holds(0.999) && band(-1.0).holds(0.0) && !band(-1.0).holds(1.0));
         assert!(band(0.0).holds(0.9) && band(0.0).holds(1.1) && !band(0.0).holds(1.11));
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_row_without_a_value_has_no_band() {
-        let row = Row { value: None, ..row(Kind::Value, 1.0) };
+        let row = Row { value: None, ..row(RowKind::Value, 1.0) };
         assert_eq!(Band::of(&row), None);
     }
 
@@ -115,7 +115,7 @@ mod tests {
             up in 1.0_f64..9.0,
             ratio: bool,
         ) {
-            let kind = if ratio { Kind::Ratio } else { Kind::Value };
+            let kind = if ratio { RowKind::Ratio } else { RowKind::Value };
             let range = (Some(value * down), Some(value * up));
             let row = Row { low: range.0, high: range.1, ..row(kind, value) };
             let band = Band::of(&row).expect("a value");
@@ -129,7 +129,7 @@ mod tests {
             width in 0.0_f64..10.0,
             sign in -1_i32..=1,
         ) {
-            let band = Band::of(&row(Kind::Order, f64::from(sign))).expect("a value");
+            let band = Band::of(&row(RowKind::Order, f64::from(sign))).expect("a value");
             let high = low + width;
             let same = band.holds(low) == band.holds(high);
             // Both ends outside, on different sides, is no agreement.

@@ -8,7 +8,7 @@ use disklab_source::{Source, SourceError};
 use crate::finding::findings;
 use crate::row::rows;
 use crate::rule::rules;
-use crate::{Finding, Row, RowStatus, Rule, Target};
+use crate::{MeasuredTarget, Row, RowFinding, RowStatus, Rule};
 
 /// All that was published, which measured figures belong to it, and what is known
 /// about misses.
@@ -19,7 +19,7 @@ pub struct Catalogue {
     /// The rules; the first that holds counts.
     pub rules: Vec<Rule>,
     /// The findings.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<RowFinding>,
 }
 
 impl Catalogue {
@@ -64,7 +64,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// Why there is none.
-    pub fn target(&self, row: &Row, stack: &str) -> Result<&Target, &str> {
+    pub fn target(&self, row: &Row, stack: &str) -> Result<&MeasuredTarget, &str> {
         self.rules
             .iter()
             .find(|rule| rule.holds(&row.study, stack, &row.workload, &row.metric))
@@ -74,12 +74,12 @@ impl Catalogue {
     }
 
     /// Why a row of this status is not reproduced, if it is not and that is known.
-    pub(crate) fn explanation(&self, row: &Row, status: RowStatus) -> Option<Finding> {
+    pub(crate) fn explanation(&self, row: &Row, status: RowStatus) -> Option<RowFinding> {
         (status == RowStatus::NotReproduced).then(|| self.finding(row).cloned()).flatten()
     }
 
     /// What is known about a row, should it be missed.
-    pub fn finding(&self, row: &Row) -> Option<&Finding> {
+    pub fn finding(&self, row: &Row) -> Option<&RowFinding> {
         self.findings.get(self.finding_index(row)?)
     }
 

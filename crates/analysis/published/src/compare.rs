@@ -4,7 +4,7 @@ use disklab_study::Study;
 use serde::{Deserialize, Serialize};
 
 use crate::measured::Summed;
-use crate::{Band, Catalogue, Finding, Kind, MeasuredRun, Row, Tally};
+use crate::{Band, Catalogue, MeasuredRun, Row, RowFinding, RowKind, Tally};
 
 /// The status of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ pub struct JudgedRow {
     /// Why there is no measured value, or what was done to it.
     pub measured_note: Option<String>,
     /// Why it is not reproduced, if that is known; `None` if it is reproduced.
-    pub finding: Option<Finding>,
+    pub finding: Option<RowFinding>,
 }
 
 /// All rows of a run's study.
@@ -145,7 +145,7 @@ fn judge(catalogue: &Catalogue, measured: &MeasuredRun<'_>, row: &Row) -> Judged
         judged.status = RowStatus::NothingPublished;
         return judged;
     };
-    judged.quotient = Some(if row.kind == Kind::Order { centre } else { centre / published });
+    judged.quotient = Some(if row.kind == RowKind::Order { centre } else { centre / published });
     judged.status =
         if band.holds(centre) { RowStatus::Reproduced } else { RowStatus::NotReproduced };
     judged.is_certain = interval.map(|(low, high)| band.is_clear_of(low, high));

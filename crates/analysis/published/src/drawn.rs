@@ -76,13 +76,13 @@ pub fn drawn(shipped: &Comparison, runs: &[Comparison]) -> DrawnDrives {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
+    use crate::RowKind;
     use crate::testing::{comparison, row};
 
     #[test]
     fn claims_that_turn_or_are_met_with_some_are_distinguished_from_those_that_hold() {
         let run = |order, value| {
-            comparison(&[(row(Kind::Order, 1.0), order), (row(Kind::Value, 100.0), value)])
+            comparison(&[(row(RowKind::Order, 1.0), order), (row(RowKind::Value, 100.0), value)])
         };
         let found = drawn(&run(1.2, 100.0), &[run(1.1, 110.0), run(0.9, 101.0), run(1.4, 90.0)]);
         assert_eq!(found.n, 3);
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_run_without_a_figure_is_no_drive() {
-        let of = |value| comparison(&[(row(Kind::Value, 100.0), value)]);
+        let of = |value| comparison(&[(row(RowKind::Value, 100.0), value)]);
         let mut failed = of(100.0);
         failed.rows[0].measured = None;
         let found = drawn(&of(100.0), &[failed.clone(), of(101.0)]);

@@ -42,7 +42,7 @@ impl FindingCause {
 
 /// Why rows are not reproduced, and the evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct RowFinding {
     /// The study's id.
     pub study: String,
     /// Patterns over the ids of its rows.
@@ -56,7 +56,7 @@ pub struct Finding {
     pub evidence: String,
 }
 
-impl Finding {
+impl RowFinding {
     /// Whether it is about this row.
     pub fn is_about(&self, study: &str, row: &str) -> bool {
         self.study == study && self.rows.iter().any(|pattern| matches(pattern, row))
@@ -67,7 +67,7 @@ impl Finding {
 ///
 /// # Errors
 /// Where a finding is none, or says nothing; the error shows the place.
-pub(crate) fn findings(root: &Node) -> Result<Vec<Finding>, SourceError> {
+pub(crate) fn findings(root: &Node) -> Result<Vec<RowFinding>, SourceError> {
     let mut fields = Fields::new(root, "the findings")?;
     let findings = fields
         .take("finding")
@@ -76,7 +76,7 @@ pub(crate) fn findings(root: &Node) -> Result<Vec<Finding>, SourceError> {
     Ok(findings)
 }
 
-fn finding(node: &Node) -> Result<Finding, SourceError> {
+fn finding(node: &Node) -> Result<RowFinding, SourceError> {
     let mut fields = Fields::new(node, "a finding")?;
     let mut sentence = |name: &str| {
         let node = fields.require(name)?;
@@ -91,7 +91,7 @@ fn finding(node: &Node) -> Result<Finding, SourceError> {
         return Err(node.error("a finding names the `rows` that it is about"));
     }
     fields.finish()?;
-    Ok(Finding { study, rows, cause, why, evidence })
+    Ok(RowFinding { study, rows, cause, why, evidence })
 }
 
 fn cause(node: &Node) -> Result<FindingCause, SourceError> {

@@ -4,7 +4,7 @@ use disklab_stats::{CONFIDENCE, block_ratio, estimate};
 use disklab_study::{LeftOut, Part, Study, matches};
 use disklab_verdict::{Group, Observation};
 
-use crate::{Measurement, Target};
+use crate::{MeasuredStep, MeasuredTarget};
 
 /// What a run measured.
 #[derive(Debug, Clone, Copy)]
@@ -87,12 +87,12 @@ impl MeasuredRun<'_> {
     ///
     /// # Errors
     /// Why there is none.
-    pub(crate) fn values(&self, target: &Target, stack: &str) -> Result<Values, String> {
+    pub(crate) fn values(&self, target: &MeasuredTarget, stack: &str) -> Result<Values, String> {
         let stack = target.stack.as_deref().unwrap_or(stack);
         let fates = || {
             self.cells.iter().filter(|c| c.stack == stack && matches(&target.workload, &c.workload))
         };
-        let values = if target.measure == Measurement::Completes {
+        let values = if target.measure == MeasuredStep::Completes {
             let ended = fates().filter_map(|c| Some((c.block, c.done.as_ref()?)));
             let values = ended.map(|(b, done)| (b, if done.is_ok() { 1.0 } else { 0.0 })).collect();
             Values { values, note: None }
@@ -102,7 +102,7 @@ impl MeasuredRun<'_> {
         if values.values.is_empty() { Err(self.why_not(target, stack)) } else { Ok(values) }
     }
 
-    fn figures(&self, target: &Target, stack: &str) -> Values {
+    fn figures(&self, target: &MeasuredTarget, stack: &str) -> Values {
         let group = self.groups.iter().find(|group| {
             let key = &group.key;
             // The authors' figures are of whole steps.
@@ -137,7 +137,7 @@ impl MeasuredRun<'_> {
     }
 
     /// Why a figure is not there.
-    fn why_not(&self, target: &Target, stack: &str) -> String {
+    fn why_not(&self, target: &MeasuredTarget, stack: &str) -> String {
         if self.study.stack_index(stack).is_none() {
             return format!("the run's study has no stack '{stack}'");
         }
@@ -167,15 +167,15 @@ impl MeasuredRun<'_> {
     }
 }
 
-fn value(o: &Observation, measure: Measurement) -> Option<f64> {
+fn value(o: &Observation, measure: MeasuredStep) -> Option<f64> {
     match measure {
-        Measurement::Throughput => o.throughput,
-        Measurement::Iops => o.iops,
-        Measurement::Elapsed => Some(o.elapsed),
-        Measurement::Operations => o.operations.map(|n| n as f64),
-        Measurement::MeanLatency => o.latency.map(|l| l.mean_ns),
-        Measurement::WorstLatency => o.latency.map(|l| l.worst_ns),
+        MeasuredStep::Throughput => o.throughput,
+        MeasuredStep::Iops => o.iops,
+        MeasuredStep::Elapsed => Some(o.elapsed),
+        MeasuredStep::Operations => o.operations.map(|n| n as f64),
+        MeasuredStep::MeanLatency => o.latency.map(|l| l.mean_ns),
+        MeasuredStep::WorstLatency => o.latency.map(|l| l.worst_ns),
         // Told by the cells, not by what they measured.
-        Measurement::Completes => None,
+        MeasuredStep::Completes => None,
     }
 }

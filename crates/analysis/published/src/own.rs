@@ -2,7 +2,7 @@
 //! compared with it as against what was published.
 
 use crate::{
-    Band, Comparison, JudgedRow, Kind, MeasuredValue, Row, RowStatus, SAME_TOLERANCE, Tally,
+    Band, Comparison, JudgedRow, MeasuredValue, Row, RowKind, RowStatus, SAME_TOLERANCE, Tally,
 };
 
 /// One stack against another in a run.
@@ -33,7 +33,7 @@ pub fn own_claims(study: &str, ratios: &[OwnRatio]) -> Comparison {
         let row = Row {
             study: study.to_owned(),
             id: ratio.id.clone(),
-            kind: Kind::Order,
+            kind: RowKind::Order,
             subject: ratio.subject.clone(),
             baseline: Some(ratio.baseline.clone()),
             workload: ratio.workload.clone(),

@@ -154,7 +154,7 @@ fn rounded(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
+    use crate::RowKind;
     use crate::testing::{comparison, row};
 
     fn catalogue(comparison: &Comparison) -> Catalogue {
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn rows_survive_being_written_and_read() {
-        let rows = [(row(Kind::Value, 180.0), 1026.87), (row(Kind::Order, -1.0), 0.999)];
+        let rows = [(row(RowKind::Value, 180.0), 1026.87), (row(RowKind::Order, -1.0), 0.999)];
         let mut made = comparison(&rows);
         made.rows[0].measured =
             Some(MeasuredValue { centre: 1026.87, interval: Some((1000.0, 1050.5)), n: 3 });
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn rows_that_do_not_fit_the_catalogue_are_refused() {
-        let made = comparison(&[(row(Kind::Value, 1.0), 1.0), (row(Kind::Value, 2.0), 2.0)]);
+        let made = comparison(&[(row(RowKind::Value, 1.0), 1.0), (row(RowKind::Value, 2.0), 2.0)]);
         let text = rows_csv(std::slice::from_ref(&made));
         let catalogue = catalogue(&made);
         let error = |text: &str| {

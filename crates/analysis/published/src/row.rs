@@ -8,7 +8,7 @@ use serde::Serialize;
 /// What a row claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum RowKind {
     /// An absolute figure.
     Value,
     /// Subject ÷ baseline.
@@ -17,7 +17,7 @@ pub enum Kind {
     Order,
 }
 
-impl Kind {
+impl RowKind {
     /// Its words in the file.
     pub const WORDS: [(&'static str, Self); 3] =
         [("value", Self::Value), ("ratio", Self::Ratio), ("order", Self::Order)];
@@ -40,7 +40,7 @@ pub struct Row {
     /// Its own id within the study.
     pub id: String,
     /// What it claims.
-    pub kind: Kind,
+    pub kind: RowKind,
     /// The stack that it is about.
     pub subject: String,
     /// The stack that it is compared with; absent for values.
@@ -130,7 +130,7 @@ fn row(record: &csv::StringRecord, here: &Location) -> Result<Row, SourceError> 
     };
     let [study, id, kind, subject, baseline, workload, metric, unit, value, low, high, cpu, note] =
         fields;
-    let kind = choice(here, "kind", kind, &Kind::WORDS)?;
+    let kind = choice(here, "kind", kind, &RowKind::WORDS)?;
     let cpu_bound = choice(here, "cpu_bound", cpu, &[("yes", true), ("no", false)])?;
     for (name, text) in [("study", study), ("id", id), ("subject", subject), ("workload", workload)]
     {
@@ -138,15 +138,15 @@ fn row(record: &csv::StringRecord, here: &Location) -> Result<Row, SourceError> 
             return Err(here.error(format!("`{name}` is empty")));
         }
     }
-    if baseline.is_empty() != (kind == Kind::Value) {
+    if baseline.is_empty() != (kind == RowKind::Value) {
         return Err(here.error("ratios and orders need a baseline, and values have none"));
     }
-    let value = number(here, "value", value, kind == Kind::Order)?;
+    let value = number(here, "value", value, kind == RowKind::Order)?;
     match (kind, value) {
-        (Kind::Order, Some(sign)) if ![-1.0, 0.0, 1.0].contains(&sign) => {
+        (RowKind::Order, Some(sign)) if ![-1.0, 0.0, 1.0].contains(&sign) => {
             return Err(here.error(format!("an order is 1, 0 or -1, found {sign}")));
         }
-        (Kind::Order | Kind::Ratio, None) => {
+        (RowKind::Order | RowKind::Ratio, None) => {
             return Err(here.error("only a value may be absent, where it could not be measured"));
         }
         _ => {}

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// What of a figure is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Measurement {
+pub enum MeasuredStep {
     /// Bytes per second.
     Throughput,
     /// Operations per second.
@@ -25,7 +25,7 @@ pub enum Measurement {
     Completes,
 }
 
-impl Measurement {
+impl MeasuredStep {
     /// Its words in the file.
     pub const WORDS: [(&'static str, Self); 7] = [
         ("throughput", Self::Throughput),
@@ -64,12 +64,12 @@ pub struct Rule {
     /// A pattern over the row's subject, or its baseline.
     pub subject: String,
     /// The measured figure, or why there is none.
-    pub target: Result<Target, String>,
+    pub target: Result<MeasuredTarget, String>,
 }
 
 /// A measured figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Target {
+pub struct MeasuredTarget {
     /// The stack's id in the study; the row's own where absent.
     pub stack: Option<String>,
     /// A pattern over workload ids.
@@ -79,7 +79,7 @@ pub struct Target {
     /// A pattern over the step's directions, such as `read`.
     pub direction: String,
     /// What of it is compared.
-    pub measure: Measurement,
+    pub measure: MeasuredStep,
     /// The unit of the published value, where it is another than the row says.
     pub unit: Option<String>,
     /// The bytes that the author's work moved, for elapsed times.
@@ -122,7 +122,7 @@ fn rule(node: &Node) -> Result<Rule, SourceError> {
     Ok(Rule { study, workload, metric, subject, target })
 }
 
-fn target(fields: &mut Fields<'_>) -> Result<Target, SourceError> {
+fn target(fields: &mut Fields<'_>) -> Result<MeasuredTarget, SourceError> {
     let figure = fields.require("figure")?;
     let text = figure.as_text()?;
     let parts: Vec<&str> = text.split(':').collect();
@@ -131,8 +131,8 @@ fn target(fields: &mut Fields<'_>) -> Result<Target, SourceError> {
     };
     let measure = fields.require("measure")?;
     let word = measure.as_text()?;
-    let Some((_, of)) = Measurement::WORDS.iter().find(|(known, _)| *known == word) else {
-        let known = Measurement::WORDS.iter().map(|(word, _)| *word);
+    let Some((_, of)) = MeasuredStep::WORDS.iter().find(|(known, _)| *known == word) else {
+        let known = MeasuredStep::WORDS.iter().map(|(word, _)| *word);
         let known = disklab_source::one_of(known);
         return Err(measure.error(format!("`measure`: expected {known}, found '{word}'")));
     };
@@ -142,7 +142,7 @@ fn target(fields: &mut Fields<'_>) -> Result<Target, SourceError> {
     {
         return Err(unit.error(format!("not a unit of {word}")));
     }
-    Ok(Target {
+    Ok(MeasuredTarget {
         stack: fields.text("stack")?,
         workload: (*workload).to_owned(),
         step: (*step).to_owned(),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Comparison, JudgedRow, Kind, Row, RowStatus, SAME_TOLERANCE};
+use crate::{Comparison, JudgedRow, Row, RowKind, RowStatus, SAME_TOLERANCE};
 
 /// A change of a figure by less than this share is none: other timing alone may give it.
 pub const NO_EFFECT: f64 = 0.005;
@@ -125,9 +125,9 @@ fn distance(row: &MovedRow) -> f64 {
 /// order is judged by its sign alone. A value points nowhere.
 pub(crate) fn direction(row: &Row, figure: f64) -> i8 {
     let tolerance = match row.kind {
-        Kind::Value => return 0,
-        Kind::Order if row.value != Some(0.0) => 0.0,
-        Kind::Order | Kind::Ratio => SAME_TOLERANCE,
+        RowKind::Value => return 0,
+        RowKind::Order if row.value != Some(0.0) => 0.0,
+        RowKind::Order | RowKind::Ratio => SAME_TOLERANCE,
     };
     if figure > 1.0 + tolerance {
         1
@@ -198,9 +198,9 @@ mod tests {
 
     #[test]
     fn parameters_stand_by_effect_and_claims_that_change_are_reported() {
-        let order = |x| (row(Kind::Order, 1.0), x);
-        let level = |x| (row(Kind::Order, 0.0), x);
-        let value = |x| (row(Kind::Value, 100.0), x);
+        let order = |x| (row(RowKind::Order, 1.0), x);
+        let level = |x| (row(RowKind::Order, 0.0), x);
+        let value = |x| (row(RowKind::Value, 100.0), x);
         let shipped = comparison(&[order(1.2), level(1.05), value(100.0)]);
         let found = sensitivity(
             &shipped,
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_ratio_turns_only_where_it_leaves_the_level() {
-        let at = |x| comparison(&[(row(Kind::Ratio, 0.95), x)]);
+        let at = |x| comparison(&[(row(RowKind::Ratio, 0.95), x)]);
         let reverses = |from, to| {
             let found = sensitivity(&at(from), &[moved("a", "b", at(to))]);
             found.parameters[0].ends[0].rows[0].reverses
@@ -240,7 +240,8 @@ mod tests {
 
     #[test]
     fn what_a_run_did_not_measure_is_as_shipped() {
-        let shipped = comparison(&[(row(Kind::Value, 10.0), 10.0), (row(Kind::Value, 20.0), 20.0)]);
+        let shipped =
+            comparison(&[(row(RowKind::Value, 10.0), 10.0), (row(RowKind::Value, 20.0), 20.0)]);
         let mut other = shipped.clone();
         other.rows[0].measured = None;
         let found = sensitivity(&shipped, &[moved("seek.full", "9 ms", other)]);
@@ -252,7 +253,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_moves_where_nothing_differs(figures in prop::collection::vec(0.0_f64..1e9, 1..9)) {
-            let rows: Vec<_> = figures.iter().map(|f| (row(Kind::Ratio, 1.0), *f)).collect();
+            let rows: Vec<_> = figures.iter().map(|f| (row(RowKind::Ratio, 1.0), *f)).collect();
             let shipped = comparison(&rows);
             let found = sensitivity(&shipped, &[moved("a", "b", shipped.clone())]);
             prop_assert!(!found.parameters[0].has_effect());
@@ -262,7 +263,7 @@ mod tests {
         /// Twice as much and half as much are the same effect.
         #[test]
         fn effects_are_the_same_up_and_down(figure in 1e-3_f64..1e6, factor in 1.01_f64..100.0) {
-            let at = |x| comparison(&[(row(Kind::Value, 1.0), x)]);
+            let at = |x| comparison(&[(row(RowKind::Value, 1.0), x)]);
             let effect = |a, b| sensitivity(&at(a), &[moved("a", "b", at(b))]).parameters[0].effect;
             let (up, down) = (effect(figure, figure * factor), effect(figure * factor, figure));
             prop_assert!((up - down).abs() < 1e-9 * up, "{} {}", up, down);

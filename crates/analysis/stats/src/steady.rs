@@ -39,7 +39,7 @@ pub enum Trend {
 
 /// The trend of a sample, and its steady part.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Steadiness {
+pub struct SeriesSteadiness {
     /// The trend.
     pub trend: Trend,
     /// The steady part, by index; the whole where there is none.
@@ -49,7 +49,7 @@ pub struct Steadiness {
 /// The trend of `rates`, one for each of equally long intervals; none for fewer than
 /// ten, for which nothing can be said, and for values that are no rates (below 0,
 /// not finite).
-pub fn steadiness(rates: &[f64]) -> Option<Steadiness> {
+pub fn steadiness(rates: &[f64]) -> Option<SeriesSteadiness> {
     if rates.len() < 10 || !rates.iter().all(|r| r.is_finite() && *r >= 0.0) {
         return None;
     }
@@ -85,7 +85,7 @@ pub fn steadiness(rates: &[f64]) -> Option<Steadiness> {
     } else {
         (Trend::Warmup, from..rates.len())
     };
-    Some(Steadiness { trend, part })
+    Some(SeriesSteadiness { trend, part })
 }
 
 /// Indices of the values that their neighbours do not make outliers.
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn trends_are_distinguished() {
         let trend = |levels: &[(usize, f64)]| steadiness(&noisy(levels)).expect("long enough");
-        let is = |trend, part| Steadiness { trend, part };
+        let is = |trend, part| SeriesSteadiness { trend, part };
         assert_eq!(trend(&[(200, 100.0)]), is(Trend::Flat, 0..200));
         assert_eq!(trend(&[(60, 150.0), (140, 120.0)]), is(Trend::Slowdown, 60..200));
         assert_eq!(trend(&[(60, 50.0), (140, 120.0)]), is(Trend::Warmup, 60..200));

@@ -257,12 +257,12 @@ pub struct Comparison {
     /// over the answer's comparisons; none for one pair.
     pub p: Option<f64>,
     /// What may be said.
-    pub outcome: Outcome,
+    pub outcome: ComparisonOutcome,
 }
 
 /// What a comparison allows to be said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ComparisonOutcome {
     /// Better than the baseline (for latency and elapsed time: less).
     Better,
     /// Worse than the baseline.

@@ -12,7 +12,7 @@ use crate::figures::{FigureSet, figures};
 use crate::modes::modes_of;
 use crate::sentences::sentences;
 use crate::unsteady::Unsteady;
-use crate::{Answer, Finding, Group, Outcome, Point, Severity, choice};
+use crate::{Answer, ComparisonOutcome, Finding, Group, Point, Severity, choice};
 
 /// Answers all questions.
 pub(crate) fn answers(
@@ -176,9 +176,11 @@ pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
             largest_p = largest_p.max(p.unwrap_or(1.0));
             let outcome = ratio.map(|r| outcome(answer.measure, r.centre, r.interval, p));
             match outcome {
-                Some(Outcome::Level) if has_modes(first) || has_modes(other) => open.push(*other),
-                Some(Outcome::Better) => {}
-                Some(Outcome::Level) => level.push(*other),
+                Some(ComparisonOutcome::Level) if has_modes(first) || has_modes(other) => {
+                    open.push(*other)
+                }
+                Some(ComparisonOutcome::Better) => {}
+                Some(ComparisonOutcome::Level) => level.push(*other),
                 _ => open.push(*other),
             }
         }

@@ -7,7 +7,7 @@ use disklab_study::{Measure, Question, Study};
 
 use crate::figures::FigureSet;
 use crate::modes::modes_of;
-use crate::{Comparison, Group, Outcome};
+use crate::{Comparison, ComparisonOutcome, Group};
 
 /// Two figures whose ratio's interval lies between 1/1.05 and 1.05 are equivalent: what
 /// nobody would choose a stack for.
@@ -65,7 +65,7 @@ pub(crate) fn comparisons(
                 ratio: ratio.centre,
                 interval: ratio.interval,
                 p: ratio.p,
-                outcome: Outcome::Once,
+                outcome: ComparisonOutcome::Once,
             });
         }
     }
@@ -74,8 +74,10 @@ pub(crate) fn comparisons(
     for (comparison, own) in all.iter_mut().zip(own) {
         comparison.outcome = outcome(measure, comparison.ratio, comparison.interval, comparison.p);
         let (group, baseline) = (&groups[comparison.group], &groups[comparison.baseline_group]);
-        if let (Outcome::Better | Outcome::Worse | Outcome::Inconclusive, Some(own)) =
-            (comparison.outcome, own)
+        if let (
+            ComparisonOutcome::Better | ComparisonOutcome::Worse | ComparisonOutcome::Inconclusive,
+            Some(own),
+        ) = (comparison.outcome, own)
             && let Some(judged) = judged_ratio(group, baseline, measure, (level, own), looks)
         {
             (comparison.ratio, comparison.interval) = (judged.centre, judged.interval);
@@ -83,10 +85,10 @@ pub(crate) fn comparisons(
         }
         let (ratio, interval) = (comparison.ratio, comparison.interval);
         let has_modes = || [group, baseline].iter().any(|g| modes_of(g, measure).is_some());
-        if comparison.outcome == Outcome::Level && has_modes() {
-            comparison.outcome = Outcome::Inconclusive;
+        if comparison.outcome == ComparisonOutcome::Level && has_modes() {
+            comparison.outcome = ComparisonOutcome::Inconclusive;
             comparison.interval = interval.filter(|i| i.contains(1.0));
-        } else if comparison.outcome == Outcome::Inconclusive {
+        } else if comparison.outcome == ComparisonOutcome::Inconclusive {
             comparison.interval = interval.filter(|i| i.says_something(ratio));
         }
     }
@@ -212,16 +214,16 @@ pub(crate) fn outcome(
     ratio: f64,
     interval: Option<Interval>,
     p: Option<f64>,
-) -> Outcome {
-    let (Some(interval), Some(p)) = (interval, p) else { return Outcome::Once };
+) -> ComparisonOutcome {
+    let (Some(interval), Some(p)) = (interval, p) else { return ComparisonOutcome::Once };
     if interval.lies_within(1.0 / LEVEL, LEVEL) {
-        Outcome::Level
+        ComparisonOutcome::Level
     } else if p > 1.0 - CONFIDENCE || interval.contains(1.0) {
-        Outcome::Inconclusive
+        ComparisonOutcome::Inconclusive
     } else if (ratio > 1.0) == measure.higher_is_better() {
-        Outcome::Better
+        ComparisonOutcome::Better
     } else {
-        Outcome::Worse
+        ComparisonOutcome::Worse
     }
 }
 
@@ -249,9 +251,9 @@ mod tests {
         assert_eq!(
             got,
             [
-                ("single/btrfs".to_owned(), Outcome::Worse),
-                ("raid1/ext4".to_owned(), Outcome::Level),
-                ("raid1/btrfs".to_owned(), Outcome::Inconclusive),
+                ("single/btrfs".to_owned(), ComparisonOutcome::Worse),
+                ("raid1/ext4".to_owned(), ComparisonOutcome::Level),
+                ("raid1/btrfs".to_owned(), ComparisonOutcome::Inconclusive),
             ]
         );
     }
@@ -262,7 +264,7 @@ mod tests {
         fixture.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 99e3]);
         fixture.repeats("single/btrfs", "dd-4k", &[20e3, 20.1e3, 20e3]);
         let got = compared(&fixture);
-        assert_eq!(got[0].outcome, Outcome::Worse);
+        assert_eq!(got[0].outcome, ComparisonOutcome::Worse);
         assert!(got[0].ratio > 4.0);
     }
 
@@ -272,7 +274,10 @@ mod tests {
         fixture.repeats("single/ext4", "dd-4k", &[100e3]);
         fixture.repeats("single/btrfs", "dd-4k", &[20e3]);
         let got = compared(&fixture);
-        assert_eq!((got[0].outcome, got[0].interval, got[0].p), (Outcome::Once, None, None));
+        assert_eq!(
+            (got[0].outcome, got[0].interval, got[0].p),
+            (ComparisonOutcome::Once, None, None)
+        );
     }
 
     #[test]
@@ -313,13 +318,13 @@ mod tests {
         few.repeats("single/ext4", "dd-4k", &rates[0]);
         few.repeats("single/btrfs", "dd-4k", &rates[1]);
         let alone = compared(&few).remove(0);
-        assert_eq!(alone.outcome, Outcome::Better);
+        assert_eq!(alone.outcome, ComparisonOutcome::Better);
         let mut many = few.clone();
         many.repeats("raid1/ext4", "dd-4k", &[100e3, 101e3, 103e3]);
         many.repeats("raid1/btrfs", "dd-4k", &[90e3, 101e3, 103e3]);
         let among = compared(&many).remove(0);
         // The interval is that of the verdict.
-        assert_eq!(among.outcome, Outcome::Inconclusive);
+        assert_eq!(among.outcome, ComparisonOutcome::Inconclusive);
         assert!(alone.interval.is_some_and(|i| !i.contains(1.0)), "{alone:?}");
         assert!(among.interval.is_none_or(|i| i.contains(1.0)), "{among:?}");
         let (alone, among) = (alone.p.expect("three pairs"), among.p.expect("three pairs"));
@@ -341,10 +346,10 @@ mod tests {
             for c in compared(&fixture) {
                 let (p, one) = (c.p.expect("pairs"), c.interval.map(|i| i.contains(1.0)));
                 match c.outcome {
-                    Outcome::Better | Outcome::Worse => {
+                    ComparisonOutcome::Better | ComparisonOutcome::Worse => {
                         assert!(p <= 0.05 && one == Some(false), "{c:?}");
                     }
-                    Outcome::Inconclusive => assert!(one != Some(false), "{c:?}"),
+                    ComparisonOutcome::Inconclusive => assert!(one != Some(false), "{c:?}"),
                     _ => {}
                 }
             }
@@ -360,7 +365,7 @@ mod tests {
         let answer = &analysis.answers[0];
         assert_eq!(
             (answer.comparisons[0].outcome, answer.comparisons[0].interval),
-            (Outcome::Inconclusive, None)
+            (ComparisonOutcome::Inconclusive, None)
         );
         assert!(answer.points.iter().all(|p| p.estimate.interval.is_none()), "{:?}", answer.points);
         let text = [answer.sentences.join(" "), analysis.summary.join(" ")].join(" ");
@@ -377,7 +382,10 @@ mod tests {
         let often = compared(&fixture).remove(0);
         let (p, of_looks) = (once.p.expect("four pairs"), often.p.expect("four pairs"));
         assert!((of_looks / p - 12.0).abs() < 1e-9, "{p} {of_looks}");
-        assert_eq!((once.outcome, often.outcome), (Outcome::Better, Outcome::Inconclusive));
+        assert_eq!(
+            (once.outcome, often.outcome),
+            (ComparisonOutcome::Better, ComparisonOutcome::Inconclusive)
+        );
         assert!(once.interval.is_some_and(|i| !i.contains(1.0)), "{once:?}");
         assert!(often.interval.is_none_or(|i| i.contains(1.0)), "{often:?}");
     }
@@ -398,8 +406,8 @@ mod tests {
         }
         let got = compared(&fixture);
         let of = |stack: &str| got.iter().find(|c| c.stack == stack).expect(stack);
-        assert_eq!(of("single/btrfs").outcome, Outcome::Level);
-        assert_eq!(of("raid1/ext4").outcome, Outcome::Worse);
+        assert_eq!(of("single/btrfs").outcome, ComparisonOutcome::Level);
+        assert_eq!(of("raid1/ext4").outcome, ComparisonOutcome::Worse);
         assert!((of("raid1/ext4").ratio - 12.03).abs() < 0.05, "{got:?}");
         let (_, points) = (&got, &fixture.analyse().answers[0].points);
         assert!(points.iter().any(|p| p.estimate.centre < 0.16), "figures are as measured");

@@ -7,7 +7,7 @@ use crate::describe::describe;
 use crate::screen::Screen;
 use crate::sentences::{AnswerWriter, strength};
 use crate::words::{count, list, ratio};
-use crate::{Comparison, Finding, Outcome, Severity};
+use crate::{Comparison, ComparisonOutcome, Finding, Severity};
 
 /// So many stacks are told.
 const LISTED: usize = 3;
@@ -46,8 +46,8 @@ pub(crate) fn mixed<'a>(
             all.len() - 1
         });
         let place = match comparison.outcome {
-            Outcome::Better => &mut all[at].better,
-            Outcome::Worse => &mut all[at].worse,
+            ComparisonOutcome::Better => &mut all[at].better,
+            ComparisonOutcome::Worse => &mut all[at].worse,
             _ => continue,
         };
         if place.is_none_or(|(_, old)| strength(old.interval) < strength(comparison.interval)) {

@@ -36,8 +36,8 @@ pub use ahead::Ahead;
 pub use analyse::{AnalyseError, analyse};
 pub use analyser::Analyser;
 pub use analysis::{
-    Analysis, Answer, Comparison, DriveBytes, Finding, Group, GroupKey, LatencySummary,
-    MemoryReadShare, Observation, Outcome, Point, Severity,
+    Analysis, Answer, Comparison, ComparisonOutcome, DriveBytes, Finding, Group, GroupKey,
+    LatencySummary, MemoryReadShare, Observation, Point, Severity,
 };
 pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};
 pub use purposes::{

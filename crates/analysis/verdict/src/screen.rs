@@ -58,7 +58,7 @@ impl Screen {
 
 #[cfg(test)]
 mod tests {
-    use crate::Outcome;
+    use crate::ComparisonOutcome;
     use crate::testing::RunFixture;
 
     /// Twelve questions about the same two stacks, of which the first differ by this
@@ -86,7 +86,7 @@ mod tests {
     fn a_lone_weak_claim_of_many_questions_is_not_the_runs_summary() {
         // Differs in its own answer with p near 0.02.
         let alone = run(1, 1.07);
-        assert_eq!(alone.answers[0].comparisons[0].outcome, Outcome::Better);
+        assert_eq!(alone.answers[0].comparisons[0].outcome, ComparisonOutcome::Better);
         assert!(alone.summary.iter().all(|s| !s.starts_with("For ")), "{:?}", alone.summary);
         let left_out = alone.summary.iter().find(|s| s.contains("among all 12 comparisons"));
         assert!(left_out.is_some(), "{:?}", alone.summary);

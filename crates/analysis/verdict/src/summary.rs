@@ -11,7 +11,7 @@ use crate::describe::describe;
 use crate::screen::Screen;
 use crate::sentences::{AnswerWriter, strength};
 use crate::words::{count, list};
-use crate::{Answer, Comparison, Finding, Group, Outcome};
+use crate::{Answer, Comparison, ComparisonOutcome, Finding, Group};
 
 /// Sentences of comparisons, and as many of leads.
 const SENTENCES: usize = 8;
@@ -37,7 +37,7 @@ pub(crate) fn summary(
     let mut all: Vec<String> =
         chosen.iter().filter_map(|(t, c)| writers[*t].full_difference(c)).collect();
     all.extend(fastest(&writers, &chosen));
-    let sure = comparisons(&writers, &[Outcome::Better, Outcome::Worse])
+    let sure = comparisons(&writers, &[ComparisonOutcome::Better, ComparisonOutcome::Worse])
         .filter(|(t, c)| !is_suspect(&writers[*t], c));
     all.extend(mixed(&writers, sure, &screen));
     all.extend(level(&writers));
@@ -45,7 +45,7 @@ pub(crate) fn summary(
     all.extend(once(&asked));
     all.extend(fallen(&writers, &screen));
     all.extend(suspect(&writers));
-    let decides = [Outcome::Better, Outcome::Worse, Outcome::Level];
+    let decides = [ComparisonOutcome::Better, ComparisonOutcome::Worse, ComparisonOutcome::Level];
     if comparisons(&writers, &decides).next().is_none() {
         all.extend(writers.iter().flat_map(AnswerWriter::bare_figures).take(SENTENCES));
     }
@@ -57,7 +57,7 @@ pub(crate) fn summary(
 
 fn comparisons<'a>(
     writers: &'a [AnswerWriter<'_>],
-    outcomes: &'a [Outcome],
+    outcomes: &'a [ComparisonOutcome],
 ) -> impl Iterator<Item = (usize, &'a Comparison)> {
     writers
         .iter()
@@ -74,7 +74,7 @@ fn is_suspect(writer: &AnswerWriter<'_>, comparison: &Comparison) -> bool {
 /// question and one of one stack there; then whatever is left, if there is room.
 fn strongest<'a>(writers: &'a [AnswerWriter<'_>], screen: &Screen) -> Vec<(usize, &'a Comparison)> {
     let mut sure: Vec<(usize, &Comparison)> =
-        comparisons(writers, &[Outcome::Better, Outcome::Worse])
+        comparisons(writers, &[ComparisonOutcome::Better, ComparisonOutcome::Worse])
             .filter(|(t, c)| !is_suspect(&writers[*t], c))
             .filter(|(t, c)| screen.stands(writers[*t].answer.measure, c))
             .collect();
@@ -157,7 +157,8 @@ fn total(writers: &[AnswerWriter<'_>]) -> usize {
 }
 
 fn level(writers: &[AnswerWriter<'_>]) -> Option<String> {
-    let all = comparisons(writers, &[Outcome::Level]).filter(|(t, c)| !is_suspect(&writers[*t], c));
+    let all = comparisons(writers, &[ComparisonOutcome::Level])
+        .filter(|(t, c)| !is_suspect(&writers[*t], c));
     let (number, nouns) = subjects(writers, all);
     (number > 0).then(|| {
         format!(
@@ -168,7 +169,8 @@ fn level(writers: &[AnswerWriter<'_>]) -> Option<String> {
 }
 
 fn open(writers: &[AnswerWriter<'_>]) -> Option<String> {
-    let (number, nouns) = subjects(writers, comparisons(writers, &[Outcome::Inconclusive]));
+    let (number, nouns) =
+        subjects(writers, comparisons(writers, &[ComparisonOutcome::Inconclusive]));
     (number > 0).then(|| {
         format!(
             "Inconclusive: {number} of {} {} undecided by these samples, of {nouns}.",
@@ -192,7 +194,7 @@ fn unasked(study: &Study, others: &[&Answer]) -> Option<String> {
 
 fn once(answers: &[&Answer]) -> Option<String> {
     let all: Vec<&Comparison> = answers.iter().flat_map(|a| &a.comparisons).collect();
-    let once = all.iter().filter(|c| c.outcome == Outcome::Once).count();
+    let once = all.iter().filter(|c| c.outcome == ComparisonOutcome::Once).count();
     if once == 0 {
         return None;
     }
@@ -209,7 +211,7 @@ fn once(answers: &[&Answer]) -> Option<String> {
 
 /// How many differences hold in their answer, but not among all of the run.
 fn fallen(writers: &[AnswerWriter<'_>], screen: &Screen) -> Option<String> {
-    let number = comparisons(writers, &[Outcome::Better, Outcome::Worse])
+    let number = comparisons(writers, &[ComparisonOutcome::Better, ComparisonOutcome::Worse])
         .filter(|(t, c)| !is_suspect(&writers[*t], c))
         .filter(|(t, c)| !screen.stands(writers[*t].answer.measure, c))
         .count();
@@ -227,7 +229,7 @@ fn fallen(writers: &[AnswerWriter<'_>], screen: &Screen) -> Option<String> {
 
 fn suspect(writers: &[AnswerWriter<'_>]) -> Option<String> {
     let mut audits: Vec<&str> = Vec::new();
-    let outcomes = [Outcome::Better, Outcome::Worse, Outcome::Level];
+    let outcomes = [ComparisonOutcome::Better, ComparisonOutcome::Worse, ComparisonOutcome::Level];
     let mut number = 0;
     for (t, comparison) in comparisons(writers, &outcomes) {
         let about = writers[t].suspicions.about(&[comparison.group, comparison.baseline_group]);
@@ -251,9 +253,10 @@ fn suspect(writers: &[AnswerWriter<'_>]) -> Option<String> {
 /// be had.
 fn shared(writers: &[AnswerWriter<'_>], findings: &[Finding]) -> Option<String> {
     let finding = findings.iter().find(|f| f.audit == "shared-spindle")?;
-    let concerned = comparisons(writers, &[Outcome::Better, Outcome::Worse]).any(|(_, c)| {
-        finding.groups.contains(&c.group) != finding.groups.contains(&c.baseline_group)
-    });
+    let concerned = comparisons(writers, &[ComparisonOutcome::Better, ComparisonOutcome::Worse])
+        .any(|(_, c)| {
+            finding.groups.contains(&c.group) != finding.groups.contains(&c.baseline_group)
+        });
     concerned.then(|| {
         "The drives are files on one machine here: what several drives gain or lose against one \
          is not what real drives would."

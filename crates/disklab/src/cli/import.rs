@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use disklab_import::{Drives, FORMATS, Format, Mapping, find_format};
+use disklab_import::{Drives, FORMATS, ImportFormat, Mapping, find_format};
 
 const EXAMPLES: &str = "Examples:
   disklab import ext4-*.json btrfs-*.json --to run     the stacks are ext4 and btrfs
@@ -43,7 +43,7 @@ pub struct ImportArgs {
     pub map: Vec<Mapping>,
     /// The files' format. [default: recognised from each file]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
-    pub format: Option<&'static Format>,
+    pub format: Option<&'static ImportFormat>,
     /// The drives beneath, by which figures are judged that are too fast for them: hdd or
     /// ssd or a model (see `disklab list drives`), with their number. `drives` in a table
     /// import.toml does the same.
@@ -67,7 +67,7 @@ fn drives(text: &str) -> Result<Drives, String> {
 }
 
 /// The names of the formats.
-fn formats() -> impl TypedValueParser<Value = &'static Format> {
+fn formats() -> impl TypedValueParser<Value = &'static ImportFormat> {
     let names = FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about));
     PossibleValuesParser::new(names.collect::<Vec<_>>())
         .try_map(|name| find_format(&name).ok_or("unknown format"))

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use disklab_exec::{Interrupt, find_program};
 use disklab_lab::kernel::zfs_configuration;
 use disklab_runner::{decide_leftover, leftover_lines, state_folder, tear_down_leftovers};
-use disklab_stack::{Decision, Machine, Need, Recovery};
+use disklab_stack::{LeftoverDecision, Machine, Need, Recovery};
 use serde_json::{Value, json};
 
 use self::sections::{Row, Section};
@@ -29,8 +29,8 @@ const ZFS_PACKAGES: &str = "install OpenZFS (Debian: zfs-dkms and zfsutils-linux
 pub fn doctor(args: &DoctorArgs, as_json: bool) -> Result<u8, Failure> {
     let state = state_folder();
     let decided = match (&args.discard, &args.keep) {
-        (Some(id), _) => Some(decide_leftover(&state, id, Decision::Discard)?),
-        (None, Some(id)) => Some(decide_leftover(&state, id, Decision::Keep)?),
+        (Some(id), _) => Some(decide_leftover(&state, id, LeftoverDecision::Discard)?),
+        (None, Some(id)) => Some(decide_leftover(&state, id, LeftoverDecision::Keep)?),
         (None, None) => None,
     };
     if let Some(recovery) = decided {

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disklab_filebench::{
-    ContentKind, FilebenchError, Measured, Options, Progress, Report, Session, SessionContext,
+    ContentKind, FilebenchError, FilebenchFigures, FilebenchReport, FilebenchSession, Options,
+    RunProgress, SessionContext,
 };
 use disklab_source::Source;
 use disklab_wml::{Overrides, PERSONALITIES, Personality, find_personality};
@@ -38,11 +39,11 @@ pub fn filebench(args: &FilebenchArgs, json: bool) -> Result<u8, Failure> {
         directory,
         seed: args.seed,
         interrupt: signals::interrupt()?,
-        progress: Progress::new(|line| eprintln!("{line}")),
+        progress: RunProgress::new(|line| eprintln!("{line}")),
     };
     let histograms = personality.latency_histogram;
-    let mut session =
-        Session::new(Arc::new(personality), context, options).map_err(Failure::usage_error)?;
+    let mut session = FilebenchSession::new(Arc::new(personality), context, options)
+        .map_err(Failure::usage_error)?;
     let result = session.prepare().and_then(|()| session.measure());
     let removed = if args.keep { Ok(()) } else { session.remove() };
     let shown = show(result, &Show { said, strict: args.strict, histograms, json })?;
@@ -93,7 +94,7 @@ struct Show {
 
 /// Prints the figures; also those of a run that ended before its time, by itself
 /// or by Ctrl-C.
-fn show(result: Result<Report, FilebenchError>, how: &Show) -> Result<u8, Failure> {
+fn show(result: Result<FilebenchReport, FilebenchError>, how: &Show) -> Result<u8, Failure> {
     let &Show { strict, histograms, json, .. } = how;
     let (report, interrupted) = match result {
         Ok(report) => (report, false),
@@ -127,7 +128,7 @@ fn show(result: Result<Report, FilebenchError>, how: &Show) -> Result<u8, Failur
     Ok(DONE)
 }
 
-fn as_json(measured: &Measured) -> Value {
+fn as_json(measured: &FilebenchFigures) -> Value {
     let counted = |counted: &disklab_filebench::Counted| {
         let latency = |quantile| counted.histogram.quantile(quantile);
         json!({

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use disklab_engine::{
-    EngineError, JobContext, LogKind, Progress, ProgressHook, Report, log_paths, run,
+    EngineError, EngineReport, JobContext, JobProgress, LogKind, ProgressHook, log_paths, run,
 };
 use disklab_jobfile::{Job, Policy, Runner, jobs, listing, sections};
 use disklab_source::Location;
@@ -126,7 +126,7 @@ fn check_logs(jobs: &[Job]) -> Result<(), Failure> {
 
 /// Logs as fio writes them, for what draws fio's logs; in a folder of their own, so that they
 /// are not written into what is measured.
-fn write_logs(report: &Report, folder: &Path) -> Result<(), Failure> {
+fn write_logs(report: &EngineReport, folder: &Path) -> Result<(), Failure> {
     for kind in [LogKind::Bandwidth, LogKind::Operations, LogKind::Latency] {
         for (name, text) in report.logs(kind) {
             let path = folder.join(name);
@@ -162,7 +162,7 @@ fn read(words: &Words) -> Result<Vec<Job>, Failure> {
 }
 
 /// The exit code, and what was wrong.
-fn ended(report: &Report) -> Result<u8, Failure> {
+fn ended(report: &EngineReport) -> Result<u8, Failure> {
     if report.interrupted {
         return Err(Failure::interrupted("interrupted; the figures are of what was done"));
     }
@@ -236,7 +236,7 @@ impl FioProgress {
         let (bar, whole) = (self.bar.clone(), self.whole);
         let began = std::time::Instant::now();
         let reported = std::sync::Mutex::new(began);
-        Arc::new(move |progress: Progress| {
+        Arc::new(move |progress: JobProgress| {
             let moved = progress.read_bytes.saturating_add(progress.write_bytes);
             let passed = began.elapsed();
             if let Some(bar) = &bar {

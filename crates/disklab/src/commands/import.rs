@@ -1,6 +1,6 @@
 //! `disklab import`: what other programs measured, as a run.
 
-use disklab_import::{Import, ImportError, Request, Target};
+use disklab_import::{Import, ImportError, ImportRequest, Target};
 use disklab_published::Catalogue;
 use disklab_runner::{check_outputs, find_study, is_study, session};
 
@@ -47,7 +47,7 @@ fn read(args: ImportArgs) -> Result<Import, Failure> {
         }
         Some(id) => Target::Made(id),
     };
-    let request = Request {
+    let request = ImportRequest {
         files: args.files,
         format: args.format,
         stack: args.stack,

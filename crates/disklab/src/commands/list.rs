@@ -4,7 +4,7 @@ mod models;
 
 use disklab_bench::safety::stable_names;
 use disklab_measure::{BlockDevice, SystemRoot, Watched, drive_state};
-use disklab_processor::{SHIPPED as SHIPPED_PROCESSORS, Unit, by_name};
+use disklab_processor::{CostUnit, SHIPPED as SHIPPED_PROCESSORS, by_name};
 use disklab_stack::LAYERS;
 use disklab_study::{SHIPPED_WORKLOADS, read_shipped};
 use disklab_units::{Bytes, BytesPerSecond, show_nanoseconds};
@@ -150,10 +150,10 @@ fn processors() -> Vec<Row> {
 }
 
 /// What a piece of work, or a KiB of it, costs, in words.
-fn price(unit: Unit, ns: u64) -> String {
+fn price(unit: CostUnit, ns: u64) -> String {
     match unit {
-        Unit::Each => format!("{} each", show_nanoseconds(ns as f64)),
-        Unit::Rate => BytesPerSecond(1024.0 * 1e9 / ns as f64).si(),
+        CostUnit::Each => format!("{} each", show_nanoseconds(ns as f64)),
+        CostUnit::Rate => BytesPerSecond(1024.0 * 1e9 / ns as f64).si(),
     }
 }
 

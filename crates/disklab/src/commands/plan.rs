@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use disklab_lab::kernel::{self, Parts};
 use disklab_runner::{
-    CheckedRun, Estimate, Pilot, PlannedRun, RunnerError, find_study, kernel_parts, new_run_folder,
+    CheckedRun, Pilot, PlannedRun, RunEstimate, RunnerError, find_study, kernel_parts,
+    new_run_folder,
 };
 use disklab_study::Cell;
 use disklab_units::{Bytes, count, scale_words, show_duration};
@@ -33,8 +34,8 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
     let pilot = args.from.as_deref().map(|folder| Pilot::read(folder, &run.plan)).transpose();
     let pilot = pilot.map_err(RunnerError::from)?;
     let estimate = match &pilot {
-        None => Estimate::new(&run.plan),
-        Some(pilot) => Estimate::from_pilot(&run.plan, pilot),
+        None => RunEstimate::new(&run.plan),
+        Some(pilot) => RunEstimate::from_pilot(&run.plan, pilot),
     };
     if as_json {
         print_json(&describe(&run, &estimate, args.cells))?;
@@ -47,7 +48,7 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
 }
 
 /// The plan in words, also shown when a run begins.
-pub fn words(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> String {
+pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> String {
     let plan = &run.plan;
     let prediction = estimate.total();
     let study = &plan.campaign.study;
@@ -177,7 +178,7 @@ fn kernel_words(zfs: bool, parts: Parts, found: Option<&Path>) -> String {
     )
 }
 
-fn cell_line(estimate: &Estimate<'_>, cell: &Cell) -> String {
+fn cell_line(estimate: &RunEstimate<'_>, cell: &Cell) -> String {
     format!(
         "{:>5}  block {}  {} · {}  about {}",
         cell.number + 1,
@@ -188,7 +189,7 @@ fn cell_line(estimate: &Estimate<'_>, cell: &Cell) -> String {
     )
 }
 
-fn describe(run: &CheckedRun, estimate: &Estimate<'_>, with_cells: bool) -> Value {
+fn describe(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> Value {
     let plan = &run.plan;
     let prediction = estimate.total();
     let written: serde_json::Map<String, Value> = plan

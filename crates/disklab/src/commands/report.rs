@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_report::{Format as Rendered, Report, TextStyle, first_screen, is_report, render};
+use disklab_report::{
+    Report, ReportFormat as Rendered, TextStyle, first_screen, is_report, render,
+};
 use disklab_runner::RunnerError;
 use disklab_store::Run;
 

@@ -2,8 +2,8 @@
 
 use disklab_report::{Report, TextStyle, first_screen};
 use disklab_runner::{
-    Estimate, OpenRun, PlannedRun, ResumeRequest, Resumed, RunnerError, check_vacant, find_study,
-    leftover_lines, new_run_folder, resume, tear_down_leftovers,
+    OpenRun, PlannedRun, ResumeRequest, Resumed, RunEstimate, RunnerError, check_vacant,
+    find_study, leftover_lines, new_run_folder, resume, tear_down_leftovers,
 };
 use disklab_store::{Run, RunInfo};
 use disklab_units::count;
@@ -90,7 +90,7 @@ fn begin(args: &RunArgs) -> Result<OpenRun, Failure> {
     let mut planned = PlannedRun::new(found, &args.campaign.options(), &folder, &caller)?;
     planned.stop_by(&args.how_long.options(), args.campaign.repeats)?;
     let checked = planned.check()?;
-    let estimate = Estimate::new(&checked.plan);
+    let estimate = RunEstimate::new(&checked.plan);
     estimate.check_budget()?;
     eprint!("{}", plan::words(&checked, &estimate, false));
     drop(planning);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use disklab_published::{Comparison, compared_with, own_claims};
 use disklab_report::Report;
 use disklab_runner::sensitivity::{
-    Begun, CaseRun, Sensitivity, SensitivityPlan, SensitivityRequest, Variation, own_ratios,
+    Begun, CaseRun, SensitivityPlan, SensitivityRequest, SensitivityRun, Variation, own_ratios,
 };
 use disklab_runner::{Caller, Pairs, RunnerError, find_study, is_shipped, new_run_folder};
 use disklab_units::show_duration;
@@ -37,7 +37,7 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
         fields: args.field.clone(),
         drawn: args.drawn,
     };
-    let analysis = Sensitivity::new(request, &caller)?;
+    let analysis = SensitivityRun::new(request, &caller)?;
     eprint!("{}", overview(&analysis));
     if args.plan {
         return print_plan(&analysis.plan, as_json);
@@ -63,8 +63,8 @@ fn resumed(args: &SensitivityArgs) -> Result<Begun, Failure> {
 }
 
 /// What would be run, in lines.
-fn overview(analysis: &Sensitivity) -> String {
-    let Sensitivity { shipped, claims, cases, plan, pairs, .. } = analysis;
+fn overview(analysis: &SensitivityRun) -> String {
+    let SensitivityRun { shipped, claims, cases, plan, pairs, .. } = analysis;
     format!(
         "{} ({})\n  claims        {}\n  runs          {}: as shipped with {} cells, and {}\n  \
          time          about {}\n",
@@ -113,7 +113,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn of(analysis: &Sensitivity, caller: &Caller) -> Result<Self, Failure> {
+    fn of(analysis: &SensitivityRun, caller: &Caller) -> Result<Self, Failure> {
         let mut runs = Runs {
             analysis,
             pace: Pace::new(analysis.cases.len() + 1, analysis.total_seconds()),
@@ -142,7 +142,7 @@ impl Measured {
 
 /// The runs, one after the other, with a line for each.
 struct Runs<'a> {
-    analysis: &'a Sensitivity,
+    analysis: &'a SensitivityRun,
     pace: Pace,
     watcher: Watcher,
     failed: usize,
@@ -179,8 +179,8 @@ impl Runs<'_> {
     }
 }
 
-fn outcome(analysis: &Sensitivity, measured: &Measured) -> Outcome {
-    let Sensitivity { shipped, plan, claims, .. } = analysis;
+fn outcome(analysis: &SensitivityRun, measured: &Measured) -> Outcome {
+    let SensitivityRun { shipped, plan, claims, .. } = analysis;
     let file = &shipped.campaign.study.source.name;
     let conditions = Conditions {
         repeats: shipped.repeats,
@@ -196,7 +196,11 @@ fn outcome(analysis: &Sensitivity, measured: &Measured) -> Outcome {
     }
 }
 
-fn write_outcome(analysis: &Sensitivity, outcome: &Outcome, as_json: bool) -> Result<(), Failure> {
+fn write_outcome(
+    analysis: &SensitivityRun,
+    outcome: &Outcome,
+    as_json: bool,
+) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(&outcome.json).map_err(Failure::failed)? + "\n";
     let write = |name: &str, text: &str| {
         write_own(analysis.folder(), name, text, |_| true).map_err(Failure::failed)

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use crate::job::{
-    Access, BlockSizes, Blocks, Buffers, Checksum, Compress, ContinueOn, CpuPolicy, Dedupe,
-    DedupeMode, Distribution, Engine, Fadvise, Fallocate, FileOrder, Filling, Flow, Flushing,
-    Generator, Groups, IoClass, LatencyTarget, Logs, Opening, Pace, PatternPart, PerDirection,
-    Process, RateProcess, Reporting, Sequence, Sequencer, Share, SteadyFigure, SteadyRule, Sync,
-    ThinkBlocks, Timing, Verify,
+    Access, BlockShare, BlockSizes, Blocks, Buffers, Checksum, Compress, ContinueOn, CpuPolicy,
+    Dedupe, DedupeMode, Distribution, Engine, Fadvise, Fallocate, FileOrder, Filling, Flow,
+    Flushing, Generator, Groups, IoClass, JobProcess, LatencyTarget, Logs, Opening, Pace,
+    PatternPart, PerDirection, RateProcess, Reporting, Sequence, Sequencer, SteadyFigure,
+    SteadyRule, Sync, ThinkBlocks, Timing, Verify,
 };
 
 /// A job while its options are read one by one: what each said, with fio's
@@ -29,7 +29,7 @@ pub(crate) struct Draft {
     pub seed: Option<u64>,
     pub block: PerDirection<u64>,
     pub block_range: PerDirection<Option<(u64, u64)>>,
-    pub block_split: PerDirection<Option<Vec<Share>>>,
+    pub block_split: PerDirection<Option<Vec<BlockShare>>>,
     pub block_align: PerDirection<Option<u64>>,
     pub unaligned: bool,
     pub by_order: bool,
@@ -78,7 +78,7 @@ pub(crate) struct Draft {
     pub dedupe_global: bool,
     pub checksum: Option<Checksum>,
     pub verify: Verify,
-    pub process: Process,
+    pub process: JobProcess,
     pub io_class: Option<IoClass>,
     pub io_level: Option<u8>,
     pub groups: Groups,
@@ -201,7 +201,7 @@ impl Default for Draft {
                 pattern: Vec::new(),
                 dump: false,
             },
-            process: Process {
+            process: JobProcess {
                 clones: 1,
                 threads: false,
                 nice: 0,
@@ -244,7 +244,7 @@ impl Default for Draft {
 impl Draft {
     /// How large I/Os are: `bssplit` holds before `bsrange`, and that before `bs`.
     pub fn blocks(&self) -> Blocks {
-        let sizes = |fixed: u64, range: Option<(u64, u64)>, split: &Option<Vec<Share>>| match (
+        let sizes = |fixed: u64, range: Option<(u64, u64)>, split: &Option<Vec<BlockShare>>| match (
             split, range,
         ) {
             (Some(split), _) => BlockSizes::Split(split.clone()),

@@ -31,16 +31,16 @@ use disklab_source::{Location, Source, SourceError};
 pub use check::jobs;
 pub use docs::{listing, markdown, unsupported};
 pub use job::{
-    Access, BlockSizes, Blocks, Buffers, Checksum, Compress, ContinueOn, CpuPolicy, Dedupe,
-    DedupeMode, Depth, Direction, Distribution, Engine, ExitWhat, Extent, Fadvise, Fallocate,
-    FileOrder, FileSize, Files, Filling, Flow, Flushing, Generator, Groups, IoClass, IoPriority,
-    Job, JobFile, LatencyTarget, Length, Logs, MemoryPolicy, NameSource, Opening, Pace, Pattern,
-    PatternPart, PerDirection, Process, RandomMap, RateProcess, Reporting, Sequence, Sequencer,
-    Share, SteadyFigure, SteadyRule, Sync, Think, ThinkBlocks, Timing, Verify, Zone, ZoneSize,
+    Access, BlockShare, BlockSizes, Blocks, Buffers, Checksum, Compress, ContinueOn, CpuPolicy,
+    Dedupe, DedupeMode, Depth, Distribution, Engine, ExitWhat, Extent, Fadvise, Fallocate,
+    FileOrder, FileSize, Files, Filling, Flow, Flushing, Generator, Groups, IoClass, IoDirection,
+    IoPriority, Job, JobFile, JobProcess, LatencyTarget, Length, Logs, MemoryPolicy, NameSource,
+    Opening, Pace, Pattern, PatternPart, PerDirection, RandomMap, RateProcess, Reporting, Sequence,
+    Sequencer, SteadyFigure, SteadyRule, Sync, Think, ThinkBlocks, Timing, Verify, Zone, ZoneSize,
 };
 pub use options::{CHAPTERS, Chapter, OptionSpec, Scaled, native_options};
 pub use policy::{Policy, Runner};
-pub use section::{Section, Setting};
+pub use section::{JobOption, Section};
 pub use text::sections;
 
 /// The jobs of a whole file.

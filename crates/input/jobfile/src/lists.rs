@@ -2,7 +2,7 @@
 
 use crate::error::{ChoiceError, ListError, NumberError, NumberSet, ValueError};
 use crate::given::{percent, word};
-use crate::job::{Distribution, FileOrder, MemoryPolicy, Share, SteadyFigure, Zone, ZoneSize};
+use crate::job::{BlockShare, Distribution, FileOrder, MemoryPolicy, SteadyFigure, Zone, ZoneSize};
 use crate::value::{KbBase, real, shown, size};
 
 /// fio takes no more sizes (BSSPLIT_MAX in thread_options.h).
@@ -15,7 +15,7 @@ const DEFAULT_THETA: f64 = 1.1;
 const DEFAULT_POWER: f64 = 0.2;
 
 /// `4k/10:64k/50:32k/40`; sizes without a share have what is left in equal parts.
-pub(crate) fn block_split(text: &str, base: KbBase) -> Result<Vec<Share>, ValueError> {
+pub(crate) fn block_split(text: &str, base: KbBase) -> Result<Vec<BlockShare>, ValueError> {
     let entries: Vec<&str> = text.split(':').map(str::trim).collect();
     if entries.len() > MOST_SHARES {
         return Err(ListError::TooManySizes { most: MOST_SHARES }.into());
@@ -48,7 +48,7 @@ pub(crate) fn block_split(text: &str, base: KbBase) -> Result<Vec<Share>, ValueE
                 // At most 100.
                 part as u8
             });
-            Share { bytes, percent }
+            BlockShare { bytes, percent }
         })
         .collect())
 }

@@ -14,7 +14,7 @@ use crate::value::{KbBase, shown, size};
 
 /// One option, as written.
 #[derive(Debug, Clone)]
-pub struct Setting {
+pub struct JobOption {
     known: Known,
     /// The name as written, which may be an alias that old versions know.
     written: String,
@@ -25,7 +25,7 @@ pub struct Setting {
     global: bool,
 }
 
-impl Setting {
+impl JobOption {
     /// An option of a job: its name, its value where it has one, where both
     /// stand, and whether it is in a `[global]` section. Its value is read
     /// later, by [`check::jobs`](crate::check::jobs).
@@ -122,14 +122,14 @@ pub struct Section {
     /// What stands between the brackets: fio makes file names from it.
     header: String,
     place: Location,
-    settings: Vec<Setting>,
+    settings: Vec<JobOption>,
     policy: Policy,
 }
 
 impl Section {
     /// A section called `name` with these settings, in order; of several with
     /// one name the last wins.
-    pub fn new(header: String, place: Location, settings: Vec<Setting>, policy: Policy) -> Self {
+    pub fn new(header: String, place: Location, settings: Vec<JobOption>, policy: Policy) -> Self {
         Self { header, place, settings, policy }
     }
 
@@ -142,7 +142,7 @@ impl Section {
     /// (`get_new_job` in init.c), one from a `[global]` section has no effect.
     pub fn name(&self) -> &str {
         let own = self.settings.iter().rev().find(|s| s.name() == "name" && !s.is_global());
-        own.map_or(&self.header, Setting::value)
+        own.map_or(&self.header, JobOption::value)
     }
 
     /// What holds for it.
@@ -156,23 +156,23 @@ impl Section {
     }
 
     /// Its options in order, global ones first.
-    pub fn settings(&self) -> &[Setting] {
+    pub fn settings(&self) -> &[JobOption] {
         &self.settings
     }
 
     /// Adds an option.
-    pub fn push(&mut self, setting: Setting) {
+    pub fn push(&mut self, setting: JobOption) {
         self.settings.push(setting);
     }
 
     /// The setting that holds for the option `name`, not an alias.
-    pub fn setting(&self, name: &str) -> Option<&Setting> {
+    pub fn setting(&self, name: &str) -> Option<&JobOption> {
         self.settings.iter().rev().find(|s| s.name() == name)
     }
 
     /// The value of an option; `1` where it stands alone.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.setting(name).map(Setting::value)
+        self.setting(name).map(JobOption::value)
     }
 
     /// Whether an option such as `stonewall` is on.
@@ -183,7 +183,7 @@ impl Section {
     /// Where the value of one of these options stands, the first that was
     /// given; else the section.
     pub(crate) fn at(&self, names: &[&str]) -> &Location {
-        names.iter().find_map(|n| self.setting(n)).map_or(&self.place, Setting::value_place)
+        names.iter().find_map(|n| self.setting(n)).map_or(&self.place, JobOption::value_place)
     }
 
     fn kb_base(&self) -> KbBase {
@@ -293,7 +293,7 @@ impl Section {
         });
         let others = others.filter(|s| !(renamed && s.name() == "filename_format"));
         std::iter::once(format!("--name={}", self.name()))
-            .chain(ahead.chain(others).map(Setting::argument))
+            .chain(ahead.chain(others).map(JobOption::argument))
             .chain(format)
             .collect()
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use disklab_source::{Location, SourceError};
 
 use crate::policy::Policy;
-use crate::section::{Section, Setting};
+use crate::section::{JobOption, Section};
 
 /// fio reads no more of a section's name (init.c).
 const LONGEST_NAME: usize = 255;
@@ -30,7 +30,7 @@ pub fn sections(
     locate: &dyn Fn(Range<usize>) -> Location,
     policy: Policy,
 ) -> Result<Vec<Section>, SourceError> {
-    let mut globals: Vec<Setting> = Vec::new();
+    let mut globals: Vec<JobOption> = Vec::new();
     let mut sections: Vec<Section> = Vec::new();
     // Nothing before the first header; then whether it is a [global] one.
     let mut in_global: Option<bool> = None;
@@ -79,7 +79,7 @@ pub fn sections(
         }
         let global = in_global == Some(true);
         let setting = match content.split_once('=') {
-            None => Setting::new(content, None, &place(), &place(), global, policy)?,
+            None => JobOption::new(content, None, &place(), &place(), global, policy)?,
             Some((name, value)) => {
                 let name = name.trim_end();
                 let trimmed = value.trim_start();
@@ -89,7 +89,7 @@ pub fn sections(
                     0 => place(),
                     _ => locate(from..from + trimmed.len()),
                 };
-                Setting::new(name, Some(trimmed.to_owned()), &named, &valued, global, policy)?
+                JobOption::new(name, Some(trimmed.to_owned()), &named, &valued, global, policy)?
             }
         };
         match (in_global, sections.last_mut()) {

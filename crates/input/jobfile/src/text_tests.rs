@@ -2,7 +2,7 @@ use disklab_source::SourceError;
 use proptest::prelude::*;
 
 use crate::policy::{Policy, Runner};
-use crate::section::{Section, Setting};
+use crate::section::{JobOption, Section};
 use crate::testing::{place, read};
 use crate::text::sections;
 
@@ -12,7 +12,7 @@ fn read_sections(text: &str, runner: Runner) -> Result<Vec<Section>, SourceError
 }
 
 fn shown(section: &Section) -> Vec<String> {
-    section.settings().iter().map(Setting::argument).collect()
+    section.settings().iter().map(JobOption::argument).collect()
 }
 
 #[test]

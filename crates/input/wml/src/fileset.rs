@@ -2,7 +2,7 @@
 
 use disklab_source::Location;
 
-use crate::Value;
+use crate::Attribute;
 
 /// Number of a fileset in [`Personality::filesets`](crate::Personality::filesets).
 pub type FilesetId = usize;
@@ -18,27 +18,27 @@ pub struct Fileset {
     /// Whether it is a single file (`define file`): one entry in one directory.
     pub single: bool,
     /// `entries`: number of files, existing or not.
-    pub entries: Value,
+    pub entries: Attribute,
     /// `leafdirs`: number of directories that stay empty, for `makedir` and
     /// `removedir`.
-    pub leafdirs: Value,
+    pub leafdirs: Attribute,
     /// `size`: bytes of a file, drawn once per file and never changed by what is
     /// written to it.
-    pub size: Value,
+    pub size: Attribute,
     /// `filesizegamma`/1000, of old scripts: where above 0, a constant `size` is
     /// the mean of a gamma distribution of this shape.
     pub size_shape: f64,
     /// `dirwidth`: mean number of entries of a directory; 0 counts as 1.
-    pub dir_width: Value,
+    pub dir_width: Attribute,
     /// `dirgamma`/1000: shape of the gamma distribution of depths and widths; 0
     /// makes them exact.
     pub dir_shape: f64,
     /// `dirdepthrv`: draws the depth of each directory, in place of the mean that
     /// follows from entries and width.
-    pub dir_depth: Option<Value>,
+    pub dir_depth: Option<Attribute>,
     /// `prealloc`: the share of the entries, in percent (0 to 100), that exist
     /// before the run.
-    pub prealloc: Value,
+    pub prealloc: Attribute,
     /// `paralloc`: they may be made by several threads (upstream: one per file,
     /// at most 32 at once).
     pub paralloc: bool,

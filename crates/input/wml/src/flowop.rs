@@ -2,7 +2,7 @@
 
 use disklab_source::Location;
 
-use crate::{FilesetId, PerInstance, Value};
+use crate::{Attribute, FilesetId, PerInstance};
 
 /// Number of a row of the output, in [`Personality::rows`](crate::Personality::rows).
 /// Flowops of the same name share a row, and a `target` names one.
@@ -23,7 +23,7 @@ pub struct Flowop {
     /// belongs to a flowop (semaphores, counters) can be kept in a table.
     pub id: usize,
     /// How often it is done each time its turn comes; drawn each time.
-    pub iters: Value,
+    pub iters: Attribute,
     /// What it does.
     pub action: Action,
     /// Where it is written.
@@ -44,7 +44,7 @@ pub struct Files {
     /// `indexed`: the picked index is this draw modulo the number of entries, or
     /// the next higher one that is available. Where Filebench takes it for a share
     /// (1.4.9, and empty directories), it is one here no longer.
-    pub indexed: Option<Value>,
+    pub indexed: Option<Attribute>,
     /// How a file is opened where this operation opens one.
     pub how: OpenHow,
 }
@@ -67,7 +67,7 @@ pub struct Io {
     pub files: Files,
     /// `iosize` in bytes. For whole files 0 means all at once; elsewhere a
     /// constant is never 0, but a draw may be.
-    pub size: Value,
+    pub size: Attribute,
     /// `random`: at a random multiple of the size; else where the file stands.
     pub random: bool,
     /// `workingset`: only this many bytes at the file's start are used; 0 means
@@ -139,13 +139,13 @@ pub enum Action {
     /// Waits for one event for each MiB moved since its last turn.
     BandwidthLimit(Option<RowId>),
     /// Stores this many times to memory.
-    Hog(Value),
+    Hog(Attribute),
     /// Sleeps this many seconds.
-    Delay(Value),
+    Delay(Attribute),
     /// Prints this value.
-    Print(Value),
+    Print(Attribute),
     /// Draws this value and does nothing with it.
-    TestRandVar(Value),
+    TestRandVar(Attribute),
     /// Waits until a `wakeup` names it.
     Block,
     /// Wakes every instance of the target, a `block`.
@@ -153,14 +153,14 @@ pub enum Action {
     /// Waits until `value` posts have come.
     SemBlock {
         /// Number of posts to wait for.
-        value: Value,
+        value: Attribute,
         /// `highwater`: how many posts a `blocking` poster may be ahead.
-        highwater: Value,
+        highwater: Attribute,
     },
     /// Posts to every instance of the target, a `semblock`.
     SemPost {
         /// Number of posts.
-        value: Value,
+        value: Attribute,
         /// The `semblock`.
         target: RowId,
         /// Whether it also takes the target's highwater credit, and so waits where

@@ -30,16 +30,16 @@
 //!
 //! - **Files.** For each fileset draw a [`Tree`], then [`preallocated`] says which
 //!   files to make, in which order; [`Picks`] with those existing says what comes next
-//!   during the run. The same with empty directories, and a [`Pool`] of all inner
+//!   during the run. The same with empty directories, and a [`PickPool`] of all inner
 //!   directories for `listdir`. [`Fileset::name`] is safe as a folder's name;
 //!   [`Fileset::path`] is only what the script wished.
-//! - **Picking.** [`Pool::pick`] gives an entry to one thread alone. Put it back as soon
+//! - **Picking.** [`PickPool::pick`] gives an entry to one thread alone. Put it back as soon
 //!   as the call on it is done (Filebench's BUSY): after opening an existing file into
 //!   `existing`, after making one from `missing` into `existing`, after deleting one
 //!   into `missing`; after a failure to where it came from. A file may be open many
 //!   times: tell [`Picks::opened`] and [`Picks::closed`], and do not delete one that is
 //!   open.
-//! - **Values.** Each use of a [`Value`] draws anew; a [`PerInstance`] is drawn once
+//! - **Values.** Each use of a [`Attribute`] draws anew; a [`PerInstance`] is drawn once
 //!   when its thread starts. Draws cost nanoseconds and take no lock. Each thread has a
 //!   [`random::Rng`] with a stream of its own, or all of a process share
 //!   [`random::Rng::compat`].
@@ -82,12 +82,12 @@ pub use fileset::{Fileset, FilesetId};
 pub use flowop::{Action, Files, Finish, Flowop, Io, OpenHow, RowId, SLOTS};
 pub use library::{BuiltIn, PERSONALITIES, find_personality};
 pub use personality::{
-    Command, DEFAULT_RUN_SECONDS, Dialect, Personality, Process, Quit, RunTime, Setting, Thread,
+    Assignment, Command, DEFAULT_RUN_SECONDS, Dialect, Personality, Process, Quit, RunTime, Thread,
 };
-pub use picks::{Picks, Pool};
+pub use picks::{PickPool, Picks};
 pub use system::SystemStep;
 pub use tree::{MAX_ENTRIES, Tree, TreeError, preallocated};
-pub use value::{PerInstance, Value, Variable};
+pub use value::{Attribute, PerInstance, Variable};
 
 /// What is given from outside, in place of what the script says.
 #[derive(Debug, Clone, Default, PartialEq)]

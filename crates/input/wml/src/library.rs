@@ -79,7 +79,7 @@ pub fn find_personality(name: &str) -> Option<&'static BuiltIn> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Action, Command, Overrides, Personality, Quit, Value};
+    use crate::{Action, Attribute, Command, Overrides, Personality, Quit};
 
     #[test]
     fn each_is_read_without_notes_and_runs_once() {
@@ -126,7 +126,7 @@ mod tests {
         let fileset = &personality.filesets[0];
         assert_eq!(fileset.entries.fixed(), Some(100_000));
         assert_eq!(fileset.size.mean(), 1_310_720.0);
-        assert!(matches!(fileset.size, Value::Random(_)));
+        assert!(matches!(fileset.size, Attribute::Random(_)));
         assert_eq!(fileset.prealloc.fixed(), Some(80));
         assert_eq!(personality.run_time(), overrides.run_time);
         let thread = &personality.processes[0].threads[0];

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use disklab_source::{Location, SourceError};
 
-use crate::{Fileset, Flowop, SystemStep, Value, Variable};
+use crate::{Attribute, Fileset, Flowop, SystemStep, Variable};
 
 /// Seconds that `run` without a time lasts in timeout mode (`parser_run`).
 pub const DEFAULT_RUN_SECONDS: u64 = 60;
@@ -19,7 +19,7 @@ pub struct Personality {
     pub dialect: Dialect,
     /// Variables that the script sets, in the order of their first `set`, with
     /// the value that each has at the first `run`.
-    pub variables: Vec<Setting>,
+    pub variables: Vec<Assignment>,
     /// `set mode quit`.
     pub quit: Quit,
     /// `enable lathist`: rows show a histogram of latencies.
@@ -52,7 +52,7 @@ pub enum Dialect {
 
 /// A variable and its value, for the record of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
+pub struct Assignment {
     /// The name without the `$`.
     pub name: String,
     /// The value as a script would write it; a random variable's distribution.
@@ -80,9 +80,9 @@ pub struct Process {
     /// Its name.
     pub name: String,
     /// How many of it run.
-    pub instances: Value,
+    pub instances: Attribute,
     /// `nice`: added to its priority.
-    pub nice: Value,
+    pub nice: Attribute,
     /// Its threads.
     pub threads: Vec<Thread>,
     /// Where it is defined.
@@ -95,14 +95,14 @@ pub struct Thread {
     /// Its name.
     pub name: String,
     /// How many of it run.
-    pub instances: Value,
+    pub instances: Attribute,
     /// `memsize`: bytes of memory that I/O moves from and to, at random multiples
     /// of the I/O's size; 0: each flowop has a buffer of its own.
-    pub memory: Value,
+    pub memory: Attribute,
     /// `useism`: upstream takes that memory as one shared segment.
     pub use_ism: bool,
     /// `ioprio`: 0 (highest) to 7 in the best-effort class.
-    pub io_priority: Option<Value>,
+    pub io_priority: Option<Attribute>,
     /// What it does, again and again.
     pub flowops: Vec<Flowop>,
     /// Where it is defined.
@@ -120,7 +120,7 @@ pub enum Command {
     /// Starts the processes; `run` does so itself.
     CreateProcesses,
     /// `eventgen rate=`: events per second from here on; 0 means without limit.
-    EventRate(Value),
+    EventRate(Attribute),
     /// Runs.
     Run(RunTime),
     /// Runs, and shows the figures at intervals.
@@ -133,9 +133,9 @@ pub enum Command {
         time: RunTime,
     },
     /// Runs for this many seconds; the figures are thrown away (1.4.9).
-    Warmup(Value),
+    Warmup(Attribute),
     /// Seconds without doing anything.
-    Sleep(Value),
+    Sleep(Attribute),
     /// A line for the reader.
     Echo(String),
     /// A shell line. It is never executed; what it is known to stand for is.
@@ -168,7 +168,7 @@ pub enum RunTime {
     /// without limit else.
     Unsaid,
     /// Seconds; 0 counts as unsaid, and a random variable with its mean.
-    Seconds(Value),
+    Seconds(Attribute),
     /// The caller's [`Overrides::run_time`](crate::Overrides::run_time).
     Exactly(Duration),
 }
@@ -204,7 +204,7 @@ impl Personality {
     }
 
     /// Events per second in force at the first run; none or 0 means without limit.
-    pub fn event_rate(&self) -> Option<&Value> {
+    pub fn event_rate(&self) -> Option<&Attribute> {
         self.commands
             .iter()
             .take_while(|c| !matches!(c, Command::Run(_) | Command::PeriodicRun { .. }))

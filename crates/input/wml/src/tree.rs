@@ -1,7 +1,7 @@
 //! The shape of a fileset: which directories and files there are, and how large.
 
 use crate::random::{Uniform, below, gamma};
-use crate::{Fileset, Value};
+use crate::{Attribute, Fileset};
 
 /// Most files, and most empty directories, of a fileset: 16 times upstream's
 /// 1,048,576. Each file takes 12 bytes of memory, with its state in [`Picks`]
@@ -109,7 +109,7 @@ impl Tree {
         let mut growth = Growth {
             fileset,
             mean_width: match &fileset.dir_width {
-                Value::Random(variable) => variable.mean.trunc(),
+                Attribute::Random(variable) => variable.mean.trunc(),
                 value => value.draw(rng) as f64,
             },
             mean_depth: 0.0,
@@ -133,7 +133,7 @@ impl Tree {
     fn draw_sizes(&mut self, fileset: &Fileset, rng: &mut impl Uniform) {
         let n = self.file_parents.len();
         let each: Vec<u64> = match &fileset.size {
-            Value::Random(variable) => (0..n).map(|_| variable.draw(rng) as u64).collect(),
+            Attribute::Random(variable) => (0..n).map(|_| variable.draw(rng) as u64).collect(),
             value => {
                 let mean = value.draw(rng);
                 if fileset.size_shape <= 0.0 || mean == 0 {
@@ -361,7 +361,7 @@ impl Growth<'_> {
         let shape = self.fileset.dir_shape;
         let drawn = match &self.fileset.dir_depth {
             // Its mean is set to the depth that the entries ask for.
-            Some(Value::Random(variable)) => variable.draw_about(rng, self.mean_depth),
+            Some(Attribute::Random(variable)) => variable.draw_about(rng, self.mean_depth),
             _ if shape > 0.0 => gamma(rng, shape, self.mean_depth / shape),
             _ => self.mean_depth,
         };
@@ -370,7 +370,7 @@ impl Growth<'_> {
         let deepest =
             if drawn.is_finite() { drawn.clamp(1.0, f64::from(MAX_DEPTH)) as u32 } else { 1 };
         let width = match &self.fileset.dir_width {
-            Value::Random(variable) => variable.draw(rng),
+            Attribute::Random(variable) => variable.draw(rng),
             _ if shape > 0.0 => gamma(rng, shape, self.mean_width / shape),
             _ => self.mean_width,
         };

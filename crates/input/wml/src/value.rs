@@ -7,7 +7,7 @@ use crate::random::{RandomVariable, Uniform};
 
 /// A number of a personality, bound late: every use asks for it anew.
 #[derive(Debug, Clone)]
-pub enum Value {
+pub enum Attribute {
     /// Always the same.
     Constant(u64),
     /// A variable that a later `set` of the script changes (see
@@ -38,7 +38,7 @@ impl Variable {
     }
 }
 
-impl Value {
+impl Attribute {
     /// The value for one use. Negative draws are 0, fractions are cut off.
     pub fn draw(&self, rng: &mut impl Uniform) -> u64 {
         match self {
@@ -81,7 +81,7 @@ impl Value {
     }
 }
 
-impl From<u64> for Value {
+impl From<u64> for Attribute {
     fn from(n: u64) -> Self {
         Self::Constant(n)
     }
@@ -90,7 +90,7 @@ impl From<u64> for Value {
 /// A value that is drawn once for each instance of its flowop (each thread
 /// instance), and then kept: `workingset`, and `value` of `finishon…`.
 #[derive(Debug, Clone)]
-pub struct PerInstance(pub Value);
+pub struct PerInstance(pub Attribute);
 
 impl PerInstance {
     /// Draws it; keep the result as long as the thread lives.

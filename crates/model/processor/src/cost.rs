@@ -2,18 +2,18 @@
 
 /// A kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cost {
+pub struct ChargeCost {
     /// Its word in processor files.
     pub word: &'static str,
     /// Its parameter of the lab's kernel, behind [`PARAMETERS`].
     pub parameter: &'static str,
     /// How it is counted.
-    pub unit: Unit,
+    pub unit: CostUnit,
 }
 
 /// How work is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum CostUnit {
     /// A time for each piece of it, in the table `[each]`.
     Each,
     /// A rate at which bytes are worked off, in the table `[rates]`.
@@ -24,16 +24,16 @@ pub enum Unit {
 /// (`arch/um/kernel/charge.c` of the patched kernel).
 pub const PARAMETERS: &str = "charge.";
 
-const fn each(word: &'static str, parameter: &'static str) -> Cost {
-    Cost { word, parameter, unit: Unit::Each }
+const fn each(word: &'static str, parameter: &'static str) -> ChargeCost {
+    ChargeCost { word, parameter, unit: CostUnit::Each }
 }
 
-const fn rate(word: &'static str, parameter: &'static str) -> Cost {
-    Cost { word, parameter, unit: Unit::Rate }
+const fn rate(word: &'static str, parameter: &'static str) -> ChargeCost {
+    ChargeCost { word, parameter, unit: CostUnit::Rate }
 }
 
 /// All of them. A new one is a line here and one in the kernel.
-pub const COSTS: [Cost; 16] = [
+pub const COSTS: [ChargeCost; 16] = [
     // All but reading a clock, which is none elsewhere (vDSO).
     each("system-call", "syscall"),
     // A request to a block device, and again for each that a layer makes of it;

@@ -6,7 +6,7 @@ use disklab_config::{Fields, Node};
 use disklab_source::{FileName, Source, SourceError};
 use disklab_units::Bytes;
 
-use crate::cost::{COSTS, Cost, PARAMETERS, Unit};
+use crate::cost::{COSTS, ChargeCost, CostUnit, PARAMETERS};
 
 /// A piece of work that takes longer is none of a processor.
 const LONGEST_NS: f64 = 1e9;
@@ -27,7 +27,7 @@ pub struct Processor {
     pub processors: u64,
     /// What is charged, of [`COSTS`], in ns: for each piece or for each KiB. What is
     /// not here is free.
-    pub costs: Vec<(Cost, u64)>,
+    pub costs: Vec<(ChargeCost, u64)>,
 }
 
 /// Reads a processor file. `name` is the file's name as the user gave it.
@@ -55,14 +55,14 @@ pub fn from_node(node: &Node) -> Result<Processor, SourceError> {
     let note = fields.text("note")?.unwrap_or_default().trim().to_owned();
     let processors = fields.integer("processors", 1..=1024)?.unwrap_or(1);
     let mut costs = Vec::new();
-    for (table, unit) in [("each", Unit::Each), ("rates", Unit::Rate)] {
+    for (table, unit) in [("each", CostUnit::Each), ("rates", CostUnit::Rate)] {
         let Some(node) = fields.take(table) else { continue };
         let mut fields = Fields::new(node, &format!("'{table}'"))?;
         for cost in COSTS.iter().filter(|cost| cost.unit == unit) {
             let Some(node) = fields.take(cost.word) else { continue };
             let ns = match unit {
-                Unit::Each => time(node, cost.word)?,
-                Unit::Rate => per_kib(node, cost.word)?,
+                CostUnit::Each => time(node, cost.word)?,
+                CostUnit::Rate => per_kib(node, cost.word)?,
             };
             costs.push((*cost, ns));
         }

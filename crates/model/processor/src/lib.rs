@@ -10,6 +10,6 @@ mod cost;
 mod file;
 mod shipped;
 
-pub use cost::{COSTS, Cost, PARAMETERS, Unit};
+pub use cost::{COSTS, ChargeCost, CostUnit, PARAMETERS};
 pub use file::{Processor, from_node, load};
 pub use shipped::{SHIPPED, by_name};

@@ -11,7 +11,7 @@ use disklab_units::count;
 use indexmap::IndexMap;
 
 use crate::files::{Seen, source};
-use crate::formats::{FORMATS, Format, detect, near};
+use crate::formats::{FORMATS, ImportFormat, detect, near};
 use crate::mapping::{TABLE, Table};
 use crate::naming::{direction_in, stack_of};
 use crate::reading::{Repeat, one_line, stack_id_of};
@@ -23,11 +23,11 @@ use crate::{Drives, ImportError, Mapping, Reading, Work};
 
 /// What is wanted.
 #[derive(Debug, Default)]
-pub struct Request {
+pub struct ImportRequest {
     /// The files, in the order of their repeats.
     pub files: Vec<PathBuf>,
     /// Their format; found out from each where absent.
-    pub format: Option<&'static Format>,
+    pub format: Option<&'static ImportFormat>,
     /// The stack of all files that no rule is about.
     pub stack: Option<String>,
     /// Rules, before those of the tables next to the files.
@@ -94,7 +94,7 @@ impl Import {
     /// # Errors
     /// Where a file cannot be read or understood, where it is not told to which stack it
     /// belongs, or where repeats did not do the same work.
-    pub fn read(request: &Request) -> Result<Self, ImportError> {
+    pub fn read(request: &ImportRequest) -> Result<Self, ImportError> {
         if request.files.is_empty() {
             return Err(ImportError::NoFiles);
         }
@@ -157,7 +157,7 @@ fn tables(files: &[PathBuf]) -> Result<IndexMap<PathBuf, Option<Table>>, ImportE
 fn read_file(
     path: &Path,
     source: &Arc<Source>,
-    request: &Request,
+    request: &ImportRequest,
     tables: &IndexMap<PathBuf, Option<Table>>,
     placed: &mut Vec<Assigned>,
 ) -> Result<(), ImportError> {

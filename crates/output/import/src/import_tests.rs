@@ -45,7 +45,7 @@ fn counts(import: &Import) -> Vec<(String, String, usize)> {
     import.counts()
 }
 
-fn said(request: &Request) -> String {
+fn said(request: &ImportRequest) -> String {
     Import::read(request).expect_err("refused").to_string()
 }
 
@@ -58,7 +58,8 @@ fn repeats_of_two_stacks_become_a_run_with_a_comparison() {
             files.push(folder.file(&format!("{stack}-randread-{n}.json"), fio("4k", *iops)));
         }
     }
-    let import = Import::read(&Request { files, ..Request::default() }).expect("imported");
+    let import =
+        Import::read(&ImportRequest { files, ..ImportRequest::default() }).expect("imported");
     assert_eq!(
         counts(&import),
         [
@@ -91,11 +92,11 @@ fn who_says_most_about_a_file_is_heard() {
         folder.file("b1.json", fio("4k", 1.0)),
         folder.file("c1.json", fio("4k", 1.0)),
     ];
-    let request = Request {
+    let request = ImportRequest {
         files: files.clone(),
         stack: Some("flag".to_owned()),
         mappings: vec![Mapping::parse("c1.*=mapped:other").expect("a mapping")],
-        ..Request::default()
+        ..ImportRequest::default()
     };
     let import = Import::read(&request).expect("imported");
     let pairs: Vec<String> = counts(&import).iter().map(|(s, w, _)| format!("{s}:{w}")).collect();
@@ -105,7 +106,7 @@ fn who_says_most_about_a_file_is_heard() {
         ("Mine", Some("table"))
     );
     folder.file("import.toml", "baseline = \"nowhere\"\n[files]\n\"*\" = \"table\"\n");
-    assert!(said(&Request { files, ..Request::default() }).contains("unknown stack"));
+    assert!(said(&ImportRequest { files, ..ImportRequest::default() }).contains("unknown stack"));
 }
 
 #[test]
@@ -113,12 +114,13 @@ fn other_work_is_no_repeat() {
     let folder = Folder::new();
     let files =
         vec![folder.file("ext4-1.json", fio("4k", 1.0)), folder.file("xfs-1.json", fio("8k", 1.0))];
-    let error = said(&Request { files: files.clone(), ..Request::default() });
+    let error = said(&ImportRequest { files: files.clone(), ..ImportRequest::default() });
     assert!(error.contains("did not do the same work: bs=4k against bs=8k"), "{error}");
     let mappings = vec![Mapping::parse("xfs*=xfs:randread-8k").expect("a mapping")];
     assert_eq!(
         counts(
-            &Import::read(&Request { files, mappings, ..Request::default() }).expect("imported")
+            &Import::read(&ImportRequest { files, mappings, ..ImportRequest::default() })
+                .expect("imported")
         )
         .len(),
         2
@@ -130,7 +132,7 @@ fn what_cannot_be_placed_is_refused() {
     let folder = Folder::new();
     let unknown = folder.file("x-1.txt", "hello\n");
     let binary = folder.file("b-1.txt", [0xff, 0x00, 0x80]);
-    let failed = |files: Vec<PathBuf>| said(&Request { files, ..Request::default() });
+    let failed = |files: Vec<PathBuf>| said(&ImportRequest { files, ..ImportRequest::default() });
     assert!(failed(vec![unknown.clone()]).contains("known are 'fio-json'"));
     assert!(failed(vec![binary]).contains("not a text file"));
     assert!(failed(vec![folder.0.path().join("nowhere")]).contains("cannot read"));
@@ -139,14 +141,17 @@ fn what_cannot_be_placed_is_refused() {
     let (one, copy) = (folder.file("ext4-1.json", &long), folder.file("ext4-2.json", &long));
     assert!(failed(vec![one.clone(), one.clone()]).contains("is named twice"));
     assert!(failed(vec![one, copy]).contains("a copy is not a repeat"));
-    let request =
-        Request { files: vec![unknown], format: crate::find_format("dd"), ..Request::default() };
+    let request = ImportRequest {
+        files: vec![unknown],
+        format: crate::find_format("dd"),
+        ..ImportRequest::default()
+    };
     let error = said(&request);
     assert!(error.contains("x-1.txt:1:1") && error.contains("no last line of dd"), "{error}");
-    let request = Request {
+    let request = ImportRequest {
         files: vec![folder.file("ext4.json", fio("4k", 1.0))],
         stack: Some("a b".to_owned()),
-        ..Request::default()
+        ..ImportRequest::default()
     };
     assert!(said(&request).contains("invalid stack name"));
 }
@@ -163,11 +168,14 @@ fn outputs_that_are_nearly_right_are_named() {
         ("terse.txt", "3;fio-3.33;x;0;0;1;2\n", "--output-format=json"),
         ("cpu.txt", "sysbench 1.0.20\nCPU speed:\n", "'sysbench fileio' does"),
     ] {
-        let error = said(&Request { files: vec![folder.file(name, text)], ..Request::default() });
+        let error = said(&ImportRequest {
+            files: vec![folder.file(name, text)],
+            ..ImportRequest::default()
+        });
         assert!(error.contains(expected) && error.contains(name), "{error}");
     }
     let run = folder.file("run.sqlite", b"SQLite format 3\0\xff");
-    let error = said(&Request { files: vec![run], ..Request::default() });
+    let error = said(&ImportRequest { files: vec![run], ..ImportRequest::default() });
     assert!(error.contains("needs no import"), "{error}");
 }
 
@@ -175,12 +183,12 @@ fn outputs_that_are_nearly_right_are_named() {
 fn drives_that_somebody_names_are_in_every_sample() {
     let folder = Folder::new();
     let files = vec![folder.file("ext4-1.json", fio("4k", 1.0))];
-    let drives = |request: &Request| -> Vec<String> {
+    let drives = |request: &ImportRequest| -> Vec<String> {
         let import = Import::read(request).expect("imported");
         let sample = import.cells[0].result.as_ref().expect("a sample").sample();
         sample.environment.drives.iter().filter_map(|d| d.model.clone()).collect()
     };
-    let mut request = Request { files, ..Request::default() };
+    let mut request = ImportRequest { files, ..ImportRequest::default() };
     assert!(drives(&request).is_empty());
     folder.file("import.toml", "drives = \"nvme\"\n");
     assert_eq!(drives(&request), ["Samsung 970 PRO 512 GB"]);
@@ -198,10 +206,10 @@ fn an_existing_study_takes_its_own_stacks_only() {
         "id = \"x\"\ntitle = \"x\"\n[stacks]\next4 = \"ext4\"\n[[workloads]]\nid = \"reads\"\nfio = { rw = \"read\" }\n",
     )
     .expect("a study");
-    let mut request = Request {
+    let mut request = ImportRequest {
         files: vec![folder.file("ext4-1.json", fio("4k", 1.0))],
         target: Target::Existing(Box::new(study)),
-        ..Request::default()
+        ..ImportRequest::default()
     };
     assert!(said(&request).contains("has no workload 'randread'"));
     request.mappings = vec![Mapping::parse("*=ext5:reads").expect("a mapping")];
@@ -215,7 +223,8 @@ fn names_tell_directions_and_failures_stay_failures() {
     let folder = Folder::new();
     let dd = "16+0 records in\n16+0 records out\n1048576 bytes (1.0 MB) copied, 0.5 s, 2.1 MB/s\n";
     let files = vec![folder.file("ext4-dd-write.txt", dd), folder.file("ext4-2.txt", dd)];
-    let import = Import::read(&Request { files, ..Request::default() }).expect("imported");
+    let import =
+        Import::read(&ImportRequest { files, ..ImportRequest::default() }).expect("imported");
     let sample = |n: usize| import.cells[n].result.as_ref().expect("a sample").sample();
     assert_eq!(sample(0).steps[0].figures[0].direction, Direction::Write);
     assert!(sample(1).notes.iter().any(|n| n.text.contains("whether data were read or written")));
@@ -223,7 +232,8 @@ fn names_tell_directions_and_failures_stay_failures() {
 
     let failed = fio("4k", 1.0).replace("\"error\":0", "\"error\":28");
     let files = vec![folder.file("xfs-1.json", failed), folder.file("xfs-2.json", fio("4k", 1.0))];
-    let import = Import::read(&Request { files, ..Request::default() }).expect("imported");
+    let import =
+        Import::read(&ImportRequest { files, ..ImportRequest::default() }).expect("imported");
     let run = import.write(&folder.0.path().join("run"), &session()).expect("written");
     let states: Vec<_> = run.cells().expect("cells").iter().map(|c| c.state).collect();
     assert_eq!(states, [CellState::Failed, CellState::Done]);
@@ -241,7 +251,8 @@ fn texts_of_windows_are_read() {
         [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let utf8 = [b"\xef\xbb\xbf".as_slice(), text.as_bytes()].concat();
     for (name, bytes) in [("a.txt", utf16), ("b.txt", utf8)] {
-        let request = Request { files: vec![folder.file(name, bytes)], ..Request::default() };
+        let request =
+            ImportRequest { files: vec![folder.file(name, bytes)], ..ImportRequest::default() };
         let import = Import::read(&request).expect("imported");
         let sample = import.cells[0].result.as_ref().expect("a sample").sample();
         assert_eq!(sample.steps[0].figures[0].elapsed_ns, 1_500_000_000);

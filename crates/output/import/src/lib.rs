@@ -25,8 +25,8 @@ mod write;
 
 pub use drives::Drives;
 pub use error::ImportError;
-pub use formats::{FORMATS, Format, detect, find_format};
-pub use import::{Import, ImportedCell, Request, Target};
+pub use formats::{FORMATS, ImportFormat, detect, find_format};
+pub use import::{Import, ImportRequest, ImportedCell, Target};
 pub use mapping::{Mapping, TABLE, Table};
 pub use published::PUBLISHED;
 pub use reading::{Reading, UNKNOWN_KIND, Work};

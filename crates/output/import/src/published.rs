@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use disklab_published::{Catalogue, Kind, Measurement, Row, Target};
+use disklab_published::{Catalogue, MeasuredStep, MeasuredTarget, Row, RowKind};
 use disklab_sample::{Figure, Note, Sample, Step};
 use disklab_study::{Cell, LeftOut, Study, matches};
 use indexmap::IndexMap;
@@ -73,8 +73,8 @@ fn place<'a>(
     catalogue: &'a Catalogue,
     study: &Study,
     row: &Row,
-) -> Result<(Key, &'a Target), String> {
-    if row.kind != Kind::Value {
+) -> Result<(Key, &'a MeasuredTarget), String> {
+    if row.kind != RowKind::Value {
         return Err("published as a comparison, without a figure of its own".to_owned());
     }
     if row.value.is_none() {
@@ -109,7 +109,7 @@ fn direction_of(pattern: &str) -> disklab_sample::Direction {
 }
 
 /// Puts a row's value into its figure.
-fn add(figure: &mut Figure, row: &Row, target: &Target) {
+fn add(figure: &mut Figure, row: &Row, target: &MeasuredTarget) {
     let unit = target.unit.as_deref().unwrap_or(&row.unit);
     let (Some(value), Some(size)) = (row.value, target.measure.unit_size(unit)) else { return };
     let value = value * size;
@@ -119,20 +119,20 @@ fn add(figure: &mut Figure, row: &Row, target: &Target) {
         latency.max_ns = worst.map_or(latency.max_ns, |ns| ns as u64);
     };
     match target.measure {
-        Measurement::Throughput => figure.bytes_per_second = Some(value),
-        Measurement::Iops => figure.operations_per_second = Some(value),
-        Measurement::Operations => {
+        MeasuredStep::Throughput => figure.bytes_per_second = Some(value),
+        MeasuredStep::Iops => figure.operations_per_second = Some(value),
+        MeasuredStep::Operations => {
             figure.operations = Some(value as u64);
             figure.elapsed_ns = nanoseconds(seconds_in(&row.workload).unwrap_or(0.0));
         }
-        Measurement::MeanLatency => latency(Some(value), None),
-        Measurement::WorstLatency => latency(None, Some(value)),
-        Measurement::Elapsed => {
+        MeasuredStep::MeanLatency => latency(Some(value), None),
+        MeasuredStep::WorstLatency => latency(None, Some(value)),
+        MeasuredStep::Elapsed => {
             figure.elapsed_ns = nanoseconds(value);
             figure.bytes = target.work_bytes.unwrap_or(figure.bytes);
         }
         // An order, which has no value.
-        Measurement::Completes => {}
+        MeasuredStep::Completes => {}
     }
 }
 

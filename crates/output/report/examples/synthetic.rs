@@ -4,12 +4,12 @@
 #[path = "../tests/integration/support/mod.rs"]
 mod support;
 
-use disklab_report::{Format, render};
+use disklab_report::{ReportFormat, render};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let word = arguments.get(1).map_or("html", String::as_str);
-    let Some((_, format)) = Format::WORDS.iter().find(|(w, _)| *w == word) else {
+    let Some((_, format)) = ReportFormat::WORDS.iter().find(|(w, _)| *w == word) else {
         eprintln!("expected html, md, json or csv, found '{word}'");
         std::process::exit(2);
     };

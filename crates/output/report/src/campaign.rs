@@ -1,6 +1,6 @@
 //! What came of a campaign that decided as it went how long to run.
 
-use disklab_campaign::Outcome;
+use disklab_campaign::CampaignOutcome;
 use disklab_store::{Run, StoreError};
 use maud::{Markup, html};
 
@@ -11,12 +11,12 @@ const LISTED: usize = 8;
 
 /// What the run keeps of it; none where it ran a fixed number of times, or is not over. What
 /// another version of disklab wrote otherwise is not told.
-pub(crate) fn outcome(run: &Run) -> Result<Option<Outcome>, StoreError> {
+pub(crate) fn outcome(run: &Run) -> Result<Option<CampaignOutcome>, StoreError> {
     Ok(run.outcome()?.and_then(|json| serde_json::from_str(&json).ok()))
 }
 
 /// The whole in sentences, for a summary.
-pub fn campaign_sentences(outcome: &Outcome) -> Vec<String> {
+pub fn campaign_sentences(outcome: &CampaignOutcome) -> Vec<String> {
     outcome.sentences(LISTED)
 }
 

@@ -29,5 +29,5 @@ pub use gather::Collector;
 pub use markdown::{PublishedPages, published_pages, published_text};
 pub use moved::{MovedClaim, moved_page};
 pub use own::is_report;
-pub use report::{Format, Report, ReportError, render};
-pub use versus::{Difference, TwoRuns, VersusFormat};
+pub use report::{Report, ReportError, ReportFormat, render};
+pub use versus::{FigureDifference, TwoRuns, VersusFormat};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use disklab_campaign::Outcome;
+use disklab_campaign::CampaignOutcome;
 use disklab_published::Comparison;
 use disklab_source::{SourceError, printable, printable_json};
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
@@ -32,7 +32,7 @@ pub struct Report {
     /// Published and measured results; `None` if nothing was published about the study.
     pub published: Option<Comparison>,
     /// What came of a campaign that decided as it went how long to run; none of others.
-    pub campaign: Option<Outcome>,
+    pub campaign: Option<CampaignOutcome>,
 }
 
 /// Why there is no report.
@@ -51,7 +51,7 @@ pub enum ReportError {
 
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ReportFormat {
     /// One page that needs nothing else.
     Html,
     /// Text to post in a forum.
@@ -62,7 +62,7 @@ pub enum Format {
     Csv,
 }
 
-impl Format {
+impl ReportFormat {
     /// Its words on the command line, which are also the files' extensions.
     pub const WORDS: [(&'static str, Self); 4] =
         [("html", Self::Html), ("md", Self::Markdown), ("json", Self::Json), ("csv", Self::Csv)];
@@ -80,12 +80,12 @@ impl Format {
 
 /// Renders a report. Nothing in it acts on a terminal or turns a line around, whatever the
 /// run's texts hold.
-pub fn render(report: &Report, format: Format) -> String {
+pub fn render(report: &Report, format: ReportFormat) -> String {
     let text = match format {
-        Format::Html => crate::html::page(report),
-        Format::Markdown => crate::markdown::text(report),
-        Format::Json => return printable_json(&crate::json::text(report)).into_owned(),
-        Format::Csv => crate::csv::text(report),
+        ReportFormat::Html => crate::html::page(report),
+        ReportFormat::Markdown => crate::markdown::text(report),
+        ReportFormat::Json => return printable_json(&crate::json::text(report)).into_owned(),
+        ReportFormat::Csv => crate::csv::text(report),
     };
     printable(&text).into_owned()
 }

@@ -19,12 +19,12 @@ use crate::setup::Room;
 /// What a plan's cells will cost. Pure: it rests on the plan and, if there is one, on what the
 /// cells of another run took.
 #[derive(Debug, Clone, Copy)]
-pub struct Estimate<'a> {
+pub struct RunEstimate<'a> {
     plan: &'a Plan,
     pilot: Option<&'a Pilot>,
 }
 
-impl<'a> Estimate<'a> {
+impl<'a> RunEstimate<'a> {
     /// By what is known of workloads and benches.
     pub fn new(plan: &'a Plan) -> Self {
         Self { plan, pilot: None }

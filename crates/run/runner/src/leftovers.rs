@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use disklab_exec::{Executor, Interrupt};
-use disklab_stack::{Decision, LedgerId, Recovery, StackError, decide, recover};
+use disklab_stack::{LedgerId, LeftoverDecision, Recovery, StackError, decide, recover};
 
 use crate::places::ledger_folder;
 
@@ -62,7 +62,7 @@ pub fn tear_down_leftovers(
 pub fn decide_leftover(
     state: &Path,
     id: &LedgerId,
-    decision: Decision,
+    decision: LeftoverDecision,
 ) -> Result<Recovery, LeftoversError> {
     let executor = Executor::new(Interrupt::new());
     let decided = decide(&ledger_folder(state), id, decision, &executor).map_err(|error| {

@@ -1,6 +1,6 @@
 //! Plans a study's run, carries it out, records it and resumes it.
 //!
-//! A [`Plan`] says what would be run, on what and in which order; an [`Estimate`] what that
+//! A [`Plan`] says what would be run, on what and in which order; an [`RunEstimate`] what that
 //! costs. Both are pure. A run goes through stages, each of which consumes the one before:
 //! [`PlannedRun`] has a bench and touched nothing, [`CheckedRun`] has looked at the devices,
 //! [`OpenRun`] has the user's consent, a directory and a bench that is ready.
@@ -31,7 +31,7 @@ pub use adaptive::StopRule;
 pub use disklab_store::{BenchKind, Bus, UnknownBench};
 pub use disklab_study::StudyGoal;
 pub use error::{DirectoryProblem, RunnerError};
-pub use estimate::Estimate;
+pub use estimate::RunEstimate;
 pub use leftovers::{LeftoversError, decide_leftover, leftover_lines, tear_down_leftovers};
 pub use observer::{CampaignProgress, CellForecast, Observer, UpcomingCells};
 pub use options::{LabOptions, OptionsError, RunOptions};

@@ -11,7 +11,7 @@ use disklab_units::Bytes;
 use disklab_source::SourceError;
 use disklab_store::StoreError;
 
-use crate::estimate::Estimate;
+use crate::estimate::RunEstimate;
 use crate::plan::Plan;
 
 /// What a begun or finished run says of cells that are still to run.
@@ -118,7 +118,7 @@ impl Pilot {
             let (then, now) = (info.scale.to_string(), plan.campaign.scale.to_string());
             return other("the scale", &then, &now);
         }
-        let formula = Estimate::new(plan);
+        let formula = RunEstimate::new(plan);
         let mut cells: HashMap<(String, String), Seen> = HashMap::new();
         let (mut taken, mut predicted) = (0.0, 0.0);
         run.for_each_sample(|record, sample| {

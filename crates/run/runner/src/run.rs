@@ -15,7 +15,7 @@ use crate::recorder::{analyser_so_far, run_recorded};
 use crate::setup::{Caller, CheckedRun, PlannedRun};
 use crate::studies::study_folder;
 use crate::{
-    Estimate, FoundStudy, RunOptions, RunnerError, StopOptions, VERSION, leftover_lines,
+    FoundStudy, RunEstimate, RunOptions, RunnerError, StopOptions, VERSION, leftover_lines,
     tear_down_leftovers,
 };
 
@@ -81,7 +81,7 @@ impl OpenRun {
         if let Some(rule) = &plan.stop {
             return adaptive::go(plan, rule, bench, run, observer);
         }
-        let estimate = Estimate::new(plan);
+        let estimate = RunEstimate::new(plan);
         let forecast = |cell: &Cell| CellForecast {
             workload: cell.workload.clone(),
             seconds: estimate.seconds(cell),

@@ -25,7 +25,7 @@ use crate::plan::Pairs;
 use crate::run::{RunRequest, run_until_done};
 use crate::setup::{Caller, PlannedRun};
 use crate::studies::study_folder;
-use crate::{BenchKind, Estimate, FoundStudy, Plan, RunOptions, RunnerError, find_study};
+use crate::{BenchKind, FoundStudy, Plan, RunEstimate, RunOptions, RunnerError, find_study};
 
 /// The folder of the run that nothing was moved in.
 const SHIPPED: &str = "as-shipped";
@@ -171,7 +171,7 @@ impl Begun {
 }
 
 /// An analysis of which all that could be wrong was checked.
-pub struct Sensitivity {
+pub struct SensitivityRun {
     /// The run as shipped.
     pub shipped: Plan,
     /// Which parameters are moved.
@@ -188,7 +188,7 @@ pub struct Sensitivity {
     is_resumed: bool,
 }
 
-impl Sensitivity {
+impl SensitivityRun {
     /// Plans it. Nothing is created.
     ///
     /// # Errors
@@ -242,7 +242,7 @@ impl Sensitivity {
         let cells = self.shipped.cells.iter();
         let cells =
             cells.filter(|cell| pairs.contains(&(cell.stack.clone(), cell.workload.clone())));
-        Estimate::new(&self.shipped).predict(cells).seconds
+        RunEstimate::new(&self.shipped).predict(cells).seconds
     }
 
     /// Real seconds that all runs will take.
@@ -276,7 +276,7 @@ impl Sensitivity {
         self.run(&self.options, SHIPPED, &self.pairs, caller, observer)
     }
 
-    /// Carries out one of [`Sensitivity::cases`], or the rest of it.
+    /// Carries out one of [`SensitivityRun::cases`], or the rest of it.
     ///
     /// # Errors
     /// As [`run_until_done`].

@@ -21,7 +21,7 @@ use crate::error::DirectoryProblem;
 use crate::places::ledger_folder;
 use crate::plan::{Pairs, Plan, PlanError};
 use crate::selection::Selection;
-use crate::{BenchKind, Estimate, FoundStudy, RunOptions, RunnerError, StopOptions};
+use crate::{BenchKind, FoundStudy, RunEstimate, RunOptions, RunnerError, StopOptions};
 pub use lab::{KernelBuilder, check_zfs, kernel_parts, machine_memory};
 
 use self::scratch::{Scratch, check_writable};
@@ -210,7 +210,7 @@ impl PlannedRun {
         {
             check_writable("--on dir:", folder)?;
         }
-        Estimate::new(&self.plan).check_room(self.room.as_ref())?;
+        RunEstimate::new(&self.plan).check_room(self.room.as_ref())?;
         self.check_for_plan()
     }
 }

@@ -30,7 +30,7 @@ mod withdraw;
 use host::Host;
 use line::Line;
 
-pub use leftover::{Decision, InvalidLedgerId, LedgerId, Leftover, Recovery};
+pub use leftover::{InvalidLedgerId, LedgerId, Leftover, LeftoverDecision, Recovery};
 pub use recover::{decide, recover};
 pub use trust::Distrust;
 

@@ -30,7 +30,8 @@ pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackErro
 pub use layer::{Form, Layer, LayerContext, LayerKind, MadePool};
 pub use layers::{LAYERS, find_layer};
 pub use ledger::{
-    Decision, Distrust, InvalidLedgerId, Ledger, LedgerId, Leftover, Recovery, decide, recover,
+    Distrust, InvalidLedgerId, Ledger, LedgerId, Leftover, LeftoverDecision, Recovery, decide,
+    recover,
 };
 pub use machine::{Machine, Need, known_needs, needs_words};
 pub use mounts::mounts;
@@ -38,4 +39,4 @@ pub use remount::Remount;
 pub use shape::{Shape, Volume};
 pub use shape_error::{Below, ShapeError};
 pub use stack::{Made, Stack};
-pub use undo::{FileIdentity, Mapping, Obstacle, QueueSetting, Undo};
+pub use undo::{DeviceMapping, FileIdentity, Obstacle, QueueSetting, Undo};

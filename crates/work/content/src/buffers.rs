@@ -7,13 +7,13 @@ use crate::{Base, Content, Spec, SpecError};
 /// An endless stream of data like a [`Spec`]: each buffer continues where the last
 /// one ended.
 #[derive(Debug, Clone)]
-pub struct Buffers {
+pub struct ContentBuffers {
     content: Content,
     stream: u64,
     offset: u64,
 }
 
-impl Buffers {
+impl ContentBuffers {
     /// Stream 0 of a seed, from its start.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Buffers {
     }
 }
 
-impl Read for Buffers {
+impl Read for ContentBuffers {
     /// Always fills the whole of `buffer`.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.fill(buffer);
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn buffers_continue_where_the_last_one_ended() {
-        let mut buffers = Buffers::new(Spec::random(), 3).expect("valid");
+        let mut buffers = ContentBuffers::new(Spec::random(), 3).expect("valid");
         let mut parts = vec![0; 1000];
         let (first, second) = parts.split_at_mut(333);
         buffers.fill(first);
@@ -75,7 +75,7 @@ mod tests {
         buffers.go_to(8, 100);
         buffers.fill(&mut parts);
         assert_eq!(content.first_difference(8, 100, &parts), None);
-        let mut plain = Buffers::plain(Base::Random, 3);
+        let mut plain = ContentBuffers::plain(Base::Random, 3);
         plain.fill(&mut parts);
         assert_eq!(content.first_difference(0, 0, &parts), None);
     }

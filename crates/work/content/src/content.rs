@@ -159,7 +159,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Compress, Repeats, Share};
+    use crate::{Compression, Repeats, Share};
 
     fn bytes(spec: Spec, seed: u64, stream: u64, length: usize) -> Vec<u8> {
         let mut buffer = vec![0; length];
@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn chunks_end_with_their_filler() {
-        let compress = Compress { share: Share::percent(75), chunk: 64, filler: b"abc".to_vec() };
+        let compress =
+            Compression { share: Share::percent(75), chunk: 64, filler: b"abc".to_vec() };
         let spec = Spec { compress: Some(compress), ..Spec::default() };
         for chunk in bytes(spec, 1, 1, 640).chunks(64) {
             assert_eq!(&chunk[16..22], b"bcabca");
@@ -236,7 +237,7 @@ mod tests {
         ];
         let share = (0.0_f64..=1.0).prop_map(Share::new);
         let compress = (share.clone(), 0_usize..3000, prop::collection::vec(any::<u8>(), 0..9))
-            .prop_map(|(share, chunk, filler)| Compress { share, chunk, filler });
+            .prop_map(|(share, chunk, filler)| Compression { share, chunk, filler });
         let repeats = prop_oneof![
             Just(Repeats::Last),
             (0_u64..9, 0_u64..5)

@@ -9,7 +9,7 @@
 //!
 //! Every byte follows from the seed, the number of its stream (a file, a job) and
 //! its offset alone, on every machine: threads share a [`Content`] without a lock,
-//! and what was written can be made again to be compared. [`Buffers`] is the same
+//! and what was written can be made again to be compared. [`ContentBuffers`] is the same
 //! as an endless stream.
 
 mod blocks;
@@ -20,8 +20,8 @@ mod share;
 mod spec;
 mod words;
 
-pub use buffers::Buffers;
+pub use buffers::ContentBuffers;
 pub use content::Content;
 pub use makeup::{Distinct, Makeup, Measurement, RECORD_BYTES, measure};
 pub use share::Share;
-pub use spec::{Base, Compress, Duplicates, POOL_BLOCKS, Repeats, Spec, SpecError};
+pub use spec::{Base, Compression, Duplicates, POOL_BLOCKS, Repeats, Spec, SpecError};

@@ -201,12 +201,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Buffers, Spec};
+    use crate::{ContentBuffers, Spec};
 
     #[test]
     fn nothing_random_zeros_and_patterns_are_distinguished() {
         let of = |spec| {
-            measure(Buffers::new(spec, 1).expect("valid"), 1 << 20, &[4096]).expect("endless")
+            measure(ContentBuffers::new(spec, 1).expect("valid"), 1 << 20, &[4096])
+                .expect("endless")
         };
         let nothing = measure(io::empty(), 10, &[4096]).expect("empty");
         assert_eq!((nothing.bytes, nothing.zero_share, nothing.lz4_share), (0, 0.0, 1.0));

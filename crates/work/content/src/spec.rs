@@ -17,7 +17,7 @@ pub struct Spec {
     /// What they are made from.
     pub base: Base,
     /// What share of them compresses. Only with [`Base::Random`].
-    pub compress: Option<Compress>,
+    pub compress: Option<Compression>,
     /// What share of them repeats. Only with [`Base::Random`].
     pub duplicates: Option<Duplicates>,
 }
@@ -39,7 +39,7 @@ pub enum Base {
 /// begins with random bytes and ends with a filler of which compressors keep next to
 /// nothing (`fill_random_buf_percentage` in fio's lib/rand.c).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Compress {
+pub struct Compression {
     /// The share that is filler: what compression saves.
     pub share: Share,
     /// Bytes of a chunk, 1 to 1 GiB; fio's default is 512. No larger than the block
@@ -138,7 +138,7 @@ impl Spec {
     /// The same, of which compression saves `share` in each chunk of `chunk` bytes.
     #[must_use]
     pub fn with_compress(mut self, share: Share, chunk: usize) -> Self {
-        self.compress = Some(Compress { share, chunk, filler: Vec::new() });
+        self.compress = Some(Compression { share, chunk, filler: Vec::new() });
         self
     }
 

@@ -16,7 +16,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use disklab_engine::{JobContext, Report, run};
+use disklab_engine::{EngineReport, JobContext, run};
 use disklab_jobfile::{Policy, parse};
 use disklab_source::Source;
 use disklab_stats::paired_ratio;
@@ -175,7 +175,7 @@ fn native(text: &str, folder: &Path) -> Result<Run, Box<dyn Error>> {
     reading(&report_json(&report))
 }
 
-fn report_json(report: &Report) -> Value {
+fn report_json(report: &EngineReport) -> Value {
     report.to_fio_json()
 }
 

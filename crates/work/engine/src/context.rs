@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use disklab_exec::Interrupt;
 
 use crate::files::DeviceAccess;
-use crate::pattern::Request;
+use crate::pattern::IoRequest;
 
 /// How far the jobs are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
+pub struct JobProgress {
     /// Bytes read so far, by all clones.
     pub read_bytes: u64,
     /// Bytes written so far.
@@ -24,7 +24,7 @@ pub struct Progress {
 }
 
 /// Told about ten times a second, from a thread of its own.
-pub type ProgressHook = Arc<dyn Fn(Progress) + Send + Sync>;
+pub type ProgressHook = Arc<dyn Fn(JobProgress) + Send + Sync>;
 
 /// One I/O as it was begun: for tests, and for who wants to see the pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Issued {
     /// Which of its clones, from 0.
     pub clone: u32,
     /// The I/O.
-    pub request: Request,
+    pub request: IoRequest,
 }
 
 /// Where jobs run.

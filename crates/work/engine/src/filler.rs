@@ -1,6 +1,6 @@
 //! What goes into the buffers of writes.
 
-use disklab_content::{Base, Compress, Content, Duplicates, Repeats, Share, Spec};
+use disklab_content::{Base, Compression, Content, Duplicates, Repeats, Share, Spec};
 use disklab_jobfile::{DedupeMode, Filling, Job, PatternPart};
 
 use crate::fio_words;
@@ -34,7 +34,7 @@ impl Filler {
             Filling::Pattern(parts) => Some(parts.clone()),
             Filling::Random | Filling::Zeros => None,
         };
-        let compress = buffers.compress.map(|c| Compress {
+        let compress = buffers.compress.map(|c| Compression {
             share: Share::percent(u32::from(c.percent)),
             chunk: usize::try_from(c.chunk).unwrap_or(usize::MAX),
             filler: parts.as_deref().map(flat).unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! Runs fio jobs natively, with fio's semantics and less cost.
 //!
 //! A [`Job`](disklab_jobfile::Job) says what to do; [`run()`] does it on the files
-//! of a [`JobContext`] and gives a [`Report`]: latencies as whole histograms, counts
+//! of a [`JobContext`] and gives a [`EngineReport`]: latencies as whole histograms, counts
 //! interval by interval, CPU time, all as figures or as fio's JSON.
 //!
 //! The order of the layers, from below: `pattern` (pure: which I/O comes next),
@@ -41,12 +41,12 @@ mod verify;
 mod verify_error;
 mod worker;
 
-pub use context::{Issued, JobContext, Progress, ProgressHook};
+pub use context::{Issued, JobContext, JobProgress, ProgressHook};
 pub use error::EngineError;
 pub use files::{DeviceAccess, HeldDevice, Untouchable, preflight, written_devices};
-pub use measure::{Cell, Series};
-pub use pattern::{Kind, Request};
-pub use report::{Done, JobReport, LogKind, Report, Spread, log_paths};
+pub use measure::{Cell, SeriesCells};
+pub use pattern::{IoRequest, RequestKind};
+pub use report::{Done, EngineReport, JobReport, LogKind, Spread, log_paths};
 pub use run::{lay_out, run};
-pub use steady::Steadiness;
+pub use steady::SteadyState;
 pub use timed::{TimedEnd, TimedFile};

@@ -1,6 +1,6 @@
 //! When the next I/O may begin: `rate`, `rate_iops`.
 
-use disklab_jobfile::{Direction, Pace, RateProcess};
+use disklab_jobfile::{IoDirection, Pace, RateProcess};
 
 use crate::pattern::side;
 use crate::random::Random;
@@ -56,16 +56,16 @@ impl Limiter {
     }
 
     /// When the next I/O of a direction may begin, by the clock.
-    pub(crate) fn due(&self, direction: Direction) -> u64 {
+    pub(crate) fn due(&self, direction: IoDirection) -> u64 {
         self.began_ns.saturating_add(self.sides[side(direction)].next_ns)
     }
 
     /// The direction that a mixed job takes: the drawn one, unless it has to wait
     /// and the other is due earlier (rate_ddir in fio's io_u.c).
-    pub(crate) fn choose(&self, drawn: Direction, now_ns: u64) -> Direction {
+    pub(crate) fn choose(&self, drawn: IoDirection, now_ns: u64) -> IoDirection {
         let other = match drawn {
-            Direction::Read => Direction::Write,
-            Direction::Write => Direction::Read,
+            IoDirection::Read => IoDirection::Write,
+            IoDirection::Write => IoDirection::Read,
         };
         let due = self.due(drawn);
         if due > now_ns && self.due(other) < due { other } else { drawn }
@@ -76,7 +76,7 @@ impl Limiter {
     /// A linear pace is a timetable from the start: who is late catches up, as in
     /// fio (usec_for_io in backend.c). A Poisson process draws each pause. Where
     /// fio turns `rate_iops` into bytes by the smallest block, I/Os are counted.
-    pub(crate) fn issued(&mut self, direction: Direction, bytes: u64) {
+    pub(crate) fn issued(&mut self, direction: IoDirection, bytes: u64) {
         let random = &mut self.random;
         let side = &mut self.sides[side(direction)];
         side.bytes += bytes;
@@ -120,24 +120,24 @@ mod tests {
     fn a_linear_pace_is_a_timetable() {
         let mut limiter = limiter("rate=4096,8192");
         assert!(limiter.is_limited);
-        assert_eq!(limiter.due(Direction::Read), 1000);
-        limiter.issued(Direction::Read, 4096);
-        limiter.issued(Direction::Write, 4096);
-        assert_eq!(limiter.due(Direction::Read), 1_000_001_000);
-        assert_eq!(limiter.due(Direction::Write), 500_001_000);
-        assert_eq!(limiter.choose(Direction::Read, 2000), Direction::Write);
-        assert_eq!(limiter.choose(Direction::Read, 2_000_000_000), Direction::Read);
+        assert_eq!(limiter.due(IoDirection::Read), 1000);
+        limiter.issued(IoDirection::Read, 4096);
+        limiter.issued(IoDirection::Write, 4096);
+        assert_eq!(limiter.due(IoDirection::Read), 1_000_001_000);
+        assert_eq!(limiter.due(IoDirection::Write), 500_001_000);
+        assert_eq!(limiter.choose(IoDirection::Read, 2000), IoDirection::Write);
+        assert_eq!(limiter.choose(IoDirection::Read, 2_000_000_000), IoDirection::Read);
         limiter.skip(10);
-        assert_eq!(limiter.due(Direction::Read), 1_000_001_010);
+        assert_eq!(limiter.due(IoDirection::Read), 1_000_001_010);
     }
 
     #[test]
     fn ios_are_counted() {
         let mut limiter = limiter("rate_iops=100");
         for bytes in [512, 4096, 1] {
-            limiter.issued(Direction::Read, bytes);
+            limiter.issued(IoDirection::Read, bytes);
         }
-        assert_eq!(limiter.due(Direction::Read), 30_001_000);
+        assert_eq!(limiter.due(IoDirection::Read), 30_001_000);
         assert!(!self::limiter("").is_limited);
     }
 
@@ -146,9 +146,9 @@ mod tests {
         let mut limiter = limiter("rate_iops=1000\nrate_process=poisson");
         let mut pauses = Vec::new();
         for _ in 0..20_000 {
-            let before = limiter.due(Direction::Read);
-            limiter.issued(Direction::Read, 4096);
-            pauses.push((limiter.due(Direction::Read) - before) as f64);
+            let before = limiter.due(IoDirection::Read);
+            limiter.issued(IoDirection::Read, 4096);
+            pauses.push((limiter.due(IoDirection::Read) - before) as f64);
         }
         let n = pauses.len() as f64;
         let mean = pauses.iter().sum::<f64>() / n;

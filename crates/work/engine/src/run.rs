@@ -12,7 +12,7 @@ use crate::files::{Ends, lay_out_job, preflight, take_lengths};
 use crate::filler::Filler;
 use crate::flow::Flows;
 use crate::measure::{FINEST_NS, now_ns};
-use crate::report::{JobReport, Report};
+use crate::report::{EngineReport, JobReport};
 use crate::segment::Segments;
 use crate::steady::Watches;
 use crate::verify::Checker;
@@ -51,7 +51,7 @@ fn laid_out(jobs: &[Job], context: &JobContext) -> Result<Vec<Job>, EngineError>
 ///
 /// # Errors
 /// As for [`lay_out`].
-pub fn run(jobs: &[Job], context: &JobContext) -> Result<Report, EngineError> {
+pub fn run(jobs: &[Job], context: &JobContext) -> Result<EngineReport, EngineError> {
     let jobs = laid_out(jobs, context)?;
     let jobs = jobs.as_slice();
     let ends = Ends::plan(jobs, context)?;
@@ -76,7 +76,7 @@ pub fn run(jobs: &[Job], context: &JobContext) -> Result<Report, EngineError> {
         from = to;
     }
     let elapsed_ns = now_ns() - began;
-    Ok(Report {
+    Ok(EngineReport {
         jobs: reports(jobs, outcomes, &segments.watches),
         interrupted: context.interrupt.is_raised(),
         elapsed_ns,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use disklab_jobfile::Job;
 
-use crate::context::{JobContext, Progress};
+use crate::context::{JobContext, JobProgress};
 use crate::control::Controls;
 use crate::error::EngineError;
 use crate::files::Ends;
@@ -155,8 +155,8 @@ impl Segments<'_> {
     }
 }
 
-fn progress(jobs: &[Job], bytes: &[AtomicU64; 2], running: usize, ended: usize) -> Progress {
-    Progress {
+fn progress(jobs: &[Job], bytes: &[AtomicU64; 2], running: usize, ended: usize) -> JobProgress {
+    JobProgress {
         read_bytes: bytes[0].load(Ordering::Relaxed),
         write_bytes: bytes[1].load(Ordering::Relaxed),
         running,

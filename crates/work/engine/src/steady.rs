@@ -11,7 +11,7 @@ const INTERVAL_NS: u64 = 1_000_000_000;
 
 /// How steady a job was.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Steadiness {
+pub struct SteadyState {
     /// What it was judged by.
     pub rule: SteadyRule,
     /// Whether it became steady.
@@ -25,12 +25,12 @@ pub struct Steadiness {
 #[derive(Debug)]
 struct Judge {
     figures: VecDeque<f64>,
-    steadiness: Steadiness,
+    steadiness: SteadyState,
 }
 
 impl Judge {
     fn new(rule: SteadyRule) -> Self {
-        let steadiness = Steadiness { rule, attained: false, criterion: 0.0 };
+        let steadiness = SteadyState { rule, attained: false, criterion: 0.0 };
         Self { figures: VecDeque::new(), steadiness }
     }
 
@@ -155,7 +155,7 @@ impl Watches {
     }
 
     /// How steady a clone was.
-    pub(crate) fn of(&self, job: usize, clone: u32) -> Option<Steadiness> {
+    pub(crate) fn of(&self, job: usize, clone: u32) -> Option<SteadyState> {
         let watch = self.0.iter().find(|watch| watch.members.contains(&(job, clone)))?;
         Some(watch.judge.steadiness)
     }

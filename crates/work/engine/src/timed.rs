@@ -11,13 +11,13 @@ use disklab_jobfile::{Depth, Engine};
 
 use crate::backend::{Backend, Call, Chosen, Completion, Operation, choose};
 use crate::memory::Memory;
-use crate::pattern::Kind;
+use crate::pattern::RequestKind;
 
 /// A request's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimedEnd {
     /// What it did.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// Its first byte.
     pub offset: u64,
     /// Its bytes.
@@ -36,7 +36,7 @@ pub struct TimedFile {
     largest: u64,
     file: File,
     begun: Instant,
-    pending: Vec<Option<(Kind, u64, u64, u64)>>,
+    pending: Vec<Option<(RequestKind, u64, u64, u64)>>,
     ends: Vec<Completion>,
     done: Vec<(Completion, u64)>,
 }
@@ -107,7 +107,7 @@ impl TimedFile {
     ///
     /// # Errors
     /// If all slots are taken, the request is too large, or the system call fails.
-    pub fn submit(&mut self, kind: Kind, offset: u64, bytes: u64) -> io::Result<()> {
+    pub fn submit(&mut self, kind: RequestKind, offset: u64, bytes: u64) -> io::Result<()> {
         if bytes > self.largest {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
         }
@@ -172,7 +172,7 @@ impl TimedFile {
     /// # Errors
     /// As for [`TimedFile::complete`].
     pub fn has_data(&mut self, offset: u64, bytes: u64) -> io::Result<bool> {
-        self.submit(Kind::Read, offset, bytes)?;
+        self.submit(RequestKind::Read, offset, bytes)?;
         self.complete()?;
         // The first slot is taken if all are free.
         Ok(self.memory.slot(0)[..bytes as usize].iter().any(|byte| *byte != 0))
@@ -214,9 +214,9 @@ mod tests {
                 }
             };
             for n in 0..u64::from(depth) {
-                timed.submit(Kind::Read, n * 4096, 4096).expect("submitted");
+                timed.submit(RequestKind::Read, n * 4096, 4096).expect("submitted");
             }
-            assert!(timed.submit(Kind::Read, 0, 4096).is_err(), "all slots are taken");
+            assert!(timed.submit(RequestKind::Read, 0, 4096).is_err(), "all slots are taken");
             let mut offsets = Vec::new();
             for _ in 0..depth {
                 let end = timed.complete().expect("read");
@@ -227,11 +227,11 @@ mod tests {
             assert_eq!(offsets.len(), depth as usize);
             assert!(timed.complete().is_err(), "nothing is in flight");
             assert!(timed.has_data(0, 4096).expect("read"));
-            timed.submit(Kind::Read, 1 << 20, 4096).expect("submitted");
+            timed.submit(RequestKind::Read, 1 << 20, 4096).expect("submitted");
             assert!(timed.complete().is_err(), "beyond the end");
-            assert!(timed.submit(Kind::Read, 0, 1 << 20).is_err(), "too large");
-            timed.submit(Kind::Sync, 0, 0).expect("submitted");
-            assert_eq!(timed.complete().expect("flushed").kind, Kind::Sync);
+            assert!(timed.submit(RequestKind::Read, 0, 1 << 20).is_err(), "too large");
+            timed.submit(RequestKind::Sync, 0, 0).expect("submitted");
+            assert_eq!(timed.complete().expect("flushed").kind, RequestKind::Sync);
         }
     }
 }

@@ -19,7 +19,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use disklab_exec::Interrupt;
-use disklab_filebench::{ContentKind, Measured, Options, Progress, SessionContext, run};
+use disklab_filebench::{ContentKind, FilebenchFigures, Options, RunProgress, SessionContext, run};
 use disklab_stats::{CONFIDENCE, median_ranks, paired_ratio};
 use disklab_wml::output::parse_summary;
 use disklab_wml::random::{Rng, Uniform};
@@ -133,11 +133,11 @@ fn native(
         directory: folder.to_owned(),
         seed,
         interrupt: Interrupt::new(),
-        progress: Progress::silent(),
+        progress: RunProgress::silent(),
     };
     let options = Options { content: ContentKind::Zeros, ..Options::default() };
     let report = run(&personality, &context, &options)?;
-    Ok(report.runs.first().map_or(0.0, Measured::operations_per_second))
+    Ok(report.runs.first().map_or(0.0, FilebenchFigures::operations_per_second))
 }
 
 /// The same script, with its variables set in it: Filebench takes none from outside.

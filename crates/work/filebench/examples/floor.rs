@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use disklab_exec::Interrupt;
-use disklab_filebench::{ContentKind, Measured, Options, Progress, SessionContext, run};
+use disklab_filebench::{ContentKind, FilebenchFigures, Options, RunProgress, SessionContext, run};
 use disklab_stats::paired_ratio;
 use disklab_wml::random::{Rng, Uniform, gamma};
 use disklab_wml::{Overrides, Personality, find_personality};
@@ -203,11 +203,11 @@ fn native(case: &Case, seconds: u64, files: usize, seed: u64) -> Result<f64, Box
         directory: folder.path().to_owned(),
         seed,
         interrupt: Interrupt::new(),
-        progress: Progress::silent(),
+        progress: RunProgress::silent(),
     };
     let options = Options { content: ContentKind::Zeros, ..Options::default() };
     let report = run(&personality, &context, &options)?;
-    Ok(report.runs.first().map_or(0.0, Measured::operations_per_second))
+    Ok(report.runs.first().map_or(0.0, FilebenchFigures::operations_per_second))
 }
 
 fn compare() -> Result<(), Box<dyn Error>> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use disklab_exec::Interrupted;
 use disklab_source::SourceError;
 
-use crate::Report;
+use crate::FilebenchReport;
 
 /// Why a personality did not run to its end.
 #[derive(Debug, thiserror::Error)]
@@ -28,11 +28,11 @@ pub enum FilebenchError {
         /// Why.
         reason: String,
         /// What was measured.
-        report: Box<Report>,
+        report: Box<FilebenchReport>,
     },
     /// The user asked to stop while threads ran. What was measured until then is kept.
     #[error("interrupted, after {:.1} s", .0.seconds())]
-    CutShort(Box<Report>),
+    CutShort(Box<FilebenchReport>),
     /// The user asked to stop.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),

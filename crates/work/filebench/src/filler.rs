@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice};
 use std::os::fd::AsFd;
 
-use disklab_content::{Buffers, Content, POOL_BLOCKS, Spec};
+use disklab_content::{Content, ContentBuffers, POOL_BLOCKS, Spec};
 use rustix::io::{pwrite, pwritev};
 
 use crate::ContentKind;
@@ -38,7 +38,7 @@ pub(crate) struct Filler {
 /// A thread's own random data.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    buffers: Buffers,
+    buffers: ContentBuffers,
     memory: Aligned,
 }
 
@@ -63,7 +63,7 @@ impl Filler {
         let random = Content::plain(disklab_content::Base::Random, self.seed);
         // The number of all bits is not free.
         let stream = number.min(u64::MAX - 1);
-        Scratch { buffers: Buffers::of(random, stream), memory: Aligned::new(0) }
+        Scratch { buffers: ContentBuffers::of(random, stream), memory: Aligned::new(0) }
     }
 
     /// Writes a part of a file, with one system call where the kernel takes it so.

@@ -1,6 +1,6 @@
 //! Runs Filebench personalities, read by `disklab_wml`, natively.
 //!
-//! [`run`] carries out a whole script; [`Session`] the same in two parts, with the
+//! [`run`] carries out a whole script; [`FilebenchSession`] the same in two parts, with the
 //! measurement apart from the making of files. Threads of WML are threads of the
 //! operating system. Processes of WML are groups of threads of this process: they
 //! share its table of descriptors and its memory; `nice` and `ioprio` are set for
@@ -31,7 +31,7 @@ mod worker;
 mod workers;
 
 pub use error::FilebenchError;
-pub use options::{ContentKind, Options, Progress, SessionContext};
-pub use report::{Measured, Report, Row, Series};
-pub use session::{Session, run};
+pub use options::{ContentKind, Options, RunProgress, SessionContext};
+pub use report::{FilebenchFigures, FilebenchReport, OperationSeries, Row};
+pub use session::{FilebenchSession, run};
 pub use tally::Counted;

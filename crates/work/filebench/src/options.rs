@@ -18,14 +18,14 @@ pub struct SessionContext {
     /// The user's wish to stop.
     pub interrupt: Interrupt,
     /// Told what happens, one line of text at a time.
-    pub progress: Progress,
+    pub progress: RunProgress,
 }
 
 /// Is told what happens.
 #[derive(Clone)]
-pub struct Progress(Arc<dyn Fn(&str) + Send + Sync>);
+pub struct RunProgress(Arc<dyn Fn(&str) + Send + Sync>);
 
-impl Progress {
+impl RunProgress {
     /// Calls `tell` with each line.
     pub fn new(tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
@@ -41,9 +41,9 @@ impl Progress {
     }
 }
 
-impl fmt::Debug for Progress {
+impl fmt::Debug for RunProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Progress")
+        f.write_str("RunProgress")
     }
 }
 

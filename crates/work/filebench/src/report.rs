@@ -7,16 +7,16 @@ use crate::tally::Counted;
 
 /// What a personality's runs gave.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Report {
+pub struct FilebenchReport {
     /// One per `run` of the script, in order; one per period of a `psrun`.
-    pub runs: Vec<Measured>,
+    pub runs: Vec<FilebenchFigures>,
     /// What a reader should know: what was left out, what was not as in Filebench.
     pub notes: Vec<String>,
 }
 
 /// What one run gave.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct FilebenchFigures {
     /// The language of the script, which decides how rows are shown.
     pub dialect: Dialect,
     /// Rows in the order of definition.
@@ -32,7 +32,7 @@ pub struct Measured {
     /// What came before it and is not counted, in nanoseconds.
     pub warm_up_ns: u64,
     /// The summary's operations and bytes, interval by interval.
-    pub series: Series,
+    pub series: OperationSeries,
     /// The summary's operations, window by window: for figures of a part.
     pub windows: Windows,
     /// Number of threads.
@@ -59,7 +59,7 @@ pub struct Row {
 
 /// Operations and bytes, interval by interval.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Series {
+pub struct OperationSeries {
     /// Length of an interval, in nanoseconds.
     pub interval_ns: u64,
     /// Operations in each interval.
@@ -68,14 +68,14 @@ pub struct Series {
     pub bytes: Vec<u64>,
 }
 
-impl Report {
+impl FilebenchReport {
     /// How long all measurements lasted, in seconds.
     pub fn seconds(&self) -> f64 {
-        self.runs.iter().map(Measured::seconds).sum()
+        self.runs.iter().map(FilebenchFigures::seconds).sum()
     }
 }
 
-impl Measured {
+impl FilebenchFigures {
     /// How long it lasted, in seconds.
     pub fn seconds(&self) -> f64 {
         self.elapsed_ns as f64 / 1e9

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use disklab_sample::{OpenWindow, Windows};
 
-use crate::report::Series;
+use crate::report::OperationSeries;
 
 /// Longest series: more than a day of seconds.
 const MOST: usize = 100_000;
@@ -49,13 +49,13 @@ impl Shared {
     /// The series of a run that lasted `elapsed_ns`; intervals in which nothing was
     /// done are there too, and one that the end cut short is not. The windows hold all
     /// that was counted.
-    pub fn take(self, elapsed_ns: u64) -> (Series, Windows) {
+    pub fn take(self, elapsed_ns: u64) -> (OperationSeries, Windows) {
         let mut counts = self.counts.into_inner().unwrap_or_else(PoisonError::into_inner);
         let whole = usize::try_from(elapsed_ns / self.interval_ns).unwrap_or(MOST).min(MOST);
         counts.resize(whole, (0, 0));
         let (operations, bytes) = counts.into_iter().unzip();
         let windows = self.windows.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (Series { interval_ns: self.interval_ns, operations, bytes }, windows)
+        (OperationSeries { interval_ns: self.interval_ns, operations, bytes }, windows)
     }
 }
 

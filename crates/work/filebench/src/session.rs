@@ -13,7 +13,7 @@ use crate::clock::{Clock, nanoseconds};
 use crate::fileset::{Kind, Made, Maker, Set, check_room};
 use crate::filler::{Filler, retry};
 use crate::pace::Events;
-use crate::{FilebenchError, Options, Report, SessionContext};
+use crate::{FilebenchError, FilebenchReport, Options, SessionContext};
 
 /// Numbers of the random streams of the filesets: far from those of threads.
 const FILESET_STREAM: u64 = 1 << 60;
@@ -23,7 +23,7 @@ pub(crate) const MINUTE_NS: u64 = 60_000_000_000;
 
 /// A personality while its script runs.
 #[derive(Debug)]
-pub struct Session {
+pub struct FilebenchSession {
     pub(crate) personality: Arc<Personality>,
     pub(crate) context: SessionContext,
     pub(crate) options: Options,
@@ -38,7 +38,7 @@ pub struct Session {
     /// Numbers of random streams that are used up.
     pub(crate) streams: u64,
     pub(crate) rng: Rng,
-    pub(crate) report: Report,
+    pub(crate) report: FilebenchReport,
     next: usize,
     made: bool,
 }
@@ -52,14 +52,14 @@ pub fn run(
     personality: &Personality,
     context: &SessionContext,
     options: &Options,
-) -> Result<Report, FilebenchError> {
+) -> Result<FilebenchReport, FilebenchError> {
     let personality = Arc::new(personality.clone());
-    let mut session = Session::new(personality, context.clone(), options.clone())?;
+    let mut session = FilebenchSession::new(personality, context.clone(), options.clone())?;
     session.prepare()?;
     session.measure()
 }
 
-impl Session {
+impl FilebenchSession {
     /// Draws the filesets. Nothing is touched.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Session {
             warm_up: Duration::ZERO,
             streams: 0,
             rng,
-            report: Report { notes, ..Report::default() },
+            report: FilebenchReport { notes, ..FilebenchReport::default() },
             next: 0,
             made: false,
         })
@@ -136,7 +136,7 @@ impl Session {
     /// # Errors
     /// Where a flowop fails, or a run ends before its time; what was measured is in
     /// [`FilebenchError::Early`] or [`FilebenchError::CutShort`].
-    pub fn measure(&mut self) -> Result<Report, FilebenchError> {
+    pub fn measure(&mut self) -> Result<FilebenchReport, FilebenchError> {
         let personality = Arc::clone(&self.personality);
         self.make()?;
         while let Some(command) = personality.commands.get(self.next) {

@@ -1,27 +1,29 @@
 //! What was measured, as Filebench shows it.
 
 use disklab_wml::Dialect;
-use disklab_wml::output::{Counts, Format, HISTOGRAM_BUCKETS, Output, Row, bucket, stopped_early};
+use disklab_wml::output::{
+    Counts, HISTOGRAM_BUCKETS, Output, OutputFormat, OutputRow, bucket, stopped_early,
+};
 
-use crate::{Counted, Measured};
+use crate::{Counted, FilebenchFigures};
 
-impl Measured {
+impl FilebenchFigures {
     /// Rows and summary as Filebench shows them, in the format of the script's
     /// dialect. With `strict`, also its flaws. `histograms` shows one for each row
     /// (`enable lathist`). Of a run that ended before its time the warning comes first
     /// with which Filebench says so: a copy of the text keeps it, too.
     pub fn text(&self, strict: bool, histograms: bool) -> String {
         let format = match self.dialect {
-            Dialect::V15 => Format::V15,
-            Dialect::V149 => Format::V149,
+            Dialect::V15 => OutputFormat::V15,
+            Dialect::V149 => OutputFormat::V149,
         };
         // The formats divide by it.
         let seconds = self.seconds().max(1e-9);
         let output = Output { format, strict, seconds };
-        let rows: Vec<Row> = self
+        let rows: Vec<OutputRow> = self
             .rows
             .iter()
-            .map(|row| Row {
+            .map(|row| OutputRow {
                 name: row.name.clone(),
                 counts: counts(&row.counted),
                 histogram: histograms.then(|| buckets(&row.counted)),

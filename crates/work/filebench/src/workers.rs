@@ -8,10 +8,10 @@ use disklab_wml::random::Rng;
 use disklab_wml::{Action, Flowop, Personality, Thread};
 
 use crate::aio::Aio;
-use crate::report::{Measured, Row, per_second};
+use crate::report::{FilebenchFigures, Row, per_second};
 use crate::run_control::{Cause, RunControl, Signal};
 use crate::series;
-use crate::session::Session;
+use crate::session::FilebenchSession;
 use crate::tally::Counted;
 use crate::worker::{ProcessCount, Shared, ThreadContext, Worker};
 use crate::{FilebenchError, priority, usage};
@@ -73,7 +73,7 @@ enum Kind {
     Other,
 }
 
-impl Session {
+impl FilebenchSession {
     fn workers<'a>(&mut self, personality: &'a Personality) -> Result<Workers<'a>, FilebenchError> {
         let mut workers = Workers {
             members: Vec::new(),
@@ -121,7 +121,7 @@ impl Session {
         &mut self,
         limit: Option<u64>,
         period_ns: u64,
-    ) -> Result<(Measured, Option<Cause>), FilebenchError> {
+    ) -> Result<(FilebenchFigures, Option<Cause>), FilebenchError> {
         let personality = std::sync::Arc::clone(&self.personality);
         let workers = self.workers(&personality)?;
         let Some(filler) = &self.filler else {
@@ -217,7 +217,7 @@ impl Session {
             sum
         };
         let (series, windows) = shared.series.take(elapsed_ns);
-        let measured = Measured {
+        let measured = FilebenchFigures {
             dialect: personality.dialect,
             summary: of(&|kind| kind != Kind::Other),
             reads: of(&|kind| kind == Kind::Read),

@@ -36,7 +36,7 @@ pub use error::MeasureError;
 pub use facts::load_average;
 pub use file_use::{FileUse, FileUses};
 pub use medium::MEDIUM_FOLDER;
-pub use meter::{Measured, Meter, Watched};
+pub use meter::{Meter, StepMeasurement, Watched};
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo, unescape};
 pub use processors::ProcessorTime;
 pub use root::SystemRoot;

@@ -32,7 +32,7 @@ pub struct Watched {
 
 /// What was measured between [`Meter::start`] and [`Meter::stop`].
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Measured {
+pub struct StepMeasurement {
     /// The machine's CPU time. The program's own (`user_ns`, `system_ns`)
     /// is 0 here: the program's caller knows it.
     pub cpu: Cpu,
@@ -111,7 +111,7 @@ impl Meter {
     }
 
     /// Stops at once and gives what was measured.
-    pub fn stop(mut self) -> Measured {
+    pub fn stop(mut self) -> StepMeasurement {
         // The sampler takes its last sample first, so that the series and the
         // totals end together as nearly as can be.
         self.stop = None;
@@ -130,7 +130,7 @@ impl Meter {
         });
         let background_bytes =
             self.background.take().and_then(|background| background.stop(&self.root));
-        Measured { cpu, drives, series, background_bytes, elapsed }
+        StepMeasurement { cpu, drives, series, background_bytes, elapsed }
     }
 }
 

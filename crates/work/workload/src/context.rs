@@ -23,7 +23,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 
 /// What a step gave: its figures, and the CPU time of its programs.
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct StepOutcome {
     /// The figures.
     pub figures: Vec<Figure>,
     /// Figures of parts that ran at the same time and are looked at apart, by name.
@@ -38,7 +38,7 @@ pub struct Outcome {
     pub system_ns: u64,
 }
 
-impl Outcome {
+impl StepOutcome {
     /// Figures together with the CPU time of the program that gave them.
     pub fn of(finished: &Finished, figures: Vec<Figure>) -> Self {
         Self {
@@ -129,7 +129,7 @@ impl<'a> WorkContext<'a> {
     pub fn step(
         &mut self,
         name: &str,
-        work: impl FnOnce(&Executor) -> Result<Outcome, WorkloadError>,
+        work: impl FnOnce(&Executor) -> Result<StepOutcome, WorkloadError>,
     ) -> Result<(), WorkloadError> {
         self.executor.interrupt.check()?;
         self.empty_caches()?;
@@ -210,7 +210,9 @@ mod tests {
         let mut context =
             WorkContext { caches: Caches::Cold, ..context(&executor, folder.path(), None) };
         context
-            .step("work", |_| Ok(Outcome { user_ns: 3, system_ns: 4, ..Outcome::default() }))
+            .step("work", |_| {
+                Ok(StepOutcome { user_ns: 3, system_ns: 4, ..StepOutcome::default() })
+            })
             .expect("works");
         assert_eq!(context.steps.len(), 1);
         assert_eq!(context.steps[0].name, "work");
@@ -246,13 +248,13 @@ mod tests {
         };
         context.empty_caches().expect("emptied");
         for name in ["one", "two"] {
-            context.step(name, |_| Ok(Outcome::default())).expect("works");
+            context.step(name, |_| Ok(StepOutcome::default())).expect("works");
         }
         assert_eq!(*mounts.0.borrow(), ["unmount", "mount", "unmount", "mount"]);
         let reported = |what: &str| context.notes.iter().filter(|n| n.text.contains(what)).count();
         assert_eq!((reported("unmounted and mounted again"), reported("a note")), (1, 1));
         context.caches = Caches::Drop;
-        context.step("three", |_| Ok(Outcome::default())).expect("works");
+        context.step("three", |_| Ok(StepOutcome::default())).expect("works");
         assert_eq!(mounts.0.borrow().len(), 4);
     }
 
@@ -266,7 +268,7 @@ mod tests {
             remount: Some(&mounts),
             ..context(&executor, folder.path(), None)
         };
-        context.step("one", |_| Ok(Outcome::default())).expect("works");
+        context.step("one", |_| Ok(StepOutcome::default())).expect("works");
         assert_eq!(*mounts.0.borrow(), ["unmount"]);
         assert!(
             context
@@ -281,7 +283,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let mut context = context(&executor, folder.path(), None);
-        context.step("work", |_| Ok(Outcome::default())).expect("works");
+        context.step("work", |_| Ok(StepOutcome::default())).expect("works");
         assert_eq!(context.caches_seconds, 0.0);
         assert!(executor.trace.take().is_empty());
     }
@@ -294,7 +296,9 @@ mod tests {
         let failed = context.step("work", |_| Err(WorkloadError::NotPrepared));
         assert!(failed.is_err());
         executor.interrupt.raise();
-        assert!(context.step("late", |_| Ok(Outcome::default())).is_err_and(|e| e.is_interrupt()));
+        assert!(
+            context.step("late", |_| Ok(StepOutcome::default())).is_err_and(|e| e.is_interrupt())
+        );
         assert!(context.steps.is_empty());
     }
 

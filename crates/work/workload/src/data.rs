@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use disklab_content::{Buffers, Spec, SpecError};
+use disklab_content::{ContentBuffers, Spec, SpecError};
 use disklab_exec::Interrupt;
 use disklab_sample::ContentProfile;
 use disklab_units::Bytes;
@@ -49,7 +49,7 @@ impl Content {
 /// An endless stream of bytes, the same for the same seed.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    buffers: Buffers,
+    buffers: ContentBuffers,
     piece: Vec<u8>,
 }
 
@@ -57,7 +57,7 @@ impl Stream {
     /// The stream of `seed`.
     pub fn new(content: Content, seed: u64) -> Self {
         // Random and zeros have no numbers that could be wrong.
-        Self { buffers: Buffers::plain(content.spec().base, seed), piece: Vec::new() }
+        Self { buffers: ContentBuffers::plain(content.spec().base, seed), piece: Vec::new() }
     }
 
     /// Streams of data like `spec`, the first of them now.
@@ -65,7 +65,7 @@ impl Stream {
     /// # Errors
     /// Where `spec` asks for what cannot be.
     pub fn like(spec: Spec, seed: u64) -> Result<Self, SpecError> {
-        Ok(Self { buffers: Buffers::new(spec, seed)?, piece: Vec::new() })
+        Ok(Self { buffers: ContentBuffers::new(spec, seed)?, piece: Vec::new() })
     }
 
     /// Continues at the start of stream `number`.

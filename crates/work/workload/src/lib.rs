@@ -19,7 +19,7 @@ mod tree;
 mod workload;
 
 pub use caches::Remount;
-pub use context::{Outcome, WorkContext};
+pub use context::{StepOutcome, WorkContext};
 pub use error::{Damage, WorkloadError};
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};
 pub use since_boot::count_from_boot;

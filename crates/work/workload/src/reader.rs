@@ -11,7 +11,7 @@ use disklab_sample::{Direction, Figure, OperationKind};
 use rustix::fs::{Advice, OFlags, fadvise};
 
 use crate::context::nanoseconds;
-use crate::{Outcome, WorkloadError};
+use crate::{StepOutcome, WorkloadError};
 
 /// hdparm reads 2 MiB at a time (TIMING_BUF_MB in its hdparm.c).
 const PIECE: usize = 2 << 20;
@@ -44,7 +44,7 @@ pub(crate) fn read_for(
     direct: bool,
     limit: Duration,
     interrupt: &Interrupt,
-) -> Result<Outcome, WorkloadError> {
+) -> Result<StepOutcome, WorkloadError> {
     let file = open(path, direct)?;
     let mut memory = vec![0; PIECE + ALIGNMENT];
     let start = memory.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
@@ -98,11 +98,11 @@ pub(crate) fn read_for(
         operation: OperationKind::Io,
         commit: None,
     };
-    Ok(Outcome {
+    Ok(StepOutcome {
         figures: vec![figure],
         user_ns: used.0.saturating_sub(cpu.0),
         system_ns: used.1.saturating_sub(cpu.1),
-        ..Outcome::default()
+        ..StepOutcome::default()
     })
 }
 

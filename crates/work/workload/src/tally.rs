@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use disklab_sample::{Direction, Figure, Latency, LatencyHistogram, OperationKind};
 
-use crate::Outcome;
+use crate::StepOutcome;
 use crate::context::nanoseconds;
 use crate::reader::thread_time;
 
@@ -66,16 +66,16 @@ impl Tally {
     }
 
     /// Ends now, with one figure, whose operations are of this kind.
-    pub fn end(self, direction: Direction, operation: OperationKind) -> Outcome {
+    pub fn end(self, direction: Direction, operation: OperationKind) -> StepOutcome {
         let elapsed = self.began.elapsed();
         let used = thread_time();
         let figure =
             figure(direction, self.bytes, self.operations, nanoseconds(elapsed), self.histogram);
-        Outcome {
+        StepOutcome {
             figures: vec![Figure { operation, ..figure }],
             user_ns: used.0.saturating_sub(self.used.0),
             system_ns: used.1.saturating_sub(self.used.1),
-            ..Outcome::default()
+            ..StepOutcome::default()
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What is shipped, compared with the studies that are shipped.
 
-use disklab_published::{Band, Catalogue, Kind, Measurement};
+use disklab_published::{Band, Catalogue, MeasuredStep, RowKind};
 use disklab_study::{Study, load, matches};
 
 const STUDIES: [(&str, &str); 5] = [
@@ -64,18 +64,18 @@ fn every_row_has_a_cell_of_its_study() {
 #[test]
 fn every_value_has_a_unit_of_its_measurement() {
     let catalogue = catalogue();
-    for row in catalogue.rows.iter().filter(|row| row.kind == Kind::Value) {
+    for row in catalogue.rows.iter().filter(|row| row.kind == RowKind::Value) {
         let Ok(target) = catalogue.target(row, &row.subject) else { continue };
         let unit = target.unit.as_deref().unwrap_or(&row.unit);
         assert!(target.measure.unit_size(unit).is_some(), "{} {}: {unit}", row.study, row.id);
-        assert!(target.measure != Measurement::Completes);
+        assert!(target.measure != MeasuredStep::Completes);
     }
 }
 
 #[test]
 fn every_published_value_meets_its_own_row() {
     for row in &catalogue().rows {
-        let Some(value) = row.value.filter(|_| row.kind != Kind::Order) else { continue };
+        let Some(value) = row.value.filter(|_| row.kind != RowKind::Order) else { continue };
         assert!(Band::of(row).is_some_and(|band| band.holds(value)), "{} {}", row.study, row.id);
     }
 }

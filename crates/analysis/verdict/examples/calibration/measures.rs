@@ -3,7 +3,7 @@
 use disklab_campaign::{
     Ask, Conclusion, Contest, Decision, Goal, Relation, Rules, blocks_needed, decide,
 };
-use disklab_verdict::{Analysis, Outcome, Severity};
+use disklab_verdict::{Analysis, ComparisonOutcome, Severity};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -84,7 +84,9 @@ pub fn false_claims(
             &mut random,
         ));
         for answer in &analysis.answers {
-            let differs = |o: Outcome| matches!(o, Outcome::Better | Outcome::Worse);
+            let differs = |o: ComparisonOutcome| {
+                matches!(o, ComparisonOutcome::Better | ComparisonOutcome::Worse)
+            };
             let wrong = answer.comparisons.iter().any(|c| differs(c.outcome));
             all.answers.count(wrong || claims(&answer.sentences));
         }
@@ -129,7 +131,7 @@ pub fn coverage(
             all.ratios.count(interval.is_some_and(|i| i.contains(truth / RATE)));
         }
         if let Some(near) = answer.comparisons.first() {
-            all.false_levels.count(near.outcome == Outcome::Level);
+            all.false_levels.count(near.outcome == ComparisonOutcome::Level);
         }
         for (point, truth) in answer.points.iter().zip(&truth) {
             let interval = point.estimate.interval;
@@ -175,12 +177,13 @@ pub fn power(fixture: &RunFixture, noise_model: &NoiseModel, pilot: u32, campaig
         ));
         let Some(answer) = analysis.answers.first() else { continue };
         let differs = |at: usize| {
-            answer
-                .comparisons
-                .get(at)
-                .is_some_and(|c| matches!(c.outcome, Outcome::Better | Outcome::Worse))
+            answer.comparisons.get(at).is_some_and(|c| {
+                matches!(c.outcome, ComparisonOutcome::Better | ComparisonOutcome::Worse)
+            })
         };
-        all.found.count(answer.comparisons.get(1).is_some_and(|c| c.outcome == Outcome::Better));
+        all.found.count(
+            answer.comparisons.get(1).is_some_and(|c| c.outcome == ComparisonOutcome::Better),
+        );
         all.wrong.count(differs(0) || differs(2));
     }
     sizes.sort_unstable();

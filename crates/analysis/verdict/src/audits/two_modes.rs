@@ -97,7 +97,7 @@ fn remedy(evidence: &Evidence<'_>, group: &Group) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Outcome;
+    use crate::ComparisonOutcome;
     use crate::testing::RunFixture;
 
     /// Each second or third repeat is slower by a tenth; apart from that, half a per cent.
@@ -159,8 +159,8 @@ mod tests {
             fixture.repeats("raid1/ext4", "dd-4k", &moved);
             fixture.analyse().answers[0].comparisons[0].outcome
         };
-        assert_eq!(outcome(&bimodal(1e6, 0.999e6, 3)), Outcome::Level);
+        assert_eq!(outcome(&bimodal(1e6, 0.999e6, 3)), ComparisonOutcome::Level);
         // Both stacks were slow in the same blocks: each ratio is 1.001.
-        assert_eq!(outcome(&bimodal(1e6, 0.8e6, 3)), Outcome::Inconclusive);
+        assert_eq!(outcome(&bimodal(1e6, 0.8e6, 3)), ComparisonOutcome::Inconclusive);
     }
 }

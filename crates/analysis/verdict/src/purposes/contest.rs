@@ -44,7 +44,7 @@ pub(super) enum LeaderRelation {
 
 /// The leader, and how the others stand to it.
 #[derive(Debug, Clone)]
-pub(super) struct Outcome {
+pub(super) struct ComparisonOutcome {
     pub leader: usize,
     /// (stack, leader ÷ stack, how it stands), best first.
     pub others: Vec<(usize, Option<Ratio>, LeaderRelation)>,
@@ -125,7 +125,11 @@ pub(super) fn mean(blocks: &BTreeMap<u32, f64>) -> f64 {
 }
 
 /// The leader of these stacks; `None` where fewer than two have all that counts.
-pub(super) fn outcome(criteria: &[&Criterion], stacks: &[usize], number: usize) -> Option<Outcome> {
+pub(super) fn outcome(
+    criteria: &[&Criterion],
+    stacks: &[usize],
+    number: usize,
+) -> Option<ComparisonOutcome> {
     let ranked = ranked(criteria, stacks);
     let [(leader, _), others @ ..] = ranked.as_slice() else { return None };
     if others.is_empty() {
@@ -140,5 +144,8 @@ pub(super) fn outcome(criteria: &[&Criterion], stacks: &[usize], number: usize) 
         };
         (stack, ratio, relation)
     };
-    Some(Outcome { leader: *leader, others: others.iter().map(|(s, _)| relation(*s)).collect() })
+    Some(ComparisonOutcome {
+        leader: *leader,
+        others: others.iter().map(|(s, _)| relation(*s)).collect(),
+    })
 }

@@ -7,7 +7,7 @@ use disklab_stats::estimate;
 
 use super::Purpose;
 use super::contest::{
-    Criterion, LeaderRelation, Outcome, blocks, contenders, mean, outcome, ranked, ratio,
+    ComparisonOutcome, Criterion, LeaderRelation, blocks, contenders, mean, outcome, ranked, ratio,
 };
 use crate::words::plain_value;
 
@@ -112,7 +112,7 @@ impl Guesser<'_> {
         })
     }
 
-    fn confidence(&self, criteria: &[&Criterion], result: &Outcome) -> Confidence {
+    fn confidence(&self, criteria: &[&Criterion], result: &ComparisonOutcome) -> Confidence {
         if self.is_partial {
             return Confidence::Partial;
         }
@@ -143,7 +143,7 @@ impl Guesser<'_> {
         }
     }
 
-    fn next(&self, criteria: &[&Criterion], result: &Outcome) -> Option<NextBest> {
+    fn next(&self, criteria: &[&Criterion], result: &ComparisonOutcome) -> Option<NextBest> {
         let (other, ..) =
             result.others.iter().find(|(.., relation)| *relation != LeaderRelation::Equivalent)?;
         let (first, second) = (blocks(criteria, result.leader), blocks(criteria, *other));

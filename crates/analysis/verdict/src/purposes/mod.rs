@@ -20,7 +20,7 @@ use disklab_study::{Measure, Part, Study};
 use crate::answer::Suspicions;
 use crate::describe::describe;
 use crate::{Analysis, Group};
-use contest::{Criterion, LeaderRelation, Outcome, contenders, outcome};
+use contest::{ComparisonOutcome, Criterion, LeaderRelation, contenders, outcome};
 
 pub use guess::{Confidence, Guess, GuessFigure, NextBest, Score};
 pub use table::{Aspect, PURPOSES, Purpose};
@@ -348,7 +348,7 @@ fn class(
     class
 }
 
-fn advice(writer: &words::PurposeWriter<'_>, result: &Outcome) -> Advice {
+fn advice(writer: &words::PurposeWriter<'_>, result: &ComparisonOutcome) -> Advice {
     let of = |wanted: LeaderRelation| -> Vec<String> {
         let others = result.others.iter().filter(|(.., relation)| *relation == wanted);
         others.map(|(stack, ..)| writer.stacks[*stack].to_owned()).collect()

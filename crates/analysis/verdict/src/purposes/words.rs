@@ -3,7 +3,7 @@
 use disklab_stats::{Ratio, estimate};
 use disklab_store::RunInfo;
 
-use super::contest::{Criterion, LeaderRelation, Outcome, is_better, outcome, ratio};
+use super::contest::{ComparisonOutcome, Criterion, LeaderRelation, is_better, outcome, ratio};
 use super::{Advice, Class, PurposeRank, RankWord, Recommendation};
 use crate::words::{Distance, list, value};
 
@@ -122,7 +122,12 @@ impl PurposeWriter<'_> {
     }
 
     /// Every stack of the class, best first.
-    pub fn places(&self, result: &Outcome, members: &[usize], advice: &Advice) -> Vec<PurposeRank> {
+    pub fn places(
+        &self,
+        result: &ComparisonOutcome,
+        members: &[usize],
+        advice: &Advice,
+    ) -> Vec<PurposeRank> {
         let place = |stack: usize, word, distance| PurposeRank {
             stack: self.stacks[stack].to_owned(),
             word,
@@ -159,7 +164,7 @@ impl PurposeWriter<'_> {
     }
 
     /// Why the leader is: by all that counts, then in what it is significantly ahead of the next.
-    pub fn reasons(&self, result: &Outcome) -> Vec<String> {
+    pub fn reasons(&self, result: &ComparisonOutcome) -> Vec<String> {
         let leader = self.stacks[result.leader];
         let Some((next, overall, _)) =
             result.others.iter().find(|(.., relation)| *relation != LeaderRelation::Equivalent)
@@ -195,7 +200,7 @@ impl PurposeWriter<'_> {
     }
 
     /// In what another of the class is significantly better, worst first, with what could be done.
-    pub fn against(&self, result: &Outcome, members: &[usize]) -> Vec<String> {
+    pub fn against(&self, result: &ComparisonOutcome, members: &[usize]) -> Vec<String> {
         let leader = self.stacks[result.leader];
         let mut found: Vec<(f64, String)> = Vec::new();
         for criterion in self.criteria {
@@ -229,7 +234,7 @@ impl PurposeWriter<'_> {
     }
 
     /// What would be recommended if one of the aspects did not count.
-    pub fn would_change(&self, result: &Outcome, members: &[usize]) -> Vec<String> {
+    pub fn would_change(&self, result: &ComparisonOutcome, members: &[usize]) -> Vec<String> {
         let now = super::advice(self, result);
         let mut aspects: Vec<&str> = Vec::new();
         for criterion in self.criteria {

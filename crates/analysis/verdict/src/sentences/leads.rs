@@ -3,7 +3,7 @@
 use super::{AnswerWriter, NAMES, strength};
 use crate::answer::{Lead, leads};
 use crate::words::list;
-use crate::{Outcome, Point};
+use crate::{ComparisonOutcome, Point};
 
 /// Figures whose fastest stack is told, per answer.
 const LEADS: usize = 4;
@@ -47,8 +47,8 @@ impl AnswerWriter<'_> {
     fn is_behind(&self, point: &Point, other: &Point) -> bool {
         self.answer.comparisons.iter().any(|c| {
             let pair = (c.group, c.baseline_group);
-            c.outcome == Outcome::Better && pair == (other.group, point.group)
-                || c.outcome == Outcome::Worse && pair == (point.group, other.group)
+            c.outcome == ComparisonOutcome::Better && pair == (other.group, point.group)
+                || c.outcome == ComparisonOutcome::Worse && pair == (point.group, other.group)
         })
     }
 

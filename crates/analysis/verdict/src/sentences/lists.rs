@@ -6,7 +6,7 @@ use disklab_study::Chart;
 
 use super::{AnswerWriter, NAMES};
 use crate::words::{list, ratio, value};
-use crate::{Comparison, Outcome};
+use crate::{Comparison, ComparisonOutcome};
 
 impl<'a> AnswerWriter<'a> {
     /// The stack, and which of several figures is meant.
@@ -26,7 +26,7 @@ impl<'a> AnswerWriter<'a> {
     }
 
     /// Comparisons of one outcome, by baseline.
-    fn by_baseline(&self, outcome: Outcome) -> Vec<(&'a str, Vec<&'a Comparison>)> {
+    fn by_baseline(&self, outcome: ComparisonOutcome) -> Vec<(&'a str, Vec<&'a Comparison>)> {
         let mut all: Vec<(&str, Vec<&Comparison>)> = Vec::new();
         for comparison in self.answer.comparisons.iter().filter(|c| c.outcome == outcome) {
             match all.iter_mut().find(|(baseline, _)| *baseline == comparison.baseline) {
@@ -49,7 +49,7 @@ impl<'a> AnswerWriter<'a> {
                 self.suspicion(&groups)
             )
         };
-        self.by_baseline(Outcome::Level).into_iter().map(sentence).collect()
+        self.by_baseline(ComparisonOutcome::Level).into_iter().map(sentence).collect()
     }
 
     /// What the samples do not decide.
@@ -71,7 +71,7 @@ impl<'a> AnswerWriter<'a> {
                 self.why_open(&comparisons)
             )
         };
-        self.by_baseline(Outcome::Inconclusive).into_iter().map(sentence).collect()
+        self.by_baseline(ComparisonOutcome::Inconclusive).into_iter().map(sentence).collect()
     }
 
     /// What would decide them. Their intervals are those of all comparisons together.
@@ -93,7 +93,7 @@ impl<'a> AnswerWriter<'a> {
             .answer
             .comparisons
             .iter()
-            .filter(|c| c.outcome == Outcome::Once)
+            .filter(|c| c.outcome == ComparisonOutcome::Once)
             .flat_map(|c| [c.group, c.baseline_group])
             .collect();
         if once.is_empty() {

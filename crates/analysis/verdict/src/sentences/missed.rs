@@ -2,7 +2,7 @@
 
 use super::{AnswerWriter, NAMES};
 use crate::words::{count, list};
-use crate::{Outcome, Point};
+use crate::{ComparisonOutcome, Point};
 
 impl AnswerWriter<'_> {
     /// Per figure, who missed none and how many the others missed; then the
@@ -11,7 +11,7 @@ impl AnswerWriter<'_> {
         let figures = self.answer.points.chunk_by(|a, b| a.figure == b.figure && a.x == b.x);
         let mut all: Vec<String> = figures.map(|points| self.counts(points)).collect();
         let comparisons = &self.answer.comparisons;
-        if comparisons.iter().any(|c| c.outcome != Outcome::Once) {
+        if comparisons.iter().any(|c| c.outcome != ComparisonOutcome::Once) {
             all.extend(self.differences());
             all.extend(self.level());
             all.extend(self.open());
@@ -68,7 +68,7 @@ mod tests {
     use disklab_study::Measure;
 
     use crate::testing::{RunFixture, figure, step};
-    use crate::{Answer, Outcome};
+    use crate::{Answer, ComparisonOutcome};
 
     fn answer(counts: &[(&str, &[u64])]) -> Answer {
         let mut fixture = RunFixture::new("[[questions]]\nask = \"?\"\nworkloads = \"fio\"");
@@ -107,7 +107,7 @@ mod tests {
     fn counts_above_zero_are_compared() {
         let answer = answer(&[("single/ext4", &[10, 11, 10]), ("raid1/ext4", &[40, 44, 41])]);
         let comparison = &answer.comparisons[0];
-        assert_eq!((comparison.outcome, comparison.pairs), (Outcome::Worse, 3));
+        assert_eq!((comparison.outcome, comparison.pairs), (ComparisonOutcome::Worse, 3));
         let text = answer.sentences.join(" ");
         assert!(text.contains("single/ext4 misses 10.3 deadlines ["), "{text}");
         assert!(text.contains("fewer by a factor of 4.0 ["), "{text}");

@@ -15,7 +15,7 @@ use disklab_study::{Measure, Study};
 use crate::answer::Suspicions;
 use crate::describe::describe;
 use crate::words::{Distance, list, measure, value};
-use crate::{Answer, Comparison, Group, Outcome, Point};
+use crate::{Answer, Comparison, ComparisonOutcome, Group, Point};
 
 /// Differences told in a sentence of their own, per answer.
 const DIFFERENCES: usize = 6;
@@ -161,7 +161,7 @@ impl<'a> AnswerWriter<'a> {
         let interval = comparison.interval?;
         let (mut subject, mut other) = (comparison.group, comparison.baseline_group);
         let far = matches!(Distance::of(comparison.ratio, interval), Distance::Factor(..));
-        if far && comparison.outcome == Outcome::Worse {
+        if far && comparison.outcome == ComparisonOutcome::Worse {
             (subject, other) = (other, subject);
         }
         Some(format!(
@@ -183,7 +183,7 @@ impl<'a> AnswerWriter<'a> {
             .answer
             .comparisons
             .iter()
-            .filter(|c| matches!(c.outcome, Outcome::Better | Outcome::Worse))
+            .filter(|c| matches!(c.outcome, ComparisonOutcome::Better | ComparisonOutcome::Worse))
             .collect();
         strong.sort_by(|a, b| strength(b.interval).total_cmp(&strength(a.interval)));
         let left = strong.len().saturating_sub(DIFFERENCES);

@@ -1,6 +1,6 @@
 //! What a comparison of two runs allows to be said.
 
-use disklab_campaign::{Ask, PlanError, Tails, blocks_needed};
+use disklab_campaign::{Ask, BlocksError, Tails, blocks_needed};
 use disklab_stats::{CONFIDENCE, holm};
 use disklab_study::Measure;
 
@@ -183,7 +183,7 @@ fn why(values: &Values, manner: Manner, family: usize) -> Why {
         Ok(planned) if planned.blocks > fewest => Why::TooFew { needed: Some(planned.blocks) },
         // There are as many already: it is the ratio that lies on the edge.
         Ok(_) => Why::OnTheEdge,
-        Err(PlanError::TooNoisy { noise, .. }) => Why::TooNoisy { noise },
+        Err(BlocksError::TooNoisy { noise, .. }) => Why::TooNoisy { noise },
         Err(_) => Why::TooFew { needed: None },
     }
 }

@@ -9,7 +9,7 @@ use disklab_sample::{
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{Caches, Cell, Study, load};
 use disklab_verdict::{Analyser, Analysis, Severity, recommend};
-use disklab_workload::{Cost, Outcome, WorkContext, Workload, WorkloadError};
+use disklab_workload::{Cost, StepOutcome, WorkContext, Workload, WorkloadError};
 use jiff::Timestamp;
 
 const STUDY: &str = r#"
@@ -83,7 +83,7 @@ impl Workload for Tape {
         for (name, bytes, operations) in [("record", 64 << 20, 64), ("log", 4 << 20, 1024)] {
             cell.step(name, |_| {
                 let figures = vec![written(bytes, operations)];
-                Ok(Outcome { figures, ..Outcome::default() })
+                Ok(StepOutcome { figures, ..StepOutcome::default() })
             })?;
         }
         Ok(())

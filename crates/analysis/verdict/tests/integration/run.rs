@@ -9,7 +9,7 @@ use disklab_sample::{
 };
 use disklab_store::{Run, RunInfo};
 use disklab_study::{Cell, Chart, Measure, Percentile, Study, load, order};
-use disklab_verdict::{AnalyseError, Outcome, Severity, analyse};
+use disklab_verdict::{AnalyseError, ComparisonOutcome, Severity, analyse};
 use disklab_workload::{Context, read_workload};
 use jiff::Timestamp;
 
@@ -248,14 +248,14 @@ fn a_run_is_analysed_as_its_model_was_made() {
     };
     // The blocks drift by a factor of 1.9, which pairing takes out.
     let (better, ratio) = outcome(0, "raid5/ext4", None).expect("compared");
-    assert_eq!(better, Outcome::Better);
+    assert_eq!(better, ComparisonOutcome::Better);
     assert!((ratio / (420.0 / 180.0) - 1.0).abs() < 0.03, "{ratio}");
-    assert_eq!(outcome(0, "single/xfs", None).map(|o| o.0), Some(Outcome::Level));
+    assert_eq!(outcome(0, "single/xfs", None).map(|o| o.0), Some(ComparisonOutcome::Level));
     let (worse, ratio) = outcome(1, "single/btrfs", None).expect("compared");
-    assert_eq!(worse, Outcome::Worse);
+    assert_eq!(worse, ComparisonOutcome::Worse);
     assert!((ratio / (95.0 / 120.0) - 1.0).abs() < 0.03, "{ratio}");
-    assert_eq!(outcome(2, "single/btrfs", None).map(|o| o.0), Some(Outcome::Worse));
-    assert_eq!(outcome(3, "raid5/btrfs", Some("4k")).map(|o| o.0), Some(Outcome::Worse));
+    assert_eq!(outcome(2, "single/btrfs", None).map(|o| o.0), Some(ComparisonOutcome::Worse));
+    assert_eq!(outcome(3, "raid5/btrfs", Some("4k")).map(|o| o.0), Some(ComparisonOutcome::Worse));
     assert_eq!(analysis.answers[3].question.chart, Chart::LinesOver("bs".to_owned()));
     assert_eq!(analysis.answers[3].points.len(), 18);
 
@@ -284,7 +284,7 @@ fn comparisons_name_groups_that_are_points() {
                 let point = answer.points.iter().find(|p| p.group == group).expect("a point");
                 assert_eq!((&point.figure, &point.x), (&comparison.figure, &comparison.x));
             }
-            assert_eq!((comparison.outcome, comparison.pairs), (Outcome::Once, 1));
+            assert_eq!((comparison.outcome, comparison.pairs), (ComparisonOutcome::Once, 1));
             assert_eq!(comparison.stack, analysis.groups[comparison.group].key.stack);
         }
         assert!(answer.sentences.iter().all(|s| !s.contains("fastest")), "{:?}", answer.sentences);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use disklab_drive::Operation;
-use disklab_engine::{Kind, TimedFile};
+use disklab_engine::{RequestKind, TimedFile};
 use disklab_exec::Interrupt;
 use disklab_measure::{BlockDevice, Counters, SECTOR_BYTES};
 use disklab_probe::{DriveAccess, ProbeError, TimedAccess, TimedDrive};
@@ -83,11 +83,11 @@ fn failed(what: &'static str, offset: u64) -> impl Fn(io::Error) -> ProbeError {
     move |error| ProbeError::Failed { what, offset, why: error.to_string() }
 }
 
-fn kind(operation: Operation) -> Kind {
+fn kind(operation: Operation) -> RequestKind {
     match operation {
-        Operation::Read => Kind::Read,
-        Operation::Flush => Kind::Sync,
-        _ => Kind::Write,
+        Operation::Read => RequestKind::Read,
+        Operation::Flush => RequestKind::Sync,
+        _ => RequestKind::Write,
     }
 }
 
@@ -110,8 +110,8 @@ impl TimedDrive for RealDrive {
     fn complete(&mut self) -> Result<TimedAccess, ProbeError> {
         let end = self.file.complete().map_err(failed("a request", 0))?;
         let operation = match end.kind {
-            Kind::Read => Operation::Read,
-            Kind::Write => Operation::Write,
+            RequestKind::Read => Operation::Read,
+            RequestKind::Write => Operation::Write,
             _ => Operation::Flush,
         };
         let access = DriveAccess { operation, offset: end.offset, bytes: end.bytes };

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use disklab_engine::{Done, JobReport, Report};
+use disklab_engine::{Done, EngineReport, JobReport};
 use disklab_units::{BytesPerSecond, show_duration, show_nanoseconds, significant};
 
 /// A block of lines for each job.
-pub fn table(report: &Report) -> String {
+pub fn table(report: &EngineReport) -> String {
     let mut text = String::new();
     for job in &report.jobs {
         // Writing to a String cannot fail.

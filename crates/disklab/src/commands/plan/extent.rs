@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use disklab_bench::Prediction;
-use disklab_runner::{Estimate, Plan};
+use disklab_runner::{Plan, RunEstimate};
 use disklab_units::{Bytes, show_duration};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub struct Extent {
 
 impl Extent {
     /// Of a run of which this is predicted for the cells that it has at least.
-    pub fn new(plan: &Plan, estimate: &Estimate<'_>, prediction: &Prediction) -> Self {
+    pub fn new(plan: &Plan, estimate: &RunEstimate<'_>, prediction: &Prediction) -> Self {
         let mut extent = Self {
             seconds: prediction.seconds,
             times_at_most: 1.0,

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use disklab_published::{JudgedRow, Kind, MovedRow, NO_EFFECT, Parameter, RowStatus, Sensitivity};
+use disklab_published::{
+    JudgedRow, MovedRow, NO_EFFECT, Parameter, RowKind, RowStatus, Sensitivity,
+};
 use disklab_units::{count, significant};
 
 use super::outcome::Conditions;
@@ -33,11 +35,11 @@ pub(super) fn claim(judged: &JudgedRow) -> String {
     let row = &judged.row;
     let value = row.value.unwrap_or_default();
     match row.kind {
-        Kind::Value => format!("{} {}", figure(value), judged.read_unit),
-        Kind::Ratio => format!("{}×", figure(value)),
-        Kind::Order if value > 0.0 => "above".to_owned(),
-        Kind::Order if value < 0.0 => "below".to_owned(),
-        Kind::Order => "equal".to_owned(),
+        RowKind::Value => format!("{} {}", figure(value), judged.read_unit),
+        RowKind::Ratio => format!("{}×", figure(value)),
+        RowKind::Order if value > 0.0 => "above".to_owned(),
+        RowKind::Order if value < 0.0 => "below".to_owned(),
+        RowKind::Order => "equal".to_owned(),
     }
 }
 

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::job::{
-    BlockSizes, Checksum, CpuPolicy, DedupeMode, Direction, Extent, FileOrder, Filling, JobFile,
-    PerDirection, Sequence, Share,
+    BlockShare, BlockSizes, Checksum, CpuPolicy, DedupeMode, Extent, FileOrder, Filling,
+    IoDirection, JobFile, PerDirection, Sequence,
 };
 use crate::policy::Policy;
 use crate::testing::{fio, job, lacks_fio, read};
@@ -107,12 +107,13 @@ fn block_sizes_come_from_the_most_special_option() {
         PerDirection { read: BlockSizes::Fixed(4096), write: BlockSizes::Fixed(8192) }
     );
     let split = sizes("bssplit=4k/60:8k/\nbs=1m").read;
-    let shares = vec![Share { bytes: 4096, percent: 60 }, Share { bytes: 8192, percent: 40 }];
+    let shares =
+        vec![BlockShare { bytes: 4096, percent: 60 }, BlockShare { bytes: 8192, percent: 40 }];
     assert_eq!((split.min(), split.max()), (4096, 8192));
     assert_eq!(split, BlockSizes::Split(shares));
     let blocks = valid("bs=64k,4k\nbs_is_seq_rand=1\nrw=randrw\npercentage_random=50").blocks;
-    assert_eq!(blocks.of(Direction::Write, false).max(), 65536);
-    assert_eq!(blocks.of(Direction::Read, true).max(), 4096);
+    assert_eq!(blocks.of(IoDirection::Write, false).max(), 65536);
+    assert_eq!(blocks.of(IoDirection::Read, true).max(), 4096);
     assert_eq!((blocks.min(), blocks.max()), (4096, 65536));
 }
 

@@ -1,6 +1,6 @@
 //! How large I/Os are.
 
-use super::{Direction, PerDirection};
+use super::{IoDirection, PerDirection};
 
 /// How large I/Os are, and how their offsets are aligned.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,12 +32,12 @@ pub enum BlockSizes {
         max: u64,
     },
     /// `bssplit`: each with its probability; these sum to 100. Never empty.
-    Split(Vec<Share>),
+    Split(Vec<BlockShare>),
 }
 
 /// One size of a `bssplit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Share {
+pub struct BlockShare {
     /// Length in bytes, at least 1.
     pub bytes: u64,
     /// Percent of the I/Os, 0 to 100.
@@ -66,7 +66,7 @@ impl BlockSizes {
 
 impl Blocks {
     /// The sizes of one I/O: `random` tells whether its offset was drawn.
-    pub fn of(&self, direction: Direction, random: bool) -> &BlockSizes {
+    pub fn of(&self, direction: IoDirection, random: bool) -> &BlockSizes {
         match (self.by_order, random) {
             (false, _) => self.sizes.get(direction),
             (true, false) => &self.sizes.read,

@@ -2,7 +2,7 @@
 
 /// Which way data go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
+pub enum IoDirection {
     /// From the file.
     Read,
     /// To the file.
@@ -27,10 +27,10 @@ impl<T: Clone> PerDirection<T> {
 
 impl<T> PerDirection<T> {
     /// The value for one of them.
-    pub const fn get(&self, direction: Direction) -> &T {
+    pub const fn get(&self, direction: IoDirection) -> &T {
         match direction {
-            Direction::Read => &self.read,
-            Direction::Write => &self.write,
+            IoDirection::Read => &self.read,
+            IoDirection::Write => &self.write,
         }
     }
 

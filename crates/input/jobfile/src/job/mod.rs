@@ -11,9 +11,9 @@ mod process;
 mod reporting;
 mod verify;
 
-pub use blocks::{BlockSizes, Blocks, Share};
+pub use blocks::{BlockShare, BlockSizes, Blocks};
 pub use content::{Buffers, Compress, Dedupe, DedupeMode, Filling, PatternPart};
-pub use direction::{Direction, PerDirection};
+pub use direction::{IoDirection, PerDirection};
 pub(crate) use files::DEFAULT_FORMAT;
 pub use files::{Extent, FileOrder, FileSize, Files, JobFile, NameSource};
 pub use opening::{Fadvise, Fallocate, Flushing, Opening, Sync};
@@ -22,8 +22,8 @@ pub use pattern::{
     Access, Distribution, Generator, Pattern, RandomMap, Sequence, Sequencer, Zone, ZoneSize,
 };
 pub use process::{
-    ContinueOn, CpuPolicy, Depth, Engine, ExitWhat, Groups, IoClass, IoPriority, LatencyTarget,
-    MemoryPolicy, Process,
+    ContinueOn, CpuPolicy, Depth, Engine, ExitWhat, Groups, IoClass, IoPriority, JobProcess,
+    LatencyTarget, MemoryPolicy,
 };
 pub use reporting::{Logs, Reporting};
 pub use verify::{Checksum, Verify};
@@ -70,7 +70,7 @@ pub struct Job {
     /// How what was written is checked.
     pub verify: Option<Verify>,
     /// How many clones, and as what they run.
-    pub process: Process,
+    pub process: JobProcess,
     /// For whom it waits, and with whom it is reported.
     pub groups: Groups,
     /// Which errors do not end it.

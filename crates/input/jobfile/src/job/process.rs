@@ -93,7 +93,7 @@ pub struct LatencyTarget {
 
 /// How many clones, and as what they run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Process {
+pub struct JobProcess {
     /// `numjobs`: clones, from 1.
     pub clones: u32,
     /// `thread`: threads instead of processes; the native engine always takes

@@ -13,7 +13,7 @@ use super::fields::Fields;
 use crate::parse::lex::{Piece, short};
 use crate::parse::syntax::{Expression, SpannedExpression};
 use crate::random::RandomVariable;
-use crate::{Value, Variable};
+use crate::{Attribute, Variable};
 
 /// Notes that are kept; more would not be read.
 pub(super) const MAX_NOTES: usize = 100;
@@ -123,24 +123,24 @@ impl Binder {
         expression: &SpannedExpression,
         source: &Arc<Source>,
         scope: &Scope,
-    ) -> Result<Value, SourceError> {
+    ) -> Result<Attribute, SourceError> {
         let place = at(source, &expression.span);
         let wrong = |bound: &Bound| {
             let found = short(&show(bound));
             place.error(format!("expected a number or a random variable, found '{found}'"))
         };
         match self.resolve(&expression.value, &place, scope)? {
-            Resolved::Bound(Bound::Number(n)) => Ok(Value::Constant(n)),
+            Resolved::Bound(Bound::Number(n)) => Ok(Attribute::Constant(n)),
             Resolved::Bound(Bound::Random(index)) => self
                 .randoms
                 .get(index)
-                .map(|random| Value::Random(random.clone()))
+                .map(|random| Attribute::Random(random.clone()))
                 .ok_or_else(|| place.error("a random variable cannot depend on another")),
             Resolved::Moving(name, Bound::Number(n), _) => {
                 let variable = self.moving.entry(name.clone()).or_insert_with(|| {
                     Arc::new(Variable { name, first: n, now: AtomicU64::new(n) })
                 });
-                Ok(Value::Variable(variable.clone()))
+                Ok(Attribute::Variable(variable.clone()))
             }
             Resolved::Moving(name, Bound::Random(_), at) => Err(changes(&name, &at)),
             Resolved::Bound(bound) | Resolved::Moving(_, bound, _) => Err(wrong(&bound)),
@@ -155,7 +155,7 @@ impl Binder {
         scope: &Scope,
     ) -> Result<u64, SourceError> {
         match self.number(expression, source, scope)? {
-            Value::Constant(n) => Ok(n),
+            Attribute::Constant(n) => Ok(n),
             _ => Err(at(source, &expression.span).error("expected a number that never changes")),
         }
     }
@@ -184,8 +184,8 @@ impl Binder {
         key: &str,
         scope: &Scope,
         default: u64,
-    ) -> Result<Value, SourceError> {
-        let Some(attribute) = fields.find(key) else { return Ok(Value::Constant(default)) };
+    ) -> Result<Attribute, SourceError> {
+        let Some(attribute) = fields.find(key) else { return Ok(Attribute::Constant(default)) };
         match &attribute.value {
             Some(value) => self.number(value, fields.source, scope),
             None => Err(needs_value(fields, &attribute.key.span, key, "a number")),

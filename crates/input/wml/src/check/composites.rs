@@ -12,7 +12,7 @@ use super::flowops::{Builder, Inside};
 use super::kinds::KINDS;
 use crate::parse::lex::short;
 use crate::parse::syntax::Attributes;
-use crate::{Flowop, Value};
+use crate::{Attribute, Flowop};
 
 /// How deep composites may use others.
 const MAX_DEPTH: usize = 16;
@@ -84,8 +84,8 @@ impl Builder<'_> {
         word: &str,
         name: &str,
         call: &Call<'_>,
-        iters: Value,
-    ) -> Result<(Value, Vec<Flowop>), SourceError> {
+        iters: Attribute,
+    ) -> Result<(Attribute, Vec<Flowop>), SourceError> {
         let place = call.fields.place();
         let mut iters = iters;
         let composites = self.composites;

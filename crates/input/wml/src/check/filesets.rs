@@ -6,7 +6,7 @@ use super::bind::{Binder, Scope, at};
 use super::executed::{Defined, FilesDefinition};
 use super::fields::{Fields, no_locals};
 use crate::parse::lex::short;
-use crate::{Dialect, Fileset, Value};
+use crate::{Attribute, Dialect, Fileset};
 
 const FILE: &[&str] = &[
     "name",
@@ -93,7 +93,7 @@ impl Binder {
         let size_key = if fields.has("filesize") { "filesize" } else { "size" };
         let size = self.number_of(&fields, size_key, &none, 1024)?;
         let entries = if *single {
-            Value::Constant(1)
+            Attribute::Constant(1)
         } else {
             self.number_of(&fields, "entries", &none, 0)?
         };
@@ -116,7 +116,7 @@ impl Binder {
             None => None,
             Some(_) => Some(self.number_of(&fields, "dirdepthrv", &none, 0)?),
         };
-        if let (Some(Value::Constant(_) | Value::Variable(_)), Some(attribute)) =
+        if let (Some(Attribute::Constant(_) | Attribute::Variable(_)), Some(attribute)) =
             (&dir_depth, fields.find("dirdepthrv"))
         {
             return Err(
@@ -147,16 +147,18 @@ impl Binder {
     }
 
     /// A share in percent: bare or true is all of them.
-    fn prealloc(&mut self, fields: &Fields<'_>, scope: &Scope) -> Result<Value, SourceError> {
-        let Some(attribute) = fields.find("prealloc") else { return Ok(Value::Constant(0)) };
+    fn prealloc(&mut self, fields: &Fields<'_>, scope: &Scope) -> Result<Attribute, SourceError> {
+        let Some(attribute) = fields.find("prealloc") else { return Ok(Attribute::Constant(0)) };
         let value = match &attribute.value {
-            None => Value::Constant(100),
+            None => Attribute::Constant(100),
             Some(value) => match self.number(value, fields.source, scope) {
                 Ok(value) => value,
                 // No number: true or false, else the switch tells what is wrong.
-                Err(_) => {
-                    Value::Constant(if self.switch(fields, "prealloc", scope)? { 100 } else { 0 })
-                }
+                Err(_) => Attribute::Constant(if self.switch(fields, "prealloc", scope)? {
+                    100
+                } else {
+                    0
+                }),
             },
         };
         match value.fixed() {
@@ -173,10 +175,10 @@ impl Binder {
         &mut self,
         fields: &Fields<'_>,
         single: bool,
-        size: &Value,
+        size: &Attribute,
         dialect: Dialect,
     ) -> Result<f64, SourceError> {
-        let random = matches!(size, Value::Random(_));
+        let random = matches!(size, Attribute::Random(_));
         if fields.has("filesizegamma") {
             let gamma = self.constant_of(fields, "filesizegamma", &Scope::new(), 0)?;
             return Ok(if random { 0.0 } else { gamma as f64 / 1000.0 });

@@ -13,7 +13,7 @@ use super::kinds::KINDS;
 use crate::parse::lex::short;
 use crate::parse::syntax::FlowopSyntax;
 use crate::{
-    Action, Dialect, Files, Fileset, Flowop, Io, OpenHow, PerInstance, RowId, SLOTS, Value,
+    Action, Attribute, Dialect, Files, Fileset, Flowop, Io, OpenHow, PerInstance, RowId, SLOTS,
 };
 
 /// Every attribute that some flowop knows.
@@ -177,12 +177,12 @@ impl Building<'_, '_> {
         self.builder.binder.switch(&self.fields, key, self.scope)
     }
 
-    pub(super) fn number(&mut self, key: &str, default: u64) -> Result<Value, SourceError> {
+    pub(super) fn number(&mut self, key: &str, default: u64) -> Result<Attribute, SourceError> {
         self.builder.binder.number_of(&self.fields, key, self.scope, default)
     }
 
     /// A number that must be given.
-    pub(super) fn value(&mut self, key: &str) -> Result<Value, SourceError> {
+    pub(super) fn value(&mut self, key: &str) -> Result<Attribute, SourceError> {
         self.fields.require(key)?;
         self.number(key, 0)
     }
@@ -217,7 +217,7 @@ impl Building<'_, '_> {
         &mut self,
         fileset: Option<usize>,
         leaves: bool,
-    ) -> Result<Option<Value>, SourceError> {
+    ) -> Result<Option<Attribute>, SourceError> {
         if !self.fields.has("indexed") {
             return Ok(None);
         }
@@ -233,8 +233,8 @@ impl Building<'_, '_> {
         // Upstream divides whole numbers.
         let half = (count.mean() / 2.0).trunc();
         Ok(Some(match index {
-            Value::Random(random) => Value::Random(Arc::new(random.scaled(half))),
-            Value::Constant(n) => Value::Constant((n as f64 * half) as u64),
+            Attribute::Random(random) => Attribute::Random(Arc::new(random.scaled(half))),
+            Attribute::Constant(n) => Attribute::Constant((n as f64 * half) as u64),
             variable => variable,
         }))
     }
@@ -299,7 +299,7 @@ impl Building<'_, '_> {
         }
         let files = self.files(false)?;
         let working_set = match self.posset {
-            Some(max) if !self.fields.has("workingset") => Value::Constant(max),
+            Some(max) if !self.fields.has("workingset") => Attribute::Constant(max),
             _ => self.number("workingset", 0)?,
         };
         Ok(Io {

@@ -28,7 +28,8 @@ use fields::Fields;
 pub use processes::MAX_THREADS;
 
 use crate::{
-    Command, Dialect, Overrides, Personality, RunTime, Setting, SystemStep, Value, WmlError, parse,
+    Assignment, Attribute, Command, Dialect, Overrides, Personality, RunTime, SystemStep, WmlError,
+    parse,
 };
 
 impl Personality {
@@ -83,7 +84,7 @@ impl Personality {
 }
 
 /// The variables as the run records them.
-fn settings(binder: &Binder) -> Vec<Setting> {
+fn settings(binder: &Binder) -> Vec<Assignment> {
     let done = &binder.done;
     let mut names: Vec<&String> = done.order.iter().collect();
     let set: HashSet<&String> = done.order.iter().collect();
@@ -99,7 +100,7 @@ fn settings(binder: &Binder) -> Vec<Setting> {
     };
     names
         .into_iter()
-        .map(|name| Setting {
+        .map(|name| Assignment {
             name: name.clone(),
             value: value(name),
             given: done.given.contains_key(name),
@@ -220,11 +221,11 @@ impl Binder {
         time.map_or(Ok(RunTime::Unsaid), |time| self.seconds(time, place).map(RunTime::Seconds))
     }
 
-    fn seconds(&self, time: Bound, place: &Location) -> Result<Value, SourceError> {
+    fn seconds(&self, time: Bound, place: &Location) -> Result<Attribute, SourceError> {
         match time {
-            Bound::Number(n) => Ok(Value::Constant(n)),
+            Bound::Number(n) => Ok(Attribute::Constant(n)),
             Bound::Random(index) => match self.randoms.get(index) {
-                Some(random) => Ok(Value::Random(random.clone())),
+                Some(random) => Ok(Attribute::Random(random.clone())),
                 None => Err(place.error("expected a number of seconds")),
             },
             other => {

@@ -12,7 +12,7 @@ use super::flowops::{Builder, Inside};
 use super::targets;
 use crate::parse::lex::short;
 use crate::parse::syntax::ThreadSyntax;
-use crate::{Action, Dialect, Fileset, Flowop, Process, Thread, Value};
+use crate::{Action, Attribute, Dialect, Fileset, Flowop, Process, Thread};
 
 const PROCESS: &[&str] = &["name", "instances", "nice"];
 const THREAD: &[&str] = &["name", "instances", "memsize", "useism", "ioprio", "procname"];
@@ -97,7 +97,7 @@ impl Builder<'_> {
         Ok(Process { name, instances, nice, threads, place: fields.place() })
     }
 
-    fn instances(&mut self, fields: &Fields<'_>) -> Result<Value, SourceError> {
+    fn instances(&mut self, fields: &Fields<'_>) -> Result<Attribute, SourceError> {
         let instances = self.binder.number_of(fields, "instances", &Scope::new(), 1)?;
         if instances.is_zero() {
             self.binder.note(&fields.place(), "0 instances: nothing of it runs");

@@ -9,7 +9,7 @@ use super::bind::{Binder, Scope};
 use super::executed::RandomDefinition;
 use super::fields::{Fields, no_locals};
 use crate::parse::lex::short;
-use crate::random::{CUSTOM_KINDS, Custom, Distribution, RandomVariable, Table, TableRow};
+use crate::random::{CUSTOM_KINDS, Custom, RandomShape, RandomTable, RandomVariable, TableRow};
 
 const RANDOM: &[&str] = &["type", "seed", "gamma", "mean", "min", "round", "randsrc", "randtable"];
 const CUSTOM: &[&str] = &["type", "parameters", "min", "max", "round"];
@@ -59,13 +59,13 @@ impl Binder {
                 let table = self.table(&fields)?;
                 // A mean of 0 stands for the table's own.
                 let mean = given.filter(|m| *m != 0.0).unwrap_or(table.mean());
-                (Distribution::Tabular(table), mean)
+                (RandomShape::Tabular(table), mean)
             }
             "uniform" => {
                 let Some(mean) = given else {
                     return Err(fields.place().error("a uniform random variable needs 'mean='"));
                 };
-                (Distribution::Uniform, mean)
+                (RandomShape::Uniform, mean)
             }
             _ if gamma == 0 => {
                 return Err(fields
@@ -73,7 +73,7 @@ impl Binder {
                     .error("'gamma' must be above 0 (it is the shape times 1000)"));
             }
             // Upstream's default mean is the shape.
-            _ => (Distribution::Gamma { shape }, given.unwrap_or(shape)),
+            _ => (RandomShape::Gamma { shape }, given.unwrap_or(shape)),
         };
         if mean < min && (given.is_some() || kind == "tabular") {
             return Err(fields.place().error(format!("the mean, {mean}, is below 'min', {min}")));
@@ -109,7 +109,7 @@ impl Binder {
         })
     }
 
-    fn table(&mut self, fields: &Fields<'_>) -> Result<Table, SourceError> {
+    fn table(&mut self, fields: &Fields<'_>) -> Result<RandomTable, SourceError> {
         let attribute = fields.require("randtable")?;
         let none = Scope::new();
         let mut rows = Vec::with_capacity(attribute.table.len());
@@ -124,7 +124,7 @@ impl Binder {
             }
             rows.push(row);
         }
-        Table::new(&rows).map_err(|total| {
+        RandomTable::new(&rows).map_err(|total| {
             let place = fields.at(&attribute.key.span);
             place.error(format!("the chances of the table sum to {total} %; expected 100"))
         })
@@ -162,7 +162,7 @@ impl Binder {
         Ok(RandomVariable {
             name: definition.name.value.clone(),
             mean: custom.mean().max(min).min(max),
-            distribution: Distribution::Custom(custom),
+            distribution: RandomShape::Custom(custom),
             min,
             max,
             round: self.constant_of(&fields, "round", &none, 0)? as f64,

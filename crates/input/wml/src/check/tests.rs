@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::random::Rng;
 use crate::{
-    Action, Command, Dialect, Overrides, Personality, Quit, RunTime, SystemStep, Value, WmlError,
+    Action, Attribute, Command, Dialect, Overrides, Personality, Quit, RunTime, SystemStep,
+    WmlError,
 };
 use disklab_source::Source;
 
@@ -155,7 +156,7 @@ fn overrides_reach_everything_bound_to_them() {
     assert_eq!(given.filesets[0].entries.fixed(), Some(1024));
     let io = given.processes[0].threads[0].flowops[0].action.io().expect("io");
     assert_eq!((io.size.fixed(), io.files.fileset), (Some(512), Some(0)));
-    let Action::Hog(Value::Random(random)) = &given.processes[0].threads[0].flowops[1].action
+    let Action::Hog(Attribute::Random(random)) = &given.processes[0].threads[0].flowops[1].action
     else {
         panic!()
     };
@@ -167,7 +168,7 @@ fn overrides_reach_everything_bound_to_them() {
     let constant = read_with(&text, &[("dir", "/mnt"), ("r", "7")]).expect("valid");
     assert!(matches!(
         constant.processes[0].threads[0].flowops[1].action,
-        Action::Hog(Value::Constant(7))
+        Action::Hog(Attribute::Constant(7))
     ));
 }
 
@@ -200,7 +201,7 @@ fn commands_keep_their_order() {
     );
     assert_eq!((personality.quit, personality.latency_histogram), (Quit::AllDone, true));
     assert_eq!(personality.dialect, Dialect::V15);
-    assert_eq!(personality.event_rate().and_then(Value::fixed), Some(10));
+    assert_eq!(personality.event_rate().and_then(Attribute::fixed), Some(10));
     let [
         Command::EventRate(_),
         Command::CreateFiles,
@@ -316,7 +317,7 @@ fn the_old_dialect_is_accepted() {
     let flowops = &personality.processes[0].threads[0].flowops;
     let write = flowops[2].action.io().expect("io");
     assert!(write.random && write.working_set.0.fixed() == Some(10 << 20));
-    let Value::Random(io) = &flowops[1].action.io().expect("io").size else { panic!() };
+    let Attribute::Random(io) = &flowops[1].action.io().expect("io").size else { panic!() };
     assert_eq!(io.round, 1024.0);
     let notes = notes(&personality);
     for part in ["filesizegamma", "'cached'", "posset"] {

@@ -14,7 +14,7 @@ pub const HISTOGRAM_BUCKETS: usize = 64;
 
 /// Which Filebench the output looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum OutputFormat {
     /// 1.5 as it stands: latencies with three digits.
     V15,
     /// The tags alpha1 to alpha3 of 1.5: latencies with one or two digits.
@@ -74,7 +74,7 @@ impl Counts {
 
 /// A row of the output.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct OutputRow {
     /// Name of the flowops.
     pub name: String,
     /// What they did.
@@ -92,7 +92,7 @@ pub fn bucket(latency_ns: u64) -> usize {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Output {
     /// Whose format.
-    pub format: Format,
+    pub format: OutputFormat,
     /// With upstream's flaws: counts wrap at 2³¹, and a row without operations
     /// has the largest number as its smallest latency.
     pub strict: bool,

@@ -15,17 +15,18 @@ fn counts() -> Counts {
     }
 }
 
-fn row() -> Row {
-    Row { name: "statfile1".to_owned(), counts: counts(), histogram: None }
+fn row() -> OutputRow {
+    OutputRow { name: "statfile1".to_owned(), counts: counts(), histogram: None }
 }
 
-fn output(format: Format) -> Output {
+fn output(format: OutputFormat) -> Output {
     Output { format, strict: false, seconds: 60.0 }
 }
 
 #[test]
 fn rows_and_summaries_are_written_as_filebench_does() {
-    let (v15, alpha, v149) = (output(Format::V15), output(Format::V15Alpha), output(Format::V149));
+    let (v15, alpha, v149) =
+        (output(OutputFormat::V15), output(OutputFormat::V15Alpha), output(OutputFormat::V149));
     // As printf writes the formats of stats.c.
     assert_eq!(
         v15.row(&row()),
@@ -51,8 +52,8 @@ fn rows_and_summaries_are_written_as_filebench_does() {
 
 #[test]
 fn rows_come_in_reverse_order() {
-    let rows = ["first", "second"].map(|name| Row { name: name.to_owned(), ..row() });
-    let text = output(Format::V15).breakdown(&rows);
+    let rows = ["first", "second"].map(|name| OutputRow { name: name.to_owned(), ..row() });
+    let text = output(OutputFormat::V15).breakdown(&rows);
     let names: Vec<&str> =
         text.lines().map(|line| line.split(' ').next().unwrap_or_default()).collect();
     assert_eq!(names, ["Per-Operation", "second", "first"]);
@@ -62,16 +63,16 @@ fn rows_come_in_reverse_order() {
 fn strict_keeps_the_flaws() {
     let mut row = row();
     row.counts = Counts::default();
-    let strict = Output { strict: true, ..output(Format::V15) };
+    let strict = Output { strict: true, ..output(OutputFormat::V15) };
     assert!(
         strict.row(&row).ends_with("0.000ms/op [18446744073709.551ms - 0.000ms]"),
         "{}",
         strict.row(&row)
     );
-    assert!(output(Format::V15).row(&row).ends_with("[0.000ms - 0.000ms]"));
+    assert!(output(OutputFormat::V15).row(&row).ends_with("[0.000ms - 0.000ms]"));
     row.counts.operations = (1 << 31) + 5;
     assert!(strict.row(&row).contains(" -2147483643ops "));
-    assert!(output(Format::V15).row(&row).contains(" 2147483653ops "));
+    assert!(output(OutputFormat::V15).row(&row).contains(" 2147483653ops "));
 }
 
 #[test]
@@ -80,8 +81,8 @@ fn histograms_follow_their_row() {
     histogram[bucket(1023)] += 1;
     histogram[bucket(1024)] += 2;
     histogram[bucket(0)] += 3;
-    let row = Row { histogram: Some(histogram), ..row() };
-    let text = output(Format::V15).row(&row);
+    let row = OutputRow { histogram: Some(histogram), ..row() };
+    let text = output(OutputFormat::V15).row(&row);
     assert!(text.contains("ms]\t[ 3 0 0 0 0 0 0 0 0 1 2 0 "), "{text}");
     assert_eq!(parse_row(&text).expect("a row").histogram, histogram);
 }
@@ -144,10 +145,10 @@ proptest! {
         bytes in 0_u64..1 << 50, latency_ns in 0_u64..1 << 50, seconds in 0.1_f64..1e5, which in 0..3,
     ) {
         prop_assume!(!name.contains("ops"));
-        let format = [Format::V15, Format::V15Alpha, Format::V149][which as usize];
+        let format = [OutputFormat::V15, OutputFormat::V15Alpha, OutputFormat::V149][which as usize];
         let output = Output { format, strict: false, seconds };
         let counts = Counts { operations, reads, bytes, latency_ns, ..Counts::default() };
-        let row = Row { name: name.clone(), counts, histogram: None };
+        let row = OutputRow { name: name.clone(), counts, histogram: None };
         let read = parse_row(&output.row(&row)).expect("a row");
         prop_assert_eq!(read.name, name);
         prop_assert_eq!(read.operations, operations as i64);
@@ -155,7 +156,7 @@ proptest! {
         let read = parse_summary(&output.summary(&counts, 1.0)).expect("a summary");
         prop_assert_eq!(read.operations, operations as i64);
         prop_assert!((read.reads_per_second - reads as f64 / seconds).abs() <= 0.5001);
-        prop_assert_eq!(read.processor_us.is_some(), format == Format::V149);
+        prop_assert_eq!(read.processor_us.is_some(), format == OutputFormat::V149);
     }
 
     #[test]

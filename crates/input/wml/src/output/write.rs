@@ -1,6 +1,6 @@
 //! Writing rows and summary.
 
-use super::{Counts, Format, Output, Row};
+use super::{Counts, Output, OutputFormat, OutputRow};
 
 /// 2²⁰, upstream's MB.
 const MB: f64 = 1_048_576.0;
@@ -8,7 +8,7 @@ const MB: f64 = 1_048_576.0;
 impl Output {
     /// 'Per-Operation Breakdown' and the rows, in the reverse of the order given,
     /// as upstream prints them: give them as they are defined.
-    pub fn breakdown(&self, rows: &[Row]) -> String {
+    pub fn breakdown(&self, rows: &[OutputRow]) -> String {
         let mut text = "Per-Operation Breakdown".to_owned();
         for row in rows.iter().rev() {
             text.push('\n');
@@ -18,7 +18,7 @@ impl Output {
     }
 
     /// One row.
-    pub fn row(&self, row: &Row) -> String {
+    pub fn row(&self, row: &OutputRow) -> String {
         let counts = &row.counts;
         let start = format!(
             "{:<20} {}ops {:>8.0}ops/s {:>5.1}mb/s",
@@ -29,15 +29,17 @@ impl Output {
         );
         let mean = per(counts.latency_ns, counts.operations) / 1e6;
         let shortest = match (counts.operations, self.strict) {
-            (0, true) if self.format != Format::V149 => u64::MAX,
+            (0, true) if self.format != OutputFormat::V149 => u64::MAX,
             (0, _) => 0,
             _ => counts.shortest_ns,
         };
         let (short, long) = (shortest as f64 / 1e6, counts.longest_ns as f64 / 1e6);
         let mut text = match self.format {
-            Format::V15 => format!("{start} {mean:>8.3}ms/op [{short:.3}ms - {long:>5.3}ms]"),
-            Format::V15Alpha => format!("{start} {mean:>8.1}ms/op [{short:.2}ms - {long:>5.2}ms]"),
-            Format::V149 => format!(
+            OutputFormat::V15 => format!("{start} {mean:>8.3}ms/op [{short:.3}ms - {long:>5.3}ms]"),
+            OutputFormat::V15Alpha => {
+                format!("{start} {mean:>8.1}ms/op [{short:.2}ms - {long:>5.2}ms]")
+            }
+            OutputFormat::V149 => format!(
                 "{start} {mean:>8.1}ms/op {:>8.0}us/op-cpu [{}ms - {}ms]",
                 per(counts.processor_ns, counts.operations) / 1e3,
                 shortest / 1_000_000,
@@ -63,8 +65,8 @@ impl Output {
         let speed = all.bytes as f64 / MB / self.seconds;
         let mean = per(all.latency_ns, all.operations) / 1e6;
         match self.format {
-            Format::V15 | Format::V15Alpha => {
-                let mean = if self.format == Format::V15 {
+            OutputFormat::V15 | OutputFormat::V15Alpha => {
+                let mean = if self.format == OutputFormat::V15 {
                     format!("{mean:>5.3}")
                 } else {
                     format!("{mean:>5.1}")
@@ -74,7 +76,7 @@ impl Output {
                      {reads:.0}/{writes:.0} rd/wr {speed:>5.1}mb/s {mean}ms/op"
                 )
             }
-            Format::V149 => format!(
+            OutputFormat::V149 => format!(
                 "{elapsed:>4.3}: IO Summary: {operations:>5} ops, {each:>5.3} ops/s, \
                  ({reads:.0}/{writes:.0} r/w), {speed:>5.1}mb/s, {:>6.0}us cpu/op, {mean:>5.1}ms latency",
                 per(all.processor_ns, all.operations) / 1e3,

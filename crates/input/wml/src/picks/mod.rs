@@ -11,7 +11,7 @@ mod tests;
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-pub use pool::Pool;
+pub use pool::PickPool;
 
 /// The entries of a fileset, files or empty directories: each exists, does not, or
 /// is in the hands of a thread that is just opening, making, removing or looking at
@@ -19,9 +19,9 @@ pub use pool::Pool;
 #[derive(Debug)]
 pub struct Picks {
     /// Those that exist.
-    pub existing: Pool,
+    pub existing: PickPool,
     /// Those that do not.
-    pub missing: Pool,
+    pub missing: PickPool,
     /// How often each is open.
     open: Box<[AtomicU32]>,
 }
@@ -30,8 +30,8 @@ impl Picks {
     /// `len` entries, of which those exist that `exists` names.
     pub fn new(len: usize, exists: impl Fn(usize) -> bool) -> Self {
         Self {
-            existing: Pool::new(len, &exists),
-            missing: Pool::new(len, |entry| !exists(entry)),
+            existing: PickPool::new(len, &exists),
+            missing: PickPool::new(len, |entry| !exists(entry)),
             open: (0..len).map(|_| AtomicU32::new(0)).collect(),
         }
     }
@@ -58,6 +58,6 @@ impl Picks {
 
     /// Bytes that `len` entries take.
     pub fn memory_for(len: usize) -> usize {
-        2 * Pool::memory_for(len) + 4 * len
+        2 * PickPool::memory_for(len) + 4 * len
     }
 }

@@ -13,13 +13,13 @@ struct Rotor(AtomicUsize);
 /// Entries that can be picked. A thread that has picked one owns it until it is put
 /// back, here or into another pool: Filebench's BUSY. No thread ever waits.
 #[derive(Debug)]
-pub struct Pool {
+pub struct PickPool {
     bits: Bitmap,
     rotor: Rotor,
     len: usize,
 }
 
-impl Pool {
+impl PickPool {
     /// Of the entries 0 to `len` those that `inside` names.
     pub fn new(len: usize, inside: impl Fn(usize) -> bool) -> Self {
         Self { bits: Bitmap::new(len, inside), rotor: Rotor::default(), len }

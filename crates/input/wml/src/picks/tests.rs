@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 
-use super::{Picks, Pool};
+use super::{PickPool, Picks};
 
 /// What Filebench does, as plainly as can be.
 struct Model {
@@ -53,7 +53,7 @@ proptest! {
         share in 0_usize..=4, steps in steps(),
     ) {
         let inside = |i: usize| i % 4 < share;
-        let pool = Pool::new(len, inside);
+        let pool = PickPool::new(len, inside);
         let mut model = Model { inside: (0..len).map(inside).collect(), rotor: 0 };
         let (mut held, mut rotor) = (Vec::new(), 0);
         for step in steps {
@@ -88,7 +88,7 @@ proptest! {
 
 #[test]
 fn an_empty_pool_gives_nothing() {
-    let pool = Pool::new(0, |_| true);
+    let pool = PickPool::new(0, |_| true);
     assert!(pool.is_empty() && pool.pick().is_none() && pool.pick_at(5).is_none());
     assert_eq!(pool.pick_with(&mut 3), None);
     pool.put(0);
@@ -97,7 +97,7 @@ fn an_empty_pool_gives_nothing() {
 
 /// Threads pick, hold and put back; nobody may ever have what another holds.
 fn hammer(len: usize, threads: usize, iterations: usize) {
-    let pool = Pool::new(len, |_| true);
+    let pool = PickPool::new(len, |_| true);
     let held: Vec<AtomicBool> = (0..len).map(|_| AtomicBool::new(false)).collect();
     let (picked, begin) = (AtomicUsize::new(0), Barrier::new(threads));
     std::thread::scope(|scope| {
@@ -146,7 +146,7 @@ fn nothing_is_given_twice_or_lost() {
 fn together_threads_go_round_once() {
     // Each entry is picked and kept: every one must come exactly once.
     let len = 20_000;
-    let pool = Pool::new(len, |_| true);
+    let pool = PickPool::new(len, |_| true);
     let mut all: Vec<usize> = std::thread::scope(|scope| {
         let pick = || std::iter::from_fn(|| pool.pick()).collect::<Vec<_>>();
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(pick)).collect();

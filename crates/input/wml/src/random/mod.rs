@@ -13,6 +13,6 @@ pub use gamma::gamma;
 pub use rand48::Rand48;
 pub(crate) use stream::below;
 pub use stream::{Rng, Uniform, random_offset, upstream_offset};
-pub use table::{Table, TableRow};
+pub use table::{RandomTable, TableRow};
 pub use twister::Twister;
-pub use variable::{Distribution, RandomVariable};
+pub use variable::{RandomShape, RandomVariable};

@@ -15,14 +15,14 @@ pub struct TableRow {
 
 /// A distribution of 100 equally likely ranges.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct RandomTable {
     /// Lower end and width of each percent.
     cells: Vec<(f64, f64)>,
     lowest: f64,
     mean: f64,
 }
 
-impl Table {
+impl RandomTable {
     /// From its rows.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn each_range_is_drawn_as_often_as_it_says() {
-        let table = Table::new(&rows()).expect("100 %");
+        let table = RandomTable::new(&rows()).expect("100 %");
         assert!((table.mean() - 5.5).abs() < 1e-12);
         let mut rng = Rng::stream(5, 0);
         let n = 200_000;
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn its_mean_and_minimum_can_be_moved() {
-        let table = Table::new(&rows()).expect("100 %");
+        let table = RandomTable::new(&rows()).expect("100 %");
         let mut rng = Rng::stream(6, 0);
         let drawn: Vec<f64> = (0..200_000).map(|_| table.draw(&mut rng, 10.0, 100.0)).collect();
         let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
@@ -106,11 +106,11 @@ mod tests {
     fn percentages_must_be_whole() {
         let mut rows = rows();
         rows[1].percent = 79;
-        assert_eq!(Table::new(&rows), Err(99));
+        assert_eq!(RandomTable::new(&rows), Err(99));
         rows[1].percent = u64::MAX;
-        assert_eq!(Table::new(&rows), Err(u64::MAX));
+        assert_eq!(RandomTable::new(&rows), Err(u64::MAX));
         let constant = [TableRow { percent: 100, min: 8.0, max: 8.0 }];
-        let table = Table::new(&constant).expect("100 %");
+        let table = RandomTable::new(&constant).expect("100 %");
         assert_eq!(table.draw(&mut Rng::stream(1, 1), 8.0, 8.0), 8.0);
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Custom, Rand48, Table, Uniform, gamma};
+use super::{Custom, Rand48, RandomTable, Uniform, gamma};
 
 /// How the values of a random variable are spread.
 #[derive(Debug, Clone)]
-pub enum Distribution {
+pub enum RandomShape {
     /// Evenly over [min, 2·mean − min].
     Uniform,
     /// min + Γ with this shape (upstream's `gamma`/1000) and the mean `mean`.
@@ -16,7 +16,7 @@ pub enum Distribution {
         shape: f64,
     },
     /// By a table, moved to `min` and `mean`.
-    Tabular(Table),
+    Tabular(RandomTable),
     /// A `cvar`.
     Custom(Custom),
 }
@@ -27,7 +27,7 @@ pub struct RandomVariable {
     /// Its name without the `$`.
     pub name: String,
     /// How its values are spread.
-    pub distribution: Distribution,
+    pub distribution: RandomShape,
     /// The mean that `mean=` asks for, or that follows from the distribution.
     pub mean: f64,
     /// Lowest value: where the distribution starts, or the clip of a `cvar`.
@@ -66,12 +66,12 @@ impl RandomVariable {
 
     fn spread(&self, rng: &mut impl Uniform, mean: f64) -> f64 {
         let value = match &self.distribution {
-            Distribution::Uniform => rng.unit() * 2.0 * (mean - self.min) + self.min,
-            Distribution::Gamma { shape } => {
+            RandomShape::Uniform => rng.unit() * 2.0 * (mean - self.min) + self.min,
+            RandomShape::Gamma { shape } => {
                 gamma(rng, *shape, (mean - self.min) / shape) + self.min
             }
-            Distribution::Tabular(table) => table.draw(rng, self.min, mean),
-            Distribution::Custom(custom) => {
+            RandomShape::Tabular(table) => table.draw(rng, self.min, mean),
+            RandomShape::Custom(custom) => {
                 // Not `clamp`, which panics where the bounds are no numbers.
                 return self.rounded(custom.draw(rng)).max(self.min).min(self.max);
             }
@@ -82,10 +82,10 @@ impl RandomVariable {
     /// Its distribution, for the record of a run.
     pub fn show(&self) -> String {
         let kind = match &self.distribution {
-            Distribution::Uniform => "uniform".to_owned(),
-            Distribution::Gamma { shape } => format!("gamma of shape {shape}"),
-            Distribution::Tabular(_) => "tabular".to_owned(),
-            Distribution::Custom(custom) => custom.kind().name.to_owned(),
+            RandomShape::Uniform => "uniform".to_owned(),
+            RandomShape::Gamma { shape } => format!("gamma of shape {shape}"),
+            RandomShape::Tabular(_) => "tabular".to_owned(),
+            RandomShape::Custom(custom) => custom.kind().name.to_owned(),
         };
         format!("{kind}, mean {}, min {}", self.mean, self.min)
     }
@@ -125,7 +125,7 @@ mod tests {
     use crate::random::Rng;
     use proptest::prelude::*;
 
-    fn variable(distribution: Distribution, mean: f64, min: f64, round: f64) -> RandomVariable {
+    fn variable(distribution: RandomShape, mean: f64, min: f64, round: f64) -> RandomVariable {
         RandomVariable {
             name: "size".to_owned(),
             distribution,
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn uniform_and_gamma_keep_their_mean_above_their_minimum() {
         let mut rng = Rng::stream(2, 2);
-        for distribution in [Distribution::Uniform, Distribution::Gamma { shape: 1.5 }] {
+        for distribution in [RandomShape::Uniform, RandomShape::Gamma { shape: 1.5 }] {
             let variable = variable(distribution, 10_000.0, 1_000.0, 0.0);
             let mean = mean_of(&variable, &mut rng);
             assert!((mean / 10_000.0 - 1.0).abs() < 0.02, "{mean}");
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn values_are_rounded_to_the_nearest_multiple() {
-        let variable = variable(Distribution::Uniform, 8192.0, 0.0, 1024.0);
+        let variable = variable(RandomShape::Uniform, 8192.0, 0.0, 1024.0);
         let mut rng = Rng::stream(2, 3);
         assert!((0..1000).all(|_| variable.draw(&mut rng) % 1024.0 == 0.0));
         let mean = mean_of(&variable, &mut rng);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn scaled_variables_are_the_same_but_larger() {
-        let one = variable(Distribution::Uniform, 0.5, 0.0, 0.0);
+        let one = variable(RandomShape::Uniform, 0.5, 0.0, 0.0);
         let large = one.scaled(50.0);
         let draw = |v: &RandomVariable| v.draw(&mut Rng::stream(4, 4));
         assert_eq!(draw(&large), draw(&one) * 50.0);
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn with_the_upstream_generator_the_seed_decides() {
-        let one = variable(Distribution::Uniform, 0.5, 0.0, 0.0);
+        let one = variable(RandomShape::Uniform, 0.5, 0.0, 0.0);
         let mut alone = Rand48::new(0);
         let mut compat = Rng::compat();
         for _ in 0..5 {
@@ -191,9 +191,9 @@ mod tests {
         #[test]
         fn no_parameters_panic_or_hang(seed: u64, kind in 0..3, mean: f64, min: f64, round: f64, shape: f64) {
             let distribution = match kind {
-                0 => Distribution::Uniform,
-                1 => Distribution::Gamma { shape },
-                _ => Distribution::Tabular(Table::new(&[super::super::TableRow { percent: 100, min, max: mean }]).expect("100 %")),
+                0 => RandomShape::Uniform,
+                1 => RandomShape::Gamma { shape },
+                _ => RandomShape::Tabular(RandomTable::new(&[super::super::TableRow { percent: 100, min, max: mean }]).expect("100 %")),
             };
             let _ = variable(distribution, mean, min, round).draw(&mut Rng::stream(seed, 0)) as u64;
         }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use disklab_source::Source;
-use disklab_wml::{Action, Command, Dialect, Overrides, Personality, Quit, Value};
+use disklab_wml::{Action, Attribute, Command, Dialect, Overrides, Personality, Quit};
 
 /// A workload's name, a script with its constructs, and its dialect.
 const SCRIPTS: &[(&str, &str, Dialect)] = &[
@@ -359,7 +359,7 @@ fn values_mean_what_they_mean_there() {
     let personality = script("networkfs");
     assert_eq!(personality.filesets[0].entries.fixed(), Some(1000));
     assert_eq!(script("ratelimcopyfiles").quit, Quit::FirstDone);
-    let Value::Random(size) = script("fileserver, varmail").filesets[0].size.clone() else {
+    let Attribute::Random(size) = script("fileserver, varmail").filesets[0].size.clone() else {
         panic!("a random size")
     };
     assert_eq!(size.mean, 131_072.0);
@@ -385,10 +385,10 @@ fn what_is_left_out_has_the_value_it_has_there() {
     // `define file` without a size: parser_gram.y takes 1 KiB.
     assert_eq!(script("singlestreamwrite").filesets[0].size.fixed(), Some(1024));
     // A row of 0 % is never drawn: 92 % of 1 KiB, 8 % around 16 KiB.
-    let Value::Random(size) = script("netsfs of 1.5").filesets[0].size.clone() else {
+    let Attribute::Random(size) = script("netsfs of 1.5").filesets[0].size.clone() else {
         panic!("a random size")
     };
-    assert_eq!(Value::Random(size).mean(), 0.92 * 1024.0 + 0.08 * 16_384.0);
+    assert_eq!(Attribute::Random(size).mean(), 0.92 * 1024.0 + 0.08 * 16_384.0);
     let hogs = script("tpcso");
     assert_eq!(hogs.flowops().iter().filter(|f| f.name == "shadowhog").count(), 2);
     assert_eq!(hogs.rows.iter().filter(|row| *row == "shadowhog").count(), 1);

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use disklab_sample::{Direction, Tool};
 use disklab_source::{Location, Source, SourceError};
 
-use super::Format;
+use super::ImportFormat;
 use super::bonnie_table::table;
 use super::csv_rows::{Row, rows};
 use crate::reading::{Reading, Work, figure, id_of, one_line, step};
 use crate::text::span;
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "bonnie++",
     about: "bonnie++ 1.03 to 2.00: its CSV, or its table where there is none",
     looks_like: |text| {

@@ -12,11 +12,11 @@ use disklab_sample::Direction;
 use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
-use super::Format;
+use super::ImportFormat;
 use crate::reading::{Reading, Work, figure, one_line, step};
 use crate::text::{Line, agree, byte_unit, decimal, lines, quantities, span};
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "dd",
     about: "dd of GNU coreutils (any locale), BusyBox, BSD and macOS",
     looks_like: |text| text.lines().any(|line| numbers(line).is_some()),

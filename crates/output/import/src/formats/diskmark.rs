@@ -12,11 +12,11 @@ use disklab_sample::{Direction, Tool};
 use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
-use super::Format;
+use super::ImportFormat;
 use crate::reading::{Reading, Work, figure, id_of, moments, one_line, step};
 use crate::text::{Line, agree, lines, quantities, span};
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "diskmark",
     about: "CrystalDiskMark 5 to 8 and KDiskMark: their text",
     looks_like: |text| text.lines().any(is_result),

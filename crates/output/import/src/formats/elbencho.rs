@@ -10,12 +10,12 @@ use disklab_sample::{Direction, Tool};
 use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
-use super::Format;
+use super::ImportFormat;
 use super::csv_rows::{Row, rows};
 use crate::reading::{Reading, Work, figure, id_of, moments, one_line, step};
 use crate::text::span;
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "elbencho-csv",
     about: "elbencho: --csvfile",
     looks_like: |text| {

@@ -9,11 +9,11 @@ use disklab_sample::{Direction, Figure};
 use disklab_source::{Source, SourceError};
 use disklab_wml::output::{ParsedRow, ParsedSummary, parse_row, parse_stop, parse_summary};
 
-use super::Format;
+use super::ImportFormat;
 use crate::reading::{Reading, Work, figure, id_of, moments, one_line, step};
 use crate::text::{Line, lines, span};
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "filebench",
     about: "Filebench 1.4.9 and 1.5: its standard output",
     looks_like: |text| {

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use disklab_sample::Direction;
 use disklab_source::{Source, SourceError};
 
-use super::Format;
+use super::ImportFormat;
 use crate::reading::{Reading, Work, figure, one_line, step};
 use crate::text::{Line, agree, lines, quantities, span};
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "hdparm",
     about: "hdparm -t, -T, --direct",
     looks_like: |text| text.lines().any(|line| timing(line).is_some()),

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use disklab_sample::Cpu;
 use disklab_source::{Source, SourceError};
 
-use super::Format;
+use super::ImportFormat;
 use super::time::direction_of;
 use crate::json::{Json, Value, parse};
 use crate::reading::{
     Reading, Repeat, Work, check_count, figure, id_of, nanoseconds, one_line, step,
 };
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "hyperfine-json",
     about: "hyperfine: --export-json",
     looks_like: |text| {

@@ -27,7 +27,7 @@ use crate::reading::Reading;
 
 /// A format: the output of one program.
 #[derive(Debug)]
-pub struct Format {
+pub struct ImportFormat {
     /// Its name on the command line, such as `fio-json`.
     pub name: &'static str,
     /// Which programs and versions write it, in one line.
@@ -38,7 +38,7 @@ pub struct Format {
 
 /// All formats. Where a text looks like several, the first counts: `time` stands last,
 /// because its lines often stand below another program's.
-pub static FORMATS: &[Format] = &[
+pub static FORMATS: &[ImportFormat] = &[
     fio::FORMAT,
     hyperfine::FORMAT,
     phoronix::FORMAT,
@@ -53,12 +53,12 @@ pub static FORMATS: &[Format] = &[
 ];
 
 /// The format with this name.
-pub fn find_format(name: &str) -> Option<&'static Format> {
+pub fn find_format(name: &str) -> Option<&'static ImportFormat> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
 /// The format that a text looks like.
-pub fn detect(text: &str) -> Option<&'static Format> {
+pub fn detect(text: &str) -> Option<&'static ImportFormat> {
     FORMATS.iter().find(|format| (format.looks_like)(text))
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn near(text: &str) -> Option<&'static str> {
     }
 }
 
-impl Format {
+impl ImportFormat {
     /// Reads a text of this format.
     ///
     /// # Errors

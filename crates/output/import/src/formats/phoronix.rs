@@ -12,11 +12,11 @@ use disklab_sample::{Direction, Figure, OperationKind, Tool};
 use disklab_source::{Location, Source, SourceError};
 use roxmltree::{Document, Node};
 
-use super::Format;
+use super::ImportFormat;
 use crate::reading::{Reading, Work, figure, id_of, one_line, step};
 use crate::text::{byte_unit, decimal, span};
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "phoronix",
     about: "Phoronix Test Suite: composite.xml",
     looks_like: |text| {

@@ -11,11 +11,11 @@ use disklab_sample::{Direction, Figure, Tool};
 use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
-use super::Format;
+use super::ImportFormat;
 use crate::reading::{Reading, Work, figure, id_of, one_line, step};
 use crate::text::{Line, agree, lines, quantities, span};
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "sysbench",
     about: "sysbench fileio 0.4, 1.0 and 1.1",
     looks_like: |text| {

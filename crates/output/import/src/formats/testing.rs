@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use disklab_source::{Source, SourceError};
 
-use super::Format;
+use super::ImportFormat;
 use crate::Reading;
 
 fn source(text: &str) -> Arc<Source> {
@@ -12,20 +12,20 @@ fn source(text: &str) -> Arc<Source> {
 }
 
 /// All readings of a text that the format's own detection must know.
-pub(crate) fn readings(format: &Format, text: &str) -> Vec<Reading> {
+pub(crate) fn readings(format: &ImportFormat, text: &str) -> Vec<Reading> {
     assert!((format.looks_like)(text), "{} does not know: {text}", format.name);
     format.read(&source(text)).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// The only reading of a text.
-pub(crate) fn one(format: &Format, text: &str) -> Reading {
+pub(crate) fn one(format: &ImportFormat, text: &str) -> Reading {
     let mut all = readings(format, text);
     assert_eq!(all.len(), 1, "{all:?}");
     all.remove(0)
 }
 
 /// Why a text is refused.
-pub(crate) fn fails(format: &Format, text: &str) -> SourceError {
+pub(crate) fn fails(format: &ImportFormat, text: &str) -> SourceError {
     match format.read(&source(text)) {
         Ok(readings) => panic!("{text} is no error: {readings:?}"),
         Err(error) => error,

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use disklab_sample::Direction;
 use disklab_source::{Source, SourceError};
 
-use super::Format;
+use super::ImportFormat;
 use crate::reading::{Reading, Work, figure, id_of, nanoseconds, one_line, step};
 use crate::text::{Line, decimal, lines, span};
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "time",
     about: "time of bash, ksh and zsh, time -p, GNU time with and without -v",
     looks_like: |text| text.lines().any(|line| elapsed(line).is_some()),

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use disklab_import::{FORMATS, Import, Request, detect};
+use disklab_import::{FORMATS, Import, ImportRequest, detect};
 use disklab_source::Source;
 use disklab_store::Session;
 use proptest::prelude::*;
 
-fn request(files: Vec<PathBuf>) -> Request {
-    Request { files, stack: Some("single/ext4".to_owned()), ..Request::default() }
+fn request(files: Vec<PathBuf>) -> ImportRequest {
+    ImportRequest { files, stack: Some("single/ext4".to_owned()), ..ImportRequest::default() }
 }
 
 fn file(folder: &Path, name: &str, text: &str) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use disklab_import::{Drives, Import, Request};
+use disklab_import::{Drives, Import, ImportRequest};
 use disklab_published::Catalogue;
 use disklab_store::Session;
 use disklab_study::Study;
@@ -40,10 +40,10 @@ fn what_phoronix_read_from_memory_is_reported_where_the_drives_are() {
     let file = folder.path().join("composite.xml");
     std::fs::write(&file, RESULT).expect("a file");
     let of = |drives: Option<&str>, to: &str| {
-        let request = Request {
+        let request = ImportRequest {
             files: vec![file.clone()],
             drives: drives.map(|drives| Drives::parse(drives).expect("valid")),
-            ..Request::default()
+            ..ImportRequest::default()
         };
         analysed(&Import::read(&request).expect("imported"), &folder.path().join(to))
     };
@@ -136,11 +136,11 @@ fn mixed_reads_and_commits_that_no_disk_gives_are_reported() {
         let file = folder.path().join(format!("{name}.json"));
         std::fs::write(&file, fio_report(options, directions)).expect("a file");
         for drives in ["hdd:4", "ssd:4"] {
-            let request = Request {
+            let request = ImportRequest {
                 files: vec![file.clone()],
                 stack: Some("raid5/ext4".to_owned()),
                 drives: Some(Drives::parse(drives).expect("valid")),
-                ..Request::default()
+                ..ImportRequest::default()
             };
             let to = folder.path().join(format!("{name}-{}", &drives[..3]));
             let analysis = analysed(&Import::read(&request).expect("imported"), &to);
@@ -174,10 +174,10 @@ fn zeros_by_dd_are_reported_where_the_stack_is_said_to_compress() {
                   1024+0 records out\n1073741824 bytes (1.1 GB, 1.0 GiB) copied, 0.5 s, 2.1 GB/s\n";
     std::fs::write(&file, output).expect("a file");
     for (stack, expected) in [("raid5/btrfs[compress=zlib]", 1), ("raid5/btrfs", 0)] {
-        let request = Request {
+        let request = ImportRequest {
             files: vec![file.clone()],
             stack: Some(stack.to_owned()),
-            ..Request::default()
+            ..ImportRequest::default()
         };
         let import = Import::read(&request).expect("imported");
         let analysis = analysed(&import, &folder.path().join(expected.to_string()));

@@ -4,7 +4,7 @@
 //! orders subject ÷ baseline. Reproduced and not reproduced differ by the mark's shape, its colour and
 //! its word; rows that are not counted have an open mark.
 
-use disklab_published::{Comparison, JudgedRow, Kind, RowStatus};
+use disklab_published::{Comparison, JudgedRow, RowKind, RowStatus};
 use disklab_units::significant;
 use indexmap::IndexMap;
 use maud::{Markup, html};
@@ -96,7 +96,7 @@ fn line(scale: &Scale, judged: &JudgedRow, quotient: f64) -> Markup {
             }
             span.value {
                 (significant(quotient, 3)) "× "
-                @if judged.row.kind == Kind::Order { small { "(" (published(judged)) ") " } }
+                @if judged.row.kind == RowKind::Order { small { "(" (published(judged)) ") " } }
                 (status(judged))
             }
         }
@@ -169,7 +169,7 @@ fn interval(judged: &JudgedRow) -> Option<(f64, f64)> {
 /// What a row's figures are divided by on the axis.
 pub(super) fn unit(judged: &JudgedRow) -> f64 {
     match judged.row.value {
-        Some(value) if judged.row.kind != Kind::Order => value,
+        Some(value) if judged.row.kind != RowKind::Order => value,
         _ => 1.0,
     }
 }

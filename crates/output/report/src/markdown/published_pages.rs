@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use disklab_published::{Catalogue, Comparison, Finding, JudgedRow, RowStatus};
+use disklab_published::{Catalogue, Comparison, JudgedRow, RowFinding, RowStatus};
 
 use crate::markdown::escape::text as escape;
 use crate::markdown::published::{grouped, ids, rows, summary};
@@ -99,7 +99,7 @@ fn one(
     catalogue: &Catalogue,
     comparison: &Comparison,
     at: usize,
-    finding: &Finding,
+    finding: &RowFinding,
 ) {
     // A pattern may name rows of which an earlier finding speaks.
     let own: Vec<&JudgedRow> = comparison

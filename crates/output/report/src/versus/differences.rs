@@ -12,7 +12,7 @@ use crate::Report;
 
 /// Something that was otherwise in the other run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference {
+pub struct FigureDifference {
     /// What, such as `kernel`.
     pub what: String,
     /// In A.
@@ -75,7 +75,7 @@ const DRIVE_FACTS: [DriveFact; 8] = [
 ];
 
 /// All differences: of the work first.
-pub(super) fn differences(a: &Report, b: &Report, versus: &Versus) -> Vec<Difference> {
+pub(super) fn differences(a: &Report, b: &Report, versus: &Versus) -> Vec<FigureDifference> {
     let mut all = Vec::new();
     for (what, other_work, of) in FACTS {
         add(&mut all, what, (of(a), of(b)), other_work);
@@ -89,12 +89,12 @@ pub(super) fn differences(a: &Report, b: &Report, versus: &Versus) -> Vec<Differ
     all
 }
 
-fn add(all: &mut Vec<Difference>, what: &str, (a, b): (String, String), other_work: bool) {
+fn add(all: &mut Vec<FigureDifference>, what: &str, (a, b): (String, String), other_work: bool) {
     if a == b {
         return;
     }
     let shown = |text: String| if text.is_empty() { UNKNOWN.to_owned() } else { text };
-    all.push(Difference { what: what.to_owned(), a: shown(a), b: shown(b), other_work });
+    all.push(FigureDifference { what: what.to_owned(), a: shown(a), b: shown(b), other_work });
 }
 
 fn number(n: u64) -> String {
@@ -109,7 +109,7 @@ fn kernels(report: &Report) -> String {
 }
 
 /// The bench's settings.
-fn options(all: &mut Vec<Difference>, a: &Report, b: &Report) {
+fn options(all: &mut Vec<FigureDifference>, a: &Report, b: &Report) {
     let options = [a, b].map(|report| BTreeMap::from_iter(report.info.options.listed()));
     let [measured, theirs] = &options;
     let names: BTreeSet<&str> = measured.keys().chain(theirs.keys()).copied().collect();
@@ -132,7 +132,7 @@ fn caches(caches: Caches) -> &'static str {
 }
 
 /// Stacks, workloads and drives whose definition in the study is another.
-fn definitions(all: &mut Vec<Difference>, a: &Report, b: &Report, versus: &Versus) {
+fn definitions(all: &mut Vec<FigureDifference>, a: &Report, b: &Report, versus: &Versus) {
     let mut works: Vec<&str> = Vec::new();
     let mut stacks: Vec<&str> = Vec::new();
     for pair in &versus.pairs {
@@ -177,7 +177,7 @@ fn definitions(all: &mut Vec<Difference>, a: &Report, b: &Report, versus: &Versu
     add(all, "the study's drives", (models(a), models(b)), false);
 }
 
-fn tools(all: &mut Vec<Difference>, a: &Report, b: &Report) {
+fn tools(all: &mut Vec<FigureDifference>, a: &Report, b: &Report) {
     let (of_a, of_b) = (&a.facts.tools, &b.facts.tools);
     if of_a.is_empty() != of_b.is_empty() {
         let some = |of: &[_]| if of.is_empty() { String::new() } else { "recorded".to_owned() };
@@ -196,7 +196,7 @@ fn tools(all: &mut Vec<Difference>, a: &Report, b: &Report) {
 }
 
 /// The drives, by their names; those with the same difference together.
-fn drives(all: &mut Vec<Difference>, a: &Report, b: &Report) {
+fn drives(all: &mut Vec<FigureDifference>, a: &Report, b: &Report) {
     let (of_a, of_b) = (&a.facts.drives, &b.facts.drives);
     if of_a.is_empty() || of_b.is_empty() {
         let some = |of: &[DriveState]| {
@@ -231,7 +231,7 @@ fn drives(all: &mut Vec<Difference>, a: &Report, b: &Report) {
 }
 
 /// Mounts of the stacks that are compared, without the devices.
-fn mounts(all: &mut Vec<Difference>, a: &Report, b: &Report, versus: &Versus) {
+fn mounts(all: &mut Vec<FigureDifference>, a: &Report, b: &Report, versus: &Versus) {
     let of = |report: &Report, stack: &str| {
         let mounts = report.facts.mounts.iter().find(|m| m.stack == stack);
         let lines: BTreeSet<String> = mounts

@@ -48,7 +48,7 @@ fn differences(md: &mut String, runs: &TwoRuns) {
         md.push_str("Nothing that was recorded differs between the two but the figures.\n\n");
         return;
     }
-    let line = |md: &mut String, d: &super::Difference| {
+    let line = |md: &mut String, d: &super::FigureDifference| {
         let work = if d.other_work { "**not the same work**: " } else { "" };
         let (a, b) = (cut(&d.a), cut(&d.b));
         let _ = writeln!(md, "- {work}{}: {} → {}", escape(&d.what), escape(&a), escape(&b));

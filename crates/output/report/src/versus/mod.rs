@@ -13,7 +13,7 @@ use disklab_verdict::{Severity, Side, Terms, Versus, VersusError};
 use crate::Report;
 use crate::view::{bench_label, count};
 
-pub use differences::Difference;
+pub use differences::FigureDifference;
 
 /// Two runs, and what the comparison says.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub struct TwoRuns {
     /// What the terms were.
     pub terms: Terms,
     /// What else differs between the runs than what was measured.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<FigureDifference>,
     /// What the figures say.
     pub versus: Versus,
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use disklab_study::Study;
-use disklab_verdict::{Analysis, Answer, Comparison, Outcome, Point};
+use disklab_verdict::{Analysis, Answer, Comparison, ComparisonOutcome, Point};
 use indexmap::IndexMap;
 
 use crate::quantity::{level, range, ratio};
@@ -175,13 +175,13 @@ pub(crate) fn against_baseline(answer: &Answer, point: &Point) -> String {
 }
 
 /// An outcome's word.
-pub(crate) fn outcome(outcome: Outcome) -> &'static str {
+pub(crate) fn outcome(outcome: ComparisonOutcome) -> &'static str {
     match outcome {
-        Outcome::Better => "better",
-        Outcome::Worse => "worse",
-        Outcome::Level => "level",
-        Outcome::Inconclusive => "inconclusive",
-        Outcome::Once => "once",
+        ComparisonOutcome::Better => "better",
+        ComparisonOutcome::Worse => "worse",
+        ComparisonOutcome::Level => "level",
+        ComparisonOutcome::Inconclusive => "inconclusive",
+        ComparisonOutcome::Once => "once",
     }
 }
 

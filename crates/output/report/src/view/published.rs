@@ -1,6 +1,6 @@
 //! Published and measured results, as text.
 
-use disklab_published::{Comparison, JudgedRow, Kind, RowStatus, Tally};
+use disklab_published::{Comparison, JudgedRow, RowKind, RowStatus, Tally};
 use disklab_units::significant;
 
 use crate::quantity::range;
@@ -25,15 +25,15 @@ pub(crate) fn published(judged: &JudgedRow) -> String {
     let row = &judged.row;
     let Some(value) = row.value else { return "not measurable".to_owned() };
     match row.kind {
-        Kind::Value => format!("{} {}", figure(value), judged.read_unit),
-        Kind::Ratio => match (row.low, row.high) {
+        RowKind::Value => format!("{} {}", figure(value), judged.read_unit),
+        RowKind::Ratio => match (row.low, row.high) {
             (Some(low), Some(high)) => format!("{}× ({})", figure(value), range(low, high)),
             (Some(_), None) => format!("over {}×", figure(value)),
             _ => format!("{}×", figure(value)),
         },
-        Kind::Order if value > 0.0 => "above".to_owned(),
-        Kind::Order if value < 0.0 => "below".to_owned(),
-        Kind::Order => "equal".to_owned(),
+        RowKind::Order if value > 0.0 => "above".to_owned(),
+        RowKind::Order if value < 0.0 => "below".to_owned(),
+        RowKind::Order => "equal".to_owned(),
     }
 }
 
@@ -41,8 +41,8 @@ pub(crate) fn published(judged: &JudgedRow) -> String {
 pub(crate) fn measured(judged: &JudgedRow) -> String {
     let Some(measured) = judged.measured else { return "–".to_owned() };
     let unit = match judged.row.kind {
-        Kind::Value => format!(" {}", judged.read_unit),
-        Kind::Ratio | Kind::Order => "×".to_owned(),
+        RowKind::Value => format!(" {}", judged.read_unit),
+        RowKind::Ratio | RowKind::Order => "×".to_owned(),
     };
     let interval = match measured.interval {
         Some((low, high)) if low == high => "all equal".to_owned(),
@@ -54,7 +54,7 @@ pub(crate) fn measured(judged: &JudgedRow) -> String {
 
 /// Measured ÷ published; a dash for orders, which have no figure to divide by.
 pub(crate) fn quotient(judged: &JudgedRow) -> String {
-    match judged.quotient.filter(|_| judged.row.kind != Kind::Order) {
+    match judged.quotient.filter(|_| judged.row.kind != RowKind::Order) {
         Some(quotient) => figure(quotient),
         None => "–".to_owned(),
     }

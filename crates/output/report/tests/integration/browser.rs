@@ -7,7 +7,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use disklab_exec::{Executor, Invocation, find_program};
-use disklab_report::{Format, TwoRuns, VersusFormat, render};
+use disklab_report::{ReportFormat, TwoRuns, VersusFormat, render};
 use disklab_verdict::Terms;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -170,11 +170,12 @@ fn people_with_disabilities_can_use_it() {
         eprintln!("skipped: needs axe-core");
         return;
     };
-    let page = render(&support::made(3, 4, "lab", 6), Format::Html);
+    let page = render(&support::made(3, 4, "lab", 6), ReportFormat::Html);
     let Some(said) = ask(&page, &[&axe, AXE_RUN], 1280) else { return };
     assert_eq!(said, "[]");
     let fault = "<main><input type='text'>";
-    let page = render(&support::made(1, 1, "lab", 1), Format::Html).replacen("<main>", fault, 1);
+    let page =
+        render(&support::made(1, 1, "lab", 1), ReportFormat::Html).replacen("<main>", fault, 1);
     let said = ask(&page, &[&axe, AXE_RUN], 1280).expect("a browser");
     assert!(said.contains("label: Form elements must have labels"), "{said}");
 }
@@ -193,7 +194,7 @@ fn check(page: &str) {
 
 #[test]
 fn faults_are_seen() {
-    let page = render(&support::made(1, 1, "lab", 1), Format::Html);
+    let page = render(&support::made(1, 1, "lab", 1), ReportFormat::Html);
     let faults = "<main><p style='width: 3000px'>wide</p><a href='#nowhere'>dead</a>\
         <figure style='display: none'>gone</figure><img src='http://127.0.0.1:9/x.png'>";
     let Some(seen) = screenshot(&page.replacen("<main>", faults, 1), 1280) else { return };
@@ -207,12 +208,12 @@ fn faults_are_seen() {
 
 #[test]
 fn a_page_fits_a_telephone_and_a_screen() {
-    check(&render(&support::made(3, 4, "loop", 2), Format::Html));
+    check(&render(&support::made(3, 4, "loop", 2), ReportFormat::Html));
 }
 
 #[test]
 fn tables_sort_by_a_click_and_charts_can_be_saved() {
-    let page = render(&support::made(3, 4, "loop", 6), Format::Html);
+    let page = render(&support::made(3, 4, "loop", 6), ReportFormat::Html);
     let Some(seen) = screenshot(&page, 1280) else { return };
     assert!(seen.sorted.len() > 2 && seen.buttons >= 2, "{seen:?}");
     let number = |text: &String| match text.as_str() {
@@ -255,7 +256,7 @@ addEventListener('load', async () => {
 
 #[test]
 fn saved_charts_are_whole() {
-    let page = render(&support::made(3, 4, "loop", 6), Format::Html);
+    let page = render(&support::made(3, 4, "loop", 6), ReportFormat::Html);
     let Some(said) = ask(&page, &[SAVE], 1280) else { return };
     let expected =
         r#"{"root":"svg","words":true,"buttons":0,"type":"image/png","wide":true,"drawn":true}"#;
@@ -264,12 +265,15 @@ fn saved_charts_are_whole() {
 
 #[test]
 fn so_does_one_without_repeats_in_the_lab() {
-    check(&render(&support::made(2, 2, "lab", 1), Format::Html));
+    check(&render(&support::made(2, 2, "lab", 1), ReportFormat::Html));
 }
 
 #[test]
 fn so_does_one_next_to_what_was_published() {
-    check(&render(&crate::published::published_rows(support::made(2, 2, "lab", 1)), Format::Html));
+    check(&render(
+        &crate::published::published_rows(support::made(2, 2, "lab", 1)),
+        ReportFormat::Html,
+    ));
 }
 
 #[test]
@@ -288,5 +292,5 @@ fn long_names_do_not_widen_it() {
     for group in &mut report.analysis.groups {
         group.key.stack = group.key.stack.replace("ext4", &"ext4[option=value,".repeat(12));
     }
-    check(&render(&report, Format::Html));
+    check(&render(&report, ReportFormat::Html));
 }

@@ -1,6 +1,6 @@
 //! JSON and CSV: complete, and exactly what was stored.
 
-use disklab_report::{Format, render};
+use disklab_report::{ReportFormat, render};
 use serde_json::Value;
 
 use crate::support;
@@ -9,13 +9,13 @@ use crate::support;
 fn csv_of_few_observations() {
     let mut report = support::made(1, 1, "loop", 2);
     report.analysis.groups.truncate(2);
-    insta::assert_snapshot!(render(&report, Format::Csv).replace("\r\n", "\n"));
+    insta::assert_snapshot!(render(&report, ReportFormat::Csv).replace("\r\n", "\n"));
 }
 
 #[test]
 fn csv_has_a_line_per_observation() {
     let report = support::made(3, 2, "loop", 3);
-    let csv = render(&report, Format::Csv);
+    let csv = render(&report, ReportFormat::Csv);
     let observations: usize = report.analysis.groups.iter().map(|g| g.observations.len()).sum();
     assert_eq!(csv.lines().count(), 1 + observations);
     assert!(csv.lines().all(|l| l.split(',').count() == 23));
@@ -24,7 +24,7 @@ fn csv_has_a_line_per_observation() {
 #[test]
 fn json_holds_every_observation_exactly() {
     let report = support::made(2, 2, "loop", 3);
-    let json: Value = serde_json::from_str(&render(&report, Format::Json)).expect("JSON");
+    let json: Value = serde_json::from_str(&render(&report, ReportFormat::Json)).expect("JSON");
     assert_eq!(json["schema"], "disklab-report");
     assert_eq!(json["version"], 1);
     assert_eq!(json["simulated"], false);
@@ -64,7 +64,7 @@ fn json_holds_every_observation_exactly() {
 #[test]
 fn what_a_bar_says_is_what_was_stored() {
     let report = support::made(2, 2, "loop", 3);
-    let html = render(&report, Format::Html);
+    let html = render(&report, ReportFormat::Html);
     let labels: Vec<f64> = html
         .split("class=\"value\">")
         .skip(1)

@@ -1,6 +1,6 @@
 //! From a run's folder to a report.
 
-use disklab_report::{Format, Report, ReportError, render};
+use disklab_report::{Report, ReportError, ReportFormat, render};
 use disklab_sample::{
     Direction, DriveState, DriveTraffic, Environment, Figure, Note, OperationKind, Overhead,
     Sample, Step,
@@ -93,7 +93,7 @@ fn what_drives_write_inside_is_next_to_what_they_were_given() {
     let [media] = report.facts.media.as_slice() else { panic!("{:?}", report.facts.media) };
     assert_eq!((media.stack.as_str(), media.step.as_str()), ("single/xfs", "w"));
     assert_eq!(media.amplification(), Some(1.5));
-    let page = render(&report, Format::Html);
+    let page = render(&report, ReportFormat::Html);
     assert!(page.contains("inside drives") && page.contains("1.50×"));
 }
 
@@ -116,13 +116,13 @@ fn a_run_that_is_still_running_has_a_report() {
     assert_eq!(facts.traces.len(), 2);
     assert!(facts.kernels.contains(&"Linux 6.1".to_owned()));
 
-    let html = render(&report, Format::Html);
+    let html = render(&report, ReportFormat::Html);
     wellformed::check(&html);
     for part in ["200 MB/s", "100 MB/s", "it broke", "1 cell not run yet", "1.25×", "write through"]
     {
         assert!(html.contains(part), "{part}");
     }
-    let csv = render(&report, Format::Csv);
+    let csv = render(&report, ReportFormat::Csv);
     assert_eq!(csv.lines().count(), 5);
     assert!(csv.contains("two,loop,single/ext4,single,ext4,w,w,read,0,200000000,"), "{csv}");
 }

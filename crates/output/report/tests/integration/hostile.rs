@@ -1,6 +1,6 @@
 //! Names and texts that look like markup stay text in every form.
 
-use disklab_report::{Format, Report, render};
+use disklab_report::{Report, ReportFormat, render};
 use disklab_source::is_hidden;
 use proptest::prelude::*;
 
@@ -94,17 +94,17 @@ fn poisoned(nasty: &str) -> Report {
 
 fn check(nasty: &str) {
     let report = poisoned(nasty);
-    wellformed::check(&render(&report, Format::Html));
-    let md = render(&report, Format::Markdown);
+    wellformed::check(&render(&report, ReportFormat::Html));
+    let md = render(&report, ReportFormat::Markdown);
     markdown::check_tables(&md);
-    let json = render(&report, Format::Json);
+    let json = render(&report, ReportFormat::Json);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["run"]["title"], nasty);
-    for format in Format::WORDS.map(|(_, format)| format) {
+    for format in ReportFormat::WORDS.map(|(_, format)| format) {
         let text = render(&report, format).replace("\r\n", "\n");
         assert_eq!(text.chars().find(|c| is_hidden(*c)), None, "{format:?} of {nasty:?}");
     }
-    let csv = render(&report, Format::Csv);
+    let csv = render(&report, ReportFormat::Csv);
     assert_eq!(fields_per_line(&csv), vec![23; report_lines(&report)]);
 }
 
@@ -149,7 +149,7 @@ fn markup_in_names_is_text() {
 
 #[test]
 fn markdown_has_no_live_markup() {
-    let md = render(&poisoned("<script>*x*[y](z)|`"), Format::Markdown);
+    let md = render(&poisoned("<script>*x*[y](z)|`"), ReportFormat::Markdown);
     // Within code spans everything is text; the command is in one.
     let outside = md.lines().filter(|l| !l.starts_with('`') && !l.starts_with("Study"));
     for line in outside {
@@ -162,7 +162,7 @@ fn markdown_has_no_live_markup() {
 fn what_a_terminal_obeys_is_made_visible_in_every_form() {
     let nasty = "a\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}txt\u{200b}\rb";
     check(nasty);
-    let html = render(&poisoned(nasty), Format::Html);
+    let html = render(&poisoned(nasty), ReportFormat::Html);
     assert!(html.contains("\\u{202e}txt"), "not a character is lost");
 }
 

@@ -1,20 +1,20 @@
 //! The page: sound, complete, in the promised order.
 
-use disklab_report::{Format, Report, render};
+use disklab_report::{Report, ReportFormat, render};
 
 use crate::{support, wellformed};
 
 #[test]
 fn the_page_is_sound_and_stands_alone() {
     for (bench, repeats) in [("loop", 3), ("lab", 1)] {
-        wellformed::check(&render(&support::report(bench, repeats), Format::Html));
+        wellformed::check(&render(&support::report(bench, repeats), ReportFormat::Html));
     }
 }
 
 #[test]
 fn its_parts_stand_in_order() {
     let report = support::made(2, 2, "loop", 3);
-    let html = render(&report, Format::Html);
+    let html = render(&report, ReportFormat::Html);
     let mut at = 0;
     for part in [
         "<h1>ext4 or Btrfs",
@@ -52,9 +52,9 @@ fn figures_lead_to_the_raw_outputs_of_their_cells() {
     let cell = report.cells.iter().find(|r| r.cell.workload == "randread-4K").expect("one");
     let (number, stack) = (cell.cell.number, cell.cell.stack.clone());
     let at = report.info.stacks.iter().position(|s| s.id == stack).expect("its stack");
-    assert!(!render(&report, Format::Html).contains("Raw output"), "there is none");
+    assert!(!render(&report, ReportFormat::Html).contains("Raw output"), "there is none");
     report.outputs.insert(number, format!("raw/{number:05}-x"));
-    let html = render(&report, Format::Html);
+    let html = render(&report, ReportFormat::Html);
     let matrix = &html[html.find("<table class=\"matrix").expect("the matrix")..];
     let to_stack = format!("<a class=\"tip\" href=\"#cells-{at}\" data-tip=\"");
     assert!(matrix.contains(&to_stack), "{to_stack}");
@@ -70,18 +70,18 @@ fn figures_lead_to_the_raw_outputs_of_their_cells() {
 fn a_lab_figure_is_labelled_and_a_real_one_is_not() {
     let lab = support::made(1, 1, "lab", 1);
     let real = support::made(1, 1, "loop", 1);
-    for format in [Format::Html, Format::Markdown, Format::Json] {
+    for format in [ReportFormat::Html, ReportFormat::Markdown, ReportFormat::Json] {
         assert!(render(&lab, format).to_lowercase().contains("simulated"), "{format:?}");
     }
-    assert!(render(&lab, Format::Html).contains("<span class=\"badge simulated\">simulated"));
-    assert!(!render(&real, Format::Html).contains(">simulated"));
-    assert!(!render(&real, Format::Markdown).contains("imulated"));
+    assert!(render(&lab, ReportFormat::Html).contains("<span class=\"badge simulated\">simulated"));
+    assert!(!render(&real, ReportFormat::Html).contains(">simulated"));
+    assert!(!render(&real, ReportFormat::Markdown).contains("imulated"));
 }
 
 #[test]
 fn every_figure_has_its_interval_or_the_word_once() {
-    let once = render(&support::made(2, 2, "loop", 1), Format::Html);
-    let thrice = render(&support::made(2, 2, "loop", 3), Format::Html);
+    let once = render(&support::made(2, 2, "loop", 1), ReportFormat::Html);
+    let thrice = render(&support::made(2, 2, "loop", 3), ReportFormat::Html);
     let bars = |html: &str| html.matches("class=\"value\"").count();
     assert_eq!(once.matches("<small>once</small>").count(), bars(&once));
     assert_eq!(thrice.matches("<small>once</small>").count(), 0);
@@ -95,14 +95,14 @@ fn a_run_without_results_has_a_report() {
     report.cells.clear();
     report.sessions.clear();
     report.facts = disklab_report::Facts::default();
-    wellformed::check(&render(&report, Format::Html));
-    assert!(render(&report, Format::Markdown).contains("disklab run"));
-    assert_eq!(render(&report, Format::Csv).lines().count(), 1);
+    wellformed::check(&render(&report, ReportFormat::Html));
+    assert!(render(&report, ReportFormat::Markdown).contains("disklab run"));
+    assert_eq!(render(&report, ReportFormat::Csv).lines().count(), 1);
 }
 
 #[test]
 fn a_name_of_a_file_system_has_one_colour_throughout() {
-    let html = render(&support::made(3, 2, "loop", 3), Format::Html);
+    let html = render(&support::made(3, 2, "loop", 3), ReportFormat::Html);
     let colour = |name: &str| -> Vec<&str> {
         html.match_indices(&format!("<span class=\"name\">{name}<"))
             .chain(html.match_indices(&format!("<span class=\"name\">{name} <")))
@@ -123,7 +123,7 @@ fn a_report_moves_between_threads() {
 
 #[test]
 fn the_answers_come_first_with_space_and_how_sure() {
-    let page = render(&support::made(2, 2, "loop", 6), Format::Html);
+    let page = render(&support::made(2, 2, "loop", 6), ReportFormat::Html);
     let at = page.find("id=\"answers\"").expect("the section");
     assert!(page.find("<h1>").is_some_and(|title| title < at));
     assert!(page.find("id=\"summary\"").is_some_and(|summary| summary > at));
@@ -139,13 +139,13 @@ fn the_answers_come_first_with_space_and_how_sure() {
         assert!(sure.iter().any(|word| card.contains(word)), "{card}");
     }
     // One stack has nothing to be recommended over.
-    let alone = render(&support::made(1, 1, "loop", 6), Format::Html);
+    let alone = render(&support::made(1, 1, "loop", 6), ReportFormat::Html);
     assert!(!alone.contains("id=\"answers\"") && !alone.contains("id=\"purposes\""));
 }
 
 #[test]
 fn stacks_stand_next_to_purposes_in_words_and_not_only_colours() {
-    let page = render(&support::made(2, 2, "loop", 6), Format::Html);
+    let page = render(&support::made(2, 2, "loop", 6), ReportFormat::Html);
     let at = page.find("class=\"matrix ").expect("the table");
     let table = &page[at..page[at..].find("</table>").map_or(page.len(), |end| at + end)];
     let cells: Vec<&str> = table.split("<td class=\"n depth").skip(1).collect();

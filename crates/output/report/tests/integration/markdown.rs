@@ -1,17 +1,17 @@
 //! Markdown: a whole post, and its tables.
 
-use disklab_report::{Format, render};
+use disklab_report::{ReportFormat, render};
 
 use crate::support;
 
 #[test]
 fn a_post() {
-    insta::assert_snapshot!(render(&support::made(2, 2, "loop", 3), Format::Markdown));
+    insta::assert_snapshot!(render(&support::made(2, 2, "loop", 3), ReportFormat::Markdown));
 }
 
 #[test]
 fn a_post_of_a_run_without_repeats() {
-    insta::assert_snapshot!(render(&support::made(2, 1, "lab", 1), Format::Markdown));
+    insta::assert_snapshot!(render(&support::made(2, 1, "lab", 1), ReportFormat::Markdown));
 }
 
 /// Cells of a table's line; '|' in them is escaped.
@@ -43,7 +43,7 @@ pub fn check_tables(md: &str) {
 
 #[test]
 fn tables_are_whole_and_not_too_wide() {
-    let md = render(&support::report("loop", 3), Format::Markdown);
+    let md = render(&support::report("loop", 3), ReportFormat::Markdown);
     check_tables(&md);
     let widest = md.lines().filter(|l| l.starts_with('|')).map(|l| l.chars().count()).max();
     assert!(widest.is_some_and(|w| w <= 170), "{widest:?}");
@@ -56,7 +56,7 @@ fn what_keeps_all_recommendations_away_is_said_once() {
     for (number, stack) in report.info.stacks.iter_mut().enumerate() {
         stack.tolerates = u32::from(number % 2 == 0);
     }
-    let md = render(&report, Format::Markdown);
+    let md = render(&report, ReportFormat::Markdown);
     let at = md.find("## Which one for what?").expect("a section");
     let section = md[at..].split("\n\n").nth(1).expect("what it says");
     assert_eq!(section.matches("measured once").count(), 1, "{section}");

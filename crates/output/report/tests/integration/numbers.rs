@@ -1,6 +1,6 @@
 //! Charts of odd numbers: nothing, one point, zeros, and what is no number.
 
-use disklab_report::{Format, Report, render};
+use disklab_report::{Report, ReportFormat, render};
 use disklab_stats::Interval;
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ fn with(values: &[f64]) -> Report {
 
 /// Whether all coordinates of all drawings are numbers within sensible bounds.
 fn check(report: &Report) {
-    let html = render(report, Format::Html);
+    let html = render(report, ReportFormat::Html);
     wellformed::check(&html);
     let mut drawn = 0;
     for element in wellformed::elements(&html).expect("checked") {
@@ -44,9 +44,9 @@ fn check(report: &Report) {
         }
     }
     assert!(drawn > 0);
-    let md = render(report, Format::Markdown);
+    let md = render(report, ReportFormat::Markdown);
     assert!(!html.contains("NaN") && !md.contains("NaN"));
-    assert!(serde_json::from_str::<serde_json::Value>(&render(report, Format::Json)).is_ok());
+    assert!(serde_json::from_str::<serde_json::Value>(&render(report, ReportFormat::Json)).is_ok());
 }
 
 #[test]

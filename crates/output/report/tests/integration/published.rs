@@ -1,7 +1,7 @@
 //! Published and measured results, in all forms.
 
 use disklab_published::{Catalogue, CellFate, Comparison, MeasuredRun, compare};
-use disklab_report::{Format, Report, published_text, render};
+use disklab_report::{Report, ReportFormat, published_text, render};
 use disklab_source::Source;
 
 use crate::{support, wellformed};
@@ -60,7 +60,7 @@ fn comparison(report: &Report) -> &Comparison {
 #[test]
 fn the_page_draws_and_tells_each_row() {
     let report = published_rows(support::made(2, 3, "lab", 3));
-    let html = render(&report, Format::Html);
+    let html = render(&report, ReportFormat::Html);
     let elements = wellformed::elements(&html).unwrap_or_else(|e| panic!("{e}"));
     let class = |element: &wellformed::Element| {
         element.attributes.iter().find(|(n, _)| n == "class").map(|(_, v)| v.clone())
@@ -81,7 +81,7 @@ fn the_page_draws_and_tells_each_row() {
 
 #[test]
 fn a_page_of_a_study_of_which_nothing_was_published_has_no_such_section() {
-    let html = render(&support::made(2, 2, "lab", 1), Format::Html);
+    let html = render(&support::made(2, 2, "lab", 1), ReportFormat::Html);
     assert!(!html.contains("id=\"published\""));
 }
 
@@ -91,7 +91,7 @@ fn the_post_counts_and_says_why() {
     let tally = comparison(&report).tally;
     assert_eq!((tally.rows, tally.countable, tally.not_run), (6, 4, 1));
     assert_eq!((tally.cpu_bound, tally.without_value), (1, 1));
-    let md = render(&report, Format::Markdown);
+    let md = render(&report, ReportFormat::Markdown);
     for text in [
         "## Published and measured results: synology-2018",
         "6 rows published, 4 counted",
@@ -118,13 +118,13 @@ fn several_studies_are_counted_together() {
 fn programs_read_it() {
     let report = published_rows(support::made(2, 3, "lab", 3));
     let json: serde_json::Value =
-        serde_json::from_str(&render(&report, Format::Json)).expect("JSON");
+        serde_json::from_str(&render(&report, ReportFormat::Json)).expect("JSON");
     let rows = json["published"]["rows"].as_array().expect("rows");
     assert_eq!(rows.len(), 6);
     assert_eq!(rows[1]["finding"]["evidence"], "A drive of 9 MB/s.");
     assert_eq!(rows[5]["status"], "nothing-published");
     assert_eq!(json["published"]["tally"]["countable"], 4);
-    let without = render(&support::made(2, 2, "lab", 1), Format::Json);
+    let without = render(&support::made(2, 2, "lab", 1), ReportFormat::Json);
     let without: serde_json::Value = serde_json::from_str(&without).expect("JSON");
     assert!(without["published"].is_null());
 }

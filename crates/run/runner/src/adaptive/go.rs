@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use disklab_bench::ReadyBench;
-use disklab_campaign::{Outcome, Stop};
+use disklab_campaign::{CampaignOutcome, Stop};
 use disklab_store::{CellRecord, CellState, Run};
 use disklab_study::Cell;
 use disklab_verdict::Analyser;
@@ -12,7 +12,7 @@ use super::blocks::Targets;
 use super::{Known, StopRule, block_seconds, look, next_cells, upper_bound, used_seconds};
 use crate::observer::{CampaignProgress, CellForecast, Observer, UpcomingCells};
 use crate::recorder::{analyser_so_far, run_recorded};
-use crate::{Estimate, Plan, RunnerError};
+use crate::{Plan, RunEstimate, RunnerError};
 
 /// Runs until nothing more is needed or permitted, and keeps what came of it. Returns how
 /// many cells failed.
@@ -29,7 +29,7 @@ pub(crate) fn go(
     let began = Instant::now();
     let records = run.cells().map_err(RunnerError::Record)?;
     let before = used_seconds(&run.sessions().map_err(RunnerError::Record)?, &records);
-    let estimate = Estimate::new(plan);
+    let estimate = RunEstimate::new(plan);
     let forecast = |cell: &Cell| CellForecast {
         workload: cell.workload.clone(),
         seconds: estimate.seconds(cell),
@@ -119,7 +119,7 @@ fn keep(
         Stop::MostBlocks if !is_open && rule.rules.is_some() => Stop::Decided,
         stop => stop,
     };
-    let outcome = Outcome {
+    let outcome = CampaignOutcome {
         goal: rule.goal(),
         stopped,
         cells: records.iter().filter(|r| r.state != CellState::Waiting).count(),

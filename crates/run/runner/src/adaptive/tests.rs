@@ -1,6 +1,6 @@
 //! Whole campaigns on values that are made up, with the run's own order and analysis.
 
-use disklab_campaign::{Goal, Outcome, Rules, Stop};
+use disklab_campaign::{CampaignOutcome, Goal, Rules, Stop};
 use disklab_sample::{Direction, Environment, Figure, OperationKind, Sample, Step};
 use disklab_store::{BenchKind, CellRecord, CellState, RunInfo, RunSettings};
 use disklab_study::{Cell, Study, order};
@@ -165,9 +165,9 @@ impl Machine {
         }
     }
 
-    fn outcome(&self, rules: &Rules, records: &[CellRecord]) -> Outcome {
+    fn outcome(&self, rules: &Rules, records: &[CellRecord]) -> CampaignOutcome {
         let (known, _) = self.look(rules, records);
-        Outcome {
+        CampaignOutcome {
             goal: String::new(),
             stopped: Stop::Decided,
             cells: records.len(),

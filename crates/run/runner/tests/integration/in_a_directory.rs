@@ -6,8 +6,8 @@ use disklab_bench::{BenchError, CellProgress, Phase};
 use disklab_exec::Interrupt;
 use disklab_lab::kernel::KernelError;
 use disklab_runner::{
-    BenchKind, Caller, Estimate, FoundStudy, KernelBuilder, Observer, PlannedRun, ResumeRequest,
-    Resumed, RunOptions, RunnerError, StopOptions, UpcomingCells, resume,
+    BenchKind, Caller, FoundStudy, KernelBuilder, Observer, PlannedRun, ResumeRequest, Resumed,
+    RunEstimate, RunOptions, RunnerError, StopOptions, UpcomingCells, resume,
 };
 use disklab_store::CellState;
 use disklab_study::{Cell, load};
@@ -109,7 +109,7 @@ fn run_is_planned_carried_out_and_resumed() {
     let planned = PlannedRun::new(study(), &options(home.path()), &folder, &caller);
     let checked = planned.and_then(PlannedRun::check).expect("checked");
     assert_eq!(checked.plan.cells.len(), 4);
-    assert!(Estimate::new(&checked.plan).total().seconds > 0.0);
+    assert!(RunEstimate::new(&checked.plan).total().seconds > 0.0);
     assert!(!folder.exists() && !home.path().join("run/run.sqlite").exists());
     let mut open = checked.begin(&folder, false).expect("begun");
     let stop = Some((2, caller.interrupt.clone()));

@@ -10,7 +10,7 @@ use disklab_units::Bytes;
 use crate::reading::Reading;
 use crate::redundancy::{devices, members};
 use crate::udev::{dm, wait_for_node};
-use crate::undo::Mapping;
+use crate::undo::DeviceMapping;
 use crate::{
     Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume, seeded,
 };
@@ -135,7 +135,7 @@ impl Layer for Crypt {
             let name = format!("disklab-{}-{number}", context.tag);
             let uuid = seeded::uuid(context, &format!("crypt {number}"));
             let key = seeded::key(&uuid);
-            context.ledger.enter(Undo::CloseCrypt(Mapping::new(&name, &device, &uuid)))?;
+            context.ledger.enter(Undo::CloseCrypt(DeviceMapping::new(&name, &device, &uuid)))?;
             context.run("crypt", &self.format(&device, &uuid, &key))?;
             context.run("crypt", &self.open(&device, &name, &key))?;
             mapped.push(wait_for_node(context, "crypt", &Path::new("/dev/mapper").join(name))?);

@@ -18,7 +18,7 @@ use disklab_units::Bytes;
 use crate::reading::Reading;
 use crate::redundancy::{devices, members};
 use crate::udev::{dm, wait_for_node};
-use crate::undo::Mapping;
+use crate::undo::DeviceMapping;
 use crate::{
     Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume,
 };
@@ -161,7 +161,7 @@ impl Layer for Integrity {
         let mut mapped = Vec::new();
         for device in devices("integrity", below)? {
             let name = format!("disklab-{}-{}", context.tag, context.ledger.mark());
-            context.ledger.enter(Undo::CloseIntegrity(Mapping::new(&name, &device, "")))?;
+            context.ledger.enter(Undo::CloseIntegrity(DeviceMapping::new(&name, &device, "")))?;
             context.run("integrity", &self.format(&device))?;
             context.run("integrity", &self.open(&device, &name))?;
             mapped.push(wait_for_node(context, "integrity", &Path::new("/dev/mapper").join(name))?);

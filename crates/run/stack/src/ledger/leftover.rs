@@ -46,7 +46,7 @@ impl fmt::Display for LedgerId {
 
 /// What is to become of what a run left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
+pub enum LeftoverDecision {
     /// Remove it, whatever is on or in it.
     Discard,
     /// Leave it where it is, and forget that disklab made it.

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use super::host::{Host, Relation};
 use super::line::{Content, Entry, Line, read_lines};
 use super::trust::{check_directory, open_ledger};
-use super::{Decision, LedgerId, Leftover, LockedFile, Recovery};
+use super::{LedgerId, Leftover, LeftoverDecision, LockedFile, Recovery};
 use crate::undo::{Marks, TeardownContext, end_programs_of};
 use crate::{LedgerElsewhere, LineProblem, Obstacle, StackError, Undecidable, Undo};
 
@@ -57,7 +57,7 @@ pub fn recover(folder: &Path, executor: &Executor) -> Recovery {
 pub fn decide(
     folder: &Path,
     id: &LedgerId,
-    decision: Decision,
+    decision: LeftoverDecision,
     executor: &Executor,
 ) -> Result<Recovery, StackError> {
     let known = ledgers(folder)?;
@@ -74,7 +74,7 @@ pub fn decide(
         return Err(StackError::Undecidable { id: id.to_string(), why: Undecidable::Running });
     };
     let mut recovery = Recovery::default();
-    if decision == Decision::Keep {
+    if decision == LeftoverDecision::Keep {
         ledger.remove()?;
         recovery.done.push(format!("forgot what the run {id} left; it stays where it is"));
         return Ok(recovery);

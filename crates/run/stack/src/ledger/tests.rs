@@ -175,10 +175,11 @@ fn a_ledger_of_another_machine_is_left_alone_and_stops_nobody() {
         assert!(tree.exists());
         // Nor is it discarded from here; its user may say that it is gone.
         let id: LedgerId = "1-0".parse().expect("ID");
-        let discard = decide(folder.path(), &id, Decision::Discard, &Executor::default());
+        let discard = decide(folder.path(), &id, LeftoverDecision::Discard, &Executor::default());
         assert!(matches!(discard, Err(StackError::Undecidable { .. })), "{discard:?}");
         assert!(tree.exists() && path.exists());
-        decide(folder.path(), &id, Decision::Keep, &Executor::default()).expect("forgotten");
+        decide(folder.path(), &id, LeftoverDecision::Keep, &Executor::default())
+            .expect("forgotten");
         assert!(tree.exists() && !path.exists());
     }
 }
@@ -237,7 +238,7 @@ fn a_state_directory_of_others_is_refused_and_nothing_in_it_touched() {
     assert!(done.is_empty() && errors.is_empty(), "it stops nobody: {errors:?}");
     assert!(notes[0].contains("not trusted") && victim.exists(), "{notes:?}");
     let id: LedgerId = "1-0".parse().expect("ID");
-    let discard = decide(&state, &id, Decision::Discard, &Executor::default());
+    let discard = decide(&state, &id, LeftoverDecision::Discard, &Executor::default());
     assert!(matches!(discard, Err(StackError::Untrusted { .. })), "{discard:?}");
     assert!(victim.exists());
 }
@@ -270,9 +271,9 @@ fn what_a_user_put_in_a_tree_or_in_its_place_stays() {
     assert!(tree.join("test").exists());
     // Kept, it is forgotten.
     let id = left[0].id.clone();
-    decide(&state, &id, Decision::Keep, &executor).expect("kept");
+    decide(&state, &id, LeftoverDecision::Keep, &executor).expect("kept");
     assert!(recover(&state, &executor).left.is_empty() && tree.join("test").exists());
-    let again = decide(&state, &id, Decision::Keep, &executor);
+    let again = decide(&state, &id, LeftoverDecision::Keep, &executor);
     assert!(matches!(again, Err(StackError::UnknownLeftover { .. })), "{again:?}");
 }
 
@@ -290,11 +291,11 @@ fn what_the_user_discards_goes() {
     let file = ledgers(&state).remove(0);
     let name = file.file_name().and_then(|name| name.to_str()).expect("name");
     let id = LedgerId::from_file_name(name).expect("ID");
-    let early = decide(&state, &id, Decision::Discard, &executor);
+    let early = decide(&state, &id, LeftoverDecision::Discard, &executor);
     assert!(matches!(early, Err(StackError::Undecidable { .. })), "{early:?}");
     drop(ledger);
     let Recovery { done, errors, .. } =
-        decide(&state, &id, Decision::Discard, &executor).expect("discarded");
+        decide(&state, &id, LeftoverDecision::Discard, &executor).expect("discarded");
     assert!(done.len() == 1 && errors.is_empty(), "{done:?} {errors:?}");
     assert!(!tree.exists() && ledgers(&state).is_empty());
 }

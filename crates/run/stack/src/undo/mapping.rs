@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A mapping onto one device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mapping {
+pub struct DeviceMapping {
     /// Its name below `/dev/mapper`.
     pub name: String,
     /// The device below.
@@ -27,7 +27,7 @@ pub struct Mapping {
     pub incarnation: String,
 }
 
-impl Mapping {
+impl DeviceMapping {
     /// A mapping that is about to be made.
     pub(crate) fn new(name: &str, device: &Path, uuid: &str) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Mapping {
 
 /// Closes a LUKS mapping and removes the header.
 pub(super) fn close_crypt(
-    mapping: &Mapping,
+    mapping: &DeviceMapping,
     context: &mut TeardownContext<'_>,
 ) -> Result<bool, StackError> {
     // As cryptsetup's `dm_prepare_uuid` builds it.
@@ -70,7 +70,7 @@ pub(super) fn close_crypt(
 /// Closes a dm-integrity mapping and removes the superblock. That has no UUID; so it is
 /// removed only while the device's name means what it meant.
 pub(super) fn close_integrity(
-    mapping: &Mapping,
+    mapping: &DeviceMapping,
     context: &mut TeardownContext<'_>,
 ) -> Result<bool, StackError> {
     let dm_uuid = format!("CRYPT-INTEGRITY-{}", mapping.name);
@@ -93,7 +93,7 @@ pub(super) fn close_integrity(
 /// What is not ours on the mapping, while it is open. The content of one that is
 /// closed can be read by nobody who does not have our key or table.
 pub(super) fn obstacles(
-    mapping: &Mapping,
+    mapping: &DeviceMapping,
     marks: &Marks,
     context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
@@ -105,7 +105,7 @@ pub(super) fn obstacles(
 /// Closes what the programs mapped for themselves while they formatted, and were
 /// killed.
 fn close_temporary(
-    mapping: &Mapping,
+    mapping: &DeviceMapping,
     context: &mut TeardownContext<'_>,
 ) -> Result<bool, StackError> {
     let mut done = false;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::{FileIdentity, Mapping, Undo};
+use super::{DeviceMapping, FileIdentity, Undo};
 use crate::udev::kernel_name;
 
 /// All UUIDs, names and labels that the owner of a ledger gave.
@@ -11,7 +11,7 @@ use crate::udev::kernel_name;
 pub(crate) struct Marks {
     marks: HashSet<String>,
     /// dm-integrity has no UUID: its superblock is ours while the device is.
-    integrity: Vec<Mapping>,
+    integrity: Vec<DeviceMapping>,
     /// The files and directories that are entered, and names in them.
     paths: HashSet<PathBuf>,
     names: HashSet<PathBuf>,
@@ -58,8 +58,9 @@ impl Marks {
     /// Whether dm-integrity's superblock on `device` is ours.
     pub(crate) fn has_integrity_on(&self, device: &Path) -> bool {
         let name = kernel_name(device);
-        let same = |mapping: &&Mapping| name.is_some() && kernel_name(&mapping.device) == name;
-        self.integrity.iter().filter(same).any(Mapping::is_same_device)
+        let same =
+            |mapping: &&DeviceMapping| name.is_some() && kernel_name(&mapping.device) == name;
+        self.integrity.iter().filter(same).any(DeviceMapping::is_same_device)
     }
 
     /// Whether the run made something of this path.

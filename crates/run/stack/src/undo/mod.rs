@@ -38,7 +38,7 @@ pub(crate) use queue::instance;
 pub(crate) use users::end_programs_of;
 
 pub use file_identity::FileIdentity;
-pub use mapping::Mapping;
+pub use mapping::DeviceMapping;
 pub use obstacle::Obstacle;
 pub use queue::QueueSetting;
 
@@ -130,9 +130,9 @@ pub enum Undo {
         volumes: Vec<(PathBuf, String)>,
     },
     /// Close a LUKS mapping and remove the header.
-    CloseCrypt(Mapping),
+    CloseCrypt(DeviceMapping),
     /// Close a dm-integrity mapping and remove the superblock.
-    CloseIntegrity(Mapping),
+    CloseIntegrity(DeviceMapping),
     /// Destroy a ZFS pool with all that is in it.
     DestroyPool {
         /// Its name.

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::support::{LOOPS, LoopFixture, can, output, stack};
 use disklab_exec::{Executor, Invocation};
-use disklab_stack::{Decision, Ledger, Made, Need, Obstacle, Recovery, decide, recover};
+use disklab_stack::{Ledger, LeftoverDecision, Made, Need, Obstacle, Recovery, decide, recover};
 use disklab_units::Bytes;
 
 /// The user's own file system.
@@ -92,7 +92,7 @@ impl Fixture {
         let left = self.recover().left;
         let id = &left.first().expect("it was left").id;
         let Recovery { errors, .. } =
-            decide(&self.loops.state, id, Decision::Discard, &self.loops.executor)
+            decide(&self.loops.state, id, LeftoverDecision::Discard, &self.loops.executor)
                 .expect("decided");
         assert!(errors.is_empty(), "{errors:?}");
         self.assert_gone();
@@ -115,7 +115,12 @@ impl Drop for Fixture {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg("-q").arg(&self.user).stderr(Stdio::null()).status();
         for left in self.recover().left {
-            let _ = decide(&self.loops.state, &left.id, Decision::Discard, &Executor::default());
+            let _ = decide(
+                &self.loops.state,
+                &left.id,
+                LeftoverDecision::Discard,
+                &Executor::default(),
+            );
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use disklab_content::{Buffers, Content, Makeup, RECORD_BYTES, Repeats, Share, Spec, measure};
+use disklab_content::{
+    Content, ContentBuffers, Makeup, RECORD_BYTES, Repeats, Share, Spec, measure,
+};
 
 const RECORDS: usize = 3;
 
@@ -55,7 +57,7 @@ fn compressors_save_what_was_asked_for() {
 }
 
 fn makeup(spec: Spec, bytes: u64) -> Makeup {
-    let buffers = Buffers::new(spec, 11).expect("valid");
+    let buffers = ContentBuffers::new(spec, 11).expect("valid");
     measure(buffers, bytes, &[4096, 16384]).expect("endless")
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use super::{Backend, Call, Completion, Operation};
-use crate::pattern::Kind;
+use crate::pattern::RequestKind;
 
 /// `struct iocb` of linux/aio_abi.h, little-endian.
 #[repr(C)]
@@ -108,7 +108,7 @@ impl Backend for Aio {
             .ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
         *block = Block {
             data: u64::from(operation.slot),
-            opcode: if operation.kind == Kind::Read { READ } else { WRITE },
+            opcode: if operation.kind == RequestKind::Read { READ } else { WRITE },
             fd: operation.fd as u32,
             buffer: operation.buffer as u64,
             bytes: u64::from(operation.length),

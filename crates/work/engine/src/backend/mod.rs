@@ -14,12 +14,12 @@ use std::time::Duration;
 pub(crate) use choose::{Chosen, choose};
 pub(crate) use synchronous::Call;
 
-use crate::pattern::Kind;
+use crate::pattern::RequestKind;
 
 /// One I/O as the kernel takes it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operation {
-    pub(crate) kind: Kind,
+    pub(crate) kind: RequestKind,
     pub(crate) fd: RawFd,
     /// Its number within the job, where descriptors are registered.
     pub(crate) file: u32,

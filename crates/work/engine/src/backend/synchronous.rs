@@ -5,7 +5,7 @@ use std::io;
 use disklab_jobfile::Engine;
 
 use super::Operation;
-use crate::pattern::Kind;
+use crate::pattern::RequestKind;
 
 /// By which calls data are moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,18 +50,18 @@ impl Call {
         // the vector lives until its end.
         let result = unsafe {
             match (kind, self) {
-                (Kind::Sync, _) => libc::fsync(fd) as isize,
-                (Kind::DataSync, _) => libc::fdatasync(fd) as isize,
+                (RequestKind::Sync, _) => libc::fsync(fd) as isize,
+                (RequestKind::DataSync, _) => libc::fdatasync(fd) as isize,
                 (_, Self::Seek) if libc::lseek(fd, at, libc::SEEK_SET) < 0 => -1,
-                (Kind::Read, Self::Seek) => libc::read(fd, buffer, bytes),
-                (Kind::Write, Self::Seek) => libc::write(fd, buffer, bytes),
-                (Kind::Read, Self::Positioned) => libc::pread(fd, buffer, bytes, at),
-                (Kind::Write, Self::Positioned) => libc::pwrite(fd, buffer, bytes, at),
-                (Kind::Read, Self::Vector) => libc::preadv(fd, vector, 1, at),
-                (Kind::Write, Self::Vector) => libc::pwritev(fd, vector, 1, at),
-                (Kind::Read, Self::Vector2) => libc::preadv2(fd, vector, 1, at, 0),
-                (Kind::Write, Self::Vector2) => libc::pwritev2(fd, vector, 1, at, 0),
-                (Kind::Read | Kind::Write, Self::Nothing) => bytes as isize,
+                (RequestKind::Read, Self::Seek) => libc::read(fd, buffer, bytes),
+                (RequestKind::Write, Self::Seek) => libc::write(fd, buffer, bytes),
+                (RequestKind::Read, Self::Positioned) => libc::pread(fd, buffer, bytes, at),
+                (RequestKind::Write, Self::Positioned) => libc::pwrite(fd, buffer, bytes, at),
+                (RequestKind::Read, Self::Vector) => libc::preadv(fd, vector, 1, at),
+                (RequestKind::Write, Self::Vector) => libc::pwritev(fd, vector, 1, at),
+                (RequestKind::Read, Self::Vector2) => libc::preadv2(fd, vector, 1, at, 0),
+                (RequestKind::Write, Self::Vector2) => libc::pwritev2(fd, vector, 1, at, 0),
+                (RequestKind::Read | RequestKind::Write, Self::Nothing) => bytes as isize,
             }
         };
         if result < 0 {

@@ -7,7 +7,13 @@ use super::*;
 use crate::memory::Memory;
 use crate::testing::job;
 
-fn operation(kind: Kind, file: &File, memory: &mut Memory, slot: u32, offset: u64) -> Operation {
+fn operation(
+    kind: RequestKind,
+    file: &File,
+    memory: &mut Memory,
+    slot: u32,
+    offset: u64,
+) -> Operation {
     Operation {
         kind,
         fd: file.as_raw_fd(),
@@ -24,7 +30,7 @@ fn carries_data(backend: &mut dyn Backend, file: &File, memory: &mut Memory) {
     let mut ends = Vec::new();
     for slot in 0..4_u32 {
         memory.slot(slot as usize).fill(slot as u8 + 1);
-        let op = operation(Kind::Write, file, memory, slot, u64::from(3 - slot) * 4096);
+        let op = operation(RequestKind::Write, file, memory, slot, u64::from(3 - slot) * 4096);
         backend.queue(&op).expect("room");
     }
     backend.submit().expect("submitted");
@@ -33,11 +39,11 @@ fn carries_data(backend: &mut dyn Backend, file: &File, memory: &mut Memory) {
     }
     assert!(ends.iter().all(|end| end.result == 4096), "{ends:?}");
     ends.clear();
-    for (slot, kind) in [(0, Kind::Sync), (1, Kind::DataSync)] {
+    for (slot, kind) in [(0, RequestKind::Sync), (1, RequestKind::DataSync)] {
         backend.queue(&operation(kind, file, memory, slot, 0)).expect("room");
     }
     for slot in 4..8 {
-        let op = operation(Kind::Read, file, memory, slot, u64::from(slot - 4) * 4096);
+        let op = operation(RequestKind::Read, file, memory, slot, u64::from(slot - 4) * 4096);
         backend.queue(&op).expect("room");
     }
     // Nothing was submitted: reaping does.
@@ -53,7 +59,7 @@ fn carries_data(backend: &mut dyn Backend, file: &File, memory: &mut Memory) {
     ends.clear();
     backend.reap(1, 8, Some(Duration::from_millis(1)), &mut ends).expect("nothing to wait for");
     assert_eq!(ends, []);
-    let mut wrong = operation(Kind::Read, file, memory, 5, 0);
+    let mut wrong = operation(RequestKind::Read, file, memory, 5, 0);
     (wrong.fd, wrong.file) = (-1, 99);
     backend.queue(&wrong).expect("room");
     backend.submit().expect("what is wrong with one is told at its end");
@@ -80,7 +86,7 @@ fn aio_waits_for_a_flush_itself() {
         return;
     };
     // Old kernels take no flush by io_submit: it has ended before anything is submitted.
-    context.queue(&operation(Kind::Sync, &file, &mut memory, 1, 0)).expect("room");
+    context.queue(&operation(RequestKind::Sync, &file, &mut memory, 1, 0)).expect("room");
     assert!(context.ended() == [Completion { slot: 1, result: 0 }]);
 }
 
@@ -111,11 +117,11 @@ fn calls() {
     let mut memory = Memory::new(2, 4096).expect("memory");
     for (byte, call) in (1..).zip([Call::Seek, Call::Positioned, Call::Vector, Call::Vector2]) {
         memory.slot(0).fill(byte);
-        let write = operation(Kind::Write, &file, &mut memory, 0, 8192);
+        let write = operation(RequestKind::Write, &file, &mut memory, 0, 8192);
         assert_eq!(call.perform(&write), 4096);
-        assert_eq!(call.perform(&Operation { kind: Kind::Sync, ..write }), 0);
-        assert_eq!(call.perform(&Operation { kind: Kind::DataSync, ..write }), 0);
-        let read = operation(Kind::Read, &file, &mut memory, 1, 8192);
+        assert_eq!(call.perform(&Operation { kind: RequestKind::Sync, ..write }), 0);
+        assert_eq!(call.perform(&Operation { kind: RequestKind::DataSync, ..write }), 0);
+        let read = operation(RequestKind::Read, &file, &mut memory, 1, 8192);
         assert_eq!(call.perform(&read), 4096);
         assert!(memory.slot(1).iter().all(|b| *b == byte));
         assert_eq!(call.perform(&Operation { fd: -1, ..read }), -i64::from(libc::EBADF));

@@ -9,7 +9,7 @@ use io_uring::{IoUring, opcode, squeue};
 
 use super::{Backend, Completion, Operation};
 use crate::memory::Memory;
-use crate::pattern::Kind;
+use crate::pattern::RequestKind;
 
 /// More buffers than this are not registered: each is pinned page by page, and
 /// the kernel takes at most 16384 (IORING_MAX_REG_BUFFERS).
@@ -75,20 +75,24 @@ impl Uring {
         let index = slot as u16;
         let fixed = self.buffers_registered;
         match kind {
-            Kind::Read if fixed => on_file!(|f| opcode::ReadFixed::new(f, buffer, length, index)
-                .offset(offset)
-                .build()),
-            Kind::Write if fixed => on_file!(|f| opcode::WriteFixed::new(f, buffer, length, index)
-                .offset(offset)
-                .build()),
-            Kind::Read => {
+            RequestKind::Read if fixed => {
+                on_file!(|f| opcode::ReadFixed::new(f, buffer, length, index)
+                    .offset(offset)
+                    .build())
+            }
+            RequestKind::Write if fixed => {
+                on_file!(|f| opcode::WriteFixed::new(f, buffer, length, index)
+                    .offset(offset)
+                    .build())
+            }
+            RequestKind::Read => {
                 on_file!(|f| opcode::Read::new(f, buffer, length).offset(offset).build())
             }
-            Kind::Write => {
+            RequestKind::Write => {
                 on_file!(|f| opcode::Write::new(f, buffer, length).offset(offset).build())
             }
-            Kind::Sync => on_file!(|f| opcode::Fsync::new(f).build()),
-            Kind::DataSync => {
+            RequestKind::Sync => on_file!(|f| opcode::Fsync::new(f).build()),
+            RequestKind::DataSync => {
                 on_file!(|f| opcode::Fsync::new(f).flags(FsyncFlags::DATASYNC).build())
             }
         }

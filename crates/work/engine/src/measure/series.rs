@@ -30,7 +30,7 @@ impl Cell {
 
 /// Counts per interval; read and write lists are equally long.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Series {
+pub struct SeriesCells {
     /// Length of an interval in nanoseconds; 0 where nothing was counted.
     pub interval_ns: u64,
     /// Reads.
@@ -39,7 +39,7 @@ pub struct Series {
     pub write: Vec<Cell>,
 }
 
-impl Series {
+impl SeriesCells {
     /// One direction's list.
     pub fn of(&self, direction: Direction) -> &[Cell] {
         if direction == Direction::Read { &self.read } else { &self.write }
@@ -91,10 +91,10 @@ impl Series {
     }
 }
 
-/// Fills a [`Series`] without allocating.
+/// Fills a [`SeriesCells`] without allocating.
 #[derive(Debug)]
 pub(crate) struct Counter {
-    series: Series,
+    series: SeriesCells,
     /// When the first interval began.
     began_ns: u64,
     /// When the current interval ends.
@@ -108,7 +108,7 @@ impl Counter {
     pub(crate) fn new(began_ns: u64) -> Self {
         let list = || vec![Cell::default(); MOST];
         Self {
-            series: Series { interval_ns: FINEST_NS, read: list(), write: list() },
+            series: SeriesCells { interval_ns: FINEST_NS, read: list(), write: list() },
             began_ns,
             ends_ns: began_ns + FINEST_NS,
             at: 0,
@@ -154,7 +154,7 @@ impl Counter {
     }
 
     /// What was counted until a time of the clock.
-    pub(crate) fn finish(mut self, now_ns: u64) -> Series {
+    pub(crate) fn finish(mut self, now_ns: u64) -> SeriesCells {
         if now_ns >= self.ends_ns {
             self.advance(now_ns);
         }

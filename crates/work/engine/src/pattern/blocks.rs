@@ -1,6 +1,6 @@
 //! How long the next I/O is.
 
-use disklab_jobfile::{BlockSizes, Blocks, Direction};
+use disklab_jobfile::{BlockSizes, Blocks, IoDirection};
 
 use super::side;
 use crate::random::Random;
@@ -21,7 +21,7 @@ impl Lengths {
     ///
     /// As in fio (get_next_buflen in io_u.c), a length that does not fit is drawn
     /// again, so the last blocks of a file are shorter, not fewer.
-    pub(super) fn draw(&mut self, direction: Direction, random: bool, room: u64) -> Option<u64> {
+    pub(super) fn draw(&mut self, direction: IoDirection, random: bool, room: u64) -> Option<u64> {
         let sizes = self.blocks.of(direction, random);
         if let BlockSizes::Fixed(bytes) = sizes {
             return (*bytes <= room).then_some(*bytes);
@@ -64,7 +64,7 @@ impl Lengths {
 
 #[cfg(test)]
 mod tests {
-    use disklab_jobfile::{PerDirection, Share};
+    use disklab_jobfile::{BlockShare, PerDirection};
     use proptest::prelude::*;
 
     use super::*;
@@ -81,10 +81,10 @@ mod tests {
 
     #[test]
     fn a_split_has_its_shares() {
-        let share = |bytes, percent| Share { bytes, percent };
+        let share = |bytes, percent| BlockShare { bytes, percent };
         let split = BlockSizes::Split(vec![share(4096, 60), share(512, 0), share(65536, 40)]);
         let mut lengths = lengths(split, false);
-        let drawn = |l: &mut Lengths, room| l.draw(Direction::Write, true, room);
+        let drawn = |l: &mut Lengths, room| l.draw(IoDirection::Write, true, room);
         let large = (0..10_000).filter(|_| drawn(&mut lengths, 1 << 20) == Some(65536)).count();
         assert!((3800..4200).contains(&large), "{large}");
         assert!((0..100).all(|_| drawn(&mut lengths, 8192) == Some(4096)));
@@ -100,9 +100,9 @@ mod tests {
             unaligned: false,
         };
         let mut lengths = Lengths::new(&blocks, 1);
-        assert_eq!(lengths.draw(Direction::Write, false, 1 << 20), Some(4096));
-        assert_eq!(lengths.draw(Direction::Read, true, 1 << 20), Some(512));
-        assert_eq!(lengths.draw(Direction::Read, false, 4095), None);
+        assert_eq!(lengths.draw(IoDirection::Write, false, 1 << 20), Some(4096));
+        assert_eq!(lengths.draw(IoDirection::Read, true, 1 << 20), Some(512));
+        assert_eq!(lengths.draw(IoDirection::Read, false, 4095), None);
     }
 
     proptest! {
@@ -110,7 +110,7 @@ mod tests {
         fn ranges_are_kept(min in 1_u64..5000, more in 0_u64..100_000, room in 1_u64..200_000,
                            unaligned: bool) {
             let mut lengths = lengths(BlockSizes::Range { min, max: min + more }, unaligned);
-            match lengths.draw(Direction::Read, false, room) {
+            match lengths.draw(IoDirection::Read, false, room) {
                 Some(n) => {
                     prop_assert!(n >= min && n <= room && n <= min + more);
                     prop_assert!(unaligned || n % min == 0);

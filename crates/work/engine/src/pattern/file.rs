@@ -1,6 +1,6 @@
 //! Where in a file the next I/O lies.
 
-use disklab_jobfile::{Direction, Distribution, Extent, Job, RandomMap};
+use disklab_jobfile::{Distribution, Extent, IoDirection, Job, RandomMap};
 
 use super::distribution::Draw;
 use super::map::Map;
@@ -147,7 +147,7 @@ impl Position {
 
     /// The next sequential offset: get_next_seq_offset in fio's io_u.c, with its
     /// ways to wrap.
-    pub(super) fn sequential(&mut self, direction: Direction, rules: &Rules) -> Option<u64> {
+    pub(super) fn sequential(&mut self, direction: IoDirection, rules: &Rules) -> Option<u64> {
         let position = &mut self.position[side(direction)];
         if rules.wraps && *position >= self.start + self.length {
             *position = self.start;
@@ -172,14 +172,14 @@ impl Position {
     }
 
     /// The offset of the I/O before, or the start.
-    pub(super) fn repeated(&self, direction: Direction) -> Option<u64> {
+    pub(super) fn repeated(&self, direction: IoDirection) -> Option<u64> {
         self.absolute(self.last[side(direction)].map_or(0, |last| last - self.start))
     }
 
     /// The next random offset; none where all blocks were visited.
     pub(super) fn random(
         &mut self,
-        direction: Direction,
+        direction: IoDirection,
         rules: &Rules,
         random: &mut Random,
     ) -> Option<u64> {
@@ -222,7 +222,7 @@ impl Position {
     /// a random one would meet what was visited; none where too few are left.
     pub(super) fn take(
         &mut self,
-        direction: Direction,
+        direction: IoDirection,
         offset: u64,
         length: u64,
         random: bool,

@@ -1,6 +1,6 @@
 //! Whether the next I/O reads or writes.
 
-use disklab_jobfile::{Access, Direction};
+use disklab_jobfile::{Access, IoDirection};
 
 use super::side;
 use crate::random::Random;
@@ -12,7 +12,7 @@ use crate::random::Random;
 pub(super) struct Mix {
     access: Access,
     read_percent: u32,
-    current: Direction,
+    current: IoDirection,
     /// I/Os that the current direction must have had before a new one is drawn.
     until: u64,
     issued: [u64; 2],
@@ -24,7 +24,7 @@ impl Mix {
         Self {
             access,
             read_percent: u32::from(read_percent.min(100)),
-            current: if access.reads { Direction::Read } else { Direction::Write },
+            current: if access.reads { IoDirection::Read } else { IoDirection::Write },
             until: 0,
             issued: [0, 0],
             random: Random::new(seed, 10),
@@ -33,20 +33,20 @@ impl Mix {
 
     /// The direction of the next I/O. `due` may choose the other where this one
     /// has to wait for its rate.
-    pub(super) fn draw(&mut self, due: impl FnOnce(Direction) -> Direction) -> Direction {
+    pub(super) fn draw(&mut self, due: impl FnOnce(IoDirection) -> IoDirection) -> IoDirection {
         if !(self.access.reads && self.access.writes) {
             return self.current;
         }
         if self.issued[side(self.current)] >= self.until {
             let drawn = if self.random.percent(self.read_percent) {
-                Direction::Read
+                IoDirection::Read
             } else {
-                Direction::Write
+                IoDirection::Write
             };
             if drawn != self.current {
                 let share = match drawn {
-                    Direction::Read => self.read_percent,
-                    Direction::Write => 100 - self.read_percent,
+                    IoDirection::Read => self.read_percent,
+                    IoDirection::Write => 100 - self.read_percent,
                 };
                 self.until = self.issued[side(self.current)] * u64::from(share) / 100;
             }
@@ -57,7 +57,7 @@ impl Mix {
     }
 
     /// Counts an I/O.
-    pub(super) fn issued(&mut self, direction: Direction) {
+    pub(super) fn issued(&mut self, direction: IoDirection) {
         self.issued[side(direction)] += 1;
     }
 
@@ -85,7 +85,7 @@ mod tests {
             for _ in 0..50_000 {
                 let direction = mix.draw(|d| d);
                 mix.issued(direction);
-                reads += u32::from(direction == Direction::Read);
+                reads += u32::from(direction == IoDirection::Read);
             }
             let share = f64::from(reads) / 500.0;
             assert!((share - f64::from(percent)).abs() < 1.5, "{percent}: {share}");
@@ -97,8 +97,8 @@ mod tests {
     fn one_direction_is_never_left() {
         let access = Access { reads: false, writes: true, random: true };
         let mut mix = Mix::new(access, 0, 3);
-        assert!((0..100).all(|_| mix.draw(|_| Direction::Read) == Direction::Write));
-        mix.issued(Direction::Write);
+        assert!((0..100).all(|_| mix.draw(|_| IoDirection::Read) == IoDirection::Write));
+        mix.issued(IoDirection::Write);
         assert_eq!((mix.writes(), mix.is_mixed()), (1, false));
     }
 }

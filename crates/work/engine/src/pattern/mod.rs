@@ -12,11 +12,11 @@ mod sequence;
 
 pub(crate) use sequence::{Next, Sequence};
 
-use disklab_jobfile::Direction;
+use disklab_jobfile::IoDirection;
 
 /// What is asked of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RequestKind {
     /// Read.
     Read,
     /// Write.
@@ -27,27 +27,27 @@ pub enum Kind {
     DataSync,
 }
 
-impl Kind {
+impl RequestKind {
     /// Whether data move.
     pub fn moves_data(self) -> bool {
         matches!(self, Self::Read | Self::Write)
     }
 }
 
-impl From<Direction> for Kind {
-    fn from(direction: Direction) -> Self {
+impl From<IoDirection> for RequestKind {
+    fn from(direction: IoDirection) -> Self {
         match direction {
-            Direction::Read => Self::Read,
-            Direction::Write => Self::Write,
+            IoDirection::Read => Self::Read,
+            IoDirection::Write => Self::Write,
         }
     }
 }
 
 /// One I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
+pub struct IoRequest {
     /// What it does.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// The number of the file within its clone, from 0.
     pub file: u32,
     /// The first byte in the file.
@@ -57,8 +57,8 @@ pub struct Request {
 }
 
 /// 0 for reads, 1 for writes.
-pub(crate) fn side(direction: Direction) -> usize {
-    usize::from(direction == Direction::Write)
+pub(crate) fn side(direction: IoDirection) -> usize {
+    usize::from(direction == IoDirection::Write)
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
 //! The I/Os of one clone of a job, one after another.
 
-use disklab_jobfile::{Direction, Extent, Job, Sequence as Modifier, Sequencer};
+use disklab_jobfile::{Extent, IoDirection, Job, Sequence as Modifier, Sequencer};
 
 use super::blocks::Lengths;
 use super::file::{Position, Rules};
 use super::mix::Mix;
 use super::order::Files;
-use super::{Kind, Request, side};
+use super::{IoRequest, RequestKind, side};
 use crate::random::{Random, mix};
 
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// An I/O.
-    Request(Request),
+    Io(IoRequest),
     /// All files are done, but `io_size` asks for more: they begin again.
     PassDone,
     /// A loop is done. The next call begins another one.
@@ -124,7 +124,7 @@ impl Sequence {
     /// What comes next. `due` may choose the other direction of a mixed job,
     /// where the one drawn has to wait for its rate.
     #[inline]
-    pub(crate) fn next(&mut self, due: impl FnOnce(Direction) -> Direction) -> Next {
+    pub(crate) fn next(&mut self, due: impl FnOnce(IoDirection) -> IoDirection) -> Next {
         if self.done + self.in_pass >= self.limit && !self.rules.revisits {
             return self.end();
         }
@@ -132,7 +132,7 @@ impl Sequence {
             && let Some(file) = self.files.next()
         {
             self.flushed = true;
-            return Next::Request(Request { kind, file, offset: 0, length: 0 });
+            return Next::Io(IoRequest { kind, file, offset: 0, length: 0 });
         }
         self.flushed = false;
         let direction = self.mix.draw(due);
@@ -145,7 +145,7 @@ impl Sequence {
                 self.issued += 1;
                 self.in_pass += length;
                 let length = u32::try_from(length).unwrap_or(u32::MAX);
-                return Next::Request(Request { kind: direction.into(), file, offset, length });
+                return Next::Io(IoRequest { kind: direction.into(), file, offset, length });
             }
             self.files.finish(file);
         }
@@ -169,13 +169,13 @@ impl Sequence {
 
     /// A flush, where it is time for one. As in fio (get_rw_ddir), it goes to the
     /// file whose turn it is, not to the one written last.
-    fn flush(&self) -> Option<Kind> {
+    fn flush(&self) -> Option<RequestKind> {
         let writes = self.mix.writes();
         let due = |every: u64| every > 0 && writes > 0 && writes.is_multiple_of(every);
         match () {
             () if self.flushed => None,
-            () if due(self.fsync) => Some(Kind::Sync),
-            () if due(self.fdatasync) => Some(Kind::DataSync),
+            () if due(self.fsync) => Some(RequestKind::Sync),
+            () if due(self.fdatasync) => Some(RequestKind::DataSync),
             () => None,
         }
     }
@@ -196,7 +196,7 @@ impl Sequence {
         Next::Done
     }
 
-    fn in_file(&mut self, file: u32, direction: Direction) -> Option<(u64, u64)> {
+    fn in_file(&mut self, file: u32, direction: IoDirection) -> Option<(u64, u64)> {
         let place = self.places.get_mut(file as usize)?;
         let drawn = &mut self.random;
         // A drawn place can turn out to be visited for the most part.

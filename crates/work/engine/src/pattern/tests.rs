@@ -6,7 +6,7 @@ use disklab_jobfile::{Job, Policy, parse};
 use disklab_source::Source;
 use proptest::prelude::*;
 
-use super::{Kind, Next, Request, Sequence};
+use super::{IoRequest, Next, RequestKind, Sequence};
 
 /// The job of these options, if it is one.
 fn job(options: &str) -> Option<Job> {
@@ -16,14 +16,14 @@ fn job(options: &str) -> Option<Job> {
 }
 
 /// The I/Os of one loop, at most 100 000.
-fn one_loop(job: &Job, seed: u64) -> Vec<Request> {
+fn one_loop(job: &Job, seed: u64) -> Vec<IoRequest> {
     let files: Vec<_> =
         job.files.of(0, 1).iter().map(|file| (file.extent, file.extent.end())).collect();
     let mut sequence = Sequence::new(job, &files, seed);
     let mut requests = Vec::new();
     for _ in 0..100_000 {
         match sequence.next(|direction| direction) {
-            Next::Request(request) => requests.push(request),
+            Next::Io(request) => requests.push(request),
             Next::PassDone => {}
             Next::Done => return requests,
         }
@@ -105,7 +105,7 @@ proptest! {
             prop_assert!(request.offset + length <= extent.end(), "{options}");
             prop_assert!(length >= job.blocks.min() && length <= job.blocks.max(), "{options}");
             let access = job.pattern.access;
-            let reads = request.kind == Kind::Read;
+            let reads = request.kind == RequestKind::Read;
             let allowed = (reads && access.reads) || (!reads && access.writes);
             prop_assert!(allowed, "{options}");
             bytes += length;
@@ -153,7 +153,7 @@ fn io_size_begins_again_in_another_order() {
     assert_eq!(requests.len(), 128);
     let (first, second) = requests.split_at(64);
     assert_ne!(first, second);
-    let sorted = |list: &[Request]| {
+    let sorted = |list: &[IoRequest]| {
         let mut offsets: Vec<u64> = list.iter().map(|r| r.offset).collect();
         offsets.sort_unstable();
         offsets
@@ -170,10 +170,13 @@ fn each_direction_has_places_of_its_own_length() {
         let mut seen = std::collections::BTreeSet::new();
         let mut bytes = 0;
         for request in &requests {
-            let length = if request.kind == Kind::Read { 4096 } else { 16384 };
+            let length = if request.kind == RequestKind::Read { 4096 } else { 16384 };
             assert_eq!((u64::from(request.length), request.offset % length), (length, 0));
             assert!(request.offset + length <= 4 << 20);
-            assert!(seen.insert((request.kind == Kind::Read, request.offset)), "{request:?} again");
+            assert!(
+                seen.insert((request.kind == RequestKind::Read, request.offset)),
+                "{request:?} again"
+            );
             bytes += length;
         }
         shares += bytes as f64 / f64::from(4 << 20) / 40.0;

@@ -2,7 +2,7 @@
 
 use disklab_sample::Direction;
 
-use crate::measure::{Cell, Series};
+use crate::measure::{Cell, SeriesCells};
 
 /// Smallest, largest, mean and deviation of what intervals of equal length had.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -23,7 +23,7 @@ impl Spread {
     /// Of something per second, in intervals of at least `window_ns`. The last
     /// interval is left out, since it is cut off, unless it is the only one.
     pub(super) fn of(
-        series: &Series,
+        series: &SeriesCells,
         direction: Direction,
         window_ns: u64,
         elapsed_ns: u64,
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn whole_intervals_count() {
         let cell = |bytes| Cell { operations: 1, bytes, latency_ns: 1 };
-        let series = Series {
+        let series = SeriesCells {
             interval_ns: 500_000_000,
             read: vec![cell(100), cell(300), cell(7)],
             write: vec![Cell::default(); 3],
@@ -70,6 +70,9 @@ mod tests {
         assert!((fine.deviation - 282.8427).abs() < 1e-3);
         assert_eq!(spread(1_000_000_000).mean, 400.0);
         assert!((spread(9_000_000_000).mean - 370.0).abs() < 1e-9);
-        assert_eq!(Spread::of(&Series::default(), Direction::Read, 1, 1, |c| c.bytes).samples, 0);
+        assert_eq!(
+            Spread::of(&SeriesCells::default(), Direction::Read, 1, 1, |c| c.bytes).samples,
+            0
+        );
     }
 }

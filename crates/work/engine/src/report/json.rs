@@ -6,8 +6,8 @@ use disklab_sample::{Direction, Latency};
 use serde_json::{Map, Value, json};
 
 use super::bandwidth::Spread;
-use super::{Done, JobReport, Report};
-use crate::steady::Steadiness;
+use super::{Done, EngineReport, JobReport};
+use crate::steady::SteadyState;
 
 /// The version whose format this is.
 const FORMAT: &str = "fio-3.33";
@@ -16,7 +16,7 @@ const FORMAT: &str = "fio-3.33";
 /// stat_calc_lat_u and its like).
 const RANGES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
-impl Report {
+impl EngineReport {
     /// As fio 3 would write it as `json+`, with `disklab version` besides `fio version`.
     pub fn to_fio_json(&self) -> Value {
         self.fio_json(Detail::Bins)
@@ -221,7 +221,7 @@ fn levels(names: [&str; 7], counts: [u64; 7]) -> Value {
 }
 
 /// fio's object, without the figures of each second.
-fn steady(steadiness: &Steadiness) -> Value {
+fn steady(steadiness: &SteadyState) -> Value {
     let rule = &steadiness.rule;
     let percent = if rule.percent { "%" } else { "" };
     let figure = match (rule.figure, rule.slope) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use disklab_jobfile::Logs;
 use disklab_sample::Direction;
 
-use super::{JobReport, Report};
+use super::{EngineReport, JobReport};
 
 /// Which log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl JobReport {
     }
 }
 
-impl Report {
+impl EngineReport {
     /// All logs of a kind: name of the file, as fio would call it, and content.
     pub fn logs(&self, kind: LogKind) -> Vec<(String, String)> {
         let name = |number: usize, job: &JobReport| {

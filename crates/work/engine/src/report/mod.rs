@@ -10,12 +10,12 @@ use disklab_sample::{Direction, Figure, Latency, OperationKind, Windows};
 pub use bandwidth::Spread;
 pub use logs::{LogKind, log_paths};
 
-use crate::measure::Series;
-use crate::steady::Steadiness;
+use crate::measure::SeriesCells;
+use crate::steady::SteadyState;
 
 /// What all jobs of a run did.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct EngineReport {
     /// One for each clone, or with `group_reporting` for each group, in the order
     /// of the jobs.
     pub jobs: Vec<JobReport>,
@@ -43,7 +43,7 @@ pub struct JobReport {
     /// I/Os in flight at once, as asked.
     pub depth: u32,
     /// How steady it was, if it has `steadystate_duration`.
-    pub steadiness: Option<Steadiness>,
+    pub steadiness: Option<SteadyState>,
     /// `latency_target`: [`JobReport::depth`] is what was found then.
     pub latency_target: Option<LatencyTarget>,
     /// What ended it early, in words, and its errno.
@@ -79,7 +79,7 @@ pub struct JobReport {
     /// How many I/Os were found to have ended at once, in the same steps.
     pub completes: [u64; 7],
     /// What was done, interval by interval.
-    pub series: Series,
+    pub series: SeriesCells,
     /// Reads and writes, window by window: for figures of a part.
     pub windows: [Windows; 2],
     /// What a reader should know: fall-backs, warnings.

@@ -7,7 +7,7 @@ use super::clone::{Clone, Step};
 use super::depth_search::Verdict;
 use crate::backend::{Backend, Completion, Operation};
 use crate::measure::now_ns;
-use crate::pattern::{Kind, Request};
+use crate::pattern::{IoRequest, RequestKind};
 
 /// The wish to stop is looked at so often while nothing ends.
 const SLICE: Duration = Duration::from_millis(50);
@@ -21,7 +21,7 @@ const LEAN_BATCH: usize = 2;
 /// One I/O in flight.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
-    request: Request,
+    request: IoRequest,
     /// Bytes done so far, where the kernel did only a part.
     done: u32,
     began_ns: u64,
@@ -61,7 +61,7 @@ impl Clone<'_> {
     /// Runs to the end.
     pub(super) fn run_asynchronous(&mut self, backend: &mut dyn Backend) -> Result<(), Failure> {
         let depth = self.job.depth.depth.max(1) as usize;
-        let nothing = Request { kind: Kind::Read, file: 0, offset: 0, length: 0 };
+        let nothing = IoRequest { kind: RequestKind::Read, file: 0, offset: 0, length: 0 };
         let pending_io = Pending { request: nothing, done: 0, began_ns: 0, taken_ns: 0 };
         let mut pending = PendingQueue {
             pending: vec![pending_io; depth],
@@ -153,7 +153,7 @@ impl Clone<'_> {
                     }
                     self.descriptor(request.file)?;
                     let Some(slot) = pending.free.pop() else { break Blocked::Full };
-                    if request.kind == Kind::Write {
+                    if request.kind == RequestKind::Write {
                         self.fill(slot, &request);
                         *now = now_ns();
                     }
@@ -322,7 +322,7 @@ impl Clone<'_> {
     ) -> Result<(), Failure> {
         let Some(pending_io) = pending.pending.get_mut(end.slot as usize) else { return Ok(()) };
         let request = pending_io.request;
-        let write = request.kind == Kind::Write;
+        let write = request.kind == RequestKind::Write;
         let left = request.length - pending_io.done;
         if end.result > 0 && end.result < i64::from(left) {
             pending_io.done += end.result as u32;

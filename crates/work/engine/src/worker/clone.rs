@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use disklab_jobfile::{Direction, Job, ThinkBlocks};
+use disklab_jobfile::{IoDirection, Job, ThinkBlocks};
 
 use super::depth_search::DepthSearch;
 use super::pause::Thinker;
@@ -20,7 +20,7 @@ use crate::flow::{FlowShare, Flows};
 use crate::measure::now_ns;
 use crate::memory::Memory;
 use crate::pace::Limiter;
-use crate::pattern::{Kind, Next, Request, Sequence};
+use crate::pattern::{IoRequest, Next, RequestKind, Sequence};
 use crate::random::mix;
 use crate::verify::{Checker, Written};
 
@@ -59,7 +59,7 @@ pub(crate) struct Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// This I/O.
-    Go(Request),
+    Go(IoRequest),
     /// Nothing before this time of the clock.
     Wait(u64),
     /// A pass over the files is done, and what is in flight has to end first.
@@ -95,7 +95,7 @@ pub(super) struct Clone<'a> {
     pub(super) settles_ns: Option<u64>,
     pub(super) cycle: (u64, [u64; 2], [u64; 2]),
     pub(super) reported: [u64; 2],
-    pending: Option<Request>,
+    pending: Option<IoRequest>,
     pass: Next,
     /// `latency_target`.
     pub(super) search: Option<DepthSearch>,
@@ -284,7 +284,7 @@ impl<'a> Clone<'a> {
                     self.sequence.next(|drawn| drawn)
                 };
                 match next {
-                    Next::Request(request) => request,
+                    Next::Io(request) => request,
                     pass => {
                         self.pass = pass;
                         return Ok(Step::Pass);
@@ -294,8 +294,8 @@ impl<'a> Clone<'a> {
         };
         if self.limiter.is_limited && request.kind.moves_data() {
             let direction = match request.kind {
-                Kind::Write => Direction::Write,
-                _ => Direction::Read,
+                RequestKind::Write => IoDirection::Write,
+                _ => IoDirection::Read,
             };
             let due = self.limiter.due(direction);
             if due > now {
@@ -373,7 +373,7 @@ impl<'a> Clone<'a> {
     }
 
     /// Makes the buffer of a slot ready for a write.
-    pub(super) fn fill(&mut self, slot: u32, request: &Request) {
+    pub(super) fn fill(&mut self, slot: u32, request: &IoRequest) {
         let buffer = &mut self.memory.slot(slot as usize)[..request.length as usize];
         self.filler.write(buffer, request.offset);
         if let Some(checker) = &mut self.checker {
@@ -382,7 +382,7 @@ impl<'a> Clone<'a> {
     }
 
     /// What happens after a transfer has ended well.
-    pub(super) fn after(&mut self, slot: u32, request: &Request) -> Result<(), Failure> {
+    pub(super) fn after(&mut self, slot: u32, request: &IoRequest) -> Result<(), Failure> {
         if let Some(thinker) = &mut self.thinker
             && self.job.pace.think.is_some_and(|t| t.counted == ThinkBlocks::Complete)
         {
@@ -395,10 +395,10 @@ impl<'a> Clone<'a> {
     }
 
     /// An I/O failed: `continue_on_error` passes over it, or the job ends.
-    pub(super) fn failed(&mut self, request: &Request, errno: i32) -> Result<(), Failure> {
+    pub(super) fn failed(&mut self, request: &IoRequest, errno: i32) -> Result<(), Failure> {
         let on = &self.job.continue_on_error;
         let (passes, errors) = match request.kind {
-            Kind::Read => (on.read, &on.read_errors),
+            RequestKind::Read => (on.read, &on.read_errors),
             _ => (on.write, &on.write_errors),
         };
         let number = if errno == 0 { libc::EIO } else { errno };
@@ -407,10 +407,10 @@ impl<'a> Clone<'a> {
             return Ok(());
         }
         let what = match request.kind {
-            Kind::Read => "read",
-            Kind::Write => "write",
-            Kind::Sync => "fsync",
-            Kind::DataSync => "fdatasync",
+            RequestKind::Read => "read",
+            RequestKind::Write => "write",
+            RequestKind::Sync => "fsync",
+            RequestKind::DataSync => "fdatasync",
         };
         let text = if errno == 0 {
             let path = self.files.path(request.file).display();

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use disklab_jobfile::{MemoryPolicy, Process};
+use disklab_jobfile::{JobProcess, MemoryPolicy};
 
 use super::start::run_on;
 
@@ -22,7 +22,7 @@ const LOCAL: libc::c_int = 4;
 
 /// Applies what the job says to the calling thread. What the system does not offer is
 /// said in the notes.
-pub(super) fn settle(process: &Process, notes: &mut Vec<String>) {
+pub(super) fn settle(process: &JobProcess, notes: &mut Vec<String>) {
     if let Some(nodes) = &process.numa_nodes
         && let Err(why) = run_on_nodes(nodes)
     {

@@ -5,7 +5,7 @@ use super::clone::{Clone, Step};
 use super::depth_search::Verdict;
 use crate::backend::{Call, Operation};
 use crate::measure::now_ns;
-use crate::pattern::{Kind, Request};
+use crate::pattern::{IoRequest, RequestKind};
 
 impl Clone<'_> {
     /// Runs to the end. Back to back, the clock is read once for each I/O: the end
@@ -46,12 +46,12 @@ impl Clone<'_> {
     fn carry_out(
         &mut self,
         call: Call,
-        request: Request,
+        request: IoRequest,
         now: u64,
         busy: bool,
     ) -> Result<u64, Failure> {
         let fd = self.descriptor(request.file)?;
-        let write = request.kind == Kind::Write;
+        let write = request.kind == RequestKind::Write;
         let began = if busy && write {
             self.fill(0, &request);
             now_ns()

@@ -2,7 +2,7 @@
 
 use disklab_sample::{OpenWindow, Windows};
 
-use crate::measure::{Counter, FINEST_NS, Histogram, Series, Usage};
+use crate::measure::{Counter, FINEST_NS, Histogram, SeriesCells, Usage};
 use crate::report::Done;
 
 /// One direction.
@@ -143,7 +143,7 @@ pub(crate) struct Account {
     pub(crate) windows: [Windows; 2],
     sync: Histogram,
     commit: Histogram,
-    pub(crate) series: Series,
+    pub(crate) series: SeriesCells,
     pub(crate) usage: Usage,
     pub(crate) elapsed_ns: u64,
     pub(crate) depths: [u64; 7],

@@ -4,16 +4,16 @@ use super::Failure;
 use super::clone::Clone;
 use crate::backend::{Call, Operation};
 use crate::memory::Memory;
-use crate::pattern::{Kind, Request};
+use crate::pattern::{IoRequest, RequestKind};
 use crate::verify_error::Mismatch;
 
 impl Clone<'_> {
     /// After a transfer of a job that verifies: a write is remembered, a read of a
     /// job that only reads is checked.
-    pub(super) fn checked(&mut self, slot: u32, request: &Request) -> Result<(), Failure> {
+    pub(super) fn checked(&mut self, slot: u32, request: &IoRequest) -> Result<(), Failure> {
         let access = self.job.pattern.access;
         match request.kind {
-            Kind::Write => {
+            RequestKind::Write => {
                 self.written.add(request.file, request.offset, request.length);
                 let backlog = self.job.verify.as_ref().and_then(|verify| verify.backlog);
                 if backlog.is_some_and(|n| self.written.len() as u64 >= n) {
@@ -21,7 +21,7 @@ impl Clone<'_> {
                 }
                 Ok(())
             }
-            Kind::Read if !access.writes => {
+            RequestKind::Read if !access.writes => {
                 let block = &mut self.memory.slot(slot as usize)[..request.length as usize];
                 let found =
                     self.checker.as_mut().map_or(Ok(()), |c| c.check(block, request.offset));
@@ -54,11 +54,12 @@ impl Clone<'_> {
 
     fn read_back(&mut self, block: &mut [u8], file: u32, offset: u64) -> Result<(), Failure> {
         let fd = self.descriptor(file)?;
-        let request = Request { kind: Kind::Read, file, offset, length: block.len() as u32 };
+        let request =
+            IoRequest { kind: RequestKind::Read, file, offset, length: block.len() as u32 };
         let mut done = 0_usize;
         while done < block.len() {
             let operation = Operation {
-                kind: Kind::Read,
+                kind: RequestKind::Read,
                 fd,
                 file,
                 slot: 0,

@@ -1,7 +1,7 @@
 //! What fio's own examples do that need neither an engine of their own nor a device, each in
 //! a tiny job. docs/validation/parity.md lists the examples; each name here is one of them.
 
-use disklab_engine::{JobContext, JobReport, Kind, Report, log_paths, run};
+use disklab_engine::{EngineReport, JobContext, JobReport, RequestKind, log_paths, run};
 use disklab_jobfile::Job;
 
 use crate::common::{jobs, run_text, run_traced};
@@ -149,7 +149,7 @@ fn operations(job: &JobReport) -> u64 {
 }
 
 /// The jobs that were run, by name.
-fn names(report: &Report) -> Vec<&str> {
+fn names(report: &EngineReport) -> Vec<&str> {
     report.jobs.iter().map(|job| job.name.as_str()).collect()
 }
 
@@ -202,7 +202,7 @@ fn offload_keeps_the_depth_of_synchronous_engines() {
         let job = &report.jobs[0];
         assert_eq!((job.error.clone(), job.engine), (None, engine));
         assert_eq!(issued.iter().filter(|i| i.request.kind.moves_data()).count(), 256);
-        assert!(issued.iter().any(|i| i.request.kind == Kind::Sync));
+        assert!(issued.iter().any(|i| i.request.kind == RequestKind::Sync));
         assert!(job.depths[3] > 0, "5 to 8 in flight: {:?}", job.depths);
         assert!(job.verified.0 > 0 && job.verified.1 == 0);
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::Command;
 
 use crate::common::{jobs, run_traced};
-use disklab_engine::Kind;
+use disklab_engine::RequestKind;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
@@ -45,10 +45,10 @@ fn native(options: &str) -> Vec<Line> {
     let line = |issued: &disklab_engine::Issued| {
         let request = issued.request;
         let action = match request.kind {
-            Kind::Read => "read",
-            Kind::Write => "write",
-            Kind::Sync => "sync",
-            Kind::DataSync => "datasync",
+            RequestKind::Read => "read",
+            RequestKind::Write => "write",
+            RequestKind::Sync => "sync",
+            RequestKind::DataSync => "datasync",
         };
         let file = format!("it.0.{}", request.file);
         (action.to_owned(), file, request.offset, u64::from(request.length))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crate::common::{jobs, run_text, run_traced};
-use disklab_engine::{Issued, JobContext, Kind, LogKind, lay_out, run};
+use disklab_engine::{Issued, JobContext, LogKind, RequestKind, lay_out, run};
 
 const ENGINES: [&str; 8] =
     ["sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio"];
@@ -144,9 +144,9 @@ fn offsets_alignment_and_sizes_are_kept() {
     assert!(issued.iter().any(|i| i.request.length % 1024 != 0));
     let issued = traced("rw=randrw\nbs=4k,16k\nsize=1m\nrwmixread=70\nnorandommap");
     let of = |kind| issued.iter().filter(move |i| i.request.kind == kind);
-    assert!(of(Kind::Read).all(|i| i.request.length == 4096));
-    assert!(of(Kind::Write).all(|i| i.request.length == 16384));
-    let share = of(Kind::Read).count() as f64 / issued.len() as f64;
+    assert!(of(RequestKind::Read).all(|i| i.request.length == 4096));
+    assert!(of(RequestKind::Write).all(|i| i.request.length == 16384));
+    let share = of(RequestKind::Read).count() as f64 / issued.len() as f64;
     assert!((0.5..0.9).contains(&share), "{share}");
 }
 
@@ -373,7 +373,7 @@ fn append_continues_behind_what_is_there() {
 }
 
 /// Offsets of a job that appends 16k to a file of 8k, in their order; and the file's length.
-fn appended(options: &str) -> (Vec<(Kind, u64)>, u64) {
+fn appended(options: &str) -> (Vec<(RequestKind, u64)>, u64) {
     let folder = tempfile::tempdir().expect("temp");
     fs::write(folder.path().join("f"), vec![1; 8192]).expect("written");
     let text = format!("[w]\nbs=4k\nsize=16k\nfilename=f\nfile_append=1\n{options}\n");
@@ -388,7 +388,7 @@ fn appended(options: &str) -> (Vec<(Kind, u64)>, u64) {
 /// What fio 3.33 does, by strace.
 #[test]
 fn what_is_appended_is_gone_through_once() {
-    let once: Vec<(Kind, u64)> = (2..6).map(|block| (Kind::Write, block)).collect();
+    let once: Vec<(RequestKind, u64)> = (2..6).map(|block| (RequestKind::Write, block)).collect();
     for options in [
         "",
         "loops=3",
@@ -405,7 +405,7 @@ fn what_is_appended_is_gone_through_once() {
     // Without a map, nothing knows what was gone through.
     assert_eq!(appended("rw=randwrite\nnorandommap=1\nloops=2").0.len(), 8);
     // Where it reads, it finds something behind the end.
-    let reads: Vec<(Kind, u64)> = (2..6).map(|block| (Kind::Read, block)).collect();
+    let reads: Vec<(RequestKind, u64)> = (2..6).map(|block| (RequestKind::Read, block)).collect();
     assert_eq!(appended("rw=read\nloops=2"), (reads, 24576));
     assert_eq!(appended("rw=rw").0.len(), 4);
 }

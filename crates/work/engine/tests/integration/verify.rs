@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{jobs, run_text};
-use disklab_engine::{JobContext, Report, run};
+use disklab_engine::{EngineReport, JobContext, run};
 
-fn run_in(folder: &Path, text: &str) -> Report {
+fn run_in(folder: &Path, text: &str) -> EngineReport {
     run(&jobs(text), &JobContext::new(folder, 1)).unwrap_or_else(|error| panic!("{error}"))
 }
 

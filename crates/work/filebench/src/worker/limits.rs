@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use disklab_wml::{Finish, Flowop, RowId, Value};
+use disklab_wml::{Attribute, Finish, Flowop, RowId};
 
 use super::{Done, End, Worker};
 
@@ -120,7 +120,7 @@ impl<'env> Worker<'_, 'env> {
         if finished { Err(End::Finished) } else { Ok(()) }
     }
 
-    pub(super) fn hog(&mut self, flowop: &Flowop, value: &Value) -> Done {
+    pub(super) fn hog(&mut self, flowop: &Flowop, value: &Attribute) -> Done {
         let mut left = value.draw(&mut self.place.rng);
         let mut byte = 0_u8;
         while left > 0 {
@@ -135,7 +135,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn delay(&mut self, flowop: &Flowop, value: &Value) -> Done {
+    pub(super) fn delay(&mut self, flowop: &Flowop, value: &Attribute) -> Done {
         let seconds = value.draw(&mut self.place.rng);
         let until = self.edge.saturating_add(seconds.saturating_mul(SECOND_NS));
         self.shared.control.sleep_until(until);
@@ -143,7 +143,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn print(&mut self, flowop: &Flowop, value: &Value) -> Done {
+    pub(super) fn print(&mut self, flowop: &Flowop, value: &Attribute) -> Done {
         let value = value.draw_exactly(&mut self.place.rng);
         self.shared.progress.tell(&format!("{}: {value}", flowop.name));
         self.count_here(flowop);
@@ -167,7 +167,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn sem_block(&mut self, flowop: &Flowop, value: &Value) -> Done {
+    pub(super) fn sem_block(&mut self, flowop: &Flowop, value: &Attribute) -> Done {
         let count = value.draw(&mut self.place.rng);
         let own = self.place.signals.get(flowop.row).copied().flatten();
         if let Some(signal) = own.and_then(|own| self.shared.signals[flowop.row].get(own)) {
@@ -180,7 +180,7 @@ impl<'env> Worker<'_, 'env> {
     pub(super) fn sem_post(
         &mut self,
         flowop: &Flowop,
-        value: &Value,
+        value: &Attribute,
         target: RowId,
         blocking: bool,
     ) -> Done {

@@ -21,7 +21,7 @@ use crate::run_control::{Cause, RunControl, Signal};
 use crate::series;
 use crate::sink::Sink;
 use crate::tally::{Counted, Tally};
-use crate::{Options, Progress};
+use crate::{Options, RunProgress};
 
 use self::limits::Memory;
 use self::slots::Slot;
@@ -61,7 +61,7 @@ pub(crate) struct Shared<'a> {
     /// Number of flowops.
     pub flowops: usize,
     pub series: series::Shared,
-    pub progress: &'a Progress,
+    pub progress: &'a RunProgress,
 }
 
 /// What the threads of a process count together, where a flowop asks for it.

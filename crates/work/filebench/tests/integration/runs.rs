@@ -7,7 +7,9 @@ use crate::support::{
     context, folder, measure, read, read_with, row, run_in, script, sizes, strict,
 };
 use disklab_exec::Interrupt;
-use disklab_filebench::{FilebenchError, Options, Progress, Session, SessionContext, run};
+use disklab_filebench::{
+    FilebenchError, FilebenchSession, Options, RunProgress, SessionContext, run,
+};
 use disklab_wml::{Overrides, PERSONALITIES, Personality};
 
 const SET: &str =
@@ -236,7 +238,8 @@ fn a_tree_is_reused_and_removed() {
     std::fs::write(folder.path().join("s/00000001/00000002"), "short").expect("shorter");
     let personality = Arc::new(read(&text));
     let mut session =
-        Session::new(personality, context(folder.path()), Options::default()).expect("drawn");
+        FilebenchSession::new(personality, context(folder.path()), Options::default())
+            .expect("drawn");
     assert_eq!(session.extent(), (10, 40 << 10));
     session.prepare().expect("made");
     assert!(sizes(folder.path()).values().all(|size| *size == 4096));
@@ -283,7 +286,7 @@ fn programs_are_not_started_and_that_is_noted() {
         folder.path().display()
     );
     let sink = Arc::clone(&lines);
-    let progress = Progress::new(move |line| sink.lock().expect("lines").push(line.to_owned()));
+    let progress = RunProgress::new(move |line| sink.lock().expect("lines").push(line.to_owned()));
     let place = SessionContext { progress, ..context(folder.path()) };
     let report = run(&read(&text), &place, &Options::default()).expect("runs");
     assert!(!folder.path().join("hacked").exists());

@@ -12,7 +12,7 @@ use disklab_units::Bytes;
 use crate::context::nanoseconds;
 use crate::data::{Content, Stream};
 use crate::tree::Tree;
-use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// What is copied, written beforehand, and what it is copied to.
 const SOURCE: &str = "source";
@@ -135,7 +135,7 @@ impl Copy {
                 operation: OperationKind::File,
                 commit: None,
             };
-            Ok(Outcome::of(&finished, vec![figure]))
+            Ok(StepOutcome::of(&finished, vec![figure]))
         })
     }
 }

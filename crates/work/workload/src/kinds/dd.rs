@@ -11,7 +11,7 @@ use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::data::{Content, Stream};
-use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// The file's name, as the published scripts have it.
 const FILE: &str = "test";
@@ -255,7 +255,7 @@ impl Workload for Dd {
                 operation: OperationKind::Io,
                 commit: None,
             };
-            Ok(Outcome::of(&finished, vec![figure]))
+            Ok(StepOutcome::of(&finished, vec![figure]))
         })
     }
 }

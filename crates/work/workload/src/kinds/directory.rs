@@ -25,7 +25,9 @@ use crate::context::nanoseconds;
 use crate::data::{Content, Stream};
 use crate::tally::Tally;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, Damage, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
+use crate::{
+    Context, Cost, Damage, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind,
+};
 
 /// The directory, in that of the cell.
 const FOLDER: &str = "entries";
@@ -101,7 +103,7 @@ impl Directory {
         folder: &Path,
         seed: u64,
         interrupt: &Interrupt,
-    ) -> Result<Outcome, WorkloadError> {
+    ) -> Result<StepOutcome, WorkloadError> {
         let directory = open(folder)?;
         let mut stream = Stream::new(Content::Random, seed);
         let mut tally = Tally::begin();
@@ -127,7 +129,7 @@ impl Directory {
         folder: &Path,
         names: &[CString],
         interrupt: &Interrupt,
-    ) -> Result<Outcome, WorkloadError> {
+    ) -> Result<StepOutcome, WorkloadError> {
         let directory = open(folder)?;
         let mut tally = Tally::begin();
         for name in names {
@@ -145,7 +147,7 @@ impl Directory {
         folder: &Path,
         tally: Tally,
         direction: Direction,
-    ) -> Result<Outcome, WorkloadError> {
+    ) -> Result<StepOutcome, WorkloadError> {
         if self.sync {
             sync_tree(folder)?;
         }
@@ -155,7 +157,10 @@ impl Directory {
 
 /// Lists the directory; the latencies are those of the system calls, each of which
 /// gives hundreds of names.
-fn list(folder: &Path, interrupt: &Interrupt) -> Result<(Outcome, Vec<CString>), WorkloadError> {
+fn list(
+    folder: &Path,
+    interrupt: &Interrupt,
+) -> Result<(StepOutcome, Vec<CString>), WorkloadError> {
     let mut buffer = vec![MaybeUninit::uninit(); LIST_BUFFER];
     let mut names = Vec::new();
     let mut tally = Tally::begin();
@@ -187,7 +192,11 @@ fn list(folder: &Path, interrupt: &Interrupt) -> Result<(Outcome, Vec<CString>),
     Ok((outcome, names))
 }
 
-fn stat(folder: &Path, names: &[CString], interrupt: &Interrupt) -> Result<Outcome, WorkloadError> {
+fn stat(
+    folder: &Path,
+    names: &[CString],
+    interrupt: &Interrupt,
+) -> Result<StepOutcome, WorkloadError> {
     let directory = open(folder)?;
     let mut tally = Tally::begin();
     for name in names {

@@ -14,7 +14,7 @@ use disklab_units::Bytes;
 
 use crate::data::{Content, Stream};
 use crate::reader::{Extent, read_for};
-use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// The file that is read where there is no block device.
 const FILE: &str = "test";
@@ -95,7 +95,7 @@ impl Hdparm {
             context.step(name, |executor| {
                 let finished = executor.check(&hdparm)?;
                 let figure = parse(&finished.text(), &finished.error_text())?;
-                Ok(Outcome::of(&finished, vec![figure]))
+                Ok(StepOutcome::of(&finished, vec![figure]))
             })?;
         }
         Ok(())

@@ -17,7 +17,7 @@ use disklab_units::Bytes;
 use crate::data::{Content, Stream};
 use crate::tally::Tally;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// The library, in the directory of the cell.
 const LIBRARY: &str = "library";
@@ -118,7 +118,7 @@ impl Photos {
         library: &Path,
         stream: &mut Stream,
         interrupt: &Interrupt,
-    ) -> Result<Outcome, WorkloadError> {
+    ) -> Result<StepOutcome, WorkloadError> {
         let safe = self.sync == Sync::File;
         let mut tally = Tally::begin();
         for number in 0..self.photos {
@@ -147,7 +147,7 @@ impl Photos {
         Ok(tally.end(Direction::Write, OperationKind::File))
     }
 
-    fn browse(&self, library: &Path, interrupt: &Interrupt) -> Result<Outcome, WorkloadError> {
+    fn browse(&self, library: &Path, interrupt: &Interrupt) -> Result<StepOutcome, WorkloadError> {
         let header = self.jpeg.min(HEADER);
         let mut memory = vec![0; header.max(self.preview).0 as usize];
         let mut tally = Tally::begin();

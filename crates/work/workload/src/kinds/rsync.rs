@@ -15,7 +15,7 @@ use disklab_units::Bytes;
 use crate::context::nanoseconds;
 use crate::corpus::Corpus;
 use crate::tree::Tree;
-use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// What is copied, written beforehand, and what it is copied to.
 const SOURCE: &str = "source";
@@ -119,7 +119,7 @@ impl Rsync {
                 operation: OperationKind::File,
                 commit: None,
             };
-            Ok(Outcome::of(&finished, vec![figure]))
+            Ok(StepOutcome::of(&finished, vec![figure]))
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Flowops and composites.
 
 use super::{around, fails, notes, read, source};
-use crate::{Action, Overrides, Personality, Value};
+use crate::{Action, Attribute, Overrides, Personality};
 
 #[test]
 fn every_type_of_flowop_is_read() {
@@ -225,7 +225,7 @@ fn an_index_is_a_share_where_filebench_takes_it_for_one() {
         )
     );
     let means = |text: &str| {
-        let indexed = |f: &crate::Flowop| f.action.files()?.indexed.as_ref().map(Value::mean);
+        let indexed = |f: &crate::Flowop| f.action.files()?.indexed.as_ref().map(Attribute::mean);
         read(text).flowops().into_iter().filter_map(indexed).collect::<Vec<_>>()
     };
     // 10 files, 5 empty directories.

@@ -12,14 +12,14 @@ use std::sync::Arc;
 use disklab_sample::{Cpu, DriveTraffic, Tool};
 use disklab_source::{Location, Source, SourceError};
 
-use super::Format;
+use super::ImportFormat;
 use crate::json::Json;
 use crate::reading::{Reading, check_count, nanoseconds, one_line, step};
 use documents::{each_document, next_start};
 use figures::{done, together};
 use work::{DIRECTIONS, Section, section_name, work};
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "fio-json",
     about: "fio 2.1 to 3.4x: --output-format=json or json+, with any lines around it",
     looks_like,

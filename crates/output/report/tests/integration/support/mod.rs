@@ -11,8 +11,8 @@ use disklab_stats::{Estimate, Interval, Method};
 use disklab_store::{CellState, Session};
 use disklab_study::{Chart, Measure, Percentile, Question, Study};
 use disklab_verdict::{
-    Analysis, Answer, Comparison, DriveBytes, Finding, Group, GroupKey, LatencySummary,
-    Observation, Outcome, Point, Severity,
+    Analysis, Answer, Comparison, ComparisonOutcome, DriveBytes, Finding, Group, GroupKey,
+    LatencySummary, Observation, Point, Severity,
 };
 
 /// Layouts and how many times faster than one disk they read.
@@ -370,10 +370,10 @@ fn answer(study: &Study, groups: &[Group], question: Question, measure: Measure)
                 }),
                 p: (!once).then_some(0.01),
                 outcome: match ratio {
-                    _ if once => Outcome::Once,
-                    r if r > 1.05 => Outcome::Better,
-                    r if r < 0.95 => Outcome::Worse,
-                    _ => Outcome::Inconclusive,
+                    _ if once => ComparisonOutcome::Once,
+                    r if r > 1.05 => ComparisonOutcome::Better,
+                    r if r < 0.95 => ComparisonOutcome::Worse,
+                    _ => ComparisonOutcome::Inconclusive,
                 },
             })
         })

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use disklab_engine::{Issued, JobContext, Report, run};
+use disklab_engine::{EngineReport, Issued, JobContext, run};
 use disklab_jobfile::{Job, Policy, parse};
 use disklab_source::Source;
 
@@ -15,7 +15,7 @@ pub fn jobs(text: &str) -> Vec<Job> {
 }
 
 /// Runs jobs, and tells every I/O.
-pub fn run_traced(jobs: &[Job], directory: &Path) -> (Report, Vec<Issued>) {
+pub fn run_traced(jobs: &[Job], directory: &Path) -> (EngineReport, Vec<Issued>) {
     let trace = Arc::new(Mutex::new(Vec::new()));
     let context = JobContext { trace: Some(trace.clone()), ..JobContext::new(directory, 1) };
     let report = run(jobs, &context).unwrap_or_else(|error| panic!("{error}"));
@@ -24,7 +24,7 @@ pub fn run_traced(jobs: &[Job], directory: &Path) -> (Report, Vec<Issued>) {
 }
 
 /// Runs the jobs of a text in a new folder.
-pub fn run_text(text: &str) -> (tempfile::TempDir, Report) {
+pub fn run_text(text: &str) -> (tempfile::TempDir, EngineReport) {
     let folder = tempfile::tempdir().expect("temp");
     let report = run(&jobs(text), &JobContext::new(folder.path(), 1));
     (folder, report.unwrap_or_else(|error| panic!("{error}")))

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use disklab_exec::Interrupt;
-use disklab_filebench::{FilebenchError, Measured, Options, Progress, Report, SessionContext, run};
+use disklab_filebench::{
+    FilebenchError, FilebenchFigures, FilebenchReport, Options, RunProgress, SessionContext, run,
+};
 use disklab_source::Source;
 use disklab_wml::{Overrides, Personality};
 
@@ -28,7 +30,7 @@ pub fn context(directory: &Path) -> SessionContext {
         directory: directory.to_owned(),
         seed: 7,
         interrupt: Interrupt::new(),
-        progress: Progress::silent(),
+        progress: RunProgress::silent(),
     }
 }
 
@@ -51,16 +53,20 @@ pub fn script(filesets: &str, flowops: &str) -> String {
 }
 
 /// Runs a script that ends by itself; returns what the first run gave.
-pub fn measure(directory: &Path, text: &str, options: &Options) -> Measured {
+pub fn measure(directory: &Path, text: &str, options: &Options) -> FilebenchFigures {
     run_in(directory, text, options).unwrap_or_else(|error| panic!("{error}")).runs.remove(0)
 }
 
-pub fn run_in(directory: &Path, text: &str, options: &Options) -> Result<Report, FilebenchError> {
+pub fn run_in(
+    directory: &Path,
+    text: &str,
+    options: &Options,
+) -> Result<FilebenchReport, FilebenchError> {
     run(&read(text), &context(directory), options)
 }
 
 /// Operations and bytes of a row.
-pub fn row(measured: &Measured, name: &str) -> (u64, u64) {
+pub fn row(measured: &FilebenchFigures, name: &str) -> (u64, u64) {
     let row = measured.rows.iter().find(|row| row.name == name).expect("row");
     assert_eq!(row.counted.histogram.count(), row.counted.operations, "{name}");
     (row.counted.operations, row.counted.bytes)

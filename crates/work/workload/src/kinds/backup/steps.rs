@@ -10,7 +10,7 @@ use super::borg::{BASE, REPOSITORY, SEGMENT, Stored, archive, borg, copy_name, s
 use super::{Backup, Check, Origin, Restore};
 use crate::context::nanoseconds;
 use crate::corpus::Corpus;
-use crate::{Outcome, WorkContext, WorkloadError};
+use crate::{StepOutcome, WorkContext, WorkloadError};
 
 /// What is backed up, where it lies on the stack.
 const SOURCE: &str = "source";
@@ -241,7 +241,12 @@ fn repository_size(context: &WorkContext<'_>) -> Result<Bytes, WorkloadError> {
     .map_err(WorkloadError::io("cannot read", &data))
 }
 
-fn outcome(finished: &Finished, direction: Direction, size: Bytes, files: Option<u64>) -> Outcome {
+fn outcome(
+    finished: &Finished,
+    direction: Direction,
+    size: Bytes,
+    files: Option<u64>,
+) -> StepOutcome {
     let seconds = finished.elapsed.as_secs_f64();
     let rate = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
     let figure = Figure {
@@ -256,5 +261,5 @@ fn outcome(finished: &Finished, direction: Direction, size: Bytes, files: Option
         operation: OperationKind::File,
         commit: None,
     };
-    Outcome::of(finished, vec![figure])
+    StepOutcome::of(finished, vec![figure])
 }

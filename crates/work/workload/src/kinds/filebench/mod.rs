@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use disklab_config::Fields;
-use disklab_filebench::{ContentKind, Options, Session};
+use disklab_filebench::{ContentKind, FilebenchSession, Options};
 use disklab_sample::{ContentProfile, FileSet, StepProfile, TimeIn};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
@@ -43,7 +43,7 @@ struct Filebench {
     /// What scaling changed.
     scaled: Vec<String>,
     /// Between the making of files and the run.
-    session: Mutex<Option<Session>>,
+    session: Mutex<Option<FilebenchSession>>,
 }
 
 impl std::fmt::Debug for Filebench {

@@ -4,14 +4,15 @@ use std::fs;
 
 use disklab_exec::{Interrupt, Interrupted};
 use disklab_filebench::{
-    Counted, FilebenchError, Measured, Progress, Report, Session, SessionContext,
+    Counted, FilebenchError, FilebenchFigures, FilebenchReport, FilebenchSession, RunProgress,
+    SessionContext,
 };
 use disklab_sample::{Direction, Figure, Latency, OperationKind, Since, Steadiness};
 use disklab_source::FileName;
 
 use super::Filebench;
 use crate::steady::Counts;
-use crate::{Outcome, WorkContext, WorkloadError};
+use crate::{StepOutcome, WorkContext, WorkloadError};
 
 /// What went wrong, for a cell.
 fn failed(error: FilebenchError) -> WorkloadError {
@@ -25,7 +26,7 @@ fn failed(error: FilebenchError) -> WorkloadError {
 pub(super) fn prepare(
     workload: &Filebench,
     context: &mut WorkContext<'_>,
-) -> Result<Session, WorkloadError> {
+) -> Result<FilebenchSession, WorkloadError> {
     if !workload.scaled.is_empty() {
         context.note(
             "filebench",
@@ -43,10 +44,11 @@ pub(super) fn prepare(
         directory: context.directory.to_owned(),
         seed: context.seed,
         interrupt,
-        progress: Progress::new(|line| tracing::debug!("filebench: {line}")),
+        progress: RunProgress::new(|line| tracing::debug!("filebench: {line}")),
     };
     let personality = std::sync::Arc::clone(&workload.personality);
-    let mut session = Session::new(personality, place, workload.options.clone()).map_err(failed)?;
+    let mut session =
+        FilebenchSession::new(personality, place, workload.options.clone()).map_err(failed)?;
     session.prepare().map_err(failed)?;
     Ok(session)
 }
@@ -54,7 +56,7 @@ pub(super) fn prepare(
 /// Runs it.
 pub(super) fn run(
     workload: &Filebench,
-    session: &mut Session,
+    session: &mut FilebenchSession,
     context: &mut WorkContext<'_>,
 ) -> Result<(), WorkloadError> {
     let name = workload.personality.name.trim_end_matches(".f").to_owned();
@@ -87,7 +89,7 @@ fn save(
     folder: &std::path::Path,
     name: &str,
     workload: &Filebench,
-    report: &Report,
+    report: &FilebenchReport,
 ) -> Result<(), WorkloadError> {
     let histograms = workload.personality.latency_histogram;
     let mut text = String::new();
@@ -109,9 +111,13 @@ fn save(
     Ok(())
 }
 
-fn outcome(workload: &Filebench, name: &str, report: &Report) -> Result<Outcome, WorkloadError> {
+fn outcome(
+    workload: &Filebench,
+    name: &str,
+    report: &FilebenchReport,
+) -> Result<StepOutcome, WorkloadError> {
     let elapsed_ns = report.runs.iter().map(|run| run.elapsed_ns).sum();
-    let all = |of: &dyn Fn(&Measured) -> &Counted| {
+    let all = |of: &dyn Fn(&FilebenchFigures) -> &Counted| {
         let mut sum = Counted::default();
         report.runs.iter().for_each(|run| sum.merge(of(run)));
         sum
@@ -138,7 +144,7 @@ fn outcome(workload: &Filebench, name: &str, report: &Report) -> Result<Outcome,
         [one] => steady_part(one),
         _ => (None, Vec::new()),
     };
-    Ok(Outcome {
+    Ok(StepOutcome {
         figures: vec![figure(summary, elapsed_ns)],
         parts,
         steadiness,
@@ -149,7 +155,7 @@ fn outcome(workload: &Filebench, name: &str, report: &Report) -> Result<Outcome,
 }
 
 /// How steady a run was, and the figure of its steady part where that is not the whole.
-fn steady_part(run: &Measured) -> (Option<Steadiness>, Vec<Figure>) {
+fn steady_part(run: &FilebenchFigures) -> (Option<Steadiness>, Vec<Figure>) {
     let counts =
         Counts { interval_ns: run.series.interval_ns, operations: run.series.operations.clone() };
     let steadiness = counts.steadiness();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use disklab_config::{Fields, Node};
 use disklab_source::{Source, SourceError, did_you_mean};
 use disklab_units::Bytes;
-use disklab_wml::{Overrides, PERSONALITIES, Personality, Value, find_personality};
+use disklab_wml::{Attribute, Overrides, PERSONALITIES, Personality, find_personality};
 
 use crate::Context;
 
@@ -98,14 +98,14 @@ pub(super) fn personality(
         if fileset.single {
             if let Some(size) = fileset.size.fixed().filter(|size| *size > BLOCK.0) {
                 let smaller = Bytes(size).scaled(scale, BLOCK);
-                fileset.size = Value::Constant(smaller.0);
+                fileset.size = Attribute::Constant(smaller.0);
                 scaled.push(format!("size of {}: {} to {smaller}", fileset.name, Bytes(size)));
             }
         } else if many.is_none()
             && let Some(entries) = fileset.entries.fixed().filter(|entries| *entries > 1)
         {
             let fewer = Bytes(entries).scaled(scale, Bytes(1)).0;
-            fileset.entries = Value::Constant(fewer);
+            fileset.entries = Attribute::Constant(fewer);
             scaled.push(format!("files of {}: {entries} to {fewer}", fileset.name));
         }
     }

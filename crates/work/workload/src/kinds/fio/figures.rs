@@ -5,12 +5,16 @@ use disklab_sample::{Direction, Figure, Latency, LatencyHistogram, OperationKind
 use super::Part;
 use super::output::{Done, Kind};
 use super::steps::Step;
-use crate::Outcome;
+use crate::StepOutcome;
 
 /// What a step gave, from what each of its sections did (in their order, one entry
 /// for each job that was reported apart), and which latency it is. Where sections
 /// have `new_group`, each group has figures of its own besides.
-pub(super) fn summary(parts: &[Part], step: &Step, done: &[Vec<Done>]) -> (Outcome, Option<Kind>) {
+pub(super) fn summary(
+    parts: &[Part],
+    step: &Step,
+    done: &[Vec<Done>],
+) -> (StepOutcome, Option<Kind>) {
     let mut at = 0;
     let sections: Vec<usize> = step.sections().collect();
     let done: Vec<Vec<Done>> = done
@@ -62,7 +66,7 @@ pub(super) fn summary(parts: &[Part], step: &Step, done: &[Vec<Done>]) -> (Outco
             (names.join("+"), figures_of(&[group]).0)
         })
         .collect();
-    (Outcome { figures, parts, ..Outcome::default() }, kind)
+    (StepOutcome { figures, parts, ..StepOutcome::default() }, kind)
 }
 
 /// What a section did in one direction, with the clock that belongs to it: where a sync

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use disklab_config::{Fields, Node, Value};
-use disklab_jobfile::{Job, Policy, Runner, Section, Setting, jobs, sections};
+use disklab_jobfile::{Job, JobOption, Policy, Runner, Section, jobs, sections};
 use disklab_sample::StepProfile;
 use disklab_source::{Location, Source, SourceError};
 use disklab_study::WorkloadSpec;
@@ -146,7 +146,7 @@ fn direct(
                 Value::Boolean(on) => u8::from(on).to_string(),
                 _ => node.as_text()?,
             };
-            Setting::new(name, Some(value), place, &node.place, false, policy)
+            JobOption::new(name, Some(value), place, &node.place, false, policy)
         })
         .collect::<Result<_, _>>()?;
     Ok(Section::new(id.to_owned(), place.clone(), settings, policy))

@@ -1,6 +1,6 @@
 //! Running jobs by the native engine.
 
-use disklab_engine::{DeviceAccess, EngineError, JobContext, JobReport, Report, Series};
+use disklab_engine::{DeviceAccess, EngineError, EngineReport, JobContext, JobReport, SeriesCells};
 use disklab_exec::Interrupted;
 use disklab_jobfile::Job;
 use disklab_sample::{Direction, Latency};
@@ -11,7 +11,7 @@ use super::output::{Done, Kind};
 use super::real::{raw_name, seed_of};
 use super::steps::Step;
 use crate::steady::Counts;
-use crate::{Outcome, WorkContext, WorkloadError};
+use crate::{StepOutcome, WorkContext, WorkloadError};
 
 /// Runs the steps.
 ///
@@ -75,7 +75,7 @@ fn command(fio: &Fio, step: &Step, seed: u64) -> Vec<String> {
 }
 
 /// What a step gave.
-fn outcome(fio: &Fio, step: &Step, report: &Report) -> Result<Outcome, WorkloadError> {
+fn outcome(fio: &Fio, step: &Step, report: &EngineReport) -> Result<StepOutcome, WorkloadError> {
     if let Some((name, (_, why))) =
         report.jobs.iter().find_map(|job| Some((&job.name, job.error.as_ref()?)))
     {
@@ -104,8 +104,8 @@ fn outcome(fio: &Fio, step: &Step, report: &Report) -> Result<Outcome, WorkloadE
 }
 
 /// I/Os of all jobs, interval by interval; none where jobs run one after another.
-fn counts(report: &Report) -> Option<Counts> {
-    let mut all = Series::default();
+fn counts(report: &EngineReport) -> Option<Counts> {
+    let mut all = SeriesCells::default();
     for job in &report.jobs {
         all.merge(job.series.clone());
     }

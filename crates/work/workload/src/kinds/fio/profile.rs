@@ -1,6 +1,6 @@
 //! What a step of jobs does, as its sections say.
 
-use disklab_jobfile::{Direction, Filling, Job, PatternPart, Sync};
+use disklab_jobfile::{Filling, IoDirection, Job, PatternPart, Sync};
 use disklab_sample::{
     ContentProfile, Durability, FileSet, Order, Requests, StepProfile, SyncCall, TimeIn,
 };
@@ -74,7 +74,7 @@ fn requests(part: &Part) -> (Option<Requests>, Option<Requests>) {
         let sizes = part.job.blocks.of(direction, access.random);
         Requests { smallest: sizes.min(), largest: sizes.max(), order }
     };
-    (access.reads.then(|| of(Direction::Read)), access.writes.then(|| of(Direction::Write)))
+    (access.reads.then(|| of(IoDirection::Read)), access.writes.then(|| of(IoDirection::Write)))
 }
 
 fn durability(job: &Job) -> Durability {
@@ -122,7 +122,7 @@ fn time_in(part: &Part) -> TimeIn {
 fn is_paced(job: &Job) -> bool {
     let pace = &job.pace;
     let held = |limit: &disklab_jobfile::PerDirection<Option<u64>>| {
-        [Direction::Read, Direction::Write].iter().any(|d| limit.get(*d).is_some())
+        [IoDirection::Read, IoDirection::Write].iter().any(|d| limit.get(*d).is_some())
     };
     held(&pace.rate) || held(&pace.rate_iops) || pace.think.is_some()
 }

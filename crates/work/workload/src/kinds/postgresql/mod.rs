@@ -21,7 +21,7 @@ use self::programs::Programs;
 use self::server::{Cluster, HERE, PrivateFolder, Server};
 use crate::tally::figure;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// What a unit of pgbench's scale takes: 100,000 accounts of some 130 bytes, and
 /// their index (`pgbench -i`, measured: 15.0 MB).
@@ -132,7 +132,7 @@ impl Postgresql {
         log: &PrivateFolder,
         seed: u64,
         executor: &Executor,
-    ) -> Result<(Outcome, u64), WorkloadError> {
+    ) -> Result<(StepOutcome, u64), WorkloadError> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
         let run = self
             .pgbench(cluster)
@@ -164,7 +164,7 @@ impl Postgresql {
             operation: OperationKind::Transaction,
             ..figure(self.script.direction, 0, output_of.processed, elapsed, histogram)
         };
-        Ok((Outcome::of(&finished, vec![figure]), output_of.failed))
+        Ok((StepOutcome::of(&finished, vec![figure]), output_of.failed))
     }
 }
 

@@ -20,7 +20,9 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use crate::tally::Tally;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, Damage, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
+use crate::{
+    Context, Cost, Damage, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind,
+};
 
 /// The database, in the directory of the cell.
 const FILE: &str = "database.sqlite";
@@ -208,7 +210,7 @@ impl Sqlite {
         connection: &mut Connection,
         seed: u64,
         interrupt: &Interrupt,
-    ) -> Result<(Outcome, u64), WorkloadError> {
+    ) -> Result<(StepOutcome, u64), WorkloadError> {
         // Others than the rows that are there.
         let mut random = ChaCha8Rng::seed_from_u64(seed ^ u64::MAX);
         let mut tally = Tally::begin();
@@ -230,7 +232,7 @@ impl Sqlite {
         rows: u64,
         seed: u64,
         interrupt: &Interrupt,
-    ) -> Result<Outcome, WorkloadError> {
+    ) -> Result<StepOutcome, WorkloadError> {
         let connection = self.open(path, interrupt)?;
         let mut random = ChaCha8Rng::seed_from_u64(seed.wrapping_add(1));
         let mut tally = Tally::begin();

@@ -23,7 +23,7 @@ use crate::context::nanoseconds;
 use crate::data::{Content, Stream};
 use crate::tally::figure;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, Outcome, WorkContext, Workload, WorkloadError, WorkloadKind};
+use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// A thread's stack. A guest's first program has all its memory locked, so the usual
 /// 2 MiB would be taken at once for each stream.
@@ -349,7 +349,7 @@ impl Workload for Streams {
         let mut notes = Vec::new();
         context.step("play", |executor| {
             let (played, elapsed) = self.play(folder, seed, &executor.interrupt)?;
-            let mut outcome = Outcome::default();
+            let mut outcome = StepOutcome::default();
             let directions = [(Direction::Read, &self.read), (Direction::Write, &self.write)];
             for (direction, schedule) in directions {
                 if let Some((figure, note)) = together(direction, schedule, elapsed, &played) {
