@@ -91,6 +91,14 @@ pub struct BenchArgs {
     /// The CPU to measure on. [default: the first that disklab may use]
     #[arg(long, value_name = "N")]
     pub core: Option<usize>,
+    /// Compare with the lab of another disklab, such as an older build: both are measured in
+    /// turn, each with its own kernel, and so is what a study of 30 cells takes of the
+    /// processor. Shows both and their ratio. Takes a minute or two per repeat.
+    #[arg(long, value_name = "PROGRAM", value_hint = clap::ValueHint::ExecutablePath)]
+    pub against: Option<PathBuf>,
+    /// A kernel for the program that is compared with.
+    #[arg(long, value_name = "PATH", requires = "against")]
+    pub against_kernel: Option<PathBuf>,
     /// How often everything is measured; medians are shown.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: u32,

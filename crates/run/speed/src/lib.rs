@@ -2,8 +2,9 @@
 //!
 //! [`measure()`] boots guests whose first program is [`carry_out_in_guest`], and
 //! times what they do against the [`round_trip()`], a unit that moves with the
-//! machine and its noise.
+//! machine and its noise. [`against()`] compares two programs.
 
+mod against;
 mod drive;
 mod engine;
 mod figure;
@@ -15,6 +16,7 @@ mod raid;
 mod round_trip;
 mod side_by_side;
 
+pub use against::{AgainstError, AgainstOptions, Compared, Program, against};
 pub use figure::{Figure, Target};
 pub use job::{SPEED_JOB, carry_out_in_guest};
 pub use measure::{SpeedOptions, measure};

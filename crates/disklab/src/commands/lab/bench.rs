@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use disklab_lab::kernel::{self, NamedKernel, Parts, Source};
 use disklab_lab::processors;
 use disklab_lab::{CpuLease, CpuLeases};
-use disklab_speed::{Figure, SpeedOptions, Target, measure};
+use disklab_speed::{AgainstOptions, Figure, Program, SpeedOptions, Target, measure};
 use disklab_units::significant;
 use serde_json::{Value, json};
 
 use super::super::{print, print_json};
-use super::build;
+use super::{against, build};
 use crate::cli::BenchArgs;
 use crate::exit::{DONE, Failure};
 use crate::signals;
@@ -38,6 +38,13 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     let program = std::env::current_exe()
         .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))?;
     let folder = Folder::new()?;
+    if let Some(other) = &args.against {
+        let other = Program { path: other.clone(), kernel: args.against_kernel.clone() };
+        let this = Program { path: program, kernel: Some(kernel) };
+        let folder = folder.0.clone();
+        let options = AgainstOptions { this, other, core, rounds: args.repeats, folder };
+        return against::compare(&options, &interrupt, as_json);
+    }
     let options = SpeedOptions {
         kernel,
         program,
@@ -82,12 +89,16 @@ fn value(figure: &Figure) -> Value {
 
 /// Names, medians with their units, spreads, targets.
 fn table(figures: &[Figure]) -> String {
-    let rows: Vec<[String; 4]> = figures.iter().filter_map(row).collect();
+    aligned(&figures.iter().filter_map(row).collect::<Vec<_>>())
+}
+
+/// Rows of four columns, the second to the right.
+pub(super) fn aligned(rows: &[[String; 4]]) -> String {
     let width =
         |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or_default();
     let (name, median, spread) = (width(0), width(1), width(2));
     let mut text = String::new();
-    for [a, b, c, d] in &rows {
+    for [a, b, c, d] in rows {
         let line = format!("{a:name$}  {b:>median$}  {c:spread$}  {d}");
         text.push_str(line.trim_end());
         text.push('\n');

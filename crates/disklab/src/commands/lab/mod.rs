@@ -1,5 +1,6 @@
 //! `disklab lab`: the kernel, a shell with modelled drives, the lab's speed.
 
+mod against;
 mod bench;
 pub mod build;
 mod build_progress;
