@@ -137,10 +137,14 @@ fn bench(
     let core = core.to_string();
     let words = ["lab", "bench", "--json", "--repeats", "1", "--core", &core];
     let done = executor.check(&invocation(program, &words))?;
-    let wrong =
-        |why: String| AgainstError::NoFigures { program: program.path.display().to_string(), why };
-    let answer: Value = serde_json::from_slice(&done.stdout).map_err(|e| wrong(e.to_string()))?;
-    let figures = answer["figures"].as_array().ok_or_else(|| wrong("no figures".to_owned()))?;
+    let wrong = |why| AgainstError::NoFigures { program: program.path.display().to_string(), why };
+    bench_figures(&done.stdout).map_err(wrong)
+}
+
+/// The figures in what a program printed, or why there are none.
+fn bench_figures(text: &[u8]) -> Result<Vec<Measured>, String> {
+    let answer: Value = serde_json::from_slice(text).map_err(|e| e.to_string())?;
+    let figures = answer["figures"].as_array().ok_or("no figures")?;
     Ok(figures.iter().filter_map(measured).collect())
 }
 
@@ -193,6 +197,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use disklab_exec::Interrupt;
+    use proptest::prelude::*;
 
     /// A program that answers like disklab, and notes its arguments.
     fn program(folder: &Path, name: &str, figure: f64, code: u8) -> Program {
@@ -251,6 +256,20 @@ mod tests {
             let options = AgainstOptions { this: this.clone(), other, core: 0, rounds: 1, folder };
             let error = against(&options, &executor, &mut |_| {}).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_of_a_program_breaks_the_comparison(
+            text in prop_oneof![
+                ".*",
+                r#"\{"figures":(\[(\{"key":("k"|1),"name":"n","unit":"","median":(2|"2"|null)\},?)*\]|1)\}"#,
+            ],
+        ) {
+            for (key, name, unit, _) in bench_figures(text.as_bytes()).unwrap_or_default() {
+                prop_assert_eq!((key.as_str(), name.as_str(), unit.as_str()), ("k", "n", ""));
+            }
         }
     }
 }
