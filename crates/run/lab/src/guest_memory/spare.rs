@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, fstatvfs, open};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use super::LEAST_NUMBER;
@@ -27,6 +27,8 @@ pub(crate) struct MemoryFile {
     file: File,
     /// The file system that it lies in, and where its kernel may make files.
     place: OwnedFd,
+    /// How many files it had when this one was alone in it.
+    files: u64,
     bytes: u64,
     /// Another kernel may not know what to do with it, and needs the space itself.
     kernel: PathBuf,
@@ -38,7 +40,8 @@ impl MemoryFile {
         let path = format!("/proc/self/fd/{}", place.as_raw_fd());
         let flags = OFlags::TMPFILE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
         let fd = open(path, flags, Mode::RWXU)?;
-        Ok(Self { file: File::from(fd), place, bytes, kernel: kernel.to_owned() })
+        let files = files_in(&place)?;
+        Ok(Self { file: File::from(fd), place, files, bytes, kernel: kernel.to_owned() })
     }
 
     /// One that a guest with so much memory and this kernel has left. Memory of other
@@ -63,10 +66,13 @@ impl MemoryFile {
     }
 
     /// The guest has ended. Keeps the memory for another, unless the guest did not use it,
-    /// or something of it still runs.
+    /// something of it still runs, or it left files of its own where the next one would find
+    /// them, or their space missing.
     pub fn release(self) {
         let used = self.file.metadata().is_ok_and(|metadata| metadata.blocks() > 0);
-        if !used || !self.is_own_alone() {
+        let alone = files_in(&self.place).is_ok_and(|files| files == self.files);
+        // What lies behind its end would be missing, too.
+        if !used || !alone || !self.is_own_alone() || self.file.set_len(self.bytes).is_err() {
             return;
         }
         let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,6 +92,12 @@ impl MemoryFile {
                 && libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK) == 0
         }
     }
+}
+
+/// How many files a file system has, those without a name included.
+fn files_in(place: &OwnedFd) -> Result<u64, Errno> {
+    let counts = fstatvfs(place)?;
+    Ok(counts.f_files.saturating_sub(counts.f_ffree))
 }
 
 #[cfg(test)]
@@ -113,6 +125,23 @@ mod tests {
     }
 
     #[test]
+    fn what_a_guest_hid_behind_the_end_is_gone() {
+        let Some(memory) = memory("/hidden") else { return };
+        memory.file.set_len(BYTES).unwrap();
+        let guest = use_it(&memory);
+        rustix::fs::fallocate(&guest, rustix::fs::FallocateFlags::KEEP_SIZE, BYTES, 1 << 20)
+            .unwrap();
+        drop(guest);
+        let before = memory.file.metadata().unwrap().blocks();
+        memory.release();
+        let again = MemoryFile::spare(BYTES, Path::new("/hidden"));
+        // Another test's guest may have taken over since.
+        if let Some(again) = again {
+            assert!(again.file.metadata().unwrap().blocks() < before);
+        }
+    }
+
+    #[test]
     fn memory_serves_the_next_guest_when_the_last_one_has_ended() {
         // One test for all: they would take each other's.
         let Some(memory) = memory("/k") else { return };
@@ -133,6 +162,20 @@ mod tests {
         let Some(unused) = self::memory("/k") else { return };
         unused.release();
         assert!(MemoryFile::spare(BYTES, Path::new("/k")).is_none());
+
+        // The guest left a file, or one without a name that somebody holds.
+        for named in [true, false] {
+            let Some(memory) = self::memory("/k") else { return };
+            drop(use_it(&memory));
+            let path = format!("/proc/self/fd/{}/left", memory.place.as_raw_fd());
+            let left = File::create(&path).unwrap();
+            if !named {
+                std::fs::remove_file(&path).unwrap();
+            }
+            memory.release();
+            assert!(MemoryFile::spare(BYTES, Path::new("/k")).is_none());
+            drop(left);
+        }
 
         // Another kernel, or another size.
         for (bytes, kernel) in [(BYTES, "/other"), (2 * BYTES, "/k")] {
