@@ -112,20 +112,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
     let changed = fields.integer("changed", 0..=100)?.unwrap_or(0);
     let origin = fields
         .choice("source", &[("stream", Origin::Stream), ("same-stack", Origin::SameStack)])?;
-    let compression = match fields.take("compression") {
-        None => "lz4".to_owned(),
-        Some(node) => {
-            let text = node.as_text()?;
-            if !is_compression(&text) {
-                return Err(node.error(format!(
-                    "`compression`: '{text}' is none of Borg's; expected 'none', 'lz4', 'zstd', \
-                     'zlib' or 'lzma', the last three with a level such as 'zstd,3', all with \
-                     'auto,' before them if you like"
-                )));
-            }
-            text
-        }
-    };
+    let compression = compression(fields.take("compression"))?;
     let encryption = fields.choice("encryption", &ENCRYPTIONS)?.unwrap_or("none");
     let restores =
         [("folder", Restore::Folder), ("discard", Restore::Discard), ("not", Restore::Not)];
@@ -156,6 +143,19 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
         check,
         sync,
     }))
+}
+
+fn compression(node: Option<&Node>) -> Result<String, SourceError> {
+    let Some(node) = node else { return Ok("lz4".to_owned()) };
+    let text = node.as_text()?;
+    if is_compression(&text) {
+        return Ok(text);
+    }
+    Err(node.error(format!(
+        "`compression`: '{text}' is none of Borg's; expected 'none', 'lz4', 'zstd', 'zlib' or \
+         'lzma', the last three with a level such as 'zstd,3', all with 'auto,' before them if \
+         you like"
+    )))
 }
 
 fn program(node: Option<&Node>) -> Result<(), SourceError> {
