@@ -137,7 +137,7 @@ fn a_guests_programs_see_nothing_in_the_memory_of_an_earlier_one() {
     let word = "word=the-earlier; word=$word-secret\n";
     let write = format!("{word} yes $word | head -c 100M > /run/file; echo wrote=$?");
     let look = format!(
-        "{word} fallocate -l 150M /run/file && echo space=yes
+        "{word} fallocate -l 100M /run/file && echo space=yes
         grep -qaz $word /run/file && echo found=yes || echo found=no
         for file in /dev/mem /dev/kmem /dev/port /proc/kcore; do
             [ ! -e $file ] || echo there=$file
