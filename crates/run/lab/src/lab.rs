@@ -11,7 +11,6 @@ use crate::console::{self, ConsoleLine};
 use crate::content::{Content, ContentUsage};
 use crate::disk::{Medium, ReadLog};
 use crate::event_loop::{EventLoop, Limits, Turns};
-use crate::guest_memory::MemoryFile;
 use crate::options::Console;
 use crate::pinned::Pinned;
 use crate::{LabError, LabOptions, Sockets};
@@ -24,19 +23,6 @@ pub struct Lab {
     folder: PathBuf,
     began: Instant,
     _pinned: Pinned,
-    // Last: by then nothing of the guest is left.
-    _memory: Released,
-}
-
-/// Keeps the guest's memory for another when it goes.
-struct Released(Option<MemoryFile>);
-
-impl Drop for Released {
-    fn drop(&mut self) {
-        if let Some(memory) = self.0.take() {
-            memory.release();
-        }
-    }
 }
 
 /// What came of a lab.
@@ -92,8 +78,7 @@ impl Lab {
         let media = tells
             .map(|(index, tells)| tells.then(|| Medium::new(&options.folder, index)).transpose())
             .collect::<Result<_, _>>()?;
-        let mut kernel = Kernel::start(&options, line)?;
-        let memory = Released(kernel.take_memory_file());
+        let kernel = Kernel::start(&options, line)?;
         let limits = Limits {
             real: options.real_limit,
             virtual_time: options.virtual_limit,
@@ -103,8 +88,7 @@ impl Lab {
         let mut events =
             EventLoop::new(sockets, options.disks, content, time_of_day, limits, console)?;
         events.show(options.clock, media);
-        let folder = options.folder;
-        Ok(Self { kernel, events, folder, began, _pinned: pinned, _memory: memory })
+        Ok(Self { kernel, events, folder: options.folder, began, _pinned: pinned })
     }
 
     /// Serves the guest until it is powered off. The calling thread is the one to

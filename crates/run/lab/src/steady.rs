@@ -37,10 +37,6 @@ impl Drive for Steady {
         }
     }
 
-    fn least_latency(&self) -> Nanos {
-        Nanos(self.latency_ns)
-    }
-
     fn statistics(&self) -> Statistics {
         Statistics::default()
     }
