@@ -102,6 +102,11 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
             format!("no question asks about {names}: the report shows their figures at its end"),
         );
     }
+    let below = plan.below_floors();
+    if !below.is_empty() {
+        let below = below.join(", ");
+        line("too little", format!("{below}: such figures answer no question in the report"));
+    }
     if plan.is_quick() {
         line("quick", "the sizes of the study's table [quick]".to_owned());
     }

@@ -153,6 +153,17 @@ fn a_plan_names_workloads_that_no_question_asks_about() {
 }
 
 #[test]
+fn a_plan_names_workloads_that_do_too_little_for_an_answer() {
+    let temp = tempfile::tempdir().expect("temp");
+    let plan = |scale: &str| {
+        let arguments = ["plan", "first-look", "--on", "dir:.", "--scale", scale];
+        disklab(temp.path()).args(arguments).assert().code(0)
+    };
+    plan("1/1024").stdout(contains("too little").and(contains("read-1m: 512 KiB of at least")));
+    plan("1").stdout(contains("too little").not());
+}
+
+#[test]
 fn a_plan_tells_of_a_kernel_that_is_not_there() {
     let temp = tempfile::tempdir().expect("temp");
     let cache = temp.path().join("nothing here");

@@ -44,8 +44,8 @@ fn what_is_no_drive_is_refused_and_nothing_is_written() {
     let home = tempfile::tempdir().expect("temp");
     fs::write(home.path().join("file"), "no drive").expect("written");
     for (device, reason) in [
-        ("/dev/null", "it is no block device"),
-        ("file", "it is no block device"),
+        ("/dev/null", "not a block device"),
+        ("file", "not a block device"),
         ("/dev/disk/by-id/no-such", "no such file; `ls -l /dev/disk/by-id`"),
     ] {
         refused(home.path(), device, "my.toml", reason);

@@ -25,6 +25,7 @@ pub mod sensitivity;
 mod setup;
 mod stop_options;
 mod studies;
+mod too_little;
 mod version;
 
 pub use adaptive::StopRule;

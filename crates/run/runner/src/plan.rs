@@ -8,6 +8,7 @@ use disklab_store::{BenchKind, RunSettings};
 use disklab_study::{Cell, LeftOut, TooManyCells, check_run_size};
 
 use crate::StopRule;
+use crate::too_little::too_little;
 
 /// Pairs of a stack and a workload, by their ids.
 pub type Pairs = BTreeSet<(String, String)>;
@@ -139,6 +140,19 @@ impl Plan {
         let runs = |id: &str| self.preflight.pairs.iter().any(|(_, workload)| workload == id);
         let unasked = self.campaign.study.unasked_workloads().map(|w| w.id.as_str());
         unasked.filter(|id| runs(id)).collect()
+    }
+
+    /// What its workloads have too little of for an answer, whatever the drives' memory is:
+    /// 'small-files: 63 files of at least 1000'.
+    pub fn below_floors(&self) -> Vec<String> {
+        let runs = |id: &str| self.preflight.pairs.iter().any(|(_, workload)| workload == id);
+        let workloads = self.campaign.study.workloads.iter().zip(&self.campaign.workloads);
+        let mut found = Vec::new();
+        for (spec, workload) in workloads.filter(|(spec, _)| runs(&spec.id)) {
+            let least = too_little(&spec.id, workload.as_ref(), None).into_iter().next();
+            found.extend(least.map(|(_, below)| format!("{}: {below}", spec.id)));
+        }
+        found
     }
 
     /// The drives that are written to, by their names.

@@ -111,10 +111,8 @@ pub(crate) fn study_folder(file: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use disklab_sample::Direction;
-    use disklab_verdict::floors::BelowFloor;
-
     use super::*;
+    use crate::too_little::too_little;
 
     #[test]
     fn every_shipped_study_is_understood_and_named_after_its_file() {
@@ -136,15 +134,8 @@ mod tests {
             disklab_bench::Campaign::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
         let mut found = Vec::new();
         for (spec, workload) in campaign.study.workloads.iter().zip(&campaign.workloads) {
-            for (step, direction) in [
-                (spec.id.as_str(), Direction::Read),
-                (spec.id.as_str(), Direction::Write),
-                ("cp", Direction::Copy),
-                ("rm", Direction::Remove),
-            ] {
-                let profile = workload.profile(step).expect("it says what it does");
-                let below = BelowFloor::of(&profile, direction, Some(DRIVE_MEMORY));
-                found.extend(below.map(|below| format!("{} {step}: {below}", spec.id)));
+            for (step, below) in too_little(&spec.id, workload.as_ref(), Some(DRIVE_MEMORY)) {
+                found.push(format!("{} {step}: {below}", spec.id));
             }
         }
         found

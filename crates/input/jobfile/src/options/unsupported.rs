@@ -70,6 +70,8 @@ pub(super) const LOGS: &str = "it writes log files into the file system that is 
                     when all is done";
 const REPLAY: &str = "replaying a trace is not supported";
 const ZONES: &str = "it is for zoned block devices, and disklab's jobs work on files";
+const STRIDED: &str = "zonemode=strided is not supported, and zonemode=zbd is for zoned block devices; for \
+                       some parts of a file, use offset and size, or random_distribution=zoned";
 const MACHINE: &str = "it changes the machine, not the job";
 const PROGRAM: &str = "it runs a program of its own";
 const FILLS: &str = "it fills the file system to the last byte; give a size instead";
@@ -139,10 +141,10 @@ pub(crate) const REFUSED: &[Unsupported] = &[
     unsupported("zone_reset_frequency", ZONES),
     unsupported("zone_reset_threshold", ZONES),
     unsupported("zonecapacity", ZONES),
-    unsupported("zonemode", ZONES),
-    unsupported("zonerange", ZONES),
-    unsupported("zonesize", ZONES),
-    unsupported("zoneskip", ZONES),
+    unsupported("zonemode", STRIDED),
+    unsupported("zonerange", STRIDED),
+    unsupported("zonesize", STRIDED),
+    unsupported("zoneskip", STRIDED),
 ];
 
 /// Options of fio's I/O engines that work on something else than files (fio 3.33's

@@ -15,7 +15,7 @@ mod streams;
 
 pub use fio::real::assume_fio;
 
-use disklab_source::SourceError;
+use disklab_source::{SourceError, did_you_mean};
 use disklab_study::WorkloadSpec;
 
 use crate::{Context, Workload, WorkloadKind};
@@ -49,8 +49,13 @@ pub fn read_workload(
     spec: &WorkloadSpec,
     context: &Context,
 ) -> Result<Box<dyn Workload>, SourceError> {
-    let kind = find_workload(&spec.kind)
-        .ok_or_else(|| spec.body.error(format!("unknown program '{}'", spec.kind)))?;
+    let kind = find_workload(&spec.kind).ok_or_else(|| {
+        let near = did_you_mean(&spec.kind, WORKLOADS.iter().map(|kind| kind.name));
+        let kind = &spec.kind;
+        spec.body.error(format!(
+            "unknown kind of workload '{kind}'{near}; `disklab list workloads` names all"
+        ))
+    })?;
     (kind.read)(spec, context)
 }
 
@@ -85,6 +90,24 @@ mod tests {
                 assert!(cost.space.0 > 0 && cost.content <= most, "{name} {cost:?}");
             }
         }
+    }
+
+    #[test]
+    fn unknown_kind_is_told_what_may_be_meant() {
+        let (name, text) = SHIPPED_WORKLOADS[0];
+        let shipped = read_shipped(name, text).unwrap_or_else(|e| panic!("{e}"));
+        let spec = WorkloadSpec {
+            id: "x".to_owned(),
+            title: shipped.title,
+            kind: "filebnch".to_owned(),
+            place: shipped.body.place.clone(),
+            body: shipped.body,
+            parameters: Default::default(),
+            caches: Caches::Drop,
+        };
+        let context = Context { scale: 1.0, folder: PathBuf::from(".") };
+        let error = read_workload(&spec, &context).expect_err("no such kind").to_string();
+        assert!(error.contains("unknown kind of workload 'filebnch' (did you mean"), "{error}");
     }
 
     #[test]
