@@ -127,8 +127,11 @@ fn what_fios_examples_do_runs() {
         let (folder, report) = run_text(text);
         for job in &report.jobs {
             assert_eq!(job.error, None, "{name}");
-            assert!(job.read.operations + job.write.operations > 0, "{name}: {}", job.name);
+            // With exitall, a job may be ended by another before its first I/O.
+            let may_do_nothing = text.contains("exitall=1");
+            assert!(may_do_nothing || operations(job) > 0, "{name}: {}", job.name);
         }
+        assert!(report.jobs.iter().any(|job| operations(job) > 0), "{name}");
         let logs = std::fs::read_dir(folder.path()).expect("a folder").flatten();
         let logs = logs.filter(|entry| entry.file_name().to_string_lossy().contains("log"));
         assert_eq!(logs.count(), 0, "{name}: the engine itself writes no log");
