@@ -98,7 +98,8 @@ impl std::fmt::Display for BelowFloor {
                 Bytes(*memory).iec()
             ),
             Self::Requests(requests) => {
-                write!(f, "{requests} requests of at least {LEAST_REQUESTS}")
+                let plural = if *requests == 1 { "" } else { "s" };
+                write!(f, "{requests} request{plural} of at least {LEAST_REQUESTS}")
             }
             Self::Stream(bytes) => {
                 write!(f, "{} of at least {}", Bytes(*bytes).iec(), Bytes(LEAST_STREAM).iec())

@@ -159,7 +159,8 @@ fn a_plan_names_workloads_that_do_too_little_for_an_answer() {
         let arguments = ["plan", "first-look", "--on", "dir:.", "--scale", scale];
         disklab(temp.path()).args(arguments).assert().code(0)
     };
-    plan("1/1024").stdout(contains("too little").and(contains("read-1m: 512 KiB of at least")));
+    plan("1/1024")
+        .stdout(contains("too little").and(contains("read-1m: 1 MiB of at least 32 MiB")));
     plan("1").stdout(contains("too little").not());
 }
 
