@@ -179,8 +179,9 @@ fn fit(lines: &mut [Line], sibling: &DriveFile) {
         text.parse().ok().or_else(|| text.parse::<disklab_units::Bytes>().ok().map(|size| size.0))
     };
     let needed = (|| {
-        let segments = number(lines, "cache.segments")? * number(lines, "cache.segment-size")?;
-        Some(segments + number(lines, "cache.dirty-limit")?)
+        let segments =
+            number(lines, "cache.segments")?.checked_mul(number(lines, "cache.segment-size")?)?;
+        segments.checked_add(number(lines, "cache.dirty-limit")?)
     })();
     if let (Some(needed), Some(size)) = (needed, number(lines, "cache.size"))
         && needed > size

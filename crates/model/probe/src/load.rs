@@ -6,6 +6,21 @@ use crate::timed::{DriveAccess, ProbeError, TimedAccess, TimedDrive};
 /// The smallest request that is used: a physical sector of today's drives.
 pub(crate) const BLOCK: u64 = 4096;
 
+/// The smallest drive that is probed: all loads fit on it, far from one another.
+const SMALLEST: u64 = 4 << 30;
+
+/// Refuses a drive on which the loads have no room.
+pub(crate) fn check_size(bytes: u64) -> Result<(), ProbeError> {
+    if bytes >= SMALLEST {
+        return Ok(());
+    }
+    Err(ProbeError::Unsuitable(format!(
+        "cannot know this drive: it has {}; expected {} or more",
+        disklab_units::Bytes(bytes).iec(),
+        disklab_units::Bytes(SMALLEST).iec()
+    )))
+}
+
 /// Carries one request out, while nothing else is in flight.
 pub(crate) fn carry_out(
     drive: &mut dyn TimedDrive,

@@ -34,6 +34,25 @@ const VIRTUAL: [(&str, &str); 9] = [
     ("bhyve", "bhyve"),
 ];
 
+/// Words in the model or vendor of what a RAID controller or another machine offers as one
+/// disk, and what it is. A word with a `*` is the beginning of one.
+const VOLUMES: [(&str, &str); 14] = [
+    ("logical volume", "a Smart Array controller's volume"),
+    ("perc", "a PERC controller's volume"),
+    ("megaraid", "a MegaRAID controller's volume"),
+    ("mr9*", "a MegaRAID controller's volume"),
+    ("serveraid", "a ServeRAID controller's volume"),
+    ("raid", "a RAID controller's volume"),
+    ("adaptec", "an Adaptec controller's volume"),
+    ("areca", "an Areca controller's volume"),
+    ("3ware", "a 3ware controller's volume"),
+    ("lio-org", "an iSCSI or Fibre Channel target (LIO)"),
+    ("iet", "an iSCSI target (IET)"),
+    ("iscsi disk", "an iSCSI target"),
+    ("truenas", "an iSCSI target (TrueNAS)"),
+    ("synology", "an iSCSI target (Synology)"),
+];
+
 /// Kernel names of disks that a host or another machine serves.
 const SERVED: [(&str, &str); 3] = [("vd", "virtio"), ("xvd", "Xen"), ("ubd", "User-Mode Linux")];
 
@@ -57,7 +76,8 @@ pub fn find(root: &SystemRoot, path: &Path) -> Result<Subject, String> {
     }
     let model = identity(&device).model.unwrap_or_default();
     let lab = is_lab(root);
-    if !lab && let Some(why) = served_by_a_host(&device, &model) {
+    let other = || served_by_a_host(&device, &model).or_else(|| volume(&device, &model));
+    if !lab && let Some(why) = other() {
         return Err(refuse(why));
     }
     let links = stable_names(root, &device);
@@ -134,6 +154,24 @@ fn served_by_a_host(device: &BlockDevice, model: &str) -> Option<String> {
     ))
 }
 
+/// Why a disk is a controller's or another machine's volume.
+fn volume(device: &BlockDevice, model: &str) -> Option<String> {
+    let vendor = device.attribute("device/vendor").unwrap_or_default().to_ascii_lowercase();
+    // A maker of both, Synology, names its drives in the model and its targets in the vendor.
+    let model = model.to_ascii_lowercase().replace("synology", "");
+    let texts = [vendor.as_str(), model.as_str()];
+    let words = || texts.iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
+    let is_of = |word: &str| match word.strip_suffix('*') {
+        Some(beginning) => words().any(|w| w.starts_with(beginning)),
+        None if word.contains([' ', '-']) => texts.iter().any(|text| text.contains(word)),
+        None => words().any(|w| w == word),
+    };
+    let (_, what) = VOLUMES.iter().find(|(word, _)| is_of(word))?;
+    Some(format!(
+        "it is {what}: several drives may answer at once, and a memory that is not the drive's"
+    ))
+}
+
 /// Whether this is a guest of the lab, whose virtual disks are modelled drives alone.
 fn is_lab(root: &SystemRoot) -> bool {
     let processor = root.text("/proc/cpuinfo").unwrap_or_default();
@@ -165,15 +203,29 @@ mod tests {
             "1",
         );
         tree.drive("sdb", (8, 16), "B").set("sdb", "device/model", "QEMU HARDDISK");
+        tree.drive("sdc", (8, 32), "C").set("sdc", "device/model", "LOGICAL VOLUME");
+        tree.drive("sdd", (8, 48), "D").set("sdd", "device/model", "PERC H730 Mini");
+        tree.drive("sde", (8, 64), "E").set("sde", "device/vendor", "LIO-ORG");
+        tree.drive("sdf", (8, 80), "F").set("sdf", "device/model", "Perccell 8TB");
+        tree.drive("sdg", (8, 96), "G").set("sdg", "device/model", "Synology HAT5300-8T");
+        tree.drive("sdh", (8, 112), "H").set("sdh", "device/vendor", "SYNOLOGY");
+        tree.drive("sdi", (8, 128), "I").set("sdi", "device/model", "MR9271-8i");
         tree.drive("vda", (252, 0), "V");
         tree.stacked("md0", (9, 0), &["sda1"]).stacked("dm-0", (253, 0), &["sda1"]);
         tree.looped("loop0", (7, 0), "/data/file");
         let root = tree.root();
         let found = find(&root, Path::new("/dev/sda")).expect("a drive");
         assert!(found.rotates && !found.names.is_empty());
+        assert!(find(&root, Path::new("/dev/sdf")).is_ok(), "a word that only looks like one");
+        assert!(find(&root, Path::new("/dev/sdg")).is_ok(), "a drive of a maker of targets");
         for (name, expected) in [
             ("sda1", "it is a partition"),
             ("sdb", "virtual disk (QEMU)"),
+            ("sdc", "a Smart Array controller's volume"),
+            ("sdd", "a PERC controller's volume"),
+            ("sde", "target (LIO)"),
+            ("sdh", "target (Synology)"),
+            ("sdi", "a MegaRAID controller's volume"),
             ("vda", "virtual disk (virtio)"),
             ("md0", "it is a RAID"),
             ("dm-0", "is a mapping"),

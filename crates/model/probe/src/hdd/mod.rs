@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::estimate::ProbedValue;
 use crate::findings::Findings;
-use crate::load::BLOCK;
+use crate::load::{BLOCK, check_size};
 use crate::progress::ProbeWatcher;
 use crate::sibling::{Likeness, Siblings};
 use crate::timed::{ProbeError, TimedDrive};
@@ -63,6 +63,7 @@ pub fn probe_hard_disk(
     watcher: &mut dyn ProbeWatcher,
 ) -> Result<(Findings, DriveFile), ProbeError> {
     let bytes = drive.bytes();
+    check_size(bytes)?;
     let nearest = |rpm, rate| {
         let none = || ProbeError::Unsuitable("no hard disk is known".to_owned());
         siblings.disk(Likeness { bytes, rpm, rate }).cloned().ok_or_else(none)

@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::estimate::{ProbedValue, median, median_error};
 use crate::findings::Findings;
-use crate::load::{BLOCK, carry_out};
+use crate::load::{BLOCK, carry_out, check_size};
 use crate::progress::ProbeWatcher;
 use crate::sibling::{Likeness, Siblings};
 use crate::timed::{DriveAccess, ProbeError, TimedDrive};
@@ -82,6 +82,7 @@ pub fn probe_solid_state(
     seed: u64,
     watcher: &mut dyn ProbeWatcher,
 ) -> Result<(Findings, DriveFile), ProbeError> {
+    check_size(drive.bytes())?;
     let like = Likeness { bytes: drive.bytes(), rpm: 0.0, rate: 0.0 };
     let none = || ProbeError::Unsuitable("no solid-state drive is known".to_owned());
     let mut flash = FlashProbe {

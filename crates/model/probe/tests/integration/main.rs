@@ -2,6 +2,7 @@
 
 mod closed_loop;
 mod disturbed;
+mod hostile;
 mod page;
 
 use std::sync::OnceLock;
