@@ -4,6 +4,10 @@ use std::f64::consts::{E, PI};
 
 use super::Uniform;
 
+/// Above this shape, the distribution's width, 1/√shape of its mean, is below what an f64
+/// tells apart: a draw is the mean. Shapes near f64's largest would never be drawn from.
+const LARGEST_SHAPE: f64 = 1e31;
+
 /// A draw from the gamma distribution with this shape and scale; its mean is
 /// shape·scale. 0 where the shape is not positive.
 ///
@@ -14,7 +18,12 @@ pub fn gamma(rng: &mut (impl Uniform + ?Sized), shape: f64, scale: f64) -> f64 {
     if !(shape > 0.0 && shape.is_finite() && scale.is_finite()) {
         return 0.0;
     }
-    scale * if shape <= 1.0 { small(rng, shape) } else { large(rng, shape) }
+    scale
+        * match shape {
+            a if a <= 1.0 => small(rng, a),
+            a if a < LARGEST_SHAPE => large(rng, a),
+            a => a,
+        }
 }
 
 fn small(rng: &mut (impl Uniform + ?Sized), a: f64) -> f64 {
@@ -77,6 +86,14 @@ mod tests {
             assert!((mean / (shape * scale) - 1.0).abs() < 0.02, "{shape}: mean {mean}");
             let expected = shape * scale * scale;
             assert!((variance / expected - 1.0).abs() < 0.05, "{shape}: variance {variance}");
+        }
+    }
+
+    #[test]
+    fn huge_shapes_are_their_mean() {
+        for shape in [LARGEST_SHAPE / 2.0, LARGEST_SHAPE, f64::MAX / 2.0, f64::MAX] {
+            let drawn = gamma(&mut Rng::stream(1, 0), shape, 1.0);
+            assert!((drawn / shape - 1.0).abs() < 1e-12, "{shape}: {drawn}");
         }
     }
 
