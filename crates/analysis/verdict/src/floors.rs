@@ -4,7 +4,7 @@
 //! seek. Larger sets can then rank the stacks the other way round.
 
 use disklab_sample::{Direction, Order, StepProfile, Task};
-use disklab_units::Bytes;
+use disklab_units::{Bytes, count};
 
 /// Fewer files fit, with all that belongs to them, into what a file system writes at once:
 /// ext4's smallest journal has 1,024 blocks of 4 KiB (mke2fs(8), `-J size`), and an inode, a
@@ -98,8 +98,7 @@ impl std::fmt::Display for BelowFloor {
                 Bytes(*memory).iec()
             ),
             Self::Requests(requests) => {
-                let plural = if *requests == 1 { "" } else { "s" };
-                write!(f, "{requests} request{plural} of at least {LEAST_REQUESTS}")
+                write!(f, "{} of at least {LEAST_REQUESTS}", count(*requests as usize, "request"))
             }
             Self::Stream(bytes) => {
                 write!(f, "{} of at least {}", Bytes(*bytes).iec(), Bytes(LEAST_STREAM).iec())

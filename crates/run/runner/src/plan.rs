@@ -135,20 +135,22 @@ impl Plan {
         self.settings.quick
     }
 
+    fn runs(&self, id: &str) -> bool {
+        self.preflight.pairs.iter().any(|(_, workload)| workload == id)
+    }
+
     /// Workloads that will run and that no question of the study covers.
     pub fn unasked(&self) -> Vec<&str> {
-        let runs = |id: &str| self.preflight.pairs.iter().any(|(_, workload)| workload == id);
         let unasked = self.campaign.study.unasked_workloads().map(|w| w.id.as_str());
-        unasked.filter(|id| runs(id)).collect()
+        unasked.filter(|id| self.runs(id)).collect()
     }
 
     /// What its workloads have too little of for an answer, whatever the drives' memory is:
     /// 'small-files: 63 files of at least 1000'.
     pub fn below_floors(&self) -> Vec<String> {
-        let runs = |id: &str| self.preflight.pairs.iter().any(|(_, workload)| workload == id);
         let workloads = self.campaign.study.workloads.iter().zip(&self.campaign.workloads);
         let mut found = Vec::new();
-        for (spec, workload) in workloads.filter(|(spec, _)| runs(&spec.id)) {
+        for (spec, workload) in workloads.filter(|(spec, _)| self.runs(&spec.id)) {
             let least = too_little(&spec.id, workload.as_ref(), None).into_iter().next();
             found.extend(least.map(|(_, below)| format!("{}: {below}", spec.id)));
         }

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use disklab_exec::{ExecError, Executor, Finished, Invocation};
 use serde_json::Value;
 
+use crate::figure::median;
+
 /// A program to be measured.
 #[derive(Debug, Clone)]
 pub struct Program {
@@ -110,13 +112,6 @@ impl Compared {
     pub fn ratio(&self) -> Option<f64> {
         self.medians().filter(|(_, other)| *other != 0.0).map(|(this, other)| this / other)
     }
-}
-
-fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    Some((sorted[(sorted.len() - 1) / 2] + upper) / 2.0)
 }
 
 fn add(all: &mut Vec<Compared>, (key, name, unit, value): Measured, is_this: bool) {

@@ -28,15 +28,12 @@ impl Figure {
     /// The value in the middle; the mean of the two in the middle of an even
     /// number. `None` where nothing was measured.
     pub fn median(&self) -> Option<f64> {
-        let sorted = self.sorted();
-        let upper = *sorted.get(sorted.len() / 2)?;
-        let lower = sorted[(sorted.len() - 1) / 2];
-        Some((lower + upper) / 2.0)
+        median(&self.values)
     }
 
     /// The smallest and the largest value.
     pub fn spread(&self) -> Option<(f64, f64)> {
-        let sorted = self.sorted();
+        let sorted = sorted(&self.values);
         Some((*sorted.first()?, *sorted.last()?))
     }
 
@@ -48,12 +45,19 @@ impl Figure {
             Target::AtLeast(limit) => median >= limit,
         })
     }
+}
 
-    fn sorted(&self) -> Vec<f64> {
-        let mut sorted = self.values.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted
-    }
+/// As [`Figure::median`].
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let sorted = sorted(values);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    Some((sorted[(sorted.len() - 1) / 2] + upper) / 2.0)
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
 }
 
 #[cfg(test)]

@@ -19,15 +19,19 @@ struct Work<'a> {
 
 /// Where the cells of a stack are listed; none if the page lists none.
 pub(crate) fn link(report: &Report, stack: &str) -> Option<String> {
-    let number = report.info.stacks.iter().position(|planned| planned.id == stack)?;
+    let number = stack_number(report, stack)?;
     (!works(report, stack).is_empty()).then(|| format!("#cells-{number}"))
 }
 
 /// Where those of a stack with one workload are.
 pub(crate) fn link_to_work(report: &Report, stack: &str, workload: &str) -> Option<String> {
-    let all = works(report, stack);
-    let number = all.iter().position(|work| work.workload == workload)?;
-    Some(format!("{}-{number}", link(report, stack)?))
+    let number = stack_number(report, stack)?;
+    let at = works(report, stack).iter().position(|work| work.workload == workload)?;
+    Some(format!("#cells-{number}-{at}"))
+}
+
+fn stack_number(report: &Report, stack: &str) -> Option<usize> {
+    report.info.stacks.iter().position(|planned| planned.id == stack)
 }
 
 /// The section: one fold per stack, and in it one per workload.

@@ -32,7 +32,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
     (
         "exitwhat",
-        "[global]\nfilename=f\nfilesize=64k\nexitall=1\n[slow]\nrw=read\nnumber_ios=4\n\
+        // The slow job leaves the fast one time for its first I/O on a busy machine.
+        "[global]\nfilename=f\nfilesize=64k\nexitall=1\n[slow]\nrw=read\nnumber_ios=4\nrate_iops=8\n\
          exit_what=stonewall\n[fast]\nrw=randrw\nioengine=libaio\nrate=300,300\n\
          [last]\nstonewall\nrw=write\nnumber_ios=4\nexit_what=all\n[never]\nstonewall\nrw=read\n",
     ),
@@ -127,11 +128,8 @@ fn what_fios_examples_do_runs() {
         let (folder, report) = run_text(text);
         for job in &report.jobs {
             assert_eq!(job.error, None, "{name}");
-            // With exitall, a job may be ended by another before its first I/O.
-            let may_do_nothing = text.contains("exitall=1");
-            assert!(may_do_nothing || operations(job) > 0, "{name}: {}", job.name);
+            assert!(operations(job) > 0, "{name}: {}", job.name);
         }
-        assert!(report.jobs.iter().any(|job| operations(job) > 0), "{name}");
         let logs = std::fs::read_dir(folder.path()).expect("a folder").flatten();
         let logs = logs.filter(|entry| entry.file_name().to_string_lossy().contains("log"));
         assert_eq!(logs.count(), 0, "{name}: the engine itself writes no log");

@@ -94,19 +94,8 @@ mod tests {
 
     #[test]
     fn unknown_kind_is_told_what_may_be_meant() {
-        let (name, text) = SHIPPED_WORKLOADS[0];
-        let shipped = read_shipped(name, text).unwrap_or_else(|e| panic!("{e}"));
-        let spec = WorkloadSpec {
-            id: "x".to_owned(),
-            title: shipped.title,
-            kind: "filebnch".to_owned(),
-            place: shipped.body.place.clone(),
-            body: shipped.body,
-            parameters: Default::default(),
-            caches: Caches::Drop,
-        };
-        let context = Context { scale: 1.0, folder: PathBuf::from(".") };
-        let error = read_workload(&spec, &context).expect_err("no such kind").to_string();
+        let error =
+            crate::testing::read("filebnch", "", 1.0).expect_err("no such kind").to_string();
         assert!(error.contains("unknown kind of workload 'filebnch' (did you mean"), "{error}");
     }
 
