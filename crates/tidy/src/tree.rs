@@ -50,3 +50,11 @@ fn collect(path: &Path, found: &mut Vec<PathBuf>) {
         collect(&entry.path(), found);
     }
 }
+
+/// A slip of a shell (`> a`) leaves an empty file, and `git add` takes it along.
+#[test]
+fn no_file_is_empty() {
+    let empty: Vec<String> =
+        files(".").into_iter().filter(|name| fs::metadata(root().join(name)).is_ok_and(|m| m.len() == 0)).collect();
+    assert!(empty.is_empty(), "these files are empty: {empty:?}");
+}
