@@ -66,6 +66,7 @@ impl BlockSizes {
 
 impl Blocks {
     /// The sizes of one I/O: `random` tells whether its offset was drawn.
+    #[inline]
     pub fn of(&self, direction: IoDirection, random: bool) -> &BlockSizes {
         match (self.by_order, random) {
             (false, _) => self.sizes.get(direction),

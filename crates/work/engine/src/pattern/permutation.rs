@@ -35,7 +35,7 @@ impl Permutation {
 
     /// The number at a place; both are below `n`.
     pub(crate) fn at(&self, place: u64) -> u64 {
-        debug_assert!(place < self.n.max(1));
+        assert!(place < self.n.max(1));
         let mut x = place & self.mask;
         loop {
             x = x.wrapping_add(self.add) & self.mask;
