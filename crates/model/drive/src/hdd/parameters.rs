@@ -1,5 +1,7 @@
 //! What makes one hard disk differ from another.
 
+use crate::Transport;
+
 /// Sector size on the medium and towards the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SectorFormat {
@@ -91,6 +93,8 @@ pub struct Parameters {
     /// What a write waits longer than a read after a switch of heads, and where it
     /// follows a read on the same track.
     pub write_settle: u64,
+    /// How it is attached.
+    pub transport: Transport,
     /// Payload that the link carries; see [`crate::SATA_LINKS`].
     pub link_rate: f64,
     /// What the controller does for each read before anything else.

@@ -4,6 +4,7 @@ use disklab_config::{Fields, Node};
 use disklab_source::SourceError;
 
 use super::parameters::{Parameters, SectorFormat, SeekTimes};
+use crate::Transport;
 use crate::values::{at, boolean, choice, link, number, optional_time, rate, time, whole};
 
 /// Reads the fields of a hard disk.
@@ -46,6 +47,7 @@ pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, S
         write_seek,
         head_switch: time(&mut seek, "head-switch")?,
         write_settle,
+        transport: Transport::read(&mut interface, Transport::Sata)?,
         link_rate: link(&mut interface, "link")?,
         read_overhead: time(&mut interface, "read-overhead")?,
         write_overhead: time(&mut interface, "write-overhead")?,

@@ -1,6 +1,7 @@
 //! What makes one solid-state drive differ from another.
 
 use super::layout::Layout;
+use crate::Transport;
 use crate::hdd::SectorFormat;
 
 /// A solid-state drive's data. [`crate::load`] checks them; code that makes them by hand
@@ -89,6 +90,8 @@ pub struct Buffer {
 /// Link and controller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interface {
+    /// How it is attached.
+    pub transport: Transport,
     /// Payload that the link carries.
     pub link_rate: f64,
     /// Whether the link carries data both ways at a time, as PCI Express does.
