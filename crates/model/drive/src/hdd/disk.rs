@@ -115,7 +115,7 @@ impl HardDisk {
             link: Link::new(parameters.link_rate),
             reads: ReadCache::new(parameters.segments, segment, origin + sectors),
             writes: WriteCache::new(parameters),
-            queue: Queue::new(parameters.ncq_quality, parameters.queue_age),
+            queue: Queue::new(parameters),
             events: Events::default(),
             admission: VecDeque::new(),
             backlog: VecDeque::new(),
