@@ -15,6 +15,8 @@ pub(crate) struct Waiting {
     pub(crate) end: u64,
     pub(crate) place: MediumPosition,
     pub(crate) writes: bool,
+    /// Whether the rest of the physical sectors that it cuts was read.
+    pub(crate) complete: bool,
 }
 
 /// What carries a request out soonest.
@@ -60,6 +62,13 @@ impl Queue {
 
     pub(crate) fn push(&mut self, waiting: Waiting) {
         self.waiting.push(waiting);
+    }
+
+    /// Puts one back that was taken, as old as it is.
+    pub(crate) fn put_back(&mut self, waiting: Waiting) {
+        let age = waiting.command.arrived;
+        let index = self.waiting.partition_point(|other| other.command.arrived <= age);
+        self.waiting.insert(index, waiting);
     }
 
     /// Takes the request with the shortest positioning time out of those that the
@@ -123,6 +132,7 @@ mod tests {
                 end: sector + 8,
                 place: arm.geometry.place(sector),
                 writes: false,
+                complete: false,
             });
         }
         let (taken, way) = queue.take(now, &arm, &reads).unwrap();
