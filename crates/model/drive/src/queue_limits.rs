@@ -190,6 +190,11 @@ mod tests {
         let nvme = limits("samsung-980-1tb");
         assert_eq!((nvme.scheduler, nvme.depth, nvme.requests), (IoScheduler::None, 1023, 1023));
         assert!(nvme.write_back && nvme.fua && !nvme.rotational);
+        // Its capacitors save what a flush would: it says that it has no volatile cache.
+        let protected = limits("samsung-pm983-960gb");
+        assert!(!protected.write_back && !protected.fua);
+        let protected_sata = limits("intel-s4600-960gb");
+        assert!(protected_sata.write_back, "SATA has no word for it");
         let sas = limits("st9300603ss");
         assert_eq!((sas.transport, sas.depth, sas.requests), (Transport::Sas, 128, 256));
         assert!(!sas.write_back && !sas.fua, "its write cache is off");

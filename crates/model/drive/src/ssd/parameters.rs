@@ -85,6 +85,8 @@ pub struct Buffer {
     /// What a flush that has something to do takes in addition to programming the data, such
     /// as writing the map out.
     pub flush_overhead: u64,
+    /// What is read ahead of a sequential reader; 0 for nothing.
+    pub read_ahead: u64,
 }
 
 /// Link and controller.

@@ -66,6 +66,7 @@ fn read_buffer(node: &Node) -> Result<Buffer, SourceError> {
         write_cache: boolean(&mut fields, "write-cache")?,
         power_loss_protection: boolean(&mut fields, "power-loss-protection")?,
         flush_overhead: time(&mut fields, "flush-overhead")?,
+        read_ahead: fields.bytes("read-ahead")?.map_or(0, |size| size.0),
     };
     fields.finish()?;
     Ok(buffer)
