@@ -129,7 +129,7 @@ fn a_modelled_drive_is_found_again_in_the_lab() {
     near("link", twin.link_rate, drive.link_rate, 0.1);
     near("segments", twin.segments as f64, drive.segments as f64, 0.1);
     near("segment", twin.segment_size as f64, drive.segment_size as f64, 0.1);
-    near("NCQ", twin.ncq_quality, drive.ncq_quality, 0.1);
+    near("NCQ window", twin.ncq_window as f64, drive.ncq_window as f64, 0.1);
     let checked = fs::read_to_string(home.path().join("checked")).expect("a comparison");
     let checked: serde_json::Value = serde_json::from_str(&checked).expect("JSON");
     for load in checked["loads"].as_array().expect("loads") {

@@ -7,7 +7,7 @@
 use disklab_units::Bytes;
 
 /// Ids and other names of the models, and their bytes.
-pub const MODEL_SIZES: [(&str, u64); 104] = [
+pub const MODEL_SIZES: [(&str, u64); 106] = [
     ("hdn721010ale604", 10_000_831_348_736),
     ("hgst-10tb", 10_000_831_348_736),
     ("wd40efrx-68n32n0", 4_000_787_030_016),
@@ -102,6 +102,8 @@ pub const MODEL_SIZES: [(&str, u64); 104] = [
     ("870-qvo", 4_000_787_030_016),
     ("intel-s4600-960gb", 960_197_124_096),
     ("s4600", 960_197_124_096),
+    ("samsung-pm983-960gb", 960_197_124_096),
+    ("pm983", 960_197_124_096),
     ("samsung-980-1tb", 1_000_204_886_016),
     ("980-1tb", 1_000_204_886_016),
     ("samsung-990pro-2tb", 2_000_398_934_016),

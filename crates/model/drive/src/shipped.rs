@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use crate::{DriveFile, load};
 
 /// Ids and files of the shipped drives.
-pub const SHIPPED: [(&str, &str); 53] = [
+pub const SHIPPED: [(&str, &str); 54] = [
     ("hdn721010ale604", include_str!("../../../../drives/hdn721010ale604.toml")),
     ("wd40efrx-68n32n0", include_str!("../../../../drives/wd40efrx-68n32n0.toml")),
     ("wd40efrx-68wt0n0", include_str!("../../../../drives/wd40efrx-68wt0n0.toml")),
@@ -54,6 +54,7 @@ pub const SHIPPED: [(&str, &str); 53] = [
     ("samsung-870evo-1tb", include_str!("../../../../drives/samsung-870evo-1tb.toml")),
     ("samsung-870qvo-4tb", include_str!("../../../../drives/samsung-870qvo-4tb.toml")),
     ("intel-s4600-960gb", include_str!("../../../../drives/intel-s4600-960gb.toml")),
+    ("samsung-pm983-960gb", include_str!("../../../../drives/samsung-pm983-960gb.toml")),
     ("samsung-980-1tb", include_str!("../../../../drives/samsung-980-1tb.toml")),
     ("samsung-990pro-2tb", include_str!("../../../../drives/samsung-990pro-2tb.toml")),
     ("samsung-990pro-4tb", include_str!("../../../../drives/samsung-990pro-4tb.toml")),

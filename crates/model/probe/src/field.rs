@@ -223,6 +223,7 @@ pub const FIELDS: &[Field] = &[
     common_field!("interface.write-overhead", Time, write_overhead, write_overhead),
     common_field!("interface.queue-depth", Count, queue_depth, queue_depth),
     field!(disk_of, disk, "interface.ncq-quality", Share, ncq_quality),
+    field!(disk_of, disk, "interface.ncq-window", Count, ncq_window),
     field!(disk_of, disk, "interface.queue-age", Time, queue_age),
     field!(disk_of, disk, "cache.size", Size, cache),
     field!(disk_of, disk, "cache.segments", Count, segments),

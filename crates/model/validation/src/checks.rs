@@ -5,7 +5,7 @@ use disklab_drive::{DriveFile, shipped};
 use crate::{Check, Checked, hdd, smr, ssd};
 
 /// All checks, in the order of the pages.
-pub const CHECKS: [&Check; 11] = [
+pub const CHECKS: [&Check; 12] = [
     &hdd::seek::CHECK,
     &hdd::position::CHECK,
     &hdd::depth::CHECK,
@@ -16,6 +16,7 @@ pub const CHECKS: [&Check; 11] = [
     &smr::sequential::CHECK,
     &ssd::amplification::CHECK,
     &ssd::depth::CHECK,
+    &ssd::reads::CHECK,
     &ssd::writes::CHECK,
 ];
 

@@ -53,9 +53,21 @@ pub fn random_iops(
     span: u64,
     count: u64,
 ) -> f64 {
+    random_iops_shifted(drive, operation, depth, span, count, 0)
+}
+
+/// The same, each block `shift` sectors behind the place where it is aligned.
+pub fn random_iops_shifted(
+    drive: &mut dyn Drive,
+    operation: Operation,
+    depth: u64,
+    span: u64,
+    count: u64,
+    shift: u64,
+) -> f64 {
     let mut random = random(depth ^ 0x5eed);
-    let blocks = (span / BLOCK).max(1);
-    let mut place = || random.random_range(0..blocks) * SECTORS;
+    let blocks = (span / BLOCK).saturating_sub(shift.min(1)).max(1);
+    let mut place = || random.random_range(0..blocks) * SECTORS + shift;
     for id in 0..depth {
         drive.submit(Nanos(0), request(id, operation, place(), SECTORS));
     }

@@ -20,7 +20,6 @@ use crate::guest;
 use crate::guest_memory::{self, GuestMemory};
 use crate::options::LabOptions;
 use crate::place::WorkDir;
-use crate::vhost::RING_LIMIT;
 use crate::{LabError, Sockets};
 
 const WATCH: &str = "watch the kernel's process";
@@ -200,12 +199,7 @@ fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
     for disk in 0..options.disks.len() {
         words.push(format!("virtio_uml.device={}:{VIRTIO_ID_BLOCK}", Sockets::disk(disk)));
     }
-    let still = options.disks.iter().zip(0..).filter(|(disk, _)| !disk.rotates);
-    let still: Vec<String> = still.map(|(_, index)| guest::disk_name(index)).collect();
-    if !still.is_empty() {
-        words.push(format!("{}{}", guest::NON_ROTATING, still.join(",")));
-    }
-    words.extend(queue_depth(options).map(|depth| format!("virtio_blk.queue_depth={depth}")));
+    words.extend(guest::queue_words(&options.disks));
     words.extend(options.kernel_arguments.iter().cloned());
     // Through the host's /proc, which the root shows: the kernel mixes its command line
     // into its randomness, so that no path that may differ between runs and machines
@@ -216,17 +210,6 @@ fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
         words.extend(options.init_arguments.iter().cloned());
     }
     words
-}
-
-/// How many requests the kernel hands to a disk at a time, where that is fewer than
-/// the ring holds. A SATA drive takes 32 commands; what is more waits in the kernel,
-/// where the I/O scheduler sorts and merges it. virtio-blk knows one depth for all
-/// disks (`virtblk_queue_depth` in drivers/block/virtio_blk.c), so it is the deepest
-/// drive's, and the models of the others keep what is too much for them.
-fn queue_depth(options: &LabOptions) -> Option<u64> {
-    let depths = options.disks.iter().map(|disk| disk.queue_depth);
-    let deepest = depths.collect::<Option<Vec<u64>>>()?.into_iter().max()?;
-    (deepest < u64::from(RING_LIMIT)).then_some(deepest)
 }
 
 /// Has the kernel's process killed when this one dies, even by `kill -9`, gives it
@@ -274,48 +257,6 @@ fn report_unsupervised() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DiskOptions;
-
-    #[test]
-    fn the_guest_is_reported_which_disks_do_not_turn() {
-        let mut options = LabOptions::new("/k", "/f", "/bin/sh");
-        let disk = |rotates| {
-            let drive = Box::new(crate::steady::Steady::new(1 << 20, 1));
-            DiskOptions { rotates, ..DiskOptions::new(drive, "S") }
-        };
-        options.disks = [true, true].map(disk).into();
-        let reported = |options: &LabOptions| {
-            let words = arguments(options, false);
-            words.iter().find_map(|word| word.strip_prefix(guest::NON_ROTATING).map(str::to_owned))
-        };
-        assert_eq!(reported(&options), None);
-        options.disks = (0..28).map(|index| disk(index == 0)).collect();
-        let reported = reported(&options).unwrap();
-        assert!(
-            reported.starts_with("vdb,vdc,") && reported.ends_with(",vdz,vdaa,vdab"),
-            "{reported}"
-        );
-    }
-
-    #[test]
-    fn the_kernel_keeps_what_no_drive_can_take() {
-        let reported = |depths: &[Option<u64>]| {
-            let mut options = LabOptions::new("/k", "/f", "/bin/sh");
-            let disk = |depth: &Option<u64>| {
-                let drive = Box::new(crate::steady::Steady::new(1 << 20, 1));
-                DiskOptions { queue_depth: *depth, ..DiskOptions::new(drive, "S") }
-            };
-            options.disks = depths.iter().map(disk).collect();
-            let words = arguments(&options, false);
-            words
-                .iter()
-                .find_map(|word| Some(word.strip_prefix("virtio_blk.queue_depth=")?.to_owned()))
-        };
-        assert_eq!(reported(&[Some(32), Some(31)]).as_deref(), Some("32"));
-        assert_eq!(reported(&[Some(32), Some(1024)]), None);
-        assert_eq!(reported(&[Some(32), None]), None);
-        assert_eq!(reported(&[]), None);
-    }
 
     #[test]
     fn a_kernel_that_is_not_there_is_reported() {

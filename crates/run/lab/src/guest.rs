@@ -5,6 +5,7 @@
 
 mod dirty_pages;
 mod fixed_start;
+mod queues;
 
 use std::ffi::CStr;
 use std::fs;
@@ -20,6 +21,7 @@ use rustix::system::{RebootCommand, reboot, sethostname};
 use crate::place;
 
 pub use fixed_start::fixed_start;
+pub(crate) use queues::words as queue_words;
 
 /// Where things of the guest's own lie; a file system in its memory.
 pub const PLACE: &str = "/run/disklab";
@@ -57,11 +59,6 @@ pub fn arguments() -> Option<Vec<String>> {
 /// guest's first program, knows itself by.
 pub const GUEST: &str = "guest";
 
-/// A word on the kernel's command line, for [`begin`]: names of disks that do not
-/// turn, with commas between. The kernel takes no notice of it (it ignores
-/// parameters of modules that it does not know).
-pub(crate) const NON_ROTATING: &str = "disklab.non_rotating=";
-
 /// The kernel's name for the lab's disk with this index (`drivers/block/virtio_blk.c`,
 /// `virtblk_name_format`): `vda`, …, `vdz`, `vdaa`, ….
 pub(crate) fn disk_name(mut index: usize) -> String {
@@ -84,16 +81,6 @@ pub(crate) fn disk_name(mut index: usize) -> String {
 /// of bytes.
 pub fn medium_file(index: usize) -> String {
     format!("medium-{}", disk_name(index))
-}
-
-/// Tells the kernel which disks do not turn: to virtio all do, and file systems and
-/// schedulers treat such disks otherwise.
-fn set_rotational() {
-    let Ok(line) = fs::read_to_string("/proc/cmdline") else { return };
-    let names = line.split_whitespace().find_map(|word| word.strip_prefix(NON_ROTATING));
-    for name in names.into_iter().flat_map(|names| names.split(',')) {
-        let _ = fs::write(format!("/sys/block/{name}/queue/rotational"), "0");
-    }
 }
 
 /// Makes the guest a place to work in: mounts what programs expect, and the lab's
@@ -127,7 +114,7 @@ pub fn begin() -> io::Result<()> {
     let _ = fs::write("/proc/sys/vm/panic_on_oom", "1");
     let _ = sethostname(b"lab");
     dirty_pages::limit_dirty_pages();
-    set_rotational();
+    queues::set();
     mount_host(&place::lab_folder(), Path::new(LAB_FOLDER))
 }
 

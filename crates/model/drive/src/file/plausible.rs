@@ -166,8 +166,13 @@ mod tests {
                 let field = format!("{table}{field}");
                 let is_assumed = rest.contains("# assumed") || rest.contains("# fitted");
                 let is_known = file.plausible.iter().any(|p| p.field == field);
-                // Lists and yes or no have no range; what a sector or a cell is has none.
-                let has_none = ["sectors", "flash.cell-bits", "persistent-cache.commit-times"];
+                // Lists, words and yes or no have no range; what a sector or a cell is has none.
+                let has_none = [
+                    "sectors",
+                    "flash.cell-bits",
+                    "persistent-cache.commit-times",
+                    "interface.transport",
+                ];
                 let a_standard = field == "interface.link" && !matches!(file.kind, Kind::Ssd(_));
                 let a_choice = rest.starts_with("true") || rest.starts_with("false");
                 if is_assumed && !a_standard && !a_choice && !has_none.contains(&field.as_str()) {

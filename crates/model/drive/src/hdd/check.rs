@@ -3,7 +3,7 @@
 use disklab_units::{Bytes, BytesPerSecond, show_nanoseconds};
 
 use super::geometry::Geometry;
-use super::parameters::{Parameters, SeekTimes};
+use super::parameters::{Parameters, SeekTimes, WHOLE_QUEUE};
 use crate::fault::{self, Fault};
 
 /// The largest capacity that is accepted: twice that of today's largest drives.
@@ -72,6 +72,7 @@ impl Parameters {
             ("geometry", "zones", self.zones, 1, 200),
             ("geometry", "tracks-per-head", self.tracks_per_head, 1, 10_000),
             ("interface", "queue-depth", self.queue_depth, 1, 256),
+            ("interface", "ncq-window", self.ncq_window, 1, WHOLE_QUEUE),
             ("cache", "segments", self.segments, 1, 256),
             ("cache", "dirty-extents", self.dirty_extents, 1, 4096),
         ];

@@ -8,7 +8,7 @@ use super::events::{Event, Events};
 use super::geometry::{Geometry, SECTOR};
 use super::link::Link;
 use super::parameters::Parameters;
-use super::queue::Queue;
+use super::queue::{Queue, Waiting};
 use super::read_cache::ReadCache;
 use super::write_cache::WriteCache;
 use crate::smr::{Band, Cleaning, Shingles};
@@ -27,6 +27,10 @@ pub(super) enum Work {
     Write(Command),
     /// A step of the destage.
     Destage,
+    /// Reading the rest of the physical sectors in `start..end` that data in the write cache cut.
+    Complete { start: u64, end: u64 },
+    /// The same for a write that completes on the medium.
+    CompleteFor(Waiting),
     /// A shingled drive's cleaning of a band.
     Clean(Band, Cleaning),
     /// A shingled drive's writing of its map.
@@ -115,7 +119,7 @@ impl HardDisk {
             link: Link::new(parameters.link_rate),
             reads: ReadCache::new(parameters.segments, segment, origin + sectors),
             writes: WriteCache::new(parameters),
-            queue: Queue::new(parameters.ncq_quality, parameters.queue_age),
+            queue: Queue::new(parameters),
             events: Events::default(),
             admission: VecDeque::new(),
             backlog: VecDeque::new(),

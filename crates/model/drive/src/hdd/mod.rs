@@ -26,6 +26,6 @@ mod zones;
 
 pub use disk::HardDisk;
 pub(crate) use geometry::SECTOR;
-pub use parameters::{Parameters, SectorFormat, SeekTimes};
+pub use parameters::{Parameters, SectorFormat, SeekTimes, WHOLE_QUEUE};
 pub(crate) use read::read;
 pub(crate) use write_cache::WriteCache;

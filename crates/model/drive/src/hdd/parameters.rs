@@ -1,5 +1,7 @@
 //! What makes one hard disk differ from another.
 
+use crate::Transport;
+
 /// Sector size on the medium and towards the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SectorFormat {
@@ -91,6 +93,8 @@ pub struct Parameters {
     /// What a write waits longer than a read after a switch of heads, and where it
     /// follows a read on the same track.
     pub write_settle: u64,
+    /// How it is attached.
+    pub transport: Transport,
     /// Payload that the link carries; see [`crate::SATA_LINKS`].
     pub link_rate: f64,
     /// What the controller does for each read before anything else.
@@ -99,9 +103,12 @@ pub struct Parameters {
     pub write_overhead: u64,
     /// Requests that the drive looks at, at a time; others wait.
     pub queue_depth: u64,
-    /// Part of the queue among which the next request is chosen by shortest
+    /// Part of the queue, the oldest first, among which the next request is chosen by shortest
     /// positioning time: 1 is all of it, 0 the oldest request alone.
     pub ncq_quality: f64,
+    /// The most requests that are looked at, however many wait. A firmware has little time for
+    /// the choice while the medium works: older drives gain up to some depth and then no more.
+    pub ncq_window: u64,
     /// A request that waited longer is carried out next.
     pub queue_age: u64,
     /// The drive's memory.
@@ -124,6 +131,9 @@ pub struct Parameters {
     /// How long written data may wait; after that, destages alternate with reads.
     pub destage_age: u64,
 }
+
+/// A window that no queue is longer than: a drive that looks at all that its quality allows.
+pub const WHOLE_QUEUE: u64 = 256;
 
 impl Parameters {
     /// Time of a revolution.

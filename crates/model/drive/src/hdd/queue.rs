@@ -3,6 +3,7 @@
 use super::arm::Arm;
 use super::command::Command;
 use super::geometry::MediumPosition;
+use super::parameters::Parameters;
 use super::read_cache::ReadCache;
 
 /// A request that needs the medium.
@@ -14,6 +15,8 @@ pub(crate) struct Waiting {
     pub(crate) end: u64,
     pub(crate) place: MediumPosition,
     pub(crate) writes: bool,
+    /// Whether the rest of the physical sectors that it cuts was read.
+    pub(crate) complete: bool,
 }
 
 /// What carries a request out soonest.
@@ -38,14 +41,19 @@ impl Service {
 pub(crate) struct Queue {
     waiting: Vec<Waiting>,
     quality: f64,
+    window: u64,
     age: u64,
 }
 
 impl Queue {
-    /// An empty queue that chooses among the part `quality` of its requests, unless
-    /// the oldest waits for longer than `age`.
-    pub(crate) fn new(quality: f64, age: u64) -> Self {
-        Self { waiting: Vec::with_capacity(32), quality, age }
+    /// An empty queue.
+    pub(crate) fn new(parameters: &Parameters) -> Self {
+        Self {
+            waiting: Vec::with_capacity(32),
+            quality: parameters.ncq_quality,
+            window: parameters.ncq_window,
+            age: parameters.queue_age,
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -54,6 +62,13 @@ impl Queue {
 
     pub(crate) fn push(&mut self, waiting: Waiting) {
         self.waiting.push(waiting);
+    }
+
+    /// Puts one back that was taken, as old as it is.
+    pub(crate) fn put_back(&mut self, waiting: Waiting) {
+        let age = waiting.command.arrived;
+        let index = self.waiting.partition_point(|other| other.command.arrived <= age);
+        self.waiting.insert(index, waiting);
     }
 
     /// Takes the request with the shortest positioning time out of those that the
@@ -82,7 +97,8 @@ impl Queue {
         let looked_at = if now.saturating_sub(oldest.command.arrived) > self.age {
             1
         } else {
-            1 + (self.quality * (self.waiting.len() - 1) as f64).round() as usize
+            let share = self.quality * (self.waiting.len() - 1) as f64;
+            1 + (share.round() as u64).min(self.window.saturating_sub(1)) as usize
         };
         let (index, way) = self
             .waiting
@@ -102,11 +118,12 @@ mod tests {
     use crate::{Operation, Request};
 
     /// A queue of reads, and which comes first.
-    fn first(quality: f64, now: u64, sectors: &[u64]) -> u64 {
+    fn first(ncq_quality: f64, ncq_window: u64, now: u64, sectors: &[u64]) -> u64 {
         let (_, p) = drives().swap_remove(0);
         let arm = Arm::new(&p, 1);
         let reads = ReadCache::new(1, 8, p.capacity / 512);
-        let mut queue = Queue::new(quality, 1000);
+        let mut queue =
+            Queue::new(&Parameters { ncq_quality, ncq_window, queue_age: 1000, ..p.clone() });
         for (id, &sector) in (0..).zip(sectors) {
             let request = Request { id, operation: Operation::Read, sector, sectors: 8 };
             queue.push(Waiting {
@@ -115,12 +132,13 @@ mod tests {
                 end: sector + 8,
                 place: arm.geometry.place(sector),
                 writes: false,
+                complete: false,
             });
         }
         let (taken, way) = queue.take(now, &arm, &reads).unwrap();
         let all =
             sectors.iter().map(|s| now + arm.positioning(now, &arm.geometry.place(*s), false));
-        if quality >= 1.0 && now <= 1000 {
+        if ncq_quality >= 1.0 && ncq_window >= sectors.len() as u64 && now <= 1000 {
             assert_eq!(Some(way.at()), all.min());
         }
         taken.command.id
@@ -129,10 +147,13 @@ mod tests {
     #[test]
     fn the_soonest_goes_first_among_those_looked_at() {
         let sectors = [9_000_000_000, 15_000_000_000, 100, 19_000_000_000, 7_000_000_000];
-        assert_eq!(first(1.0, 0, &sectors), 2);
-        assert_eq!(first(0.5, 0, &sectors), 2, "three of five are looked at");
-        assert_ne!(first(0.25, 0, &sectors), 2, "two of five");
-        assert_eq!(first(0.0, 0, &sectors), 0);
-        assert_eq!(first(1.0, 1001, &sectors), 0, "the oldest waits for too long");
+        assert_eq!(first(1.0, 32, 0, &sectors), 2);
+        assert_eq!(first(0.5, 32, 0, &sectors), 2, "three of five are looked at");
+        assert_eq!(first(1.0, 3, 0, &sectors), 2, "three of five, too");
+        assert_ne!(first(0.25, 32, 0, &sectors), 2, "two of five");
+        assert_ne!(first(1.0, 2, 0, &sectors), 2, "two of five, too");
+        assert_eq!(first(0.0, 32, 0, &sectors), 0);
+        assert_eq!(first(1.0, 1, 0, &sectors), 0);
+        assert_eq!(first(1.0, 32, 1001, &sectors), 0, "the oldest waits for too long");
     }
 }

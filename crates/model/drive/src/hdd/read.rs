@@ -3,7 +3,8 @@
 use disklab_config::{Fields, Node};
 use disklab_source::SourceError;
 
-use super::parameters::{Parameters, SectorFormat, SeekTimes};
+use super::parameters::{Parameters, SectorFormat, SeekTimes, WHOLE_QUEUE};
+use crate::Transport;
 use crate::values::{at, boolean, choice, link, number, optional_time, rate, time, whole};
 
 /// Reads the fields of a hard disk.
@@ -46,11 +47,13 @@ pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, S
         write_seek,
         head_switch: time(&mut seek, "head-switch")?,
         write_settle,
+        transport: Transport::read(&mut interface, Transport::Sata)?,
         link_rate: link(&mut interface, "link")?,
         read_overhead: time(&mut interface, "read-overhead")?,
         write_overhead: time(&mut interface, "write-overhead")?,
         queue_depth: whole(&mut interface, "queue-depth")?,
         ncq_quality: number(&mut interface, "ncq-quality")?,
+        ncq_window: interface.integer("ncq-window", 0..=u64::MAX)?.unwrap_or(WHOLE_QUEUE),
         queue_age: time(&mut interface, "queue-age")?,
         cache: cache.require_bytes("size")?.0,
         segments: whole(&mut cache, "segments")?,

@@ -45,6 +45,7 @@ impl HardDisk {
             end: end.next_multiple_of(self.physical),
             place: self.arm.geometry.place(self.lies_at(start).0),
             writes: false,
+            complete: false,
         });
     }
 
@@ -80,6 +81,7 @@ impl HardDisk {
             end: command.end(),
             place: self.arm.geometry.place(command.sector),
             writes: true,
+            complete: false,
         });
     }
 
@@ -98,13 +100,22 @@ impl HardDisk {
                 return;
             }
             let old = self.writes.since().map_or(u64::MAX, |since| since + self.destage_age);
-            let pressed = dirty && (!self.admission.is_empty() || !self.write_cache || old <= now);
+            let blocked = !self.admission.is_empty() || !self.write_cache;
+            let pressed = dirty && (blocked || old <= now);
             if !self.queue.is_empty() && (!pressed || self.destaged_last) {
                 self.destaged_last = false;
                 self.carry_out_next(now);
             } else if pressed || self.quiet_until <= now {
                 self.destaged_last = true;
-                self.destage(now);
+                // As long as a neighbour takes that is sent as soon as this one is on the medium.
+                let hold = if blocked { 0 } else { self.arm.revolution() };
+                let ripe = self.writes.ripe_from(hold).unwrap_or(now);
+                if ripe <= now {
+                    self.destage(now, hold);
+                } else if self.queue.is_empty() {
+                    self.wake_at(ripe);
+                    return;
+                }
             } else {
                 self.wake_at(self.quiet_until.min(old));
                 return;
@@ -123,7 +134,7 @@ impl HardDisk {
     pub(super) fn carry_out_next(&mut self, now: u64) {
         self.follow_stream(now);
         let Some((waiting, way)) = self.queue.take(now, &self.arm, &self.reads) else { return };
-        let Waiting { command, start, end, place, writes } = waiting;
+        let Waiting { command, start, end, place, writes, complete } = waiting;
         match way {
             Service::Ride(since) => {
                 let done = self.reads.ride_until(&self.arm.geometry, end);
@@ -142,8 +153,13 @@ impl HardDisk {
                     return self.read_pieces(now, command, start, end);
                 }
                 let mut begun = since;
-                if writes && self.is_partial(now, start, end) {
-                    self.counts.partial_writes += 1;
+                if writes && !complete && self.is_partial(now, start, end) {
+                    if let Some((first, last)) = self.read_rest(start, end) {
+                        let place = self.arm.geometry.place(first);
+                        let (start, end) = (first, last);
+                        let waiting = Waiting { start, end, place, complete: true, ..waiting };
+                        return self.work_until_read(now, start, end, Work::CompleteFor(waiting));
+                    }
                     begun += self.arm.revolution();
                 }
                 let done = self.pass(begun, &place, end, writes);
@@ -161,20 +177,40 @@ impl HardDisk {
         }
     }
 
-    fn destage(&mut self, now: u64) {
+    fn destage(&mut self, now: u64, hold: u64) {
         self.leave_stream(now);
-        let Some((start, end, place)) = self.writes.begin_destage(now, &self.arm) else { return };
+        let Some((start, end, place)) = self.writes.choose(now, &self.arm, hold) else { return };
         let mut begun = now + self.arm.positioning(now, &place, true);
         if self.is_partial(now, start, end) {
-            self.counts.partial_writes += 1;
-            // The parts of physical sectors that are not in memory are read in
-            // passing; a revolution later all is written.
+            if let Some((first, last)) = self.read_rest(start, end) {
+                let work = Work::Complete { start: first, end: last };
+                return self.work_until_read(now, first, last, work);
+            }
             begun += self.arm.revolution();
         }
+        self.writes.begin_destage_of(start, end, &self.arm);
         self.counts.destages += 1;
         self.counts.bytes_to_medium += (end - start) * SECTOR;
         let done = self.pass(begun, &place, end, true);
         self.work(now, done, Work::Destage);
+    }
+
+    /// Begins with a write of `start..end` that cuts physical sectors: gives what to read
+    /// before, after which it is written whole whenever that is soonest. `None` if it is longer
+    /// than a track: then the rest is read in passing, and all is written a revolution later.
+    fn read_rest(&mut self, start: u64, end: u64) -> Option<(u64, u64)> {
+        self.counts.partial_writes += 1;
+        let (first, last) = (start - start % self.physical, end.next_multiple_of(self.physical));
+        (last - first <= self.arm.geometry.track_length(first)).then_some((first, last))
+    }
+
+    /// Reads `start..end` for something that is written later.
+    fn work_until_read(&mut self, now: u64, start: u64, end: u64, work: Work) {
+        self.counts.bytes_from_medium += (end - start) * SECTOR;
+        let place = self.arm.geometry.place(start);
+        let begun = now + self.arm.positioning(now, &place, false);
+        let done = self.pass(begun, &place, end, false);
+        self.work(now, done, work);
     }
 
     /// Moves the arm through a transfer that begins at `place` at `begun`; gives
@@ -237,6 +273,10 @@ impl HardDisk {
                 self.writes.end_destage();
                 self.admit(now);
             }
+            Some(Work::Complete { start, end }) => {
+                self.writes.complete(start, end, now, &self.arm);
+            }
+            Some(Work::CompleteFor(waiting)) => self.queue.put_back(waiting),
             Some(Work::Clean(band, how)) => self.cleaned(band, how),
             Some(Work::FlushMap) => {}
             None => {}

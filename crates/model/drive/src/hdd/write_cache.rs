@@ -11,6 +11,8 @@ struct Extent {
     start: u64,
     end: u64,
     place: MediumPosition,
+    /// When something was last added to it.
+    touched: u64,
 }
 
 /// The write cache. Space is reserved when a write is admitted, filled when its
@@ -79,11 +81,29 @@ impl WriteCache {
     pub(crate) fn fill(&mut self, start: u64, end: u64, now: u64, arm: &Arm) {
         self.reserved = self.reserved.saturating_sub(1);
         self.reserved_sectors = self.reserved_sectors.saturating_sub(end - start);
+        self.enter(start, end, now, arm);
+    }
+
+    /// Joins what was read of the physical sectors that waiting data cut, `start..end`: they can
+    /// be written whole from now on. What no longer waits needs no such part.
+    pub(crate) fn complete(&mut self, start: u64, end: u64, now: u64, arm: &Arm) {
+        for sector in [start, end.saturating_sub(self.physical)] {
+            let first = sector - sector % self.physical;
+            let last = first + self.physical;
+            let index = self.dirty.partition_point(|extent| extent.end <= first);
+            if self.dirty.get(index).is_some_and(|extent| extent.start < last) {
+                self.enter(first, last, now, arm);
+            }
+        }
+    }
+
+    fn enter(&mut self, start: u64, end: u64, now: u64, arm: &Arm) {
         self.since.get_or_insert(now);
         let first = self.dirty.partition_point(|extent| extent.end < start);
         let behind = first + self.dirty[first..].partition_point(|extent| extent.start <= end);
         let touched = &self.dirty[first..behind];
-        let mut joined = Extent { start, end, place: MediumPosition::default() };
+        let place = MediumPosition::default();
+        let mut joined = Extent { start, end, place, touched: now };
         match touched.first() {
             Some(extent) if extent.start <= start => {
                 joined.start = extent.start;
@@ -136,34 +156,44 @@ impl WriteCache {
         dirty.max(moving.map(|(_, end)| end)).max(self.clean.covered_until(sector))
     }
 
-    /// Begins to destage: the extent with the shortest positioning time from the
-    /// arm, or its beginning. Gives the sectors and the place of the first.
-    pub(crate) fn begin_destage(
-        &mut self,
+    /// When something can be destaged that is given `hold` ns to become whole: extents that
+    /// begin or end within a physical sector, whose rest a neighbour may still bring. `None` if
+    /// nothing waits.
+    pub(crate) fn ripe_from(&self, hold: u64) -> Option<u64> {
+        self.dirty.iter().map(|extent| self.ripe(extent, hold)).min()
+    }
+
+    fn ripe(&self, extent: &Extent, hold: u64) -> u64 {
+        let cut = |sector: u64| !sector.is_multiple_of(self.physical);
+        let Extent { start, end, touched, .. } = *extent;
+        // What is whole within it can go at once.
+        let whole = start.next_multiple_of(self.physical) < end - end % self.physical;
+        let waits = cut(start) || (cut(end) && !whole);
+        if waits { touched + hold } else { 0 }
+    }
+
+    /// What to destage next: of the extents that are ripe, the one with the shortest positioning
+    /// time from the arm, or its beginning. Gives the sectors and the place of the first.
+    pub(crate) fn choose(
+        &self,
         now: u64,
         arm: &Arm,
+        hold: u64,
     ) -> Option<(u64, u64, MediumPosition)> {
         let here = arm.angle(now);
-        let (mut index, mut best) = (None, u32::MAX);
-        for (candidate, extent) in self.dirty.iter().enumerate() {
+        let (mut chosen, mut best) = (None, u32::MAX);
+        for extent in self.dirty.iter().filter(|extent| self.ripe(extent, hold) <= now) {
             if let Some(time) = arm.positioning_within(here, &extent.place, true, best) {
-                (index, best) = (Some(candidate), time);
+                (chosen, best) = (Some(extent), time);
             }
         }
-        let index = index?;
-        let Extent { start, end: last, place } = self.dirty[index];
-        let mut end = start + self.step;
-        end -= end % self.physical;
-        if end >= last || end <= start {
-            end = last;
-            self.dirty.remove(index);
-        } else {
-            self.dirty[index].start = end;
-            self.dirty[index].place = arm.geometry.place(end);
-        }
-        self.dirty_sectors -= end - start;
-        self.destaging = Some((start, end));
-        Some((start, end, place))
+        let Extent { start, end: last, place, .. } = *chosen?;
+        let step = start + self.step;
+        let step = step - step % self.physical;
+        let end = if step >= last || step <= start { last } else { step };
+        // A physical sector that is cut at the end waits for its rest.
+        let whole = end - end % self.physical;
+        Some((start, if whole > start { whole } else { end }, place))
     }
 
     /// What could be destaged, in the order of sectors, from `sector` on and around.
@@ -206,7 +236,7 @@ impl WriteCache {
                 left.push(Extent { end: start, ..*extent });
             }
             if extent.end > end {
-                left.push(Extent { start: end, end: extent.end, place: arm.geometry.place(end) });
+                left.push(Extent { start: end, place: arm.geometry.place(end), ..*extent });
             }
         }
         self.dirty_sectors += left.iter().map(|e| e.end - e.start).sum::<u64>();
@@ -262,9 +292,10 @@ mod tests {
                         dirty[range].fill(false);
                     }
                     4 if moving.is_empty() => {
-                        let begun = cache.begin_destage(5, &arm);
+                        let begun = cache.choose(5, &arm, 0);
                         prop_assert_eq!(begun.is_some(), dirty.contains(&true));
                         let Some((start, end, place)) = begun else { continue };
+                        cache.begin_destage_of(start, end, &arm);
                         prop_assert!(end - start <= step * 8);
                         prop_assert_eq!(place, arm.geometry.place(start));
                         moving = start as usize..end as usize;
@@ -296,7 +327,8 @@ mod tests {
             assert!(cache.reserve(8));
             cache.fill(start, start + 8, 0, &arm);
         }
-        let (start, end, _) = cache.begin_destage(0, &arm).unwrap();
+        let (start, end, _) = cache.choose(0, &arm, 1000).unwrap();
+        cache.begin_destage_of(start, end, &arm);
         assert_eq!((start, end), (0, 32));
         assert!(!cache.is_drained());
         cache.end_destage();
@@ -318,5 +350,31 @@ mod tests {
         cache.fill(48, 56, 0, &arm);
         assert!(cache.reserve(8), "they became one");
         assert!(!cache.reserve(1), "no space is left");
+    }
+
+    /// The arm's drive has physical sectors of eight.
+    #[test]
+    fn cut_sectors_wait_for_their_rest() {
+        let (_, p) = drives().swap_remove(0);
+        let arm = Arm::new(&p, 1);
+        let mut cache = WriteCache::new(&p);
+        assert!(cache.reserve(21));
+        cache.fill(0, 21, 100, &arm);
+        // What ends within a sector goes as far as it is whole.
+        assert_eq!(cache.ripe_from(50), Some(0));
+        let chosen = |cache: &WriteCache, now| cache.choose(now, &arm, 50).map(|(s, e, _)| (s, e));
+        assert_eq!(chosen(&cache, 100), Some((0, 16)));
+        cache.begin_destage_of(0, 16, &arm);
+        cache.end_destage();
+        assert_eq!((chosen(&cache, 149), chosen(&cache, 150)), (None, Some((16, 21))));
+        assert_eq!(cache.ripe_from(50), Some(150));
+        // The rest was read meanwhile: it is written whole.
+        cache.complete(16, 24, 150, &arm);
+        assert_eq!(chosen(&cache, 150), Some((16, 24)));
+        check(&cache, &arm);
+        // What is gone is not filled up.
+        cache.supersede(16, 24, &arm);
+        cache.complete(16, 24, 150, &arm);
+        assert!(!cache.is_dirty());
     }
 }

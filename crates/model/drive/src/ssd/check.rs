@@ -41,6 +41,7 @@ impl Parameters {
         bytes(("flash", "map-unit"), flash.map_unit, 4096, 1 << 20, 4096)?;
         bytes(("flash", "page"), flash.page, flash.map_unit, 4 << 20, flash.map_unit)?;
         bytes(("buffer", "size"), self.buffer.size, 4 * flash.page, 1 << 36, flash.map_unit)?;
+        bytes(("buffer", "read-ahead"), self.buffer.read_ahead, 0, 1 << 26, flash.map_unit)?;
         if let Some(cache) = &self.slc_cache {
             bytes(("slc-cache", "size"), cache.size, flash.page, self.capacity, 1)?;
         }

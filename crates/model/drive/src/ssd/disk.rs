@@ -8,6 +8,7 @@ use super::flash::{Flash, SMALL};
 use super::ftl::{Ftl, Stream, Wear, Work};
 use super::lane::Lane;
 use super::parameters::{Interface, Parameters};
+use super::read_ahead::ReadAhead;
 use crate::{Completion, Drive, Nanos, Operation, Request, Statistics};
 
 /// Bytes of a sector.
@@ -25,14 +26,15 @@ const LATEST: u64 = u64::MAX / 4;
 /// in the order in which they came, as many at a time as the queue is deep.
 ///
 /// A write completes when its data are in the buffer; they leave it when their page
-/// is programmed, which it is when it is full, or when a flush asks for it. Reads of
-/// what is in the buffer, and of what was never written or was discarded, need no
+/// is programmed, which it is when it is full, or when a flush asks for it. Of a sequential
+/// reader's next data some are read ahead. Reads of what is in the buffer, and of what was never written or was discarded, need no
 /// flash. Zeroing forgets whole units, as discarding does.
 #[derive(Debug)]
 pub struct SolidState {
     pub(super) ftl: Ftl,
     pub(super) flash: Flash,
     pub(super) buffer: Buffer,
+    pub(super) ahead: ReadAhead,
     /// The link to the host and from it; one for both where it is half duplex.
     pub(super) link: [Lane; 2],
     pub(super) full_duplex: bool,
@@ -76,6 +78,7 @@ impl SolidState {
             ftl: Ftl::new(parameters.layout(), cache.map_or(0.0, |cache| cache.fold_share)),
             flash: Flash::new(parameters),
             buffer: Buffer::new(u32::try_from(buffer.size / unit).unwrap_or(u32::MAX)),
+            ahead: ReadAhead::new(buffer.read_ahead, parameters.flash.page),
             link: <[Lane; 2]>::default(),
             full_duplex: parameters.interface.full_duplex,
             nanoseconds_per_byte: 1e9 / parameters.interface.link_rate,
@@ -228,6 +231,7 @@ impl SolidState {
                 }
                 // What lay there was read before.
                 Work::Erase { .. } => {
+                    self.ahead.forget();
                     self.flash.erase(now.max(self.ready[Stream::Copy as usize]));
                 }
             }

@@ -17,6 +17,7 @@ mod map;
 mod parameters;
 mod ranks;
 mod read;
+mod read_ahead;
 mod reclaim;
 mod requests;
 mod translation;

@@ -1,6 +1,7 @@
 //! What makes one solid-state drive differ from another.
 
 use super::layout::Layout;
+use crate::Transport;
 use crate::hdd::SectorFormat;
 
 /// A solid-state drive's data. [`crate::load`] checks them; code that makes them by hand
@@ -84,11 +85,15 @@ pub struct Buffer {
     /// What a flush that has something to do takes in addition to programming the data, such
     /// as writing the map out.
     pub flush_overhead: u64,
+    /// What is read ahead of a sequential reader; 0 for nothing.
+    pub read_ahead: u64,
 }
 
 /// Link and controller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interface {
+    /// How it is attached.
+    pub transport: Transport,
     /// Payload that the link carries.
     pub link_rate: f64,
     /// Whether the link carries data both ways at a time, as PCI Express does.

@@ -4,6 +4,7 @@ use disklab_config::{Fields, Node};
 use disklab_source::SourceError;
 
 use super::parameters::{Buffer, Flash, Interface, Parameters, SlcCache};
+use crate::Transport;
 use crate::hdd::SectorFormat;
 use crate::values::{at, boolean, choice, link, number, rate, time, whole};
 
@@ -65,6 +66,7 @@ fn read_buffer(node: &Node) -> Result<Buffer, SourceError> {
         write_cache: boolean(&mut fields, "write-cache")?,
         power_loss_protection: boolean(&mut fields, "power-loss-protection")?,
         flush_overhead: time(&mut fields, "flush-overhead")?,
+        read_ahead: fields.bytes("read-ahead")?.map_or(0, |size| size.0),
     };
     fields.finish()?;
     Ok(buffer)
@@ -72,9 +74,13 @@ fn read_buffer(node: &Node) -> Result<Buffer, SourceError> {
 
 fn read_interface(node: &Node) -> Result<Interface, SourceError> {
     let mut fields = Fields::new(node, "'interface'")?;
+    let full_duplex = boolean(&mut fields, "full-duplex")?;
+    // Of the links that solid-state drives have, PCI Express alone carries data both ways.
+    let known = if full_duplex { Transport::Nvme } else { Transport::Sata };
     let interface = Interface {
+        transport: Transport::read(&mut fields, known)?,
         link_rate: link(&mut fields, "link")?,
-        full_duplex: boolean(&mut fields, "full-duplex")?,
+        full_duplex,
         queue_depth: whole(&mut fields, "queue-depth")?,
         command: time(&mut fields, "command")?,
         read_overhead: time(&mut fields, "read-overhead")?,

@@ -36,19 +36,40 @@ impl SolidState {
             let page = page.filter(|page| !self.is_in_memory(from, *page));
             let ready = match page {
                 None => from,
-                Some(page) => {
-                    hit = false;
-                    self.read_page(from, page, bytes.next_multiple_of(SMALL))
-                }
+                Some(page) => match self.ahead.ready(page) {
+                    Some(ready) => ready.max(from),
+                    None => {
+                        hit = false;
+                        self.read_page(from, page, bytes.next_multiple_of(SMALL))
+                    }
+                },
             };
             done = done.max(self.send(ready, bytes, true));
             unit += count;
+        }
+        if let Some((begin, end)) = self.ahead.follow(begin, end) {
+            self.read_ahead(now, begin, end);
         }
         if hit {
             self.counts.read_hits += 1;
             self.counts.read_hit_bytes += end - begin;
         }
         done
+    }
+
+    /// Has the pages of bytes `begin..end` read for a request that will come.
+    fn read_ahead(&mut self, now: u64, begin: u64, end: u64) {
+        let (mut unit, last) = self.units(begin, end.min(self.sectors * SECTOR));
+        while unit < last {
+            let (place, count) = self.ftl.locate(unit, last - unit);
+            let page = place.map(|place| self.ftl.layout.page_of(place));
+            let page = page.filter(|page| !self.is_in_memory(now, *page));
+            if let Some(page) = page.filter(|page| self.ahead.ready(*page).is_none()) {
+                let ready = self.read_page(now, page, u64::from(count) * self.unit);
+                self.ahead.enter(page, ready);
+            }
+            unit += count;
+        }
     }
 
     fn read_page(&mut self, from: u64, page: u32, bytes: u64) -> u64 {

@@ -159,7 +159,7 @@ fn old_data_are_destaged_although_reads_never_pause() {
 #[test]
 fn no_request_starves_in_the_queue() {
     for (id, p) in drives() {
-        let ideal = Parameters { ncq_quality: 1.0, ..p };
+        let ideal = Parameters { ncq_quality: 1.0, ncq_window: 32, ..p };
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let mut drive = HardDisk::new(&ideal, 5);
         let mut near = || random.random_range(0..100_000_u64) * 8;
@@ -351,11 +351,18 @@ fn streams_that_write_one_at_a_time_fall_in_step_without_a_write_cache() {
 #[test]
 fn a_better_queue_gains_more() {
     for (id, p) in drives() {
-        let iops = [0.0, 0.5, 1.0].map(|ncq_quality| {
-            let mut drive = HardDisk::new(&Parameters { ncq_quality, ..p.clone() }, 1);
-            random_iops(&mut drive, Read, 32, p.capacity, 6000)
-        });
-        assert!(iops[0] < iops[1] && iops[1] < iops[2], "{id}: {iops:?}");
+        let iops = |ncq_quality, ncq_window, depth| {
+            let p = Parameters { ncq_quality, ncq_window, ..p.clone() };
+            random_iops(&mut HardDisk::new(&p, 1), Read, depth, p.capacity, 6000)
+        };
+        let qualities = [0.0, 0.5, 1.0].map(|quality| iops(quality, 32, 32));
+        assert!(qualities.windows(2).all(|pair| pair[0] < pair[1]), "{id}: {qualities:?}");
+        let windows = [1, 4, 16, 32].map(|window| iops(1.0, window, 32));
+        assert!(windows.windows(2).all(|pair| pair[0] < pair[1]), "{id}: {windows:?}");
+        // Beyond its window a drive gains nothing: what waits behind it is not looked at. Of nine
+        // in flight one is carried out, and eight wait.
+        let (full, over) = (iops(1.0, 8, 9), iops(1.0, 8, 32));
+        assert!(near(over, full, 0.05), "{id}: {full} at depth 9, {over} at 32");
     }
 }
 

@@ -39,6 +39,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
                 write_cache,
                 queue_depth,
                 ncq_quality,
+                ncq_window: queue_depth,
                 dirty_extents,
                 // Small, so that scripts reach its bounds.
                 dirty_limit: 4 << 20,

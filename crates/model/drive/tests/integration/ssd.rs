@@ -5,8 +5,8 @@ use disklab_drive::ssd::{Parameters, SolidState};
 use disklab_drive::{Completion, Drive, Kind, Nanos, Request, SHIPPED, shipped};
 use disklab_validation::ssd::{
     RatePoint, Traffic, fifo_write_amplification, program_rate, random_iops, random_write_rates,
-    read_latency, sequential_write_rates, small_read_latency, steady_write_rate,
-    unmapped_read_latency,
+    read_latency, sequential_read_rate, sequential_write_rates, small_read_latency,
+    steady_write_rate, unmapped_read_latency,
 };
 use proptest::prelude::*;
 
@@ -72,6 +72,25 @@ fn a_small_read_takes_overhead_read_and_transfer() {
     // As the real drive: 15,000 IOPS (data sheet of the 970 PRO).
     let p = parameters("samsung-970pro-512gb");
     assert!(near(1.0 / read_latency(&p), 15_000.0, 0.07), "{}", read_latency(&p));
+}
+
+/// What is read ahead costs the flash nothing more: each page is read once.
+#[test]
+fn a_sequential_reader_waits_for_the_link_and_no_more_for_the_flash() {
+    for (id, p) in all() {
+        let p = Parameters { slc_cache: None, ..p };
+        let mut without = p.clone();
+        without.buffer.read_ahead = 0;
+        for bytes in [4096, 128 << 10] {
+            let rate = |p: &Parameters, depth| sequential_read_rate(p, bytes, depth, 256 * MIB);
+            let (ahead, alone) = (rate(&p, 1), rate(&without, 1));
+            assert!(ahead > 1.2 * alone, "{id}: {bytes}: {ahead}, without {alone}");
+            assert!(ahead <= 1.001 * p.interface.link_rate, "{id}: {ahead}");
+            // Deep queues have no need of it, and lose nothing by it.
+            let (ahead, alone) = (rate(&p, 32), rate(&without, 32));
+            assert!(ahead > 0.97 * alone, "{id}: {bytes} at depth 32: {ahead}, without {alone}");
+        }
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use disklab_drive::Kind;
+use disklab_drive::hdd::WHOLE_QUEUE;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -18,6 +19,9 @@ const DEPTHS: [(u64, u64); 6] = [(1, 300), (2, 400), (4, 500), (8, 800), (16, 15
 const HALVINGS: usize = 6;
 /// Reads of a modelled queue in that search.
 const MODELLED: u64 = 16_000;
+/// The depth at which no drive is known to have stopped gaining, and by which part a drive makes
+/// less at the deepest than what it makes there promises, if it has stopped since.
+const SHALLOW: (u64, f64) = (8, 0.85);
 /// Requests that are starved, one after the other.
 const STARVED: usize = 6;
 /// Reads nearby that starve one, at most: some ten seconds.
@@ -36,7 +40,8 @@ pub(super) fn measure(disk: &mut DiskProbe<'_>) -> Result<(), ProbeError> {
         points: points.clone(),
     });
     if let Some((depth, measured)) = points.last().copied().filter(|(depth, _)| *depth > 4.0) {
-        quality(disk, depth as u64, measured);
+        let shallow = points.iter().find(|(depth, _)| *depth == SHALLOW.0 as f64);
+        choice(disk, depth as u64, measured, shallow.map(|(_, iops)| *iops));
         age(disk, depth as u64)?;
     } else {
         disk.findings.note("without a queue the drive's choice among requests does not show");
@@ -63,16 +68,71 @@ fn iops(
     Ok(per_second(&done[..full], depth as usize * 2))
 }
 
-/// The quality with which a model that is otherwise like the drive makes as many reads.
-fn quality(disk: &mut DiskProbe<'_>, depth: u64, measured: f64) {
+/// Among how many requests the drive chooses: a part of those that wait, or, if it stops
+/// gaining at some depth, so many at most.
+fn choice(disk: &mut DiskProbe<'_>, depth: u64, measured: f64, shallow: Option<f64>) {
     let seed = disk.random.random();
+    let stops = shallow.is_some_and(|iops| {
+        let model = |window| modelled_iops(disk, SHALLOW.0, (1.0, window), seed);
+        // Of eight in flight one is carried out, and seven wait.
+        let part = nearest(SHALLOW.0 - 1, iops, model)
+            .map(|looked_at| (looked_at - 1) as f64 / (SHALLOW.0 - 2) as f64);
+        let promised = part.and_then(|q| modelled_iops(disk, depth, (q, WHOLE_QUEUE), seed));
+        promised.is_some_and(|promised| measured < SHALLOW.1 * promised)
+    });
+    if stops { window(disk, depth, measured, seed) } else { quality(disk, depth, measured, seed) }
+}
+
+/// By how much a number of reads per second may be off: they are some thousand, whose times
+/// scatter by half of their mean.
+fn error(measured: f64) -> f64 {
+    measured * 1.96 * 0.5 / (DEPTHS[5].1 as f64).sqrt()
+}
+
+/// The window with which a model that is otherwise like the drive makes as many reads.
+fn window(disk: &mut DiskProbe<'_>, depth: u64, measured: f64, seed: u64) {
+    let mut known: BTreeMap<u64, Option<f64>> = BTreeMap::new();
+    let mut modelled = |window: u64| {
+        let model = || modelled_iops(disk, depth, (1.0, window), seed);
+        *known.entry(window).or_insert_with(model)
+    };
+    let error = error(measured);
+    let found = [measured, measured - error, measured + error]
+        .map(|target| nearest(depth, target, &mut modelled));
+    let [Some(value), Some(low), Some(high)] = found else {
+        disk.findings.note("no model with these values: what a queue gains is not inverted");
+        return;
+    };
+    disk.findings.note(format!(
+        "the drive gains nothing from more than {value} requests: which part of fewer it looks at \
+         does not show"
+    ));
+    let [value, low, high] = [value, low.min(value), high.max(value)].map(|window| window as f64);
+    let estimate = ProbedValue::between(low, value, high, DEPTHS[5].1 as usize);
+    disk.findings.found("interface.ncq-window", estimate);
+}
+
+/// The window from 1 to `depth` with which `modelled`, which rises with it, comes nearest to
+/// `target`.
+fn nearest(depth: u64, target: f64, mut modelled: impl FnMut(u64) -> Option<f64>) -> Option<u64> {
+    let (mut low, mut high) = (1, depth);
+    while low < high {
+        let middle = u64::midpoint(low, high);
+        if modelled(middle)? < target { low = middle + 1 } else { high = middle }
+    }
+    let below = low.saturating_sub(1).max(1);
+    let mut distance = |window| modelled(window).map(|iops| (iops - target).abs());
+    Some(if distance(below)? < distance(low)? { below } else { low })
+}
+
+/// The quality with which a model that is otherwise like the drive makes as many reads.
+fn quality(disk: &mut DiskProbe<'_>, depth: u64, measured: f64, seed: u64) {
     let mut known: BTreeMap<u64, Option<f64>> = BTreeMap::new();
     let mut modelled = |quality: f64| {
-        let model = || modelled_iops(disk, depth, quality, seed);
+        let model = || modelled_iops(disk, depth, (quality, WHOLE_QUEUE), seed);
         *known.entry(quality.to_bits()).or_insert_with(model)
     };
-    // Of some thousand reads whose times scatter by half of their mean.
-    let error = measured * 1.96 * 0.5 / (DEPTHS[5].1 as f64).sqrt();
+    let error = error(measured);
     let found = [measured, measured - error, measured + error].map(|target| {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..HALVINGS {
@@ -90,15 +150,22 @@ fn quality(disk: &mut DiskProbe<'_>, depth: u64, measured: f64) {
     disk.findings.found("interface.ncq-quality", estimate);
 }
 
-/// What a model makes of the load, with the values found so far.
-fn modelled_iops(disk: &DiskProbe<'_>, depth: u64, quality: f64, seed: u64) -> Option<f64> {
+/// What a model makes of the load, with the values found so far and this quality and window of
+/// its queue.
+fn modelled_iops(disk: &DiskProbe<'_>, depth: u64, choice: (f64, u64), seed: u64) -> Option<f64> {
     let mut file = disk.basis.clone();
     apply(&disk.findings, &mut file.kind, disk.drive.bytes());
-    if let Kind::Hdd(p) = &mut file.kind {
-        (p.ncq_quality, p.queue_depth) = (quality, depth.max(32));
+    let own = match &mut file.kind {
+        Kind::Hdd(p) => Some(p),
+        Kind::Smr(p) => Some(&mut p.disk),
+        Kind::Ssd(_) => None,
+    };
+    if let Some(p) = own {
+        (p.ncq_quality, p.ncq_window) = choice;
+        p.queue_depth = depth.max(32);
+    }
+    if let Kind::Hdd(p) = &file.kind {
         p.check().ok()?;
-    } else if let Kind::Smr(p) = &mut file.kind {
-        (p.disk.ncq_quality, p.disk.queue_depth) = (quality, depth.max(32));
     }
     let mut model = ModelledDrive::new(file.build(seed), None);
     iops(&mut model, depth, MODELLED, seed).ok().flatten()
@@ -163,4 +230,23 @@ fn age(disk: &mut DiskProbe<'_>, depth: u64) -> Result<(), ProbeError> {
     let error = median_error(&waited).max(seek);
     disk.findings.found("interface.queue-age", ProbedValue::within(age, error, STARVED));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_is_found_whose_model_does_as_much() {
+        let iops = |window: u64| Some(80.0 * (window as f64).powf(0.3));
+        for window in [1, 2, 4, 17, 24, 32] {
+            let target = iops(window).unwrap();
+            for off in [0.997, 1.0, 1.004] {
+                assert_eq!(nearest(32, target * off, iops), Some(window), "{off}");
+            }
+        }
+        assert_eq!(nearest(32, 1e6, iops), Some(32));
+        assert_eq!(nearest(32, 1.0, iops), Some(1));
+        assert_eq!(nearest(32, 100.0, |_| None), None);
+    }
 }

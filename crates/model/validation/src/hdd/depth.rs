@@ -1,6 +1,6 @@
 //! IOPS over queue depth.
 
-use disklab_drive::hdd::{HardDisk, Parameters};
+use disklab_drive::hdd::{HardDisk, Parameters, WHOLE_QUEUE};
 use disklab_drive::{DriveFile, Operation};
 
 use crate::checks::of_shipped;
@@ -14,7 +14,9 @@ pub(crate) const CHECK: Check = Check {
 Random reads of 4 KiB over the whole drive. Dashes: 1/(E[seek] + half a revolution + \
 overhead + transfer), which holds at depth 1 and for a drive that serves requests as they come. The upper curve \
 chooses the shortest positioning time among all that wait, as no real drive quite does; the lower \
-one among the part `ncq-quality` of them, which is this drive's parameter (assumed). Squares: a \
+one among the part `ncq-quality` of them (assumed), and of the oldest `ncq-window` at most, which are \
+this drive's parameters: beyond that depth it gains nothing more, as if it had been given no deeper \
+queue. Squares: a \
 throw-away model of the same parameters, written apart from this one while they were gathered \
 (SPTF; there the controller's overhead was not hidden behind the medium's work, and the slot of a \
 finished request was taken at once).",
@@ -42,19 +44,23 @@ const TOLERANCES: [(u64, f64); 3] = [(1, 0.02), (4, 0.08), (32, 0.05)];
 
 fn run(file: &DriveFile) -> Option<Outcome> {
     let p = file.mechanics()?;
-    let ideal = over_depths(p, 1.0, p.visible);
-    let own = over_depths(p, p.ncq_quality, p.visible);
+    let ideal = over_depths(&ideal_choice(p), p.visible);
+    let own = over_depths(p, p.visible);
     let service = theory::service(p, theory::mean_seek(p, p.read_seek), p.read_overhead, BLOCK);
-    let in_order = random_iops(&mut drive(p, 0.0), Operation::Read, 32, p.visible, REQUESTS);
+    let mut oldest_first = HardDisk::new(&Parameters { ncq_quality: 0.0, ..p.clone() }, 1);
+    let in_order = random_iops(&mut oldest_first, Operation::Read, 32, p.visible, REQUESTS);
     let mut figures = vec![
         Figure::near("depth 1", "IOPS", own[0].1, 1.0 / service, 0.03),
         // Only the controller's overhead is hidden behind the medium's work.
         Figure::near("depth 32, taken as they come", "IOPS", in_order, 1.0 / service, 0.05),
         Figure::usual("gain of depth 32, ideal choice", "", gain(&ideal), (2.3, 3.0)),
-        Figure::usual("gain of depth 32, this drive", "", gain(&own), (2.0, 3.0)),
+        Figure::usual("gain of depth 32, this drive", "", gain(&own), (1.3, 3.0)),
         steadiness(&ideal),
         at_most_ideal(&own, &ideal),
     ];
+    if p.ncq_window < WHOLE_QUEUE {
+        figures.push(beyond_the_window(p, own[5].1));
+    }
     let mut curves = curves(p, service, ideal, own);
     if let Some(others) = of_shipped(file, &ANOTHER_MODEL) {
         let points: Vec<(f64, f64)> =
@@ -91,18 +97,37 @@ pub(super) fn curves(
     vec![
         Curve::new("depth 1, theory", Mark::Dashes, 2, DEPTHS.map(|d| (d as f64, 1.0 / service))),
         Curve::new("ideal choice", Mark::LineAndPoints, 0, ideal),
-        Curve::new(format!("ncq-quality {}", p.ncq_quality), Mark::LineAndPoints, 1, own),
+        Curve::new(choice(p), Mark::LineAndPoints, 1, own),
     ]
 }
 
-fn drive(p: &Parameters, ncq_quality: f64) -> HardDisk {
-    HardDisk::new(&Parameters { ncq_quality, ..p.clone() }, 1)
+/// What the curve of a drive's own choice is called.
+fn choice(p: &Parameters) -> String {
+    let quality = format!("ncq-quality {}", p.ncq_quality);
+    match p.ncq_window {
+        WHOLE_QUEUE.. => quality,
+        window => format!("{quality}, ncq-window {window}"),
+    }
+}
+
+/// The same drive, which chooses among all that wait.
+pub(super) fn ideal_choice(p: &Parameters) -> Parameters {
+    Parameters { ncq_quality: 1.0, ncq_window: WHOLE_QUEUE, ..p.clone() }
+}
+
+/// The IOPS at depth 32, and what an ideal choice makes of as many that wait as the window holds:
+/// one more is in flight.
+fn beyond_the_window(p: &Parameters, own: f64) -> Figure {
+    let mut drive = HardDisk::new(&ideal_choice(p), 1);
+    let window = random_iops(&mut drive, Operation::Read, p.ncq_window + 1, p.visible, REQUESTS);
+    let name = "depth 32, and an ideal choice among as many as the window";
+    Figure::near(name, "IOPS", own, window, 0.05)
 }
 
 /// IOPS of random reads at each of [`DEPTHS`].
-pub(super) fn over_depths(p: &Parameters, ncq_quality: f64, span: u64) -> [(f64, f64); 6] {
+pub(super) fn over_depths(p: &Parameters, span: u64) -> [(f64, f64); 6] {
     DEPTHS.map(|depth| {
-        let mut drive = drive(p, ncq_quality);
+        let mut drive = HardDisk::new(p, 1);
         (depth as f64, random_iops(&mut drive, Operation::Read, depth, span, REQUESTS))
     })
 }

@@ -3,7 +3,7 @@
 use disklab_drive::DriveFile;
 use disklab_drive::hdd::Parameters;
 
-use super::depth::{curves, gain, over_depths, steadiness};
+use super::depth::{curves, gain, ideal_choice, over_depths, steadiness};
 use crate::checks::of_shipped;
 use crate::load::BLOCK;
 use crate::{Axis, Chart, Check, Curve, Figure, Mark, Outcome, theory};
@@ -38,13 +38,13 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     if p.visible < SPAN {
         return None;
     }
-    let ideal = over_depths(p, 1.0, SPAN);
-    let own = over_depths(p, p.ncq_quality, SPAN);
+    let ideal = over_depths(&ideal_choice(p), SPAN);
+    let own = over_depths(p, SPAN);
     let service = theory::service(p, mean_way(p), p.read_overhead, BLOCK);
     let mut figures = vec![
         Figure::near("depth 1", "IOPS", own[0].1, 1.0 / service, 0.02),
         Figure::usual("gain of depth 32, ideal choice", "", gain(&ideal), (3.5, 7.5)),
-        Figure::usual("gain of depth 32, this drive", "", gain(&own), (3.0, 7.0)),
+        Figure::usual("gain of depth 32, this drive", "", gain(&own), (1.5, 7.0)),
         steadiness(&ideal),
     ];
     let mut curves = curves(p, service, ideal, own);

@@ -1,5 +1,6 @@
 //! Loads on the modelled drive, in its own time.
 
+use super::closed_forms::program_rate;
 use super::structure::{Numbers, Traffic};
 use disklab_drive::ssd::{Parameters, SolidState};
 use disklab_drive::{Completion, Drive, Nanos, Operation, Request};
@@ -56,6 +57,17 @@ fn in_order(
     }
 }
 
+/// How long a drive may still be programming after a flush, ns: one whose memory outlasts a loss of
+/// power has nothing to flush, and may have all of it to program.
+fn left_behind(parameters: &Parameters) -> u64 {
+    let buffer = &parameters.buffer;
+    if !buffer.power_loss_protection {
+        return 0;
+    }
+    let rate = program_rate(parameters, parameters.flash.program);
+    (buffer.size as f64 / rate * 1e9) as u64 + 2 * parameters.flash.program
+}
+
 /// A drive whose first `bytes` are written, and programmed. Gives the time as well.
 fn written(parameters: &Parameters, bytes: u64) -> (SolidState, u64) {
     let mut drive = SolidState::new(parameters);
@@ -63,7 +75,7 @@ fn written(parameters: &Parameters, bytes: u64) -> (SolidState, u64) {
     let now = keep_busy(&mut drive, 0, 8, in_order(Operation::Write, 2048, sectors), |_| {});
     let mut flush = std::iter::once((Operation::Flush, 0, 0));
     let now = keep_busy(&mut drive, now, 1, || flush.next(), |_| {});
-    (drive, now)
+    (drive, now + left_behind(parameters))
 }
 
 /// Operations per second of 4 KiB at uniformly random offsets within the first `span`
@@ -91,6 +103,21 @@ pub fn random_iops(
 /// bytes.
 pub fn small_read_latency(parameters: &Parameters, span: u64, count: u64) -> f64 {
     1.0 / random_iops(parameters, Operation::Read, 1, span, count)
+}
+
+/// B/s of reading the first `total` bytes, written before, in order: `request` bytes at a
+/// time, with `depth` in flight.
+pub fn sequential_read_rate(parameters: &Parameters, request: u64, depth: u64, total: u64) -> f64 {
+    let (mut drive, begun) = written(parameters, total);
+    let sectors = (total / 512).min(drive.sectors());
+    let end = keep_busy(
+        &mut drive,
+        begun,
+        depth,
+        in_order(Operation::Read, request / 512, sectors),
+        |_| {},
+    );
+    (sectors * 512) as f64 / (end - begun).max(1) as f64 * 1e9
 }
 
 /// A rate, and where or when it was measured.

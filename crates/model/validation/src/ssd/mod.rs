@@ -4,6 +4,7 @@ pub(crate) mod amplification;
 mod closed_forms;
 pub(crate) mod depth;
 mod load;
+pub(crate) mod reads;
 mod structure;
 pub(crate) mod writes;
 
@@ -12,6 +13,7 @@ pub use closed_forms::{
     steady_write_rate, unmapped_read_latency,
 };
 pub use load::{
-    RatePoint, random_iops, random_write_rates, sequential_write_rates, small_read_latency,
+    RatePoint, random_iops, random_write_rates, sequential_read_rate, sequential_write_rates,
+    small_read_latency,
 };
 pub use structure::{Traffic, spare_layout, structure_write_amplification};

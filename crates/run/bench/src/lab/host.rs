@@ -50,6 +50,9 @@ pub(super) fn virtual_disk(disk: DiskOptions, host: HostSettings) -> DiskOptions
         write_zeroes: false,
         rotates: true,
         queue_depth: Some(QUEUE),
+        scheduler: None,
+        reports_write_cache: true,
+        optimal_bytes: 0,
         ..disk
     }
 }

@@ -26,8 +26,10 @@ pub(crate) struct Configuration {
     pub logical_bytes: u32,
     /// Physical sector size in bytes: 4096 for 512e and 4Kn.
     pub physical_bytes: u32,
-    /// Whether it takes discards.
-    pub discard: bool,
+    /// What requests had best be a multiple of, in bytes; 0 for nothing.
+    pub optimal_bytes: u32,
+    /// What it discards at least, in bytes, if it takes discards.
+    pub discard: Option<u32>,
     /// Whether it takes write-zeroes.
     pub write_zeroes: bool,
     /// What it says its serial number is.
@@ -42,7 +44,7 @@ impl Configuration {
             | 1 << VIRTIO_BLK_F_TOPOLOGY
             | 1 << VIRTIO_BLK_F_FLUSH
             | 1 << VIRTIO_BLK_F_CONFIG_WCE;
-        features |= u64::from(self.discard) << VIRTIO_BLK_F_DISCARD;
+        features |= u64::from(self.discard.is_some()) << VIRTIO_BLK_F_DISCARD;
         features | u64::from(self.write_zeroes) << VIRTIO_BLK_F_WRITE_ZEROES
     }
 
@@ -56,11 +58,12 @@ impl Configuration {
         let ratio = self.physical_bytes / self.logical_bytes.max(1);
         // A power of two: `DiskOptions` were checked.
         put(24, &[ratio.max(1).trailing_zeros() as u8]);
+        put(28, &(self.optimal_bytes / self.logical_bytes.max(1)).to_le_bytes());
         put(WRITE_CACHE_OFFSET, &[u8::from(write_cache)]);
-        if self.discard {
+        if let Some(granularity) = self.discard {
             put(36, &RANGE_SECTORS.to_le_bytes());
             put(40, &1_u32.to_le_bytes());
-            put(44, &(self.physical_bytes / 512).to_le_bytes());
+            put(44, &(granularity / 512).to_le_bytes());
         }
         if self.write_zeroes {
             put(48, &RANGE_SECTORS.to_le_bytes());
@@ -81,6 +84,7 @@ mod tests {
         assert_eq!(std::mem::offset_of!(virtio_blk_config, seg_max), 12);
         assert_eq!(std::mem::offset_of!(virtio_blk_config, blk_size), 20);
         assert_eq!(std::mem::offset_of!(virtio_blk_config, physical_block_exp), 24);
+        assert_eq!(std::mem::offset_of!(virtio_blk_config, opt_io_size), 28);
         assert_eq!(std::mem::offset_of!(virtio_blk_config, wce), WRITE_CACHE_OFFSET);
         assert_eq!(std::mem::offset_of!(virtio_blk_config, max_discard_sectors), 36);
         assert_eq!(std::mem::offset_of!(virtio_blk_config, discard_sector_alignment), 44);
@@ -94,13 +98,18 @@ mod tests {
             sectors: 20_000_000_000,
             logical_bytes: 512,
             physical_bytes: 4096,
-            discard: false,
+            optimal_bytes: 1 << 20,
+            discard: None,
             write_zeroes: false,
             serial: *b"LAB00000000000000001",
         };
         let space = disk.space(true);
         assert_eq!(space[..8], 20_000_000_000_u64.to_le_bytes());
         assert_eq!((space[24], space[WRITE_CACHE_OFFSET]), (3, 1));
+        assert_eq!(space[28..32], 2048_u32.to_le_bytes(), "logical blocks");
         assert_eq!(disk.features() >> VIRTIO_BLK_F_DISCARD & 1, 0);
+        let ssd = Configuration { discard: Some(4096), ..disk };
+        assert_eq!(ssd.space(true)[44..48], 8_u32.to_le_bytes(), "sectors of 512 B");
+        assert_eq!(ssd.features() >> VIRTIO_BLK_F_DISCARD & 1, 1);
     }
 }

@@ -72,7 +72,9 @@ pub(crate) fn understand(
         VIRTIO_BLK_T_OUT => (Operation::Write, sector, whole(sent)?),
         VIRTIO_BLK_T_FLUSH => (Operation::Flush, 0, 0),
         VIRTIO_BLK_T_GET_ID => return Ok(Work::Identify),
-        VIRTIO_BLK_T_DISCARD if disk.discard => range(Operation::Discard, buffers, memory)?,
+        VIRTIO_BLK_T_DISCARD if disk.discard.is_some() => {
+            range(Operation::Discard, buffers, memory)?
+        }
         VIRTIO_BLK_T_WRITE_ZEROES if disk.write_zeroes => {
             range(Operation::WriteZeroes, buffers, memory)?
         }

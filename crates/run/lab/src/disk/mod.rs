@@ -55,6 +55,7 @@ pub(crate) struct Disk {
     data: Vec<u8>,
     requests: u64,
     medium: Option<Medium>,
+    reports_write_cache: bool,
     read_log: ReadLog,
 }
 
@@ -71,6 +72,7 @@ impl Disk {
         Ok(Self {
             session: Session::new(link, configuration.features())?,
             configuration,
+            reports_write_cache: options.reports_write_cache,
             drive: options.drive,
             volume,
             pending: Vec::new(),
@@ -114,7 +116,8 @@ impl Disk {
         now: Nanos,
         content: &mut Content,
     ) -> Result<Activity, LabError> {
-        let space = self.configuration.space(self.drive.write_cache());
+        let write_cache = self.reports_write_cache && self.drive.write_cache();
+        let space = self.configuration.space(write_cache);
         let event = if read { self.session.receive(&space)? } else { self.session.next(&space)? };
         self.act(event, now, content)
     }

@@ -1,6 +1,6 @@
 //! What a disk is made of.
 
-use disklab_drive::{Drive, DriveFile, Kind};
+use disklab_drive::{Drive, DriveFile, IoScheduler, Kind};
 
 use crate::LabError;
 use crate::block::{Configuration, SERIAL_BYTES};
@@ -25,6 +25,17 @@ pub struct DiskOptions {
     /// How many requests it is given at a time, where that is fewer than the ring
     /// holds. virtio has no word for it: see [`crate::LabOptions::disks`].
     pub queue_depth: Option<u64>,
+    /// What the guest's kernel sorts its requests with, and how many wait there; `None` for what
+    /// the kernel does by itself. virtio has no word for it: [`crate::guest::begin`] sets it.
+    pub scheduler: Option<(IoScheduler, u64)>,
+    /// Whether the guest is told of a write cache when its drive has one. A drive whose cache
+    /// outlasts a loss of power may say that it has none; then the guest sends no flushes.
+    pub reports_write_cache: bool,
+    /// What it says that requests had best be a multiple of, bytes: `optimal_io_size`; 0 for
+    /// nothing.
+    pub optimal_bytes: u32,
+    /// What the guest discards at least, bytes; of no meaning without `discard`.
+    pub discard_bytes: u32,
     /// Whether the guest can read what the drive writes to its medium
     /// ([`crate::guest::medium_file`]): worth it where that is more than it is given.
     pub tells_medium: bool,
@@ -55,6 +66,10 @@ impl DiskOptions {
             write_zeroes: false,
             rotates: true,
             queue_depth: None,
+            scheduler: None,
+            reports_write_cache: true,
+            optimal_bytes: 0,
+            discard_bytes: 4096,
             tells_medium: false,
             link_rate: None,
         }
@@ -63,17 +78,21 @@ impl DiskOptions {
     /// A disk of this model, with its sectors and what it can do. Those with the same seed are alike to
     /// the last turn.
     pub fn of(model: &DriveFile, seed: u64, serial: impl Into<String>) -> Self {
-        let (logical, physical) = model.sector_sizes();
+        let limits = model.queue_limits();
         // 512 or 4096; what is not is refused when the lab starts.
         let bytes = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
         let disk = Self::new(model.build(seed), serial);
         Self {
-            logical_bytes: bytes(logical),
-            physical_bytes: bytes(physical),
-            discard: model.takes_discards(),
+            logical_bytes: bytes(limits.logical_bytes),
+            physical_bytes: bytes(limits.physical_bytes),
+            discard: limits.discard_granularity > 0,
             write_zeroes: model.takes_write_zeroes(),
-            rotates: model.rotates(),
-            queue_depth: Some(model.queue_depth()),
+            rotates: limits.rotational,
+            queue_depth: Some(limits.depth),
+            scheduler: Some((limits.scheduler, limits.requests)),
+            reports_write_cache: limits.write_back || !disk.drive.write_cache(),
+            optimal_bytes: bytes(limits.optimal_bytes),
+            discard_bytes: bytes(limits.discard_granularity),
             tells_medium: matches!(model.kind, Kind::Ssd(_) | Kind::Smr(_)),
             link_rate: Some(model.link_rate()),
             ..disk
@@ -95,6 +114,14 @@ impl DiskOptions {
         if !sizes.contains(&logical) || !sizes.contains(&physical) || physical < logical {
             return bad(format!("sectors of {logical} and {physical} bytes: use 512 or 4096"));
         }
+        if !self.optimal_bytes.is_multiple_of(logical)
+            || (self.discard && !self.discard_bytes.is_multiple_of(logical))
+        {
+            let (optimal, discard) = (self.optimal_bytes, self.discard_bytes);
+            return bad(format!(
+                "{optimal} and {discard} are no multiples of sectors of {logical}"
+            ));
+        }
         let sectors = self.drive.sectors();
         if sectors == 0 || !sectors.is_multiple_of(u64::from(logical / 512)) {
             return bad(format!("a disk of {sectors} sectors of 512 bytes"));
@@ -109,7 +136,8 @@ impl DiskOptions {
             sectors,
             logical_bytes: logical,
             physical_bytes: physical,
-            discard: self.discard,
+            optimal_bytes: self.optimal_bytes,
+            discard: self.discard.then_some(self.discard_bytes),
             write_zeroes: self.write_zeroes,
             serial,
         })

@@ -1,0 +1,108 @@
+//! Request queues in the lab: each is what the kernel makes of such a drive in a machine.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use disklab_drive::{IoScheduler, QueueLimits, SHIPPED, shipped};
+
+use crate::lab_support::kernel::kernel;
+
+/// What a disk of the lab holds at a time: the entries of its ring.
+const RING: u64 = 256;
+
+/// The most drives of a shell.
+const DISKS: usize = 26;
+
+/// What each disk's queue says, as `NAME FILE VALUE`, and how many of 48 reads are with the
+/// last disk at a time.
+const SCRIPT: &str = r#"
+for disk in /sys/block/vd*; do
+    for file in rotational logical_block_size physical_block_size optimal_io_size \
+        discard_granularity write_cache fua scheduler nr_requests; do
+        echo "${disk##*/} $file $(cat "$disk/queue/$file")"
+    done
+done
+n=0
+while [ $n -lt 48 ]; do
+    dd if=/dev/vdb of=/dev/null bs=4k count=1 skip=$((n * 100000)) iflag=direct status=none &
+    n=$((n + 1))
+done
+sleep 0.001
+read -r reads writes < /sys/block/vdb/inflight
+echo "vdb inflight $reads"
+wait
+"#;
+
+/// What a shell in the lab prints whose drives are these models.
+fn printed(kernel: &std::path::Path, models: &[&str]) -> String {
+    let place = tempfile::tempdir().expect("temp");
+    let mut command = assert_cmd::Command::cargo_bin("disklab").expect("the program is built");
+    command.args(["lab", "shell", "--kernel"]).arg(kernel).env("XDG_CACHE_HOME", place.path());
+    command.args(["--memory", "1GiB"]);
+    for model in models {
+        command.args(["--drives", model]);
+    }
+    command.args(["-c", SCRIPT]).current_dir(place.path()).timeout(Duration::from_secs(300));
+    let output = command.assert().success();
+    String::from_utf8_lossy(&output.get_output().stdout).into_owned()
+}
+
+/// What the queue of a drive with these limits shows in the lab. Two things cannot be reported over
+/// virtio: that a write may be made durable by itself (`fua`), and more requests than its ring
+/// has entries.
+fn expected(limits: QueueLimits) -> Vec<(&'static str, String)> {
+    let (unsorted, requests) = match limits.scheduler {
+        IoScheduler::None => (true, limits.requests.min(RING)),
+        IoScheduler::MqDeadline => (false, limits.requests),
+    };
+    let number = |value: u64| value.to_string();
+    vec![
+        ("rotational", number(u64::from(limits.rotational))),
+        ("logical_block_size", number(limits.logical_bytes)),
+        ("physical_block_size", number(limits.physical_bytes)),
+        ("optimal_io_size", number(limits.optimal_bytes)),
+        ("discard_granularity", number(limits.discard_granularity)),
+        ("write_cache", if limits.write_back { "write back" } else { "write through" }.to_owned()),
+        ("fua", "0".to_owned()),
+        ("scheduler", if unsorted { "[none]" } else { "[mq-deadline]" }.to_owned()),
+        ("nr_requests", number(requests)),
+    ]
+}
+
+/// As many models in a guest as it can have disks. The deepest of them decides how many tags
+/// virtio has.
+#[test]
+fn every_models_queue_is_as_in_a_machine() {
+    let Some(kernel) = kernel() else { return };
+    let models: Vec<&str> = SHIPPED.iter().map(|(id, _)| *id).collect();
+    for models in models.chunks(DISKS) {
+        let text = printed(&kernel, models);
+        let mut found: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+        for line in text.lines() {
+            if let [disk, file, value] = line.splitn(3, ' ').collect::<Vec<_>>()[..] {
+                found.insert((disk, file), value);
+            }
+        }
+        let mut wrong = String::new();
+        for (id, letter) in models.iter().zip('a'..='z') {
+            let disk = format!("vd{letter}");
+            for (file, value) in expected(shipped(id).expect(id).queue_limits()) {
+                let reported = found.get(&(disk.as_str(), file)).copied().unwrap_or("nothing");
+                if !(reported == value || (file == "scheduler" && reported.contains(&value))) {
+                    let _ = writeln!(wrong, "{id}: {file} is '{reported}', not '{value}'");
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong}\n{text}");
+    }
+}
+
+/// Next to an NVMe drive a SATA disk is given 32 requests at a time, and no more.
+#[test]
+fn a_disk_next_to_a_deeper_one_is_given_what_it_takes() {
+    let Some(kernel) = kernel() else { return };
+    let text = printed(&kernel, &["samsung-980-1tb", "st3500418as"]);
+    let in_flight = text.lines().find_map(|line| line.strip_prefix("vdb inflight "));
+    assert_eq!(in_flight, Some("32"), "{text}");
+}

@@ -1,0 +1,218 @@
+//! What virtio cannot say of disks' queues: words on the kernel's command line, which the kernel
+//! takes no notice of (it ignores parameters of modules that it does not know), and by which the
+//! guest's first program sets the queues through sysfs.
+//!
+//! virtio-blk knows one depth for all disks (`virtblk_queue_depth` in drivers/block/virtio_blk.c).
+//! A disk that takes fewer requests has its tags reduced: without a scheduler, `nr_requests` is
+//! the number of tags (`blk_mq_update_nr_requests` in block/blk-mq.c), which a scheduler that is
+//! chosen afterwards leaves as it is.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use disklab_drive::IoScheduler;
+
+use super::disk_name;
+use crate::DiskOptions;
+use crate::vhost::RING_LIMIT;
+
+/// Names of disks that do not rotate: to virtio all do.
+pub(super) const NON_ROTATING: &str = "disklab.non_rotating=";
+/// Names of disks whose requests are not sorted.
+const UNSORTED: &str = "disklab.unsorted=";
+/// Names of disks that take as many requests at a time as the word's end says.
+const TAGS: &str = "disklab.tags.";
+/// Names of disks in whose scheduler as many requests wait as the word's end says.
+const REQUESTS: &str = "disklab.requests.";
+
+/// The fewest tags that `nr_requests` can be (`BLKDEV_MIN_RQ` in include/linux/blk-mq.h); a model keeps
+/// for itself what is too much for it.
+const FEWEST_TAGS: u64 = 4;
+/// `BLKDEV_DEFAULT_RQ`: a scheduler has twice the tags, but of more than these.
+const MOST_TAGS_FOR_SCHEDULER: u64 = 128;
+
+/// The words for these disks. Nothing is said of what the kernel does by itself.
+pub(crate) fn words(disks: &[DiskOptions]) -> Vec<String> {
+    let deepest = deepest(disks);
+    let tags = deepest.unwrap_or(u64::from(RING_LIMIT));
+    let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (disk, index) in disks.iter().zip(0..) {
+        let mut name = |word: String| named.entry(word).or_default().push(disk_name(index));
+        if !disk.rotates {
+            name(NON_ROTATING.to_owned());
+        }
+        let own = disk.queue_depth.map_or(tags, |depth| depth.clamp(FEWEST_TAGS.min(tags), tags));
+        if own < tags {
+            name(format!("{TAGS}{own}="));
+        }
+        match disk.scheduler {
+            Some((IoScheduler::None, _)) => name(UNSORTED.to_owned()),
+            Some((IoScheduler::MqDeadline, requests))
+                if requests != 2 * tags.min(MOST_TAGS_FOR_SCHEDULER) =>
+            {
+                name(format!("{REQUESTS}{requests}="));
+            }
+            _ => {}
+        }
+    }
+    let word = |(word, names): (String, Vec<String>)| word + &names.join(",");
+    let still = named.remove_entry(NON_ROTATING).map(word);
+    let depth = deepest.map(|depth| format!("virtio_blk.queue_depth={depth}"));
+    still.into_iter().chain(depth).chain(named.into_iter().map(word)).collect()
+}
+
+/// How many requests the kernel hands to a disk at a time, if that is fewer than the ring holds:
+/// what the deepest drive takes. What is more waits in the kernel, where the I/O scheduler sorts
+/// and merges it.
+fn deepest(disks: &[DiskOptions]) -> Option<u64> {
+    let depths = disks.iter().map(|disk| disk.queue_depth);
+    let deepest = depths.collect::<Option<Vec<u64>>>()?.into_iter().max()?;
+    (deepest < u64::from(RING_LIMIT)).then_some(deepest)
+}
+
+/// Sets the queues of this guest's disks as its command line says.
+pub(super) fn set() {
+    let Ok(line) = fs::read_to_string("/proc/cmdline") else { return };
+    let set = |name: &str, file: &str, value: &str| {
+        let _ = fs::write(format!("/sys/block/{name}/queue/{file}"), value);
+    };
+    for (name, file, value) in settings(&line) {
+        set(name, file, value);
+    }
+}
+
+/// What to write to which file of which disk, in this order: tags are reduced while nothing is
+/// sorted.
+fn settings(line: &str) -> Vec<(&str, &'static str, &str)> {
+    let mut settings = Vec::new();
+    let mut each = |prefix: &str, files: &[(&'static str, Option<&'static str>)]| {
+        let found = line.split_whitespace().filter_map(|word| word.strip_prefix(prefix));
+        for (value, names) in found.filter_map(|rest| rest.split_once('=').or(Some(("", rest)))) {
+            for name in names.split(',') {
+                settings
+                    .extend(files.iter().map(|(file, own)| (name, *file, own.unwrap_or(value))));
+            }
+        }
+    };
+    each(NON_ROTATING, &[("rotational", Some("0"))]);
+    let sorted = IoScheduler::MqDeadline.as_str();
+    let unsorted = ("scheduler", Some(IoScheduler::None.as_str()));
+    each(TAGS, &[unsorted, ("nr_requests", None), ("scheduler", Some(sorted))]);
+    each(REQUESTS, &[("nr_requests", None)]);
+    each(UNSORTED, &[unsorted]);
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_drive::{SHIPPED, shipped};
+
+    use super::*;
+    use crate::steady::Steady;
+
+    fn disk(depth: Option<u64>) -> DiskOptions {
+        let drive = Box::new(Steady::new(1 << 20, 1));
+        DiskOptions { queue_depth: depth, ..DiskOptions::new(drive, "S") }
+    }
+
+    fn modelled(id: &str) -> DiskOptions {
+        DiskOptions::of(&shipped(id).unwrap(), 1, "S")
+    }
+
+    #[test]
+    fn the_kernel_keeps_what_no_drive_can_take() {
+        let words = |depths: &[Option<u64>]| {
+            words(&depths.iter().map(|depth| disk(*depth)).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            words(&[Some(32), Some(31)]),
+            ["virtio_blk.queue_depth=32", "disklab.tags.31=vdb"]
+        );
+        assert_eq!(words(&[Some(32), Some(1024)]), ["disklab.tags.32=vda"]);
+        assert_eq!(words(&[Some(32), None]), ["disklab.tags.32=vda"]);
+        assert_eq!(words(&[]), [""; 0]);
+        assert_eq!(words(&[None]), [""; 0]);
+        assert_eq!(words(&[Some(1), Some(1)]), ["virtio_blk.queue_depth=1"]);
+        assert_eq!(words(&[Some(1), Some(1000)]), ["disklab.tags.4=vda"]);
+    }
+
+    #[test]
+    fn disks_that_do_not_rotate_are_named() {
+        let disk = |rotates| DiskOptions { rotates, ..disk(None) };
+        let disks: Vec<DiskOptions> = (0..28).map(|index| disk(index == 0)).collect();
+        let words = words(&disks);
+        let names = words[0].strip_prefix(NON_ROTATING).unwrap();
+        assert!(names.starts_with("vdb,vdc,") && names.ends_with(",vdz,vdaa,vdab"), "{words:?}");
+    }
+
+    /// SATA drives need no word: the kernel does the same with them.
+    #[test]
+    fn models_are_named_as_far_as_virtio_differs() {
+        let reported = |ids: &[&str]| words(&ids.iter().map(|id| modelled(id)).collect::<Vec<_>>());
+        assert_eq!(reported(&["wd80efzz", "st3500418as"]), ["virtio_blk.queue_depth=32"]);
+        assert_eq!(
+            reported(&["samsung-870evo-1tb"]),
+            ["disklab.non_rotating=vda", "virtio_blk.queue_depth=32"]
+        );
+        assert_eq!(
+            reported(&["samsung-980-1tb"]),
+            ["disklab.non_rotating=vda", "disklab.unsorted=vda"]
+        );
+        assert_eq!(
+            reported(&["samsung-980-1tb", "wd80efzz", "st9300603ss"]),
+            [
+                "disklab.non_rotating=vda",
+                "disklab.requests.64=vdb",
+                "disklab.tags.128=vdc",
+                "disklab.tags.32=vdb",
+                "disklab.unsorted=vda",
+            ]
+        );
+    }
+
+    #[test]
+    fn settings_are_made_in_an_order_in_which_they_hold() {
+        let line = "a disklab.requests.64=vdb disklab.tags.32=vdb,vdc disklab.unsorted=vda b";
+        let expected = [
+            ("vdb", "scheduler", "none"),
+            ("vdb", "nr_requests", "32"),
+            ("vdb", "scheduler", "mq-deadline"),
+            ("vdc", "scheduler", "none"),
+            ("vdc", "nr_requests", "32"),
+            ("vdc", "scheduler", "mq-deadline"),
+            ("vdb", "nr_requests", "64"),
+            ("vda", "scheduler", "none"),
+        ];
+        assert_eq!(settings(line), expected);
+        assert_eq!(settings("disklab.non_rotating=vda"), [("vda", "rotational", "0")]);
+        assert_eq!(settings("init=/x"), []);
+    }
+
+    /// What the configuration and the words say together is what the model has.
+    #[test]
+    fn every_model_is_reported_as_it_is() {
+        for (id, _) in SHIPPED {
+            let file = shipped(id).unwrap();
+            let limits = file.queue_limits();
+            let disk = modelled(id);
+            let reported = disk.configuration().unwrap();
+            assert_eq!(u64::from(reported.logical_bytes), limits.logical_bytes, "{id}");
+            assert_eq!(u64::from(reported.physical_bytes), limits.physical_bytes, "{id}");
+            assert_eq!(u64::from(reported.optimal_bytes), limits.optimal_bytes, "{id}");
+            assert_eq!(
+                u64::from(reported.discard.unwrap_or(0)),
+                limits.discard_granularity,
+                "{id}"
+            );
+            let write_back = disk.reports_write_cache && disk.drive.write_cache();
+            assert_eq!(write_back, limits.write_back, "{id}");
+            let words = words(&[disk]);
+            let has = |word: &str| words.iter().any(|w| w.starts_with(word));
+            assert_eq!(has(NON_ROTATING), !limits.rotational, "{id}");
+            assert_eq!(has(UNSORTED), limits.scheduler == IoScheduler::None, "{id}");
+            let depth = format!("virtio_blk.queue_depth={}", limits.depth);
+            assert_eq!(has(&depth), limits.depth < u64::from(RING_LIMIT), "{id}");
+            assert!(!has(REQUESTS) && !has(TAGS), "{id}: {words:?}");
+        }
+    }
+}
