@@ -33,6 +33,7 @@ mod lab_support;
 mod leftovers;
 mod merge;
 mod one_file_one_line;
+mod other_code_in_the_lab;
 mod reference;
 mod resume;
 mod same_anywhere_in_the_lab;

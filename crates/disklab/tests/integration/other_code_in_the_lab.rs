@@ -1,0 +1,84 @@
+//! Figures do not depend on what else is in the lab's kernel, nor on the program's file.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::lab_support::kernel::kernel;
+use crate::lab_support::run::samples_by;
+use disklab_lab::kernel::{KERNEL_VARIABLE, Parts, cache_folder, find};
+use serde_json::Value;
+
+/// Btrfs reads from one copy or the other by the PID of the thread that reads.
+const STUDY: &str = r#"
+id = "copies"
+title = "Which copy is read"
+repeats = 1
+[[drives]]
+model = "hgst-10tb"
+count = 4
+size = "10 TB"
+[layouts]
+single = { drives = 1 }
+[stacks]
+"single/btrfs" = "btrfs"
+btrfs-raid1 = "btrfs-raid1"
+btrfs-raid10 = "btrfs-raid10"
+[[workloads]]
+id = "random"
+fio = { ioengine = "psync", direct = 1, rw = "randread", bs = "4k", size = "64M", io_size = "1M", numjobs = 3 }
+[[workloads]]
+id = "commits"
+dd = { direction = "write", bs = "64k", count = 16, flags = "dsync" }
+"#;
+
+/// What the host kept of the drives' content, in bytes: some blocks of file systems hold what
+/// the guest's memory held before, and compress differently under another kernel.
+const KEPT_BY_THE_HOST: &str = "content-";
+
+/// All samples of the study, in the order of its cells.
+fn samples(program: &Path, kernel: &Path) -> Vec<(String, Value)> {
+    let home = tempfile::tempdir().expect("temp");
+    let mut command = Command::new(program);
+    command.env(KERNEL_VARIABLE, kernel);
+    let samples = samples_by(command, home.path(), STUDY, &["--seed", "1"]);
+    assert_eq!(samples.len(), 6);
+    let values = samples.into_iter().map(|(workload, sample)| {
+        let mut sample = serde_json::to_value(sample).expect("json");
+        let lab = sample.pointer_mut("/environment/extra/lab").and_then(Value::as_object_mut);
+        lab.expect("of the lab").retain(|key, _| !key.starts_with(KEPT_BY_THE_HOST));
+        (workload, sample)
+    });
+    values.collect()
+}
+
+fn disklab() -> PathBuf {
+    assert_cmd::cargo::cargo_bin("disklab")
+}
+
+#[test]
+fn other_parts_of_the_kernel_do_not_count() {
+    let Some(_) = kernel() else { return };
+    let cache = cache_folder();
+    let small = find(&cache, Parts::with_options(["CONFIG_BTRFS_FS"]));
+    let full = find(&cache, Parts::ALL);
+    let (Some(small), Some(full)) = (small, full) else { return };
+    if small == full {
+        eprintln!("skipped: needs a second kernel of the lab, with fewer parts");
+        return;
+    }
+    assert_eq!(samples(&disklab(), &small), samples(&disklab(), &full));
+}
+
+#[test]
+fn the_size_of_the_program_does_not_count() {
+    let Some(kernel) = kernel() else { return };
+    let folder = tempfile::tempdir().expect("temp");
+    let larger = folder.path().join("disklab");
+    std::fs::copy(disklab(), &larger).expect("copied");
+    let mut file = OpenOptions::new().append(true).open(&larger).expect("opened");
+    file.write_all(&vec![1; 8 << 20]).expect("written");
+    drop(file);
+    assert_eq!(samples(&disklab(), &kernel), samples(&larger, &kernel));
+}
