@@ -82,3 +82,28 @@ fn the_size_of_the_program_does_not_count() {
     drop(file);
     assert_eq!(samples(&disklab(), &kernel), samples(&larger, &kernel));
 }
+
+#[test]
+fn kernel_threads_take_no_pid_of_a_program() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    // Kernel threads have no program. The shell is none, and began before.
+    let script = "for p in /proc/[0-9]*; do
+            readlink $p/exe >/dev/null || echo kernel ${p#/proc/}
+        done
+        sh -c 'echo program $$'";
+    let mut command = assert_cmd::Command::from_std(Command::new(disklab()));
+    command.args(["lab", "shell", "-c", script, "--kernel"]).arg(kernel);
+    let ran = command.env("XDG_CACHE_HOME", place.path()).current_dir(place.path()).assert();
+    let text = String::from_utf8_lossy(&ran.success().get_output().stdout).into_owned();
+    let pids = |of: &str| -> Vec<u32> {
+        let lines = text.lines().filter_map(|line| line.trim().strip_prefix(of));
+        lines.map(|pid| pid.trim().parse().expect("a PID")).collect()
+    };
+    // PIDs end at 32768 (PID_MAX_DEFAULT); kthreadd, which starts the others, has 2.
+    let threads = pids("kernel ");
+    assert!(threads.len() > 10, "{text}");
+    let apart = |pid: &u32| *pid == 2 || (*pid >= 16384 && pid % 48 == 0);
+    assert!(threads.iter().all(apart), "{threads:?}");
+    assert!(matches!(pids("program ")[..], [pid] if pid < 16384), "{text}");
+}
