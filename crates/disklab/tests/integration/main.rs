@@ -42,4 +42,5 @@ mod shipped_in_the_lab;
 mod ssd_in_the_lab;
 mod ssd_wear_in_the_lab;
 mod steady_in_the_lab;
+mod tags_in_the_lab;
 mod test_programs;

@@ -19,10 +19,8 @@ repeats = 1
 model = "hgst-10tb"
 count = 4
 size = "10 TB"
-[layouts]
-single = { drives = 1 }
 [stacks]
-"single/btrfs" = "btrfs"
+btrfs = { layers = "btrfs", drives = 1 }
 btrfs-raid1 = "btrfs-raid1"
 btrfs-raid10 = "btrfs-raid10"
 [[workloads]]
@@ -35,7 +33,7 @@ dd = { direction = "write", bs = "64k", count = 16, flags = "dsync" }
 
 /// What the host kept of the drives' content, in bytes: some blocks of file systems hold what
 /// the guest's memory held before, and compress differently under another kernel.
-const KEPT_BY_THE_HOST: &str = "content-";
+const KEPT_BY_THE_HOST: &str = "lab.content-";
 
 /// All samples of the study, in the order of its cells.
 fn samples(program: &Path, kernel: &Path) -> Vec<(String, Value)> {
@@ -46,8 +44,8 @@ fn samples(program: &Path, kernel: &Path) -> Vec<(String, Value)> {
     assert_eq!(samples.len(), 6);
     let values = samples.into_iter().map(|(workload, sample)| {
         let mut sample = serde_json::to_value(sample).expect("json");
-        let lab = sample.pointer_mut("/environment/extra/lab").and_then(Value::as_object_mut);
-        lab.expect("of the lab").retain(|key, _| !key.starts_with(KEPT_BY_THE_HOST));
+        let extra = sample.pointer_mut("/environment/extra").and_then(Value::as_object_mut);
+        extra.expect("of the lab").retain(|key, _| !key.starts_with(KEPT_BY_THE_HOST));
         (workload, sample)
     });
     values.collect()

@@ -55,6 +55,7 @@ pub(super) const PATCHES: &[Patch] = &[
         name: "numbers.patch",
         text: include_str!("../../../../../kernel/patches/numbers.patch"),
     },
+    Patch { name: "tags.patch", text: include_str!("../../../../../kernel/patches/tags.patch") },
 ];
 
 /// All that decides what a build makes.
