@@ -12,13 +12,23 @@ use super::kernel::kernel;
 /// The samples of a run of `study` in a new home, each with its workload, in order of
 /// these.
 pub fn samples(home: &Path, study: &str, arguments: &[&str]) -> Vec<(String, Sample)> {
-    std::fs::write(home.join("study.toml"), study).expect("a file");
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("disklab"));
-    command.args(["run", "study.toml", "--out", "run"]).args(arguments);
-    command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);
     if let Some(kernel) = kernel() {
         command.env(KERNEL_VARIABLE, kernel);
     }
+    samples_by(command, home, study, arguments)
+}
+
+/// The same of a program and a kernel that `command` names.
+pub fn samples_by(
+    mut command: Command,
+    home: &Path,
+    study: &str,
+    arguments: &[&str],
+) -> Vec<(String, Sample)> {
+    std::fs::write(home.join("study.toml"), study).expect("a file");
+    command.args(["run", "study.toml", "--out", "run"]).args(arguments);
+    command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);
     let output = command.output().expect("it starts");
     let said = String::from_utf8_lossy(&output.stderr);
     // Severe findings, about runs as short as these, give 1.

@@ -1,24 +1,24 @@
-//! Nearly the same state at the start of a cell under every kernel of the lab.
+//! The same state at the start of a cell under every kernel of the lab.
 //!
 //! A kernel with more parts takes some microseconds of virtual time longer to start, and has
-//! more threads of its own. Both would show in the figures: a disk's platter has turned
-//! further, and Btrfs, which reads from one copy or the other by the process's number
-//! (`find_live_mirror`, fs/btrfs/volumes.c), takes the other.
+//! started more programs and threads. Both would show in the figures: a disk's platter has
+//! turned further, and Btrfs, which reads from one copy or the other by the PID
+//! (`find_live_mirror`, fs/btrfs/volumes.c), takes the other. The PIDs of the kernel's own
+//! threads are apart from those of programs (kernel/patches/numbers.patch).
 
 use std::fs;
 
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::{Timespec, clock_gettime};
 
-/// The number after which those of new processes begin: more than a kernel has threads when
-/// it has started.
+/// The PID after which those of new programs begin.
 const LAST_PROCESS: &str = "1000";
 /// What the kernel adds to a sleep at most, in nanoseconds; its default of 50 µs lets another
 /// timer end it earlier or later.
 const TIMER_SLACK_NS: u64 = 1;
 
-/// Waits for the next full second since the kernel's start, and has the numbers of new
-/// processes begin at a fixed one. A kernel that cannot do the latter goes without.
+/// Waits for the next full second since the kernel's start, and has the PIDs of new programs
+/// begin at a fixed one. A kernel that cannot do the latter goes without.
 pub fn fixed_start() {
     let slack = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(TIMER_SLACK_NS));
     let now = clock_gettime(rustix::time::ClockId::Monotonic);

@@ -51,6 +51,11 @@ pub(super) const PATCHES: &[Patch] = &[
         text: include_str!("../../../../../kernel/patches/registers.patch"),
     },
     Patch { name: "way.patch", text: include_str!("../../../../../kernel/patches/way.patch") },
+    Patch {
+        name: "numbers.patch",
+        text: include_str!("../../../../../kernel/patches/numbers.patch"),
+    },
+    Patch { name: "tags.patch", text: include_str!("../../../../../kernel/patches/tags.patch") },
 ];
 
 /// All that decides what a build makes.

@@ -1,0 +1,107 @@
+//! Figures do not depend on what else is in the lab's kernel, nor on the program's file.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::lab_support::kernel::kernel;
+use crate::lab_support::run::samples_by;
+use disklab_lab::kernel::{KERNEL_VARIABLE, Parts, cache_folder, find};
+use serde_json::Value;
+
+/// Btrfs reads from one copy or the other by the PID of the thread that reads.
+const STUDY: &str = r#"
+id = "copies"
+title = "Which copy is read"
+repeats = 1
+[[drives]]
+model = "hgst-10tb"
+count = 4
+size = "10 TB"
+[stacks]
+btrfs = { layers = "btrfs", drives = 1 }
+btrfs-raid1 = "btrfs-raid1"
+btrfs-raid10 = "btrfs-raid10"
+[[workloads]]
+id = "random"
+fio = { ioengine = "psync", direct = 1, rw = "randread", bs = "4k", size = "64M", io_size = "1M", numjobs = 3 }
+[[workloads]]
+id = "commits"
+dd = { direction = "write", bs = "64k", count = 16, flags = "dsync" }
+"#;
+
+/// What the host kept of the drives' content, in bytes: some blocks of file systems hold what
+/// the guest's memory held before, and compress differently under another kernel.
+const KEPT_BY_THE_HOST: &str = "lab.content-";
+
+/// All samples of the study, in the order of its cells.
+fn samples(program: &Path, kernel: &Path) -> Vec<(String, Value)> {
+    let home = tempfile::tempdir().expect("temp");
+    let mut command = Command::new(program);
+    command.env(KERNEL_VARIABLE, kernel);
+    let samples = samples_by(command, home.path(), STUDY, &["--seed", "1"]);
+    assert_eq!(samples.len(), 6);
+    let values = samples.into_iter().map(|(workload, sample)| {
+        let mut sample = serde_json::to_value(sample).expect("json");
+        let extra = sample.pointer_mut("/environment/extra").and_then(Value::as_object_mut);
+        extra.expect("of the lab").retain(|key, _| !key.starts_with(KEPT_BY_THE_HOST));
+        (workload, sample)
+    });
+    values.collect()
+}
+
+fn disklab() -> PathBuf {
+    assert_cmd::cargo::cargo_bin("disklab")
+}
+
+#[test]
+fn other_parts_of_the_kernel_do_not_count() {
+    let Some(_) = kernel() else { return };
+    let cache = cache_folder();
+    let small = find(&cache, Parts::with_options(["CONFIG_BTRFS_FS"]));
+    let full = find(&cache, Parts::ALL);
+    let (Some(small), Some(full)) = (small, full) else { return };
+    if small == full {
+        eprintln!("skipped: needs a second kernel of the lab, with fewer parts");
+        return;
+    }
+    assert_eq!(samples(&disklab(), &small), samples(&disklab(), &full));
+}
+
+#[test]
+fn the_size_of_the_program_does_not_count() {
+    let Some(kernel) = kernel() else { return };
+    let folder = tempfile::tempdir().expect("temp");
+    let larger = folder.path().join("disklab");
+    std::fs::copy(disklab(), &larger).expect("copied");
+    let mut file = OpenOptions::new().append(true).open(&larger).expect("opened");
+    file.write_all(&vec![1; 8 << 20]).expect("written");
+    drop(file);
+    assert_eq!(samples(&disklab(), &kernel), samples(&larger, &kernel));
+}
+
+#[test]
+fn kernel_threads_take_no_pid_of_a_program() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    // Kernel threads have no program. The shell is none, and began before.
+    let script = "for p in /proc/[0-9]*; do
+            readlink $p/exe >/dev/null || echo kernel ${p#/proc/}
+        done
+        sh -c 'echo program $$'";
+    let mut command = assert_cmd::Command::from_std(Command::new(disklab()));
+    command.args(["lab", "shell", "-c", script, "--kernel"]).arg(kernel);
+    let ran = command.env("XDG_CACHE_HOME", place.path()).current_dir(place.path()).assert();
+    let text = String::from_utf8_lossy(&ran.success().get_output().stdout).into_owned();
+    let pids = |of: &str| -> Vec<u32> {
+        let lines = text.lines().filter_map(|line| line.trim().strip_prefix(of));
+        lines.map(|pid| pid.trim().parse().expect("a PID")).collect()
+    };
+    // PIDs end at 32768 (PID_MAX_DEFAULT); kthreadd, which starts the others, has 2.
+    let threads = pids("kernel ");
+    assert!(threads.len() > 10, "{text}");
+    let apart = |pid: &u32| *pid == 2 || (*pid >= 16384 && pid % 48 == 0);
+    assert!(threads.iter().all(apart), "{threads:?}");
+    assert!(matches!(pids("program ")[..], [pid] if pid < 16384), "{text}");
+}
