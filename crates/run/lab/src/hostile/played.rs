@@ -25,6 +25,10 @@ pub(super) const CURRENT_TIME: usize = 16;
 pub(super) const RUNNING: usize = 24;
 pub(super) const KICKS: usize = 32;
 pub(super) const CALLS: usize = 40;
+pub(super) const KICK_WINDOW: usize = 48;
+pub(super) const EARLIER_COUNT: usize = 56;
+/// Each has a time, and then a device and where its ring ended, of 32 bits each.
+pub(super) const EARLIER: usize = 64;
 /// The entry of the calendar's own client, and the guest's.
 pub(super) const DATA_BYTES: usize = 4096;
 pub(super) const THEIRS: usize = 4096 + 128;

@@ -51,6 +51,12 @@ pub(super) const PATCHES: &[Patch] = &[
         text: include_str!("../../../../../kernel/patches/registers.patch"),
     },
     Patch { name: "way.patch", text: include_str!("../../../../../kernel/patches/way.patch") },
+    Patch {
+        name: "memory.patch",
+        text: include_str!("../../../../../kernel/patches/memory.patch"),
+    },
+    Patch { name: "stops.patch", text: include_str!("../../../../../kernel/patches/stops.patch") },
+    Patch { name: "kicks.patch", text: include_str!("../../../../../kernel/patches/kicks.patch") },
 ];
 
 /// All that decides what a build makes.
