@@ -68,7 +68,7 @@ pub trait Drive: Send {
 
     /// A request has no effect sooner than this after it was submitted: neither does it
     /// complete, nor does anything else come about sooner than [`Drive::next_event`] said
-    /// before. So who submits it may go on for as long without looking. 0 if not known.
+    /// before. So who submits it may run on for as long without looking. 0 if not known.
     fn least_latency(&self) -> Nanos {
         Nanos(0)
     }

@@ -138,7 +138,7 @@ impl Kernel {
         self.memory = None;
     }
 
-    /// The file of the guest's memory, for whoever sees its end.
+    /// The file of the guest's memory, for the caller that sees its end.
     pub fn take_memory_file(&mut self) -> Option<MemoryFile> {
         self.memory_file.take()
     }

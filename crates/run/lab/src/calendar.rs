@@ -126,7 +126,7 @@ impl Calendar {
         self.memory.take_kicks()
     }
 
-    /// How long after a kick the guest may go on without a word.
+    /// How long after a kick the guest may run on without a word.
     pub fn set_kick_window(&self, window: Nanos) {
         self.memory.set_kick_window(window);
     }

@@ -190,7 +190,7 @@ impl SharedMemory {
         kicks
     }
 
-    /// How long after a kick the guest may go on without a word: no disk has anything to
+    /// How long after a kick the guest may run on without a word: no disk has anything to
     /// say sooner.
     pub fn set_kick_window(&self, window: Nanos) {
         self.set64(header::KICK_WINDOW, window.0);

@@ -43,7 +43,7 @@ const EVENTS: usize = 8;
 /// After so many waits of the guest in a row, the next is to be expected.
 const IN_A_ROW: u64 = 16;
 
-/// A guest that goes on after a kick reads the clock some times, which takes 256 ns each,
+/// A guest that runs on after a kick reads the clock some times, which takes 256 ns each,
 /// and waits: more than this brings nothing.
 const LONGEST_WINDOW: Nanos = Nanos(20_000);
 
@@ -89,7 +89,7 @@ pub(crate) struct EventLoop {
     /// Decides system calls of a kernel that is served.
     supervisor: Option<Supervisor>,
     console: Option<ConsoleLine>,
-    /// How long after a kick the guest may go on without a word.
+    /// How long after a kick the guest may run on without a word.
     kick_window: Nanos,
     /// The guest waits for this time, to which real time has yet to come; `None`
     /// within where only its operator can wake it.
@@ -283,7 +283,7 @@ impl EventLoop {
     }
 }
 
-/// How long after a kick a guest may go on, with an operator or without. What it could
+/// How long after a kick a guest may run on, with an operator or without. What it could
 /// look at meanwhile must not be late either: that is the file that tells of a medium.
 fn kick_window(disks: &[DiskOptions], has_operator: bool) -> Nanos {
     if has_operator || disks.iter().any(|disk| disk.tells_medium) {

@@ -24,7 +24,7 @@ fn a_drive_may_call_within_a_step_of_the_clock() {
 }
 
 /// The serial number is answered at the time of its kick, whatever the drive does: the guest
-/// does not go on after that kick, though a tick is due before the drive could have done
+/// does not run on after that kick, though a tick is due before the drive could have done
 /// anything (`kernel/patches/kicks.patch`).
 #[test]
 fn a_serial_number_is_answered_before_the_next_tick() {
