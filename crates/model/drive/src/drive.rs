@@ -66,6 +66,13 @@ pub trait Drive: Send {
     /// was completed until then, in the order of time.
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>);
 
+    /// A request has no effect sooner than this after it was submitted: neither does it
+    /// complete, nor does anything else come about sooner than [`Drive::next_event`] said
+    /// before. So who submits it may run on for as long without looking. 0 if not known.
+    fn least_latency(&self) -> Nanos {
+        Nanos(0)
+    }
+
     /// What was done so far.
     fn statistics(&self) -> Statistics;
 

@@ -1,7 +1,7 @@
 //! Starting the kernel's process, and seeing that it ends.
 
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -17,7 +17,7 @@ use rustix::process::{
 use crate::confinement::{Confinement, Supervisor, Walls};
 use crate::console::{self, PANIC, tail};
 use crate::guest;
-use crate::guest_memory::{self, GuestMemory};
+use crate::guest_memory::{self, GuestMemory, MEMORY_VARIABLE, MemoryFile};
 use crate::options::LabOptions;
 use crate::place::WorkDir;
 use crate::{LabError, Sockets};
@@ -35,6 +35,7 @@ pub(crate) struct Kernel {
     console: PathBuf,
     status: Option<ExitStatus>,
     memory: Option<GuestMemory>,
+    memory_file: Option<MemoryFile>,
     supervisor: Option<Supervisor>,
     _place: WorkDir,
 }
@@ -56,9 +57,12 @@ impl Kernel {
             .env_clear()
             .env("HOME", ".")
             .env(OWNER_VARIABLE, owner());
-        let memory = GuestMemory::new(options.memory_bytes);
+        let (memory, memory_file) = GuestMemory::new(options.memory_bytes, &kernel).unzip();
         let memory_path = memory.as_ref().map_or(options.folder.as_path(), GuestMemory::path);
         command.env("TMPDIR", memory_path);
+        if let Some(file) = memory.as_ref().and_then(GuestMemory::file) {
+            command.env(MEMORY_VARIABLE, file.to_string());
+        }
         let mut writable = vec![options.folder.as_path(), place.path(), memory_path];
         writable.extend(options.writable.iter().map(PathBuf::as_path));
         let walls = Walls::of_this_system();
@@ -68,7 +72,7 @@ impl Kernel {
         let file = File::create(&console).map_err(LabError::system(what.clone()))?;
         let again = file.try_clone().map_err(LabError::system(what))?;
         command.stdin(line.map_or_else(Stdio::null, Stdio::from)).stdout(file).stderr(again);
-        let inherited = memory.as_ref().and_then(GuestMemory::inherited).map(AsRawFd::as_raw_fd);
+        let inherited = memory.as_ref().map(GuestMemory::inherited).unwrap_or_default();
         die_with_us(&mut command, confinement, inherited);
         options.trace.push(TraceEntry {
             at_seconds: options.trace.now_seconds(),
@@ -92,7 +96,17 @@ impl Kernel {
                     report_unsupervised();
                 }
                 let status = None;
-                Ok(Self { child, pidfd, console, status, memory, supervisor, _place: place })
+                let memory_file = memory_file.flatten();
+                Ok(Self {
+                    child,
+                    pidfd,
+                    console,
+                    status,
+                    memory,
+                    memory_file,
+                    supervisor,
+                    _place: place,
+                })
             }
             Err(e) => {
                 end(&child);
@@ -121,6 +135,11 @@ impl Kernel {
     /// name: nothing stays behind then even where we are killed.
     pub fn has_memory(&mut self) {
         self.memory = None;
+    }
+
+    /// The file of the guest's memory, for the caller that sees its end.
+    pub fn take_memory_file(&mut self) -> Option<MemoryFile> {
+        self.memory_file.take()
     }
 
     /// Waits for the end of a process that ends by itself, and says whether the
@@ -216,7 +235,7 @@ fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
 /// a session of its own, what it is to inherit, has it lie at the same addresses in every
 /// run, and confines it.
 #[allow(unsafe_code)]
-fn die_with_us(command: &mut Command, mut confinement: Confinement, inherited: Option<RawFd>) {
+fn die_with_us(command: &mut Command, mut confinement: Confinement, inherited: Vec<RawFd>) {
     let parent = getpid();
     // SAFETY: between fork and exec only async-signal-safe system calls are made.
     unsafe {
@@ -227,9 +246,9 @@ fn die_with_us(command: &mut Command, mut confinement: Confinement, inherited: O
                 return Err(Errno::SRCH.into());
             }
             setsid()?;
-            if let Some(fd) = inherited {
+            for fd in &inherited {
                 // It is open: the parent waits until this process's program starts.
-                fcntl_setfd(BorrowedFd::borrow_raw(fd), FdFlags::empty())?;
+                fcntl_setfd(BorrowedFd::borrow_raw(*fd), FdFlags::empty())?;
             }
             // A panicking kernel aborts; its memory would be the core.
             setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;

@@ -114,6 +114,11 @@ impl Drive for OnBus {
         }
     }
 
+    /// The bus only ever delays.
+    fn least_latency(&self) -> Nanos {
+        self.drive.least_latency()
+    }
+
     fn statistics(&self) -> Statistics {
         self.drive.statistics()
     }

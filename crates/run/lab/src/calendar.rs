@@ -14,7 +14,7 @@ use rustix::net::{
 };
 
 use crate::LabError;
-use crate::shared_memory::{KERNEL_CLIENT, SharedMemory};
+use crate::shared_memory::{EarlierKick, KERNEL_CLIENT, SharedMemory};
 
 const WHOSE: &str = "the calendar";
 /// `struct um_timetravel_msg`: op and seq of 32 bits, time of 64.
@@ -124,6 +124,16 @@ impl Calendar {
     /// The disks that the waiting guest has new requests for, one bit each.
     pub fn take_kicks(&self) -> u64 {
         self.memory.take_kicks()
+    }
+
+    /// How long after a kick the guest may run on without a word.
+    pub fn set_kick_window(&self, window: Nanos) {
+        self.memory.set_kick_window(window);
+    }
+
+    /// Kicks before the present that the guest has not told of yet.
+    pub fn take_earlier_kicks(&self) -> Vec<EarlierKick> {
+        self.memory.take_earlier_kicks()
     }
 
     /// Has disks, one bit each, interrupt the guest when it is told to run.

@@ -11,6 +11,7 @@ use crate::console::{self, ConsoleLine};
 use crate::content::{Content, ContentUsage};
 use crate::disk::{Medium, ReadLog};
 use crate::event_loop::{EventLoop, Limits, Turns};
+use crate::guest_memory::MemoryFile;
 use crate::options::Console;
 use crate::pinned::Pinned;
 use crate::{LabError, LabOptions, Sockets};
@@ -23,6 +24,19 @@ pub struct Lab {
     folder: PathBuf,
     began: Instant,
     _pinned: Pinned,
+    // Last: by then nothing of the guest is left.
+    _memory: Released,
+}
+
+/// Keeps the guest's memory for another when it goes.
+struct Released(Option<MemoryFile>);
+
+impl Drop for Released {
+    fn drop(&mut self) {
+        if let Some(memory) = self.0.take() {
+            memory.release();
+        }
+    }
 }
 
 /// What came of a lab.
@@ -78,7 +92,8 @@ impl Lab {
         let media = tells
             .map(|(index, tells)| tells.then(|| Medium::new(&options.folder, index)).transpose())
             .collect::<Result<_, _>>()?;
-        let kernel = Kernel::start(&options, line)?;
+        let mut kernel = Kernel::start(&options, line)?;
+        let memory = Released(kernel.take_memory_file());
         let limits = Limits {
             real: options.real_limit,
             virtual_time: options.virtual_limit,
@@ -88,7 +103,8 @@ impl Lab {
         let mut events =
             EventLoop::new(sockets, options.disks, content, time_of_day, limits, console)?;
         events.show(options.clock, media);
-        Ok(Self { kernel, events, folder: options.folder, began, _pinned: pinned })
+        let folder = options.folder;
+        Ok(Self { kernel, events, folder, began, _pinned: pinned, _memory: memory })
     }
 
     /// Serves the guest until it is powered off. The calling thread is the one to

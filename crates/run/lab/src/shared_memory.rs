@@ -37,7 +37,22 @@ mod header {
     pub const MAX_CLIENTS: usize = 26;
     pub const KICKS: usize = 32;
     pub const CALLS: usize = 40;
+    pub const KICK_WINDOW: usize = 48;
+    pub const EARLIER_COUNT: usize = 56;
+    pub const EARLIER: usize = 64;
 }
+
+/// Offsets of the fields of an earlier kick.
+mod earlier {
+    pub const TIME: usize = 0;
+    pub const DEVICE: usize = 8;
+    pub const AVAILABLE: usize = 12;
+    pub const BYTES: usize = 16;
+}
+
+/// `UM_TIMETRAVEL_SCHEDSHM_EARLIER`, of `kernel/patches/kicks.patch`.
+const EARLIER: usize = 32;
+const _: () = assert!(header::EARLIER + EARLIER * earlier::BYTES <= HEADER_BYTES);
 
 /// Offsets of the fields of a client's entry.
 mod client {
@@ -68,6 +83,17 @@ const EPOCH: u64 = 1 << 63;
 const UNBOUNDED: u64 = 0;
 /// The guest's own word for 'for ever': `S64_MAX`.
 const FOREVER: u64 = i64::MAX as u64;
+
+/// A kick after which time went by before the guest waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EarlierKick {
+    /// When it was, by the guest's word.
+    pub time: Nanos,
+    /// The disk's number, by the guest's word.
+    pub device: u32,
+    /// Where the disk's available ring ended then.
+    pub available: u16,
+}
 
 /// The shared memory, with the calendar's view of it.
 #[derive(Debug)]
@@ -162,6 +188,31 @@ impl SharedMemory {
             self.set64(header::KICKS, 0);
         }
         kicks
+    }
+
+    /// How long after a kick the guest may run on without a word: no disk has anything to
+    /// say sooner.
+    pub fn set_kick_window(&self, window: Nanos) {
+        self.set64(header::KICK_WINDOW, window.0);
+    }
+
+    /// Kicks since the guest waited last, but for those of the present, in their order.
+    pub fn take_earlier_kicks(&self) -> Vec<EarlierKick> {
+        let count = self.get32(header::EARLIER_COUNT) as usize;
+        if count == 0 {
+            return Vec::new();
+        }
+        self.set32(header::EARLIER_COUNT, 0);
+        let kick = |number: usize| {
+            let at = header::EARLIER + number * earlier::BYTES;
+            EarlierKick {
+                time: Nanos(self.get64(at + earlier::TIME).wrapping_sub(EPOCH)),
+                device: self.get32(at + earlier::DEVICE),
+                // 16 bits in a field of 32.
+                available: self.get32(at + earlier::AVAILABLE) as u16,
+            }
+        };
+        (0..count.min(EARLIER)).map(kick).collect()
     }
 
     /// The disks, by their bits, that interrupt the guest when it runs.
@@ -275,6 +326,23 @@ mod tests {
         assert_eq!((memory.take_kicks(), memory.take_kicks()), (0b101, 0));
         memory.set_calls(0b11);
         assert_eq!(memory.get64(header::CALLS), 0b11);
+    }
+
+    #[test]
+    fn earlier_kicks_are_taken_once_and_never_more_than_there_is_room_for() {
+        let memory = SharedMemory::new().unwrap();
+        assert!(memory.take_earlier_kicks().is_empty());
+        let at = header::EARLIER + earlier::BYTES;
+        memory.set64(at + earlier::TIME, EPOCH + 77);
+        memory.set32(at + earlier::DEVICE, 3);
+        memory.set32(at + earlier::AVAILABLE, 0x1_0005);
+        memory.set32(header::EARLIER_COUNT, 2);
+        let kicks = memory.take_earlier_kicks();
+        assert_eq!(kicks.len(), 2);
+        assert_eq!(kicks[1], EarlierKick { time: Nanos(77), device: 3, available: 5 });
+        assert!(memory.take_earlier_kicks().is_empty());
+        memory.set32(header::EARLIER_COUNT, u32::MAX);
+        assert_eq!(memory.take_earlier_kicks().len(), EARLIER);
     }
 
     #[test]

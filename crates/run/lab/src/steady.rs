@@ -37,6 +37,10 @@ impl Drive for Steady {
         }
     }
 
+    fn least_latency(&self) -> Nanos {
+        Nanos(self.latency_ns)
+    }
+
     fn statistics(&self) -> Statistics {
         Statistics::default()
     }

@@ -83,6 +83,10 @@ impl Drive for Recorded {
         self.drive.advance(now, completions);
     }
 
+    fn least_latency(&self) -> Nanos {
+        self.drive.least_latency()
+    }
+
     fn statistics(&self) -> Statistics {
         self.drive.statistics()
     }

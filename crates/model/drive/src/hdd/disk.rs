@@ -301,6 +301,11 @@ impl Drive for HardDisk {
         completions.append(&mut self.done);
     }
 
+    /// Of any command, the controller knows nothing before it is decoded.
+    fn least_latency(&self) -> Nanos {
+        Nanos(self.read_overhead.min(self.write_overhead))
+    }
+
     fn statistics(&self) -> Statistics {
         Statistics {
             dirty_bytes: self.writes.waiting_sectors() * SECTOR,

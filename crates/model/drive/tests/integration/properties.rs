@@ -113,6 +113,25 @@ proptest! {
         prop_assert!(counts.busy <= last + 10_000_000_000, "{:?}", counts);
     }
 
+    /// The lab's guest goes on for as long before it tells of a request.
+    #[test]
+    fn nothing_comes_of_a_request_before_its_least_latency(
+        p in parameters(), script in scripts(),
+    ) {
+        let mut drive = HardDisk::new(&p, 7);
+        let least = drive.least_latency().0;
+        prop_assert!(least > 0);
+        let (mut now, mut done) = (0, Vec::new());
+        for (pause, request) in script {
+            now += pause;
+            drive.advance(Nanos(now), &mut done);
+            let before = drive.next_event();
+            drive.submit(Nanos(now), request);
+            let after = drive.next_event();
+            prop_assert!(after == before || after >= Some(Nanos(now + least)), "{:?}", after);
+        }
+    }
+
     #[test]
     fn steps_of_any_size_give_the_same_times(
         p in parameters(), script in scripts(), step in 30_000..50_000_000_u64,

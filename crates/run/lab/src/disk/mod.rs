@@ -122,9 +122,15 @@ impl Disk {
         self.act(event, now, content)
     }
 
-    /// Takes the requests that the guest tells of by the calendar's memory.
-    pub fn kicked(&mut self, now: Nanos, content: &mut Content) -> Result<(), LabError> {
-        self.take_requests(now, content)?;
+    /// Takes the requests that the guest tells of by the calendar's memory: those up to
+    /// `end` of its ring, which it told of at `now`, or all.
+    pub fn kicked(
+        &mut self,
+        now: Nanos,
+        end: Option<u16>,
+        content: &mut Content,
+    ) -> Result<(), LabError> {
+        self.take_requests(now, end, content)?;
         self.tell_medium()
     }
 
@@ -150,7 +156,7 @@ impl Disk {
         match event {
             Event::Nothing => return Ok(Activity::Nothing),
             Event::Gone => return Ok(Activity::Gone),
-            Event::Kick => self.take_requests(now, content)?,
+            Event::Kick => self.take_requests(now, None, content)?,
             Event::Configure(WRITE_CACHE_OFFSET, bytes) if matches!(bytes.as_slice(), [0 | 1]) => {
                 self.drive.set_write_cache(now, bytes == [1]);
             }

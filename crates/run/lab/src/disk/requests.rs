@@ -13,16 +13,18 @@ use crate::vhost::{Memory, RING_LIMIT};
 pub(super) const STEP_BYTES: usize = 128 << 10;
 
 impl Disk {
-    /// Takes what the guest made available, and starts it.
+    /// Takes what the guest made available, up to where its ring ended at `now`, or all of
+    /// it, and starts it.
     pub(super) fn take_requests(
         &mut self,
         now: Nanos,
+        end: Option<u16>,
         content: &mut Content,
     ) -> Result<(), LabError> {
         let Some(memory) = self.session.memory.clone() else {
             return Err(self.session.broken("a kick before its memory is known"));
         };
-        let Some(chains) = self.session.ring.take(&memory) else {
+        let Some(chains) = self.session.ring.take(&memory, end) else {
             return Err(self.session.broken("its available ring is broken"));
         };
         for chain in chains {

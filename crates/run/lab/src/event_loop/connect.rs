@@ -18,6 +18,7 @@ impl EventLoop {
         }
         let calendar = Calendar::new(socket, self.time_of_day)?;
         calendar.set_free_until(self.bound(self.limits.virtual_time, Nanos(0)));
+        calendar.set_kick_window(self.kick_window);
         watch(&self.epoll, calendar.fd(), CALENDAR)?;
         self.calendar = Some(calendar);
         Ok(())
@@ -52,6 +53,8 @@ impl EventLoop {
 
     pub(super) fn disk_speaks(&mut self, index: usize) -> Result<(), LabError> {
         self.in_a_row = 0;
+        // They came before what is said now.
+        self.take_earlier_kicks()?;
         let now = self.present()?;
         let Some(calendar) = &self.calendar else {
             return Err(LabError::protocol(&Sockets::disk(index), "it spoke before the calendar"));

@@ -43,6 +43,10 @@ const EVENTS: usize = 8;
 /// After so many waits of the guest in a row, the next is to be expected.
 const IN_A_ROW: u64 = 16;
 
+/// A guest that runs on after a kick reads the clock some times, which takes 256 ns each,
+/// and waits: more than this brings nothing.
+const LONGEST_WINDOW: Nanos = Nanos(20_000);
+
 /// Numbers by which epoll tells what is ready: disks first, then their listeners.
 const CALENDAR: u64 = u64::MAX;
 const KERNEL: u64 = u64::MAX - 1;
@@ -85,6 +89,8 @@ pub(crate) struct EventLoop {
     /// Decides system calls of a kernel that is served.
     supervisor: Option<Supervisor>,
     console: Option<ConsoleLine>,
+    /// How long after a kick the guest may run on without a word.
+    kick_window: Nanos,
     /// The guest waits for this time, to which real time has yet to come; `None`
     /// within where only its operator can wake it.
     held: Option<Option<Nanos>>,
@@ -110,6 +116,7 @@ impl EventLoop {
             epoll,
             calendar: None,
             time_of_day,
+            kick_window: kick_window(&disks, console.is_some()),
             disks: disks.iter().map(|_| None).collect(),
             waiting: disks.into_iter().map(Some).collect(),
             content,
@@ -274,6 +281,16 @@ impl EventLoop {
         }
         Ok(())
     }
+}
+
+/// How long after a kick a guest may run on, with an operator or without. What it could
+/// look at meanwhile must not be late either: that is the file that tells of a medium.
+fn kick_window(disks: &[DiskOptions], has_operator: bool) -> Nanos {
+    if has_operator || disks.iter().any(|disk| disk.tells_medium) {
+        return Nanos(0);
+    }
+    let least = disks.iter().map(|disk| disk.drive.least_latency()).min();
+    least.unwrap_or_default().min(LONGEST_WINDOW)
 }
 
 fn watch(epoll: &OwnedFd, fd: impl AsFd, number: u64) -> Result<(), LabError> {

@@ -31,6 +31,7 @@ impl EventLoop {
         // What it said before it waited decides whether time may go by.
         self.console_speaks()?;
         self.held = None;
+        self.take_earlier_kicks()?;
         self.take_kicks()?;
         let Some(calendar) = &self.calendar else { return Ok(()) };
         let wanted = calendar.wanted();
@@ -58,6 +59,30 @@ impl EventLoop {
         }
     }
 
+    /// Hands on the kicks after which time has gone by, each at its time: no disk has
+    /// anything to say since ([`Drive::least_latency`]).
+    ///
+    /// [`Drive::least_latency`]: disklab_drive::Drive::least_latency
+    pub(super) fn take_earlier_kicks(&mut self) -> Result<(), LabError> {
+        let Some(calendar) = &self.calendar else { return Ok(()) };
+        let kicks = calendar.take_earlier_kicks();
+        if kicks.is_empty() {
+            return Ok(());
+        }
+        // The drives know no later time than this.
+        let mut at = self.now;
+        let now = self.present()?;
+        for kick in kicks {
+            at = kick.time.clamp(at, now);
+            let disk = self.disks.get_mut(kick.device as usize).and_then(Option::as_mut);
+            if let Some(disk) = disk {
+                disk.kicked(at, Some(kick.available), &mut self.content)?;
+                self.turns.kicks += 1;
+            }
+        }
+        Ok(())
+    }
+
     /// Hands on what the guest told by the calendar's memory before it waited.
     fn take_kicks(&mut self) -> Result<(), LabError> {
         let Some(calendar) = &self.calendar else { return Ok(()) };
@@ -71,7 +96,7 @@ impl EventLoop {
             let index = kicks.trailing_zeros() as usize;
             kicks &= kicks - 1;
             if let Some(disk) = self.disks.get_mut(index).and_then(Option::as_mut) {
-                disk.kicked(now, &mut self.content)?;
+                disk.kicked(now, None, &mut self.content)?;
                 self.turns.kicks += 1;
             }
         }

@@ -13,7 +13,7 @@ use std::process::Command;
 
 use rustix::cmsg_space;
 use rustix::fs::{Mode, OFlags, open};
-use rustix::io::{Errno, fcntl_dupfd_cloexec, write};
+use rustix::io::{Errno, write};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_string, fsmount,
     fsopen,
@@ -28,18 +28,11 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 /// Beyond the guest's own: the file system's inodes, and the last huge page.
 const MORE_BYTES: u64 = 16 << 20;
 
-/// The kernel's process inherits the place, and tells on the guest's console of
-/// descriptors of its own, by their numbers: they must be the same in every run, so that
-/// the place has a number that is out of their way. By default a process may have 1024
-/// descriptors.
-const LEAST_NUMBER: i32 = 960;
-
 /// A new file system for so many bytes; `None` where this system does not allow it
 /// (Linux 5.2 has the calls; some forbid user namespaces).
 pub(super) fn file_system(bytes: u64) -> Option<OwnedFd> {
     let size = bytes.saturating_add(MORE_BYTES).to_string();
-    let place = make(&size).or_else(|_| elsewhere(&size)).ok()?;
-    fcntl_dupfd_cloexec(place, LEAST_NUMBER).ok()
+    make(&size).or_else(|_| elsewhere(&size)).ok()
 }
 
 /// Makes it, where this process may mount.

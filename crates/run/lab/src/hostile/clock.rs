@@ -10,8 +10,9 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::time::Timespec;
 
 use super::played::{
-    AT_ONCE, CALLS, CAPABILITIES, CURRENT_TIME, DATA_BYTES, EPOCH, FREE_UNTIL, KICKS, REQUESTED,
-    RUN, RUNNING, THEIRS, TestLab, WAIT, limits, message,
+    AT_ONCE, CALLS, CAPABILITIES, CURRENT_TIME, DATA_BYTES, EARLIER, EARLIER_COUNT, EPOCH,
+    FREE_UNTIL, KICK_WINDOW, KICKS, REQUESTED, RUN, RUNNING, THEIRS, TestLab, WAIT, limits,
+    message,
 };
 use super::{CheckingDrive, Guest, content};
 use crate::console::Frame;
@@ -56,6 +57,12 @@ fn poke() -> impl Strategy<Value = (usize, u64)> {
         (Just(RUNNING), any::<u64>()),
         (Just(KICKS), prop_oneof![Just(1), Just(u64::MAX), Just(1 << 63), any::<u64>()]),
         (Just(CALLS), any::<u64>()),
+        (Just(EARLIER_COUNT), prop_oneof![0..4_u64, any::<u64>()]),
+        ((0..3usize).prop_map(|n| EARLIER + n * 16), time()),
+        (
+            (0..3usize).prop_map(|n| EARLIER + n * 16 + 8),
+            prop_oneof![(0..9_u64).prop_map(|end| end << 32), any::<u64>()]
+        ),
         (Just(0), any::<u64>()),
         (Just(DATA_BYTES), any::<u64>()),
         (Just(THEIRS), prop_oneof![Just(3), Just(1), Just(3 | REQUESTED << 32), any::<u64>()]),
@@ -117,16 +124,16 @@ fn play(
         match action {
             Action::Poke(at, value) => lab.poke(at, value),
             Action::Request(by_memory) => {
-                lab.guest.make_available(requests);
+                lab.guests[0].make_available(requests);
                 requests = requests.wrapping_add(1);
                 match by_memory {
                     true => lab.poke(KICKS, 1),
-                    false => lab.guest.put(35, 9, 8, &[0; 8], &[]),
+                    false => lab.guests[0].put(35, 9, 8, &[0; 8], &[]),
                 }
             }
             Action::Cache(on) => {
                 let bytes = [&32_u32.to_ne_bytes()[..], &[1, 0, 0, 0, 0, 0, 0, 0, on]].concat();
-                lab.guest.put(25, 9, bytes.len() as u32, &bytes, &[]);
+                lab.guests[0].put(25, 9, bytes.len() as u32, &bytes, &[]);
             }
             Action::Wait(time) => {
                 if let Some(time) = time {
@@ -150,12 +157,12 @@ fn play(
                     | LabError::System { .. }
                     | LabError::Asleep
                     | LabError::TimedOut { clock: "virtual", .. },
-                ) => return (!lab.guest.canaries_live()).then(|| "a canary died".to_owned()),
+                ) => return (!lab.guests[0].canaries_live()).then(|| "a canary died".to_owned()),
                 Err(other) => return Some(other.to_string()),
             }
         }
     }
-    (!lab.guest.canaries_live()).then(|| "a canary died".to_owned())
+    (!lab.guests[0].canaries_live()).then(|| "a canary died".to_owned())
 }
 
 proptest! {
@@ -185,7 +192,7 @@ proptest! {
 #[test]
 fn a_kick_by_memory_is_served_at_its_time() {
     let mut lab = TestLab::with_devices(Box::new(CheckingDrive::default()), limits());
-    lab.guest.make_available(0);
+    lab.guests[0].make_available(0);
     lab.poke(CURRENT_TIME, EPOCH + 70);
     // All the disks that there could be, of which there is one.
     lab.poke(KICKS, u64::MAX);
@@ -193,8 +200,56 @@ fn a_kick_by_memory_is_served_at_its_time() {
     lab.say(&message(WAIT, 0));
     lab.events.step(&AT_ONCE).unwrap();
     assert_eq!(lab.hear(), Some((RUN, 70)));
-    assert_eq!((lab.guest.used(), lab.peek(CALLS), lab.peek(KICKS)), (1, 1, 0));
+    assert_eq!((lab.guests[0].used(), lab.peek(CALLS), lab.peek(KICKS)), (1, 1, 0));
     assert_eq!(lab.events.turns().kicks, 1);
+}
+
+#[test]
+fn earlier_kicks_are_served_each_at_its_time() {
+    let drive = Box::new(crate::Steady::new(1 << 20, 1000));
+    let mut lab = TestLab::with_devices(drive, limits());
+    assert_eq!(lab.peek(KICK_WINDOW), 1000);
+    // Two kicks, and one of the present, before the first is done.
+    for (number, time) in [(0, 100), (1, 400)] {
+        lab.guests[0].make_available(number);
+        lab.poke(EARLIER + usize::from(number) * 16, EPOCH + time);
+        lab.poke(EARLIER + usize::from(number) * 16 + 8, (u64::from(number) + 1) << 32);
+    }
+    lab.poke(EARLIER_COUNT, 2);
+    lab.guests[0].make_available(2);
+    lab.poke(KICKS, 1);
+    lab.poke(CURRENT_TIME, EPOCH + 700);
+    // One after the other: the drive does one thing at a time.
+    for (time, done) in [(1100, 1), (2100, 2), (3100, 3)] {
+        lab.ask(1 << 30);
+        lab.say(&message(WAIT, 0));
+        lab.events.step(&AT_ONCE).unwrap();
+        assert_eq!((lab.hear(), lab.guests[0].used()), (Some((RUN, time)), done));
+    }
+    assert_eq!((lab.events.turns().kicks, lab.peek(EARLIER_COUNT)), (3, 0));
+}
+
+#[test]
+fn earlier_kicks_that_cannot_be_are_served_as_near_as_can_be() {
+    let drive = Box::new(crate::Steady::new(1 << 20, 1000));
+    let mut lab = TestLab::with_devices(drive, limits());
+    lab.ask(5000);
+    lab.say(&message(WAIT, 0));
+    lab.events.step(&AT_ONCE).unwrap();
+    assert_eq!(lab.hear(), Some((RUN, 5000)));
+    // From before it waited, and from times to come; a disk that is not there, and a ring
+    // that ends elsewhere.
+    lab.guests[0].make_available(0);
+    for (number, time, device, end) in [(0, 1, 0, 1), (1, u64::MAX, 7, 1), (2, 1 << 40, 0, 9)] {
+        lab.poke(EARLIER + number * 16, EPOCH.wrapping_add(time));
+        lab.poke(EARLIER + number * 16 + 8, device | end << 32);
+    }
+    lab.poke(EARLIER_COUNT, 3);
+    lab.poke(CURRENT_TIME, EPOCH + 5500);
+    lab.ask(1 << 30);
+    lab.say(&message(WAIT, 0));
+    lab.events.step(&AT_ONCE).unwrap();
+    assert_eq!((lab.hear(), lab.guests[0].used()), (Some((RUN, 6000)), 1));
 }
 
 #[test]
@@ -205,7 +260,7 @@ fn a_clock_that_is_turned_back_hangs() {
     lab.events.step(&AT_ONCE).unwrap();
     assert_eq!(lab.hear(), Some((RUN, 1000)));
     // It was told 1000, and says and wants 5.
-    lab.guest.make_available(0);
+    lab.guests[0].make_available(0);
     lab.poke(CURRENT_TIME, EPOCH + 5);
     lab.poke(KICKS, 1);
     lab.ask(5);
@@ -214,8 +269,8 @@ fn a_clock_that_is_turned_back_hangs() {
     assert_eq!(lab.hear(), Some((RUN, 1000)));
     // The same with a kick by message, from a later time.
     lab.poke(CURRENT_TIME, EPOCH + 2000);
-    lab.guest.make_available(1);
-    lab.guest.put(35, 9, 8, &[0; 8], &[]);
+    lab.guests[0].make_available(1);
+    lab.guests[0].put(35, 9, 8, &[0; 8], &[]);
     lab.events.step(&AT_ONCE).unwrap();
     lab.poke(CURRENT_TIME, EPOCH + 1500);
     lab.ask(1600);
@@ -228,8 +283,8 @@ fn a_clock_that_is_turned_back_hangs() {
 fn a_clock_that_cannot_be_is_refused() {
     let mut lab = TestLab::with_devices(Box::new(CheckingDrive::default()), limits());
     lab.poke(CURRENT_TIME, EPOCH - 1);
-    lab.guest.make_available(0);
-    lab.guest.put(35, 9, 8, &[0; 8], &[]);
+    lab.guests[0].make_available(0);
+    lab.guests[0].put(35, 9, 8, &[0; 8], &[]);
     assert!(matches!(lab.events.step(&AT_ONCE), Err(LabError::Protocol { .. })));
 }
 
@@ -245,7 +300,8 @@ fn a_disk_that_speaks_first_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let sockets = Sockets::new(folder.path(), 1).unwrap();
     let disks = vec![DiskOptions::new(Box::new(CheckingDrive::default()), "HOSTILE")];
-    let mut events = EventLoop::new(sockets, disks, content(&folder), 0, limits(), None).unwrap();
+    let mut events =
+        EventLoop::new(sockets, disks, content(&folder, 1), 0, limits(), None).unwrap();
     let guest = Guest::new(UnixStream::connect(folder.path().join("disk0")).unwrap().into());
     guest.put(3, 1, 0, &[], &[]);
     events.step(&AT_ONCE).unwrap();

@@ -171,10 +171,10 @@ impl Guest {
     }
 }
 
-/// A store of one disk.
-pub(super) fn content(folder: &tempfile::TempDir) -> Content {
+/// A store of so many disks.
+pub(super) fn content(folder: &tempfile::TempDir, disks: usize) -> Content {
     let limits = ContentLimits { disk_bytes: 64 << 20, memory_bytes: 64 << 20 };
-    Content::new(folder.path(), 1, limits).unwrap()
+    Content::new(folder.path(), disks, limits).unwrap()
 }
 
 /// A disk and its guest, without a calendar.
@@ -194,7 +194,7 @@ impl Fixture {
         options.discard = true;
         options.write_zeroes = true;
         let disk = Disk::new(Connection::new(near, "disk0".to_owned()), options, 0, None).unwrap();
-        Self { disk, guest: Guest::new(far), content: content(&folder), _folder: folder }
+        Self { disk, guest: Guest::new(far), content: content(&folder, 1), _folder: folder }
     }
 
     /// A disk that is ready for requests.

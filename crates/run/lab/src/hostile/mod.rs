@@ -17,6 +17,8 @@ mod fuzz;
 mod messages;
 #[cfg(test)]
 mod played;
+#[cfg(test)]
+mod sound;
 
 #[cfg(test)]
 use proptest::prelude::*;

@@ -25,6 +25,10 @@ pub(super) const CURRENT_TIME: usize = 16;
 pub(super) const RUNNING: usize = 24;
 pub(super) const KICKS: usize = 32;
 pub(super) const CALLS: usize = 40;
+pub(super) const KICK_WINDOW: usize = 48;
+pub(super) const EARLIER_COUNT: usize = 56;
+/// Each has a time, and then a device and where its ring ended, of 32 bits each.
+pub(super) const EARLIER: usize = 64;
 /// The entry of the calendar's own client, and the guest's.
 pub(super) const DATA_BYTES: usize = 4096;
 pub(super) const THEIRS: usize = 4096 + 128;
@@ -59,12 +63,13 @@ impl Operator for SilentOperator {
     }
 }
 
-/// A lab of one disk whose guest is this test.
+/// A lab whose guest is this test.
 pub(super) struct TestLab {
     pub(super) events: EventLoop,
     pub(super) calendar: UnixStream,
     shared: File,
-    pub(super) guest: Guest,
+    /// The guest's side of each disk.
+    pub(super) guests: Vec<Guest>,
     pub(super) line: Option<OwnedFd>,
     pub(super) folder: tempfile::TempDir,
 }
@@ -77,30 +82,45 @@ pub(super) fn message(op: u32, time: u64) -> [u8; 16] {
 }
 
 impl TestLab {
+    /// With one disk, and with an operator or without.
     pub(super) fn new(drive: Box<dyn Drive>, attended: bool, limits: Limits) -> Self {
+        Self::make(vec![drive], attended, limits)
+    }
+
+    /// With as many disks as drives.
+    pub(super) fn with_drives(drives: Vec<Box<dyn Drive>>, limits: Limits) -> Self {
+        Self::make(drives, false, limits)
+    }
+
+    fn make(drives: Vec<Box<dyn Drive>>, attended: bool, limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let sockets = Sockets::new(folder.path(), 1).unwrap();
+        let sockets = Sockets::new(folder.path(), drives.len()).unwrap();
         let (console, line) =
             match attended.then(|| ConsoleLine::new(Box::new(SilentOperator)).unwrap()) {
                 Some((console, line)) => (Some(console), Some(line)),
                 None => (None, None),
             };
-        let disks = vec![DiskOptions::new(drive, "HOSTILE")];
-        let mut events =
-            EventLoop::new(sockets, disks, content(&folder), 0, limits, console).unwrap();
+        let disks: Vec<DiskOptions> =
+            drives.into_iter().map(|drive| DiskOptions::new(drive, "HOSTILE")).collect();
+        let count = disks.len();
+        let content = content(&folder, count);
+        let mut events = EventLoop::new(sockets, disks, content, 0, limits, console).unwrap();
         let connect = |name: &str| {
             let socket = UnixStream::connect(folder.path().join(name)).unwrap();
             socket.set_nonblocking(true).unwrap();
             socket
         };
         let calendar = connect(Sockets::CALENDAR);
-        let guest = Guest::new(connect("disk0").into());
+        let guests: Vec<Guest> =
+            (0..count).map(|disk| Guest::new(connect(&Sockets::disk(disk)).into())).collect();
         events.step(&AT_ONCE).unwrap();
         send(&calendar, &message(START, u64::MAX), SendFlags::NOSIGNAL).unwrap();
         events.step(&AT_ONCE).unwrap();
         let shared = take_shared(&calendar);
-        guest.set_up(|| assert!(!events.step(&AT_ONCE).unwrap()));
-        Self { events, calendar, shared, guest, line, folder }
+        for guest in &guests {
+            guest.set_up(|| assert!(!events.step(&AT_ONCE).unwrap()));
+        }
+        Self { events, calendar, shared, guests, line, folder }
     }
 
     /// A guest that speaks to its disk by the shared memory.

@@ -56,6 +56,11 @@ pub(super) const PATCHES: &[Patch] = &[
         text: include_str!("../../../../../kernel/patches/numbers.patch"),
     },
     Patch { name: "tags.patch", text: include_str!("../../../../../kernel/patches/tags.patch") },
+        name: "memory.patch",
+        text: include_str!("../../../../../kernel/patches/memory.patch"),
+    },
+    Patch { name: "stops.patch", text: include_str!("../../../../../kernel/patches/stops.patch") },
+    Patch { name: "kicks.patch", text: include_str!("../../../../../kernel/patches/kicks.patch") },
 ];
 
 /// All that decides what a build makes.

@@ -61,15 +61,19 @@ impl Ring {
         self.enabled == on
     }
 
-    /// The chains that the guest made available; `None` where the ring is broken.
+    /// The chains that the guest made available, up to where its ring ended at some time,
+    /// or all of them; `None` where the ring is broken.
     pub fn take<'m>(
         &mut self,
         memory: &'m Memory,
+        end: Option<u16>,
     ) -> Option<Vec<DescriptorChain<&'m GuestMemoryMmap>>> {
         if !self.enabled {
             return Some(Vec::new());
         }
-        self.queue.iter(memory.map()).ok().map(Iterator::collect)
+        let count = end.map_or(u16::MAX, |end| end.wrapping_sub(self.queue.next_avail()));
+        let chains = self.queue.iter(memory.map()).ok()?;
+        Some(chains.take(usize::from(count)).collect())
     }
 
     /// Gives a chain back, with `bytes` written to it. A ring that is switched off

@@ -4,9 +4,10 @@
 //! own tests: `confinement::tests`.)
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::process::Command;
 
 use crate::support::{kernel, run};
 use disklab_lab::{LabError, Walls};
@@ -106,4 +107,57 @@ fn a_swapped_console_is_not_followed() {
         assert!(error.to_string().contains("cannot read"), "{error}");
         assert!(!error.to_string().contains("the user's secret"), "{error}");
     }
+}
+
+const MEMORY: u64 = 256 << 20;
+
+/// The memory of guests that have ended, as this process keeps it.
+fn spare_memory() -> Vec<File> {
+    let descriptors = fs::read_dir("/proc/self/fd").expect("descriptors").flatten();
+    descriptors
+        .filter(|fd| {
+            fs::read_link(fd.path()).is_ok_and(|to| to.to_string_lossy().ends_with(" (deleted)"))
+        })
+        .filter_map(|fd| File::open(fd.path()).ok())
+        .filter(|file| file.metadata().is_ok_and(|m| m.is_file() && m.len() == MEMORY))
+        .collect()
+}
+
+fn holds(file: File, text: &str) -> bool {
+    let grep = Command::new("grep").args(["-qaz", text]).stdin(file).status();
+    grep.expect("grep runs").success()
+}
+
+/// A guest has the memory of an earlier one. Its kernel clears what it gives to programs, and
+/// has no device that shows memory.
+#[test]
+fn a_guests_programs_see_nothing_in_the_memory_of_an_earlier_one() {
+    let Some(kernel) = kernel() else { return };
+    // No script has it as one word: hostfs would bring it into memory.
+    let word = "word=the-earlier; word=$word-secret\n";
+    let write = format!("{word} yes $word | head -c 100M > /run/file; echo wrote=$?");
+    let look = format!(
+        "{word} fallocate -l 100M /run/file && echo space=yes
+        grep -qaz $word /run/file && echo found=yes || echo found=no
+        for file in /dev/mem /dev/kmem /dev/port /proc/kcore; do
+            [ ! -e $file ] || echo there=$file
+        done"
+    );
+    let earlier = run(kernel.clone(), &write, Vec::new(), |_| {});
+    assert_eq!(earlier.word("wrote"), "0");
+    earlier.report();
+    let spare = spare_memory();
+    if spare.is_empty() {
+        eprintln!("skipped: needs kernel/patches/memory.patch and a file system with huge pages");
+        return;
+    }
+    assert!(spare.into_iter().all(|file| holds(file, "the-earlier-secret")));
+    let later = run(kernel, &look, Vec::new(), |_| {});
+    later.report();
+    // It is one file: what else the kernel makes files for is no concern of ours.
+    assert!(!later.console.contains("UML_MEMORY_FD"), "{}", later.console);
+    assert_eq!((later.word("space"), later.word("found")), ("yes", "no"));
+    assert!(!later.console.contains("there="), "{}", later.console);
+    // It was the same memory.
+    assert_eq!(spare_memory().len(), 1);
 }

@@ -22,3 +22,23 @@ fn a_drive_may_call_within_a_step_of_the_clock() {
     let disk = report.disks[0].as_ref().unwrap();
     assert!(disk.requests > 8000, "{}", disk.requests);
 }
+
+/// The serial number is answered at the time of its kick, whatever the drive does: the guest
+/// does not run on after that kick, though a tick is due before the drive could have done
+/// anything (`kernel/patches/kicks.patch`).
+#[test]
+fn a_serial_number_is_answered_before_the_next_tick() {
+    let Some(kernel) = kernel() else { return };
+    // Ticks come each 10 ms; so near to one as the steps of the clock allow.
+    let script = "
+        perl -e '$t = \"\\0\" x 16;
+            for $n (0 .. 49) {
+                do { syscall(228, 1, $t); ($s, $ns) = unpack(\"qq\", $t) }
+                    while $ns % 10_000_000 < 9_980_000 + 390 * $n;
+                open(F, \"</sys/block/vda/serial\") or die; $read += <F> eq \"LAB00000\"; close F;
+            }
+            print \"serials=$read\\n\"'";
+    let outcome = run(kernel, script, steady(1, 64, 1_000_000), |_| {});
+    outcome.report();
+    assert_eq!(outcome.word("serials"), "50");
+}
