@@ -56,6 +56,7 @@ pub(super) const PATCHES: &[Patch] = &[
         text: include_str!("../../../../../kernel/patches/numbers.patch"),
     },
     Patch { name: "tags.patch", text: include_str!("../../../../../kernel/patches/tags.patch") },
+    Patch {
         name: "memory.patch",
         text: include_str!("../../../../../kernel/patches/memory.patch"),
     },
