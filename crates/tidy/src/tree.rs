@@ -54,7 +54,9 @@ fn collect(path: &Path, found: &mut Vec<PathBuf>) {
 /// A slip of a shell (`> a`) leaves an empty file, and `git add` takes it along.
 #[test]
 fn no_file_is_empty() {
-    let empty: Vec<String> =
-        files(".").into_iter().filter(|name| fs::metadata(root().join(name)).is_ok_and(|m| m.len() == 0)).collect();
+    let empty: Vec<String> = files(".")
+        .into_iter()
+        .filter(|name| fs::metadata(root().join(name)).is_ok_and(|m| m.len() == 0))
+        .collect();
     assert!(empty.is_empty(), "these files are empty: {empty:?}");
 }

@@ -101,7 +101,7 @@ fn kernel_threads_take_no_pid_of_a_program() {
     // PIDs end at 32768 (PID_MAX_DEFAULT); kthreadd, which starts the others, has 2.
     let threads = pids("kernel ");
     assert!(threads.len() > 10, "{text}");
-    let apart = |pid: &u32| *pid == 2 || (*pid >= 16384 && pid % 48 == 0);
+    let apart = |pid: &u32| *pid == 2 || (*pid >= 16384 && pid.is_multiple_of(48));
     assert!(threads.iter().all(apart), "{threads:?}");
     assert!(matches!(pids("program ")[..], [pid] if pid < 16384), "{text}");
 }
