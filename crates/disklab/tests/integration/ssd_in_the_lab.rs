@@ -15,8 +15,11 @@ say disk-rotates "$(queue vdb rotational)"
 say disk-discards "$(queue vdb discard_max_bytes)"
 # Field 12 of a disk's counters: requests to discard.
 discards() { awk '{print $12}' /sys/block/vda/stat; }
-# Nanoseconds of 2048 reads, one after the other.
-reads() { a=$(date +%s%N); dd if=/dev/vda of=/dev/null bs=4k count=2048 iflag=direct status=none
+# Nanoseconds of 256 reads, one after the other, with gaps: sequential ones are read ahead.
+reads() { a=$(date +%s%N)
+    for at in $(seq 0 8 2040); do
+        dd if=/dev/vda of=/dev/null bs=4k skip="$at" count=1 iflag=direct status=none
+    done
     b=$(date +%s%N); echo $((b - a)); }
 dd if=/dev/urandom of=/dev/vda bs=1M count=8 oflag=direct status=none; sync
 say reads-of-data "$(reads)"

@@ -263,7 +263,9 @@ mod tests {
         assert_eq!(source("queue-depth"), "standard: ATA, native command queueing");
         assert_eq!(source("segments"), "assumed: 16 to 32");
         let (before, after) = (Known::new(&base), Known::new(&found));
-        assert_eq!((after.measured, after.stated), (0, before.stated + 1));
+        // One more, the heads; one less, the transport, which is of the other drive's data sheet.
+        assert_eq!(source("transport"), "assumed: as md04aca400, there data sheet: Serial ATA");
+        assert_eq!((after.measured, after.stated), (0, before.stated));
         assert_eq!(values("like = \"no-such\"\nrpm = 3 # seen").len(), 1);
     }
 

@@ -8,7 +8,7 @@ use super::flash::{Flash, SMALL};
 use super::ftl::{Ftl, Stream, Wear, Work};
 use super::lane::Lane;
 use super::parameters::{Interface, Parameters};
-use super::read_ahead::ReadAhead;
+use super::read_ahead::Prefetch;
 use crate::{Completion, Drive, Nanos, Operation, Request, Statistics};
 
 /// Bytes of a sector.
@@ -34,7 +34,7 @@ pub struct SolidState {
     pub(super) ftl: Ftl,
     pub(super) flash: Flash,
     pub(super) buffer: Buffer,
-    pub(super) ahead: ReadAhead,
+    pub(super) ahead: Prefetch,
     /// The link to the host and from it; one for both where it is half duplex.
     pub(super) link: [Lane; 2],
     pub(super) full_duplex: bool,
@@ -78,7 +78,7 @@ impl SolidState {
             ftl: Ftl::new(parameters.layout(), cache.map_or(0.0, |cache| cache.fold_share)),
             flash: Flash::new(parameters),
             buffer: Buffer::new(u32::try_from(buffer.size / unit).unwrap_or(u32::MAX)),
-            ahead: ReadAhead::new(buffer.read_ahead, parameters.flash.page),
+            ahead: Prefetch::new(buffer.read_ahead, parameters.flash.page),
             link: <[Lane; 2]>::default(),
             full_duplex: parameters.interface.full_duplex,
             nanoseconds_per_byte: 1e9 / parameters.interface.link_rate,

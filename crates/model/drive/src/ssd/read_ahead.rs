@@ -21,7 +21,7 @@ struct Reader {
 
 /// Sequential readers, and the pages that were read for them.
 #[derive(Debug)]
-pub(crate) struct ReadAhead {
+pub(crate) struct Prefetch {
     bytes: u64,
     most_pages: usize,
     readers: [Reader; READERS],
@@ -31,7 +31,7 @@ pub(crate) struct ReadAhead {
     order: VecDeque<u32>,
 }
 
-impl ReadAhead {
+impl Prefetch {
     /// Reads `bytes` ahead of each reader, in pages of `page` bytes; nothing if 0.
     pub(crate) fn new(bytes: u64, page: u64) -> Self {
         let most_pages = READERS * 4 * (bytes.div_ceil(page.max(1)) as usize + 1);
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_fifth_in_sequence_is_read_ahead_of() {
-        let mut ahead = ReadAhead::new(1000, 100);
+        let mut ahead = Prefetch::new(1000, 100);
         for begin in [0, 50, 100, 150] {
             assert_eq!(ahead.follow(begin, begin + 50), None);
         }
@@ -105,12 +105,12 @@ mod tests {
         assert_eq!(ahead.follow(90_000, 90_100), None);
         assert_eq!(ahead.follow(300, 400), None, "more than half is left");
         assert_eq!(ahead.follow(400, 800), Some((1300, 1800)), "only what is new");
-        assert_eq!(ReadAhead::new(0, 100).follow(0, 100), None);
+        assert_eq!(Prefetch::new(0, 100).follow(0, 100), None);
     }
 
     #[test]
     fn random_reads_are_no_reader() {
-        let mut ahead = ReadAhead::new(1000, 100);
+        let mut ahead = Prefetch::new(1000, 100);
         for n in 0..100 {
             let at = n * 7919 % 1000 * 4096;
             assert_eq!(ahead.follow(at, at + 4096), None);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn pages_are_remembered_until_there_are_too_many() {
-        let mut ahead = ReadAhead::new(100, 100);
+        let mut ahead = Prefetch::new(100, 100);
         let most = ahead.most_pages as u32;
         for page in 0..=most {
             ahead.enter(page, u64::from(page));
