@@ -23,7 +23,7 @@ mod values;
 pub use drive::{Completion, Drive, Nanos, Operation, Request};
 pub use fault::Fault;
 pub use file::{Change, Class, DriveFile, Kind, Plausible, SizeError, load, load_with};
-pub use queue_limits::{IoScheduler, QueueLimits, Transport};
+pub use queue_limits::{IoScheduler, QueueLimits, Transport, scheduler_requests};
 pub use shipped::{SHIPPED, by_name, shipped};
 pub use statistics::{HostStatistics, ShingledStatistics, Statistics};
 pub use values::SATA_LINKS;

@@ -57,6 +57,12 @@ const MOST_TAGS_FOR_SCHEDULER: u64 = 128;
 /// used.
 const NVME_QUEUE: u64 = 1024;
 
+/// Requests that wait in a scheduler over a device with so many tags: twice as many
+/// (`blk_mq_init_sched` in block/blk-mq-sched.c).
+pub fn scheduler_requests(tags: u64) -> u64 {
+    2 * tags.min(MOST_TAGS_FOR_SCHEDULER)
+}
+
 /// The limits of a drive's request queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueLimits {
@@ -115,14 +121,14 @@ impl DriveFile {
             Transport::Nvme => IoScheduler::None,
             Transport::Sata | Transport::Sas => IoScheduler::MqDeadline,
         };
-        // `blk_mq_init_sched` in block/blk-mq-sched.c: twice the tags of the host, and these are
-        // the controller's, however few the drive takes (`ata_scsi_dev_config`: a drive without
-        // NCQ takes one; the others wait in the scheduler).
-        let scheduled = |tags: u64| 2 * tags.min(MOST_TAGS_FOR_SCHEDULER);
+        // The tags are the controller's, however few the drive takes (`ata_scsi_dev_config`: a
+        // drive without NCQ takes one; the others wait in the scheduler).
         let (depth, requests) = match transport {
-            Transport::Sata => (self.queue_depth().min(AHCI_COMMANDS), scheduled(AHCI_COMMANDS)),
+            Transport::Sata => {
+                (self.queue_depth().min(AHCI_COMMANDS), scheduler_requests(AHCI_COMMANDS))
+            }
             // Adapters have some thousand tags.
-            Transport::Sas => (self.queue_depth(), scheduled(MOST_TAGS_FOR_SCHEDULER)),
+            Transport::Sas => (self.queue_depth(), scheduler_requests(MOST_TAGS_FOR_SCHEDULER)),
             Transport::Nvme => (self.queue_depth().min(NVME_QUEUE - 1), NVME_QUEUE - 1),
         };
         QueueLimits {

@@ -166,9 +166,9 @@ impl WriteCache {
     fn ripe(&self, extent: &Extent, hold: u64) -> u64 {
         let cut = |sector: u64| !sector.is_multiple_of(self.physical);
         let Extent { start, end, touched, .. } = *extent;
-        // What is whole within it can go at once.
-        let whole = start.next_multiple_of(self.physical) < end - end % self.physical;
-        let waits = cut(start) || (cut(end) && !whole);
+        // What is whole within it can go at once. Most are, and each extent is asked each time.
+        let has_whole = || start.next_multiple_of(self.physical) < end - end % self.physical;
+        let waits = cut(start) || (cut(end) && !has_whole());
         if waits { touched + hold } else { 0 }
     }
 

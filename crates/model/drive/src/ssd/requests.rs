@@ -30,10 +30,8 @@ impl SolidState {
         let (mut unit, last) = self.units(begin, end);
         let (mut done, mut hit) = (from, true);
         while unit < last {
-            let (place, count) = self.ftl.locate(unit, last - unit);
+            let (page, count) = self.page_in_flash(from, unit, last);
             let bytes = self.within(unit, count, begin, end);
-            let page = place.map(|place| self.ftl.layout.page_of(place));
-            let page = page.filter(|page| !self.is_in_memory(from, *page));
             let ready = match page {
                 None => from,
                 Some(page) => match self.ahead.ready(page) {
@@ -61,15 +59,21 @@ impl SolidState {
     fn read_ahead(&mut self, now: u64, begin: u64, end: u64) {
         let (mut unit, last) = self.units(begin, end.min(self.sectors * SECTOR));
         while unit < last {
-            let (place, count) = self.ftl.locate(unit, last - unit);
-            let page = place.map(|place| self.ftl.layout.page_of(place));
-            let page = page.filter(|page| !self.is_in_memory(now, *page));
+            let (page, count) = self.page_in_flash(now, unit, last);
             if let Some(page) = page.filter(|page| self.ahead.ready(*page).is_none()) {
                 let ready = self.read_page(now, page, u64::from(count) * self.unit);
                 self.ahead.enter(page, ready);
             }
             unit += count;
         }
+    }
+
+    /// The page that holds units from `unit` on, and how many of those before `last`; no page if
+    /// they need no flash at `now`.
+    fn page_in_flash(&mut self, now: u64, unit: u32, last: u32) -> (Option<u32>, u32) {
+        let (place, count) = self.ftl.locate(unit, last - unit);
+        let page = place.map(|place| self.ftl.layout.page_of(place));
+        (page.filter(|page| !self.is_in_memory(now, *page)), count)
     }
 
     fn read_page(&mut self, from: u64, page: u32, bytes: u64) -> u64 {

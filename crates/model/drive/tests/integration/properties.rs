@@ -113,7 +113,7 @@ proptest! {
         prop_assert!(counts.busy <= last + 10_000_000_000, "{:?}", counts);
     }
 
-    /// The lab's guest goes on for as long before it tells of a request.
+    /// The lab's guest runs for as long before it reports a request.
     #[test]
     fn nothing_comes_of_a_request_before_its_least_latency(
         p in parameters(), script in scripts(),

@@ -122,7 +122,7 @@ impl Disk {
         self.act(event, now, content)
     }
 
-    /// Takes the requests that the guest tells of by the calendar's memory: those up to
+    /// Takes the requests that the guest reports by the calendar's memory: those up to
     /// `end` of its ring, which it told of at `now`, or all.
     pub fn kicked(
         &mut self,

@@ -284,7 +284,7 @@ impl EventLoop {
 }
 
 /// How long after a kick a guest may run on, with an operator or without. What it could
-/// look at meanwhile must not be late either: that is the file that tells of a medium.
+/// look at meanwhile must not be late either: that is the file that reports a medium.
 fn kick_window(disks: &[DiskOptions], has_operator: bool) -> Nanos {
     if has_operator || disks.iter().any(|disk| disk.tells_medium) {
         return Nanos(0);

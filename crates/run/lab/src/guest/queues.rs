@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use disklab_drive::IoScheduler;
+use disklab_drive::{IoScheduler, scheduler_requests};
 
 use super::disk_name;
 use crate::DiskOptions;
@@ -28,8 +28,6 @@ const REQUESTS: &str = "disklab.requests.";
 /// The fewest tags that `nr_requests` can be (`BLKDEV_MIN_RQ` in include/linux/blk-mq.h); a model keeps
 /// for itself what is too much for it.
 const FEWEST_TAGS: u64 = 4;
-/// `BLKDEV_DEFAULT_RQ`: a scheduler has twice the tags, but of more than these.
-const MOST_TAGS_FOR_SCHEDULER: u64 = 128;
 
 /// The words for these disks. Nothing is said of what the kernel does by itself.
 pub(crate) fn words(disks: &[DiskOptions]) -> Vec<String> {
@@ -47,9 +45,7 @@ pub(crate) fn words(disks: &[DiskOptions]) -> Vec<String> {
         }
         match disk.scheduler {
             Some((IoScheduler::None, _)) => name(UNSORTED.to_owned()),
-            Some((IoScheduler::MqDeadline, requests))
-                if requests != 2 * tags.min(MOST_TAGS_FOR_SCHEDULER) =>
-            {
+            Some((IoScheduler::MqDeadline, requests)) if requests != scheduler_requests(tags) => {
                 name(format!("{REQUESTS}{requests}="));
             }
             _ => {}

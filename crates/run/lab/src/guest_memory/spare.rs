@@ -45,7 +45,7 @@ impl MemoryFile {
     }
 
     /// One that a guest with so much memory and this kernel has left. Memory of other
-    /// sizes is given back: the study has gone on to something else.
+    /// sizes is given back: the study has continued with something else.
     pub fn spare(bytes: u64, kernel: &Path) -> Option<Self> {
         let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
         spare.retain(|memory| memory.bytes == bytes && memory.kernel == kernel);
@@ -57,7 +57,7 @@ impl MemoryFile {
         &self.place
     }
 
-    /// A way to it for the guest's kernel, apart from ours, so that [`MemoryFile::release`]
+    /// A way to it for the guest's kernel, apart from this process's, so that [`MemoryFile::release`]
     /// can say whether any of them is still in use.
     pub fn open_for_guest(&self) -> Result<OwnedFd, Errno> {
         let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());

@@ -30,38 +30,27 @@ impl Patch {
     }
 }
 
+/// The patch of this name.
+macro_rules! patch {
+    ($name:literal) => {
+        Patch { name: $name, text: include_str!(concat!("../../../../../kernel/patches/", $name)) }
+    };
+}
+
 /// The patches, in their order.
 pub(super) const PATCHES: &[Patch] = &[
-    Patch {
-        name: "entropy.patch",
-        text: include_str!("../../../../../kernel/patches/entropy.patch"),
-    },
-    Patch { name: "clock.patch", text: include_str!("../../../../../kernel/patches/clock.patch") },
-    Patch {
-        name: "devices.patch",
-        text: include_str!("../../../../../kernel/patches/devices.patch"),
-    },
-    Patch {
-        name: "processor.patch",
-        text: include_str!("../../../../../kernel/patches/processor.patch"),
-    },
-    Patch { name: "speed.patch", text: include_str!("../../../../../kernel/patches/speed.patch") },
-    Patch {
-        name: "registers.patch",
-        text: include_str!("../../../../../kernel/patches/registers.patch"),
-    },
-    Patch { name: "way.patch", text: include_str!("../../../../../kernel/patches/way.patch") },
-    Patch {
-        name: "numbers.patch",
-        text: include_str!("../../../../../kernel/patches/numbers.patch"),
-    },
-    Patch { name: "tags.patch", text: include_str!("../../../../../kernel/patches/tags.patch") },
-    Patch {
-        name: "memory.patch",
-        text: include_str!("../../../../../kernel/patches/memory.patch"),
-    },
-    Patch { name: "stops.patch", text: include_str!("../../../../../kernel/patches/stops.patch") },
-    Patch { name: "kicks.patch", text: include_str!("../../../../../kernel/patches/kicks.patch") },
+    patch!("entropy.patch"),
+    patch!("clock.patch"),
+    patch!("devices.patch"),
+    patch!("processor.patch"),
+    patch!("speed.patch"),
+    patch!("registers.patch"),
+    patch!("way.patch"),
+    patch!("numbers.patch"),
+    patch!("tags.patch"),
+    patch!("memory.patch"),
+    patch!("stops.patch"),
+    patch!("kicks.patch"),
 ];
 
 /// All that decides what a build makes.

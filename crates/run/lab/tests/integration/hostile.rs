@@ -154,7 +154,7 @@ fn a_guests_programs_see_nothing_in_the_memory_of_an_earlier_one() {
     assert!(spare.into_iter().all(|file| holds(file, "the-earlier-secret")));
     let later = run(kernel, &look, Vec::new(), |_| {});
     later.report();
-    // It is one file: what else the kernel makes files for is no concern of ours.
+    // It is one file: what else the kernel makes files for does not matter here.
     assert!(!later.console.contains("UML_MEMORY_FD"), "{}", later.console);
     assert_eq!((later.word("space"), later.word("found")), ("yes", "no"));
     assert!(!later.console.contains("there="), "{}", later.console);
