@@ -8,6 +8,7 @@ use disklab_exec::{ExecError, Executor, Finished, Invocation};
 
 use super::KernelError;
 use super::cache::{CONFIG, KERNEL, LOG, PROGRAMS, RECIPE, remove};
+use super::headers;
 use super::options;
 use super::progress::{Compilation, Progress, Step, Tail};
 use super::recipe::{Patch, Recipe};
@@ -23,8 +24,8 @@ pub(super) const ARGUMENTS: &str = include_str!("../../../../../kernel/make-argu
 /// Half of the source is for other machines and for devices that the guest does
 /// not have. Their Kconfig files are needed, their programs are not. A pattern of tar a line.
 const NOT_UNPACKED: &str = include_str!("../../../../../kernel/not-unpacked");
-/// A patched file changes when the kernel is made, as for `make` an object is older than what
-/// is patched anew: 2026-01-01 00:00:00 UTC, in seconds since 1970.
+/// A patched file, or one of disklab's own, changes when the kernel is made, as for `make` an
+/// object is older than what is written anew: 2026-01-01 00:00:00 UTC, in seconds since 1970.
 const PATCHED: u64 = 1_767_225_600;
 /// Lines of the log in an error.
 const TAIL_LINES: usize = 15;
@@ -60,7 +61,8 @@ impl Build<'_> {
             self.integrate(&openzfs, &tree, &out)?;
         }
         self.configure(&tree, &out, &self.recipe.variant.fragment())?;
-        self.compile(&tree, &out)?;
+        // Precompiled headers are tried with the packaged source only.
+        self.compile(&tree, &out, !matches!(origin, Origin::Tree(_)))?;
         for (from, to) in
             [(out.join("linux"), KERNEL), (out.join(".config"), CONFIG), (self.log.to_owned(), LOG)]
         {
@@ -136,13 +138,7 @@ impl Build<'_> {
             self.step(patch.stdin(*text))?;
         }
         for file in self.recipe.patches.iter().flat_map(Patch::files) {
-            let path = tree.join(file);
-            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(PATCHED);
-            fs::File::options()
-                .write(true)
-                .open(&path)
-                .and_then(|file| file.set_modified(time))
-                .map_err(KernelError::io("cannot write", &path))?;
+            age(&tree.join(file))?;
         }
         Ok(())
     }
@@ -170,9 +166,14 @@ impl Build<'_> {
         })
     }
 
-    fn compile(&mut self, tree: &Path, out: &Path) -> Result<(), KernelError> {
+    fn compile(&mut self, tree: &Path, out: &Path, known: bool) -> Result<(), KernelError> {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-        let make = make(tree, out).arg(format!("-j{jobs}")).arg("linux").output_to(self.log);
+        let mut make = make(tree, out);
+        if known {
+            let compiler = headers::compiler(self.workshop)?;
+            make = make.arg(format!("CC={}", compiler.display()));
+        }
+        let make = make.arg(format!("-j{jobs}")).arg("linux").output_to(self.log);
         let mut log = Tail::open(self.log).map_err(KernelError::io("cannot read", self.log))?;
         log.more();
         let variant = self.recipe.variant;
@@ -194,6 +195,16 @@ impl Build<'_> {
     fn step(&self, invocation: Invocation) -> Result<(), KernelError> {
         step(invocation, self.log, self.executor)
     }
+}
+
+/// Sets the time of a file as if it had always been there: see [`PATCHED`].
+pub(super) fn age(path: &Path) -> Result<(), KernelError> {
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(PATCHED);
+    fs::File::options()
+        .write(true)
+        .open(path)
+        .and_then(|file| file.set_modified(time))
+        .map_err(KernelError::io("cannot write", path))
 }
 
 /// Runs a program whose output goes to the log.

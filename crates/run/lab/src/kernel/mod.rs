@@ -11,6 +11,7 @@ mod build;
 mod cache;
 mod error;
 pub mod fingerprint;
+mod headers;
 mod named;
 mod options;
 mod parts;
