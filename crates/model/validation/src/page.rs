@@ -147,7 +147,7 @@ pub fn plain(file: &DriveFile, checked: &[Checked]) -> String {
 }
 
 /// Four digits, without zeros that say nothing.
-fn show(value: f64) -> String {
+pub(crate) fn show(value: f64) -> String {
     let text = significant(value, 4);
     if !text.contains('.') {
         return text;
@@ -222,7 +222,7 @@ fn index(drives: &[(&DriveFile, &[Checked])]) -> String {
 }
 
 /// Text for a cell of a Markdown table.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;")
 }
 
