@@ -156,7 +156,7 @@ pub(crate) fn show(value: f64) -> String {
 }
 
 /// A row of a table of figures: name, model, theory, difference, word.
-fn row(figure: &Figure) -> [String; 5] {
+pub(crate) fn row(figure: &Figure) -> [String; 5] {
     let unit = if figure.unit.is_empty() { String::new() } else { format!(" {}", figure.unit) };
     let (theory, difference) = match figure.expected {
         Expected::Near { value, tolerance } => {

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 
 use disklab_drive::DriveFile;
 
-use crate::page::{escape, show};
+use crate::hdd::scan;
+use crate::page::{escape, row, show};
 use crate::{CHECKS, Checked, Expected, Figure, Known, SourceKind, values};
 
 /// A drive, the text of its file, and what came out of its checks.
@@ -105,6 +106,11 @@ fn checks(drives: &[ValidatedDrive<'_>]) -> String {
          nearest to its bound. Each drive's page has its own figures.\n",
     );
     for check in CHECKS {
+        let _ = write!(text, "\n### {}\n\n{}\n\n", check.title, check.about);
+        if check.id == scan::CHECK.id {
+            text.push_str(&passes(drives));
+            continue;
+        }
         let mut gates: Vec<(&str, Vec<(&str, &Figure)>)> = Vec::new();
         for drive in drives {
             let own = drive.checked.iter().filter(|checked| checked.id == check.id);
@@ -116,13 +122,31 @@ fn checks(drives: &[ValidatedDrive<'_>]) -> String {
                 }
             }
         }
-        let _ = write!(
-            text,
-            "\n### {}\n\n{}\n\n| figure | tolerance | met | farthest | |\n|---|---|--:|--:|---|\n",
-            check.title, check.about
-        );
+        text.push_str("| figure | tolerance | met | farthest | |\n|---|---|--:|--:|---|\n");
         for (name, figures) in gates {
             text.push_str(&gate(name, &figures));
+        }
+    }
+    text
+}
+
+/// What each drive's own estimate stands for, next to a pass over its model: of published figures
+/// each is worth a row.
+fn passes(drives: &[ValidatedDrive<'_>]) -> String {
+    let mut text = String::from(
+        "| drive | pass over the model | what the estimate stands for | difference | |\n\
+         |---|--:|--:|--:|---|\n",
+    );
+    for drive in drives {
+        let own = drive.checked.iter().filter(|checked| checked.id == scan::CHECK.id);
+        for figure in own.flat_map(|checked| &checked.outcome.figures) {
+            let [_, model, theory, difference, word] = row(figure).map(|cell| escape(&cell));
+            let name = escape(&drive.file.name);
+            let id = &drive.file.id;
+            let _ = writeln!(
+                text,
+                "| [{name}](../drives/{id}.md) | {model} | {theory} | {difference} | {word} |"
+            );
         }
     }
     text
@@ -207,5 +231,16 @@ mod tests {
         assert!(renewed.contains("| `geometry.zones` | 2 | 2 |"), "{renewed}");
         assert!(!renewed.contains("| `geometry.rpm` |"), "{renewed}");
         assert_eq!(with_summary("no marks", &drives), None);
+    }
+
+    #[test]
+    fn each_published_pass_has_a_row() {
+        let (id, text) = SHIPPED[0];
+        let file = shipped(id).unwrap();
+        let outcome = (scan::CHECK.run)(&file.clone().without_spread()).unwrap();
+        let (id, title, about) = (scan::CHECK.id, scan::CHECK.title, scan::CHECK.about);
+        let checked = [Checked { id, title, about, outcome }];
+        let rows = passes(&[ValidatedDrive { file: &file, text, checked: &checked }]);
+        assert!(rows.contains("(../drives/hdn721010ale604.md) | 1001 min | 1002 min |"), "{rows}");
     }
 }
