@@ -48,11 +48,11 @@ fn models(drives: &[ValidatedDrive<'_>]) -> String {
         let known = Known::new(&values(drive.text));
         let figures = || drive.checked.iter().flat_map(|checked| &checked.outcome.figures);
         let binding = figures().filter(|figure| figure.is_binding()).count();
-        let met = figures().filter(|figure| figure.is_binding() && figure.is_met()).count();
+        let passed = figures().filter(|figure| figure.is_binding() && figure.is_met()).count();
         let unusual = figures().filter(|figure| !figure.is_binding() && !figure.is_met()).count();
         let _ = writeln!(
             text,
-            "| [{}](../drives/{}.md) | {} | {} | {} | {} | {met} of {binding} | {unusual} |",
+            "| [{}](../drives/{}.md) | {} | {} | {} | {} | {passed} of {binding} | {unusual} |",
             escape(&drive.file.name),
             drive.file.id,
             known.stated,
@@ -111,20 +111,20 @@ fn checks(drives: &[ValidatedDrive<'_>]) -> String {
             text.push_str(&passes(drives));
             continue;
         }
-        let mut gates: Vec<(&str, Vec<(&str, &Figure)>)> = Vec::new();
+        let mut by_name: Vec<(&str, Vec<(&str, &Figure)>)> = Vec::new();
         for drive in drives {
             let own = drive.checked.iter().filter(|checked| checked.id == check.id);
             for figure in own.flat_map(|checked| &checked.outcome.figures) {
                 let entry = (drive.file.id.as_str(), figure);
-                match gates.iter_mut().find(|(name, _)| *name == figure.name) {
+                match by_name.iter_mut().find(|(name, _)| *name == figure.name) {
                     Some((_, figures)) => figures.push(entry),
-                    None => gates.push((&figure.name, vec![entry])),
+                    None => by_name.push((&figure.name, vec![entry])),
                 }
             }
         }
-        text.push_str("| figure | tolerance | met | farthest | |\n|---|---|--:|--:|---|\n");
-        for (name, figures) in gates {
-            text.push_str(&gate(name, &figures));
+        text.push_str("| figure | tolerance | passed | farthest | |\n|---|---|--:|--:|---|\n");
+        for (name, figures) in by_name {
+            text.push_str(&farthest(name, &figures));
         }
     }
     text
@@ -152,12 +152,12 @@ fn passes(drives: &[ValidatedDrive<'_>]) -> String {
     text
 }
 
-/// A row: a figure, what is allowed, of how many drives it is met, and the drive that is nearest to
+/// A row: a figure, what is allowed, of how many drives pass, and the drive that is nearest to
 /// missing it.
-fn gate(name: &str, figures: &[(&str, &Figure)]) -> String {
-    let met = figures.iter().filter(|(_, figure)| figure.is_met()).count();
-    let farthest = figures.iter().max_by(|a, b| strain(a.1).total_cmp(&strain(b.1)));
-    let Some((id, figure)) = farthest else { return String::new() };
+fn farthest(name: &str, figures: &[(&str, &Figure)]) -> String {
+    let passed = figures.iter().filter(|(_, figure)| figure.is_met()).count();
+    let worst = figures.iter().max_by(|a, b| strain(a.1).total_cmp(&strain(b.1)));
+    let Some((id, figure)) = worst else { return String::new() };
     let unit = if figure.unit.is_empty() { String::new() } else { format!(" {}", figure.unit) };
     let (tolerance, model) = match figure.expected {
         Expected::Near { tolerance, .. } => {
@@ -175,7 +175,7 @@ fn gate(name: &str, figures: &[(&str, &Figure)]) -> String {
         ),
     };
     let name = escape(name);
-    format!("| {name} | {tolerance} | {met} of {} | {model} | `{id}` |\n", figures.len())
+    format!("| {name} | {tolerance} | {passed} of {} | {model} | `{id}` |\n", figures.len())
 }
 
 /// How near a figure is to missing what is expected: 1 at the bound, more beyond it.
