@@ -5,9 +5,10 @@ use disklab_drive::{DriveFile, shipped};
 use crate::{Check, Checked, hdd, smr, ssd};
 
 /// All checks, in the order of the pages.
-pub const CHECKS: [&Check; 12] = [
+pub const CHECKS: [&Check; 13] = [
     &hdd::seek::CHECK,
     &hdd::position::CHECK,
+    &hdd::scan::CHECK,
     &hdd::depth::CHECK,
     &hdd::span::CHECK,
     &hdd::caches::CHECK,

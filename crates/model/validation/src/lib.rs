@@ -15,6 +15,7 @@ pub mod page;
 pub mod smr;
 mod sources;
 pub mod ssd;
+pub mod summary;
 pub mod theory;
 
 pub use chart::{Axis, Chart, Curve, Mark, Scale};

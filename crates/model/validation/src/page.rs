@@ -147,7 +147,7 @@ pub fn plain(file: &DriveFile, checked: &[Checked]) -> String {
 }
 
 /// Four digits, without zeros that say nothing.
-fn show(value: f64) -> String {
+pub(crate) fn show(value: f64) -> String {
     let text = significant(value, 4);
     if !text.contains('.') {
         return text;
@@ -156,7 +156,7 @@ fn show(value: f64) -> String {
 }
 
 /// A row of a table of figures: name, model, theory, difference, word.
-fn row(figure: &Figure) -> [String; 5] {
+pub(crate) fn row(figure: &Figure) -> [String; 5] {
     let unit = if figure.unit.is_empty() { String::new() } else { format!(" {}", figure.unit) };
     let (theory, difference) = match figure.expected {
         Expected::Near { value, tolerance } => {
@@ -222,7 +222,7 @@ fn index(drives: &[(&DriveFile, &[Checked])]) -> String {
 }
 
 /// Text for a cell of a Markdown table.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;")
 }
 

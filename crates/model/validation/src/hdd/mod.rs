@@ -4,6 +4,7 @@ pub(crate) mod caches;
 pub(crate) mod depth;
 pub(crate) mod destage;
 pub(crate) mod position;
+pub(crate) mod scan;
 pub(crate) mod seek;
 pub(crate) mod span;
 

@@ -1,11 +1,12 @@
-//! The pages in docs/drives are those that the checks make. `UPDATE=1` writes them
-//! anew.
+//! The pages in docs/drives, and docs/validation/drives.md, are those that the checks make.
+//! `UPDATE=1` writes them anew.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use disklab_drive::{DriveFile, SHIPPED};
+use disklab_validation::summary::{ValidatedDrive, with_summary};
 use disklab_validation::{Checked, page};
 
 use crate::all;
@@ -31,6 +32,18 @@ pub fn the_pages_are_up_to_date() {
         all().iter().map(|drive| (&drive.file, drive.checked.as_slice())).collect();
     let renewed = page::with_index(&text, &drives).expect("marks of the table of drives");
     wanted.push((readme, renewed));
+    let summary = folder.join("../validation/drives.md");
+    let text = fs::read_to_string(&summary).expect("docs/validation/drives.md");
+    let drives: Vec<ValidatedDrive<'_>> = all()
+        .iter()
+        .map(|drive| ValidatedDrive {
+            file: &drive.file,
+            text: drive.text,
+            checked: &drive.checked,
+        })
+        .collect();
+    let renewed = with_summary(&text, &drives).expect("marks of the checks of all drives");
+    wanted.push((summary, renewed));
 
     let names: BTreeSet<&PathBuf> = wanted.iter().map(|(path, _)| path).collect();
     let strangers: Vec<PathBuf> =
