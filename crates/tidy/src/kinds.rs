@@ -56,7 +56,7 @@ const TABLES: [KindTable; 4] = [
 const SPELLED_ELSEWHERE: [(&str, &str); 30] = [
     // Layers.
     ("crypt", "dm-crypt's target; the audit of slow encryption is about this layer"),
-    ("ext4", "the kernel's file system and a part of its options; what mkfs writes (runner)"),
+    ("ext4", "the kernel's file system and a part of its options"),
     ("f2fs", "the kernel's file system and a part of its options"),
     ("integrity", "dm-integrity's target"),
     ("lvm", "the program"),
@@ -65,8 +65,8 @@ const SPELLED_ELSEWHERE: [(&str, &str); 30] = [
     ("nilfs2", "the kernel's file system and a part of its options; its short name in reports"),
     ("partition", "sysfs has a file of this name"),
     ("queue", "sysfs has a directory of this name; the audit of schedulers is about this layer"),
-    ("shr", "its short name in reports; that it is not a mirror (runner)"),
-    ("xfs", "the kernel's file system and a part of its options; what mkfs writes (runner)"),
+    ("shr", "its short name in reports"),
+    ("xfs", "the kernel's file system and a part of its options; its short name in reports"),
     ("zfs", "the program and the kernel's file system"),
     ("zfs-mirror", "the audit of mirrors of which one is read is about these layers"),
     ("zvol", "the audit of direct I/O: a zvol has a cache of its own"),

@@ -1,8 +1,8 @@
 //! What of a campaign can run on a bench.
 
 use disklab_exec::find_program;
-use disklab_stack::{Machine, Need, Stack, Volume};
-use disklab_study::{LeftOut, PlannedStack, StackSpec};
+use disklab_stack::{Machine, Need};
+use disklab_study::{LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
 use crate::{Campaign, Drives};
@@ -35,15 +35,60 @@ pub(crate) fn preflight_devices(
     let mut preflight = Preflight { sizes: sizes.clone(), ..Preflight::default() };
     let runnable = runnable_workloads(campaign, true, drives.are_ata(), &mut preflight.left_out);
     for (index, (spec, stack)) in study.stacks.iter().zip(&campaign.stacks).enumerate() {
-        let volume = match volume_here(spec, stack, &sizes, drives, machine) {
+        let mut leave_out = |why: String| preflight.left_out.push(LeftOut::stack(&spec.id, why));
+        let mut missing = machine.missing(&stack.needs());
+        // That the bench itself needs root is said once, and no reason not to plan.
+        missing.retain(|need| *need != Need::Root);
+        if !missing.is_empty() {
+            let words: Vec<_> = missing.iter().map(ToString::to_string).collect();
+            let packages = missing.iter().filter_map(Need::package);
+            let why = format!("needs {}", words.join(", "));
+            preflight.left_out.push(LeftOut::stack(&spec.id, why).lacking(packages));
+            continue;
+        }
+        if spec.write_cache.is_some() && !drives.write_cache_switchable() {
+            leave_out("needs drives whose write cache can be switched".to_owned());
+            continue;
+        }
+        if spec.host_cache.is_some() && !drives.are_simulated() {
+            leave_out("needs the lab, where the host below a guest is a model".to_owned());
+            continue;
+        }
+        let chosen: Option<Vec<Bytes>> =
+            spec.drives.iter().map(|d| sizes.get(*d).copied().flatten()).collect();
+        let Some(chosen) = chosen else {
+            let have = sizes.iter().flatten().count();
+            let wanted = spec.drives.iter().max().map_or(0, |d| d + 1);
+            leave_out(format!("needs {wanted} drives; this bench has {have}"));
+            continue;
+        };
+        let volume = match stack.shape(&chosen) {
             Ok(volume) => volume,
-            Err(left_out) => {
-                preflight.left_out.push(left_out);
+            Err(why) => {
+                leave_out(why.to_string());
                 continue;
             }
         };
         let before = preflight.pairs.len();
-        preflight.add_pairs(campaign, index, &runnable, volume.size);
+        for workload in &runnable {
+            if study.is_excluded(index, *workload) {
+                continue;
+            }
+            let id = &study.workloads[*workload].id;
+            let space = campaign.workloads[*workload].cost().space;
+            // A twentieth is the usual reserve of ext4 and ZFS.
+            let usable = Bytes((volume.size.0 as f64 * 0.95) as u64);
+            if space > usable {
+                let why = format!(
+                    "needs {} and the stack has {}; make the files smaller with --scale",
+                    space.iec(),
+                    usable.iec()
+                );
+                preflight.left_out.push(LeftOut::pair(&spec.id, id, why));
+                continue;
+            }
+            preflight.pairs.push((spec.id.clone(), id.clone()));
+        }
         if preflight.pairs.len() > before {
             let layers: Vec<_> = spec.layers.iter().map(ToString::to_string).collect();
             preflight.stacks.push(PlannedStack {
@@ -61,66 +106,6 @@ pub(crate) fn preflight_devices(
         }
     }
     preflight
-}
-
-impl Preflight {
-    /// Adds the stack of this index with each of the `runnable` workloads that it has room for.
-    fn add_pairs(&mut self, campaign: &Campaign, stack: usize, runnable: &[usize], size: Bytes) {
-        let study = &campaign.study;
-        let stack_id = &study.stacks[stack].id;
-        // A twentieth is the usual reserve of ext4 and ZFS.
-        let usable = Bytes((size.0 as f64 * 0.95) as u64);
-        for workload in runnable.iter().filter(|w| !study.is_excluded(stack, **w)) {
-            let id = &study.workloads[*workload].id;
-            let space = campaign.workloads[*workload].cost().space;
-            if space > usable {
-                let why = format!(
-                    "needs {} and the stack has {}; make the files smaller with --scale",
-                    space.iec(),
-                    usable.iec()
-                );
-                self.left_out.push(LeftOut::pair(stack_id, id, why));
-                continue;
-            }
-            self.pairs.push((stack_id.clone(), id.clone()));
-        }
-    }
-}
-
-/// The volume that a stack would be on the bench's drives.
-///
-/// # Errors
-/// What the machine or the bench lacks for it.
-fn volume_here(
-    spec: &StackSpec,
-    stack: &Stack,
-    sizes: &[Option<Bytes>],
-    drives: &dyn Drives,
-    machine: &Machine,
-) -> Result<Volume, LeftOut> {
-    let left_out = |why: String| LeftOut::stack(&spec.id, why);
-    let mut missing = machine.missing(&stack.needs());
-    // That the bench itself needs root is said once, and no reason not to plan.
-    missing.retain(|need| *need != Need::Root);
-    if !missing.is_empty() {
-        let words: Vec<_> = missing.iter().map(ToString::to_string).collect();
-        let packages = missing.iter().filter_map(Need::package);
-        return Err(left_out(format!("needs {}", words.join(", "))).lacking(packages));
-    }
-    if spec.write_cache.is_some() && !drives.write_cache_switchable() {
-        return Err(left_out("needs drives whose write cache can be switched".to_owned()));
-    }
-    if spec.host_cache.is_some() && !drives.are_simulated() {
-        return Err(left_out("needs the lab, where the host below a guest is a model".to_owned()));
-    }
-    let chosen: Option<Vec<Bytes>> =
-        spec.drives.iter().map(|d| sizes.get(*d).copied().flatten()).collect();
-    let chosen = chosen.ok_or_else(|| {
-        let have = sizes.iter().flatten().count();
-        let wanted = spec.drives.iter().max().map_or(0, |d| d + 1);
-        left_out(format!("needs {wanted} drives; this bench has {have}"))
-    })?;
-    stack.shape(&chosen).map_err(|why| left_out(why.to_string()))
 }
 
 /// The workloads whose programs are here, by index; the others are left out.
